@@ -1,0 +1,3 @@
+"""Kalypso inside GitHub Actions: scheduling, rendering and promotion for many clusters."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,143 @@
+"""Go's types and values, as far as a template can meet them.
+
+Python's own values stand for Go's wherever one fits:
+
+    Go                       Python
+    nil                      None
+    string                   str (a byte that is not UTF-8 is a surrogate escape, as in os.fsdecode)
+    bool, int, float64       bool, int, float
+    map[string]interface {}  dict (or GoMap)
+    []interface {}           list (or GoSlice)
+
+The rest says its type: `GoInt` (int64, uint64, uint8, int32 …), `GoMap`, `GoSlice`, `GoStruct`.
+They are subclasses of Python's, so that a function that does not care need not look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A Go type: `kind` as `reflect.Kind` prints it, `name` as `%T` prints it."""
+
+    kind: str
+    name: str
+    elem: Type | None = None
+    key: Type | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+STRING = Type("string", "string")
+BOOL = Type("bool", "bool")
+INT = Type("int", "int")
+INT32 = Type("int32", "int32")
+INT64 = Type("int64", "int64")
+UINT8 = Type("uint8", "uint8")
+UINT32 = Type("uint32", "uint32")
+UINT = Type("uint", "uint")
+UINT64 = Type("uint64", "uint64")
+FLOAT64 = Type("float64", "float64")
+ANY = Type("interface", "interface {}")
+ERROR = Type("interface", "error")
+
+
+def slice_of(elem: Type) -> Type:
+    """`[]elem`."""
+    return Type("slice", f"[]{elem.name}", elem=elem)
+
+
+def map_of(key: Type, elem: Type) -> Type:
+    """`map[key]elem`."""
+    return Type("map", f"map[{key.name}]{elem.name}", elem=elem, key=key)
+
+
+ANY_SLICE = slice_of(ANY)
+STRING_SLICE = slice_of(STRING)
+INT_SLICE = slice_of(INT)
+ANY_MAP = map_of(STRING, ANY)
+STRING_MAP = map_of(STRING, STRING)
+YAML_MAP = map_of(ANY, ANY)
+"""What yaml.v2 makes of a mapping: `map[interface {}]interface {}`."""
+
+
+class GoInt(int):
+    """An integer of another type than `int`."""
+
+    __slots__ = ("type",)
+    type: Type
+
+    def __new__(cls, type_: Type, value: int) -> GoInt:
+        """`value` as it is: whoever makes it has wrapped it to the type's width."""
+        made = super().__new__(cls, value)
+        made.type = type_
+        return made
+
+
+class GoMap(dict[object, object]):
+    """A map that knows its Go type."""
+
+    __slots__ = ("type",)
+
+    def __init__(
+        self,
+        type_: Type,
+        items: Mapping[str, object] | Mapping[object, object] | Iterable[tuple[object, object]] = (),
+    ) -> None:
+        super().__init__(items)
+        self.type = type_
+
+
+class GoSlice(list[object]):
+    """A slice that knows its Go type."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type_: Type, items: Iterable[object] = ()) -> None:
+        super().__init__(items)
+        self.type = type_
+
+
+class GoStruct:
+    """A struct value: exported fields in order of declaration, and the methods of its type."""
+
+    __slots__ = ("fields", "methods", "pointer", "type")
+
+    def __init__(
+        self,
+        type_: Type,
+        fields: Mapping[str, object],
+        methods: Mapping[str, Function] | None = None,
+        *,
+        pointer: bool = False,
+    ) -> None:
+        self.type = type_
+        self.fields = dict(fields)
+        self.methods = dict(methods or {})
+        self.pointer = pointer
+
+
+class FunctionError(Exception):
+    """What a Go function returns as its error, or panics with; the engine adds where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that templates can call, with its Go signature.
+
+    The engine checks and converts arguments by `parameters` exactly as Go's `text/template`
+    does; a `variadic` function takes any number of its last parameter's type. `call` receives the
+    arguments, behind a `Budget` where `bounded` (functions whose result can be far larger than
+    their arguments: they ask the budget before they build it), and raises `FunctionError`.
+    """
+
+    name: str
+    call: Callable[..., object]
+    parameters: tuple[Type, ...] = ()
+    variadic: bool = False
+    result: Type = ANY
+    bounded: bool = False
