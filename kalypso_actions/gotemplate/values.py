@@ -68,7 +68,6 @@ YAML_MAP = map_of(ANY, ANY)
 class GoInt(int):
     """An integer of another type than `int`."""
 
-    __slots__ = ("type",)
     type: Type
 
     def __new__(cls, type_: Type, value: int) -> GoInt:
