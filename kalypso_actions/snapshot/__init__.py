@@ -1,0 +1,1 @@
+"""Everything that one run reads, fetched once."""
