@@ -1,0 +1,19 @@
+"""What goes wrong in reading or writing YAML."""
+
+from __future__ import annotations
+
+
+class YAMLError(Exception):
+    """A text that is no YAML to yaml.v2, or a value that has no YAML.
+
+    `line` counts from 1; 0 where none is known.
+    """
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+    def __str__(self) -> str:
+        """As the Go libraries write it: `yaml: line 3: …`."""
+        return f"yaml: line {self.line}: {self.message}" if self.line else f"yaml: {self.message}"
