@@ -35,15 +35,21 @@ class Type:
 STRING = Type("string", "string")
 BOOL = Type("bool", "bool")
 INT = Type("int", "int")
+INT8 = Type("int8", "int8")
+INT16 = Type("int16", "int16")
 INT32 = Type("int32", "int32")
 INT64 = Type("int64", "int64")
 UINT8 = Type("uint8", "uint8")
+UINT16 = Type("uint16", "uint16")
 UINT32 = Type("uint32", "uint32")
 UINT = Type("uint", "uint")
 UINT64 = Type("uint64", "uint64")
 FLOAT64 = Type("float64", "float64")
+COMPLEX128 = Type("complex128", "complex128")
 ANY = Type("interface", "interface {}")
 ERROR = Type("interface", "error")
+REFLECT_VALUE = Type("struct", "reflect.Value")
+"""A parameter of this type takes any value as it is, `NO_VALUE` included."""
 
 
 def slice_of(elem: Type) -> Type:
@@ -65,44 +71,79 @@ YAML_MAP = map_of(ANY, ANY)
 """What yaml.v2 makes of a mapping: `map[interface {}]interface {}`."""
 
 
+def pointer_to(elem: Type) -> Type:
+    """`*elem`."""
+    return Type("ptr", f"*{elem.name}", elem=elem)
+
+
+class NoValue:
+    """Go's zero `reflect.Value`: what a missing key gives. Not nil: that is `None`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "<no value>"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+NO_VALUE = NoValue()
+
+
 class GoInt(int):
-    """An integer of another type than `int`."""
+    """An integer of another type than `int`, with the methods of that type."""
 
     type: Type
+    methods: Mapping[str, Function]
 
-    def __new__(cls, type_: Type, value: int) -> GoInt:
+    def __new__(
+        cls, type_: Type, value: int, methods: Mapping[str, Function] | None = None
+    ) -> GoInt:
         """`value` as it is: whoever makes it has wrapped it to the type's width."""
         made = super().__new__(cls, value)
         made.type = type_
+        made.methods = methods or {}
         return made
 
 
 class GoMap(dict[object, object]):
-    """A map that knows its Go type."""
+    """A map that knows its Go type; `nil` tells a nil map from an empty one."""
 
-    __slots__ = ("type",)
+    __slots__ = ("nil", "type")
 
     def __init__(
         self,
         type_: Type,
-        items: Mapping[str, object] | Mapping[object, object] | Iterable[tuple[object, object]] = (),
+        items: Mapping[str, object]
+        | Mapping[object, object]
+        | Iterable[tuple[object, object]] = (),
+        *,
+        nil: bool = False,
     ) -> None:
-        super().__init__(items)
+        super().__init__(items)  # type: ignore[arg-type]  # a Mapping has keys() and [] as well
         self.type = type_
+        self.nil = nil
 
 
 class GoSlice(list[object]):
-    """A slice that knows its Go type."""
+    """A slice that knows its Go type; `nil` tells a nil slice from an empty one."""
 
-    __slots__ = ("type",)
+    __slots__ = ("nil", "type")
 
-    def __init__(self, type_: Type, items: Iterable[object] = ()) -> None:
+    def __init__(self, type_: Type, items: Iterable[object] = (), *, nil: bool = False) -> None:
         super().__init__(items)
         self.type = type_
+        self.nil = nil
 
 
 class GoStruct:
-    """A struct value: exported fields in order of declaration, and the methods of its type."""
+    """A struct, or with `pointer` a pointer to one.
+
+    `fields` are the exported ones in order of declaration, `methods` those of this value: their
+    `call` knows the value already and receives the arguments alone. A method `String` or `Error`
+    says how the value prints.
+    """
 
     __slots__ = ("fields", "methods", "pointer", "type")
 
@@ -118,6 +159,29 @@ class GoStruct:
         self.fields = dict(fields)
         self.methods = dict(methods or {})
         self.pointer = pointer
+
+
+def type_of(value: object) -> Type | None:
+    """The Go type of a value, as `reflect.TypeOf`; None for nil and for what is no Go value."""
+    known = _TYPES.get(type(value))
+    if known is not None:
+        return known
+    if isinstance(value, GoInt | GoMap | GoSlice):
+        return value.type
+    if isinstance(value, GoStruct):
+        return pointer_to(value.type) if value.pointer else value.type
+    return value.type if isinstance(value, Function) else None
+
+
+_TYPES: dict[type, Type] = {
+    str: STRING,
+    bool: BOOL,
+    int: INT,
+    float: FLOAT64,
+    complex: COMPLEX128,
+    dict: ANY_MAP,
+    list: ANY_SLICE,
+}
 
 
 class FunctionError(Exception):
@@ -140,3 +204,11 @@ class Function:
     variadic: bool = False
     result: Type = ANY
     bounded: bool = False
+
+    @property
+    def type(self) -> Type:
+        """`func(…) …`, as `%T` prints it."""
+        parameters = [parameter.name for parameter in self.parameters]
+        if self.variadic:
+            parameters[-1] = f"...{parameters[-1]}"
+        return Type("func", f"func({', '.join(parameters)}) {self.result.name}")
