@@ -1,0 +1,181 @@
+"""A checked resource → its noun, one function per kind.
+
+Every function takes the document (for places) and the resource that pydantic made of it.
+"""
+
+from __future__ import annotations
+
+from kalypso_actions.fleet import schemas
+from kalypso_actions.model import kinds
+from kalypso_actions.model.documents import Document
+from kalypso_actions.model.kinds import RepositoryPath
+
+
+def environment(document: Document, resource: schemas.EnvironmentResource) -> kinds.Environment:
+    """An Environment."""
+    return kinds.Environment(
+        name=resource.metadata.name,
+        control_plane=_repository_path(resource.spec.control_plane),
+        annotations=resource.metadata.annotations,
+        where=document.where,
+    )
+
+
+def base_repo(document: Document, resource: schemas.BaseRepoResource) -> kinds.BaseRepo:
+    """A BaseRepo; an empty `commit` is none."""
+    return kinds.BaseRepo(
+        name=resource.metadata.name,
+        source=_repository_path(resource.spec),
+        commit=resource.spec.commit or None,
+        where=document.where,
+    )
+
+
+def gitops_repo(document: Document, resource: schemas.GitOpsRepoResource) -> kinds.GitOpsRepo:
+    """A GitOpsRepo."""
+    return kinds.GitOpsRepo(
+        name=resource.metadata.name,
+        target=_repository_path(resource.spec),
+        where=document.where,
+    )
+
+
+def cluster_type(document: Document, resource: schemas.ClusterTypeResource) -> kinds.ClusterType:
+    """A ClusterType; its labels still lack Flux's."""
+    return kinds.ClusterType(
+        name=resource.metadata.name,
+        labels=resource.metadata.labels,
+        annotations=resource.metadata.annotations,
+        reconciler=resource.spec.reconciler,
+        namespace_service=resource.spec.namespace_service,
+        config_type=resource.spec.config_type,
+        where=document.where,
+    )
+
+
+def scheduling_policy(
+    document: Document, resource: schemas.SchedulingPolicyResource
+) -> kinds.SchedulingPolicy:
+    """A SchedulingPolicy."""
+    targets = resource.spec.deployment_target_selector
+    cluster_types = resource.spec.cluster_type_selector
+    return kinds.SchedulingPolicy(
+        name=resource.metadata.name,
+        workspace=targets.workspace or "",
+        deployment_targets=_selector(document, "deploymentTargetSelector", targets.label_selector),
+        cluster_types=_selector(document, "clusterTypeSelector", cluster_types.label_selector),
+        where=document.where,
+    )
+
+
+def config_map(document: Document, resource: schemas.ConfigMapResource) -> kinds.ConfigMap:
+    """A ConfigMap with the line of each of its keys."""
+    return kinds.ConfigMap(
+        name=resource.metadata.name,
+        labels=resource.metadata.labels,
+        data=resource.data,
+        where=document.where,
+        lines={key: document.at("data", key).line for key in resource.data},
+    )
+
+
+def config_schema(document: Document, resource: schemas.ConfigSchemaResource) -> kinds.ConfigSchema:
+    """A ConfigSchema."""
+    return kinds.ConfigSchema(
+        name=resource.metadata.name,
+        labels=resource.metadata.labels,
+        schema=resource.spec.schema_text,
+        where=document.where,
+    )
+
+
+def template(document: Document, resource: schemas.TemplateResource) -> kinds.Template:
+    """A Template with the line of each of its manifests."""
+    manifests = resource.spec.manifests
+    return kinds.Template(
+        name=resource.metadata.name,
+        type=resource.spec.type,
+        content_type=resource.spec.content_type or "",
+        manifests=tuple(manifests),
+        annotations=resource.metadata.annotations,
+        where=document.where,
+        manifest_lines=tuple(
+            document.at("spec", "manifests", index).line for index in range(len(manifests))
+        ),
+    )
+
+
+def workload_registration(
+    document: Document, resource: schemas.WorkloadRegistrationResource
+) -> kinds.WorkloadRegistration:
+    """A WorkloadRegistration."""
+    return kinds.WorkloadRegistration(
+        name=resource.metadata.name,
+        source=_repository_path(resource.spec.workload),
+        workspace=resource.spec.workspace or "",
+        where=document.where,
+    )
+
+
+def workload(document: Document, resource: schemas.WorkloadResource) -> kinds.Workload:
+    """A Workload; its targets still lack what the registration gives them.
+
+    A target's schemas are its own, then the Workload's.
+    """
+    name = resource.metadata.name
+    return kinds.Workload(
+        name=name,
+        targets=tuple(
+            kinds.DeploymentTarget(
+                name=f"{name}-{target.name}",
+                environment=target.environment,
+                workload=name,
+                workspace="",
+                labels={**target.labels, **resource.metadata.labels},
+                manifests=target.manifests,
+                config_schemas=(
+                    *(target.config_schemas or ()),
+                    *(resource.spec.config_schemas or ()),
+                ),
+                registration="",
+                where=document.at("spec", "deploymentTargets", index),
+            )
+            for index, target in enumerate(resource.spec.deployment_targets)
+        ),
+        where=document.where,
+    )
+
+
+def deployment_target(
+    document: Document, resource: schemas.DeploymentTargetResource
+) -> kinds.DeploymentTarget:
+    """A DeploymentTarget written by hand: workload and workspace are what its labels say."""
+    labels = resource.metadata.labels
+    return kinds.DeploymentTarget(
+        name=resource.metadata.name,
+        environment=resource.spec.environment,
+        workload=labels.get("workload", ""),
+        workspace=labels.get("workspace", ""),
+        labels=labels,
+        manifests=resource.spec.manifests,
+        config_schemas=tuple(resource.spec.config_schemas or ()),
+        registration="",
+        where=document.where,
+    )
+
+
+def _repository_path(spec: schemas.RepositorySpec) -> RepositoryPath:
+    return RepositoryPath(spec.repo, spec.branch, spec.path)
+
+
+def _selector(
+    document: Document, field: str, spec: schemas.LabelSelectorSpec
+) -> kinds.LabelSelector:
+    return kinds.LabelSelector(
+        match_labels=spec.match_labels,
+        match_expressions=tuple(
+            kinds.LabelExpression(entry.key, entry.operator, tuple(entry.values or ()))
+            for entry in spec.match_expressions or ()
+        ),
+        where=document.at("spec", field, "labelSelector"),
+    )

@@ -1,0 +1,218 @@
+"""One document → one noun, or every problem with it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from kalypso_actions.errors import Problem
+from kalypso_actions.fleet import nouns, schemas
+from kalypso_actions.model.documents import Document
+from kalypso_actions.model.names import label_key_fault, label_value_fault, object_name_fault
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(slots=True)
+class Findings:
+    """Problems and warnings of one pass over documents, collected in order."""
+
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class KindRule:
+    """How the documents of one kind are read."""
+
+    api_version: str
+    resource: type[schemas.Resource]
+    build: Callable[..., object]
+
+
+KINDS: Mapping[str, KindRule] = {
+    kind: KindRule(api_version, resource, build)
+    for kind, api_version, resource, build in (
+        ("Environment", schemas.KALYPSO_API, schemas.EnvironmentResource, nouns.environment),
+        ("BaseRepo", schemas.KALYPSO_API, schemas.BaseRepoResource, nouns.base_repo),
+        ("GitOpsRepo", schemas.KALYPSO_API, schemas.GitOpsRepoResource, nouns.gitops_repo),
+        ("ClusterType", schemas.KALYPSO_API, schemas.ClusterTypeResource, nouns.cluster_type),
+        (
+            "SchedulingPolicy",
+            schemas.KALYPSO_API,
+            schemas.SchedulingPolicyResource,
+            nouns.scheduling_policy,
+        ),
+        ("ConfigMap", schemas.CORE_API, schemas.ConfigMapResource, nouns.config_map),
+        ("ConfigSchema", schemas.KALYPSO_API, schemas.ConfigSchemaResource, nouns.config_schema),
+        ("Template", schemas.KALYPSO_API, schemas.TemplateResource, nouns.template),
+        (
+            "WorkloadRegistration",
+            schemas.KALYPSO_API,
+            schemas.WorkloadRegistrationResource,
+            nouns.workload_registration,
+        ),
+        ("Workload", schemas.KALYPSO_API, schemas.WorkloadResource, nouns.workload),
+        (
+            "DeploymentTarget",
+            schemas.KALYPSO_API,
+            schemas.DeploymentTargetResource,
+            nouns.deployment_target,
+        ),
+    )
+}
+
+_NOT_WRITTEN_BY_HAND = frozenset({"Assignment", "AssignmentPackage"})
+
+
+def parse_document(document: Document, findings: Findings) -> object | None:
+    """The noun that `document` holds; None, with the reasons in `findings`, where it holds none."""
+    rule = _rule_of(document, findings)
+    if rule is None:
+        return None
+    try:
+        resource = rule.resource.model_validate(document.body)
+    except ValidationError as error:
+        findings.problems.extend(
+            _problem(document, details) for details in error.errors(include_url=False)
+        )
+        return None
+    findings.warnings.extend(_unknown_fields(document, rule.resource, document.body, ()))
+    faults = [*_name_faults(document, resource), *_label_faults(document)]
+    findings.problems.extend(faults)
+    return None if faults else rule.build(document, resource)
+
+
+def _rule_of(document: Document, findings: Findings) -> KindRule | None:
+    kind, api_version = document.kind, document.api_version
+    group = schemas.KALYPSO_API.partition("/")[0]
+    rule = KINDS.get(kind)
+    if rule is not None and api_version in {rule.api_version, ""}:
+        return rule
+    if rule is not None and (api_version.startswith(f"{group}/") or kind == "ConfigMap"):
+        message = f"{kind} has apiVersion {api_version!r}"
+        advice = f"write apiVersion: {rule.api_version}"
+        findings.problems.append(Problem(message, document.at("apiVersion"), advice))
+    elif api_version.startswith(f"{group}/") and kind not in _NOT_WRITTEN_BY_HAND:
+        near = difflib.get_close_matches(kind, KINDS, n=1)
+        advice = f"did you mean {near[0]}?" if near else f"known kinds: {', '.join(KINDS)}"
+        findings.problems.append(Problem(f"unknown kind {kind!r}", document.at("kind"), advice))
+    else:
+        message = f"{kind} {document.name!r} is not a kind of Kalypso; it is left out"
+        findings.warnings.append(Problem(message, document.where))
+    return None
+
+
+def _problem(document: Document, details: ErrorDetails) -> Problem:
+    path = details["loc"]
+    dotted = ".".join(str(step) for step in path)
+    value, advice = details["input"], ""
+    match details["type"]:
+        case "missing":
+            fault = "is missing"
+        case "string_type":
+            fault = f"must be a text, but it is {_described(value)}"
+            advice = "" if isinstance(value, dict | list) else "write it in quotes"
+        case "dict_type" | "model_type" | "model_attributes_type":
+            fault = f"must be a mapping, but it is {_described(value)}"
+        case "list_type":
+            fault = f"must be a list, but it is {_described(value)}"
+        case _:
+            fault = details["msg"]
+    subject = f"{document.kind} {document.name!r}" if document.name else document.kind
+    return Problem(f"{subject}: {dotted} {fault}", document.at(*path), advice)
+
+
+def _described(value: object) -> str:
+    match value:
+        case None:
+            return "empty"
+        case bool():
+            return f"the boolean {str(value).lower()}"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f"the text {value[:60]!r}"
+        case list():
+            return "a list"
+        case _:
+            return "a mapping"
+
+
+def _name_faults(document: Document, resource: schemas.Resource) -> Iterator[Problem]:
+    fault = object_name_fault(resource.metadata.name)
+    if fault:
+        yield Problem(
+            f"{document.kind}: the name {resource.metadata.name!r} {fault}",
+            document.at("metadata", "name"),
+        )
+    if isinstance(resource, schemas.WorkloadRegistrationResource):
+        workspace = resource.spec.workspace or ""
+        fault = label_value_fault(workspace)
+        if fault:
+            yield Problem(
+                f"WorkloadRegistration {document.name!r}: the workspace {workspace!r} becomes a "
+                f"label's value and {fault}",
+                document.at("spec", "workspace"),
+            )
+
+
+def _label_faults(document: Document) -> Iterator[Problem]:
+    """What the Kubernetes API would refuse in any `labels` of the document."""
+    for path, labels in _labels_of(document.body):
+        for key, value in labels.items():
+            key_fault, value_fault = label_key_fault(key), label_value_fault(value)
+            where = document.at(*path, key)
+            subject = f"{document.kind} {document.name!r}"
+            if key_fault:
+                yield Problem(f"{subject}: the label key {key!r} {key_fault}", where)
+            if value_fault:
+                yield Problem(f"{subject}: the value of label {key!r} {value_fault}", where)
+
+
+def _labels_of(body: Mapping[str, object]) -> Iterator[tuple[Path, Mapping[str, str]]]:
+    match body:
+        case {"metadata": {"labels": dict(labels)}}:
+            yield ("metadata", "labels"), labels
+    match body:
+        case {"kind": "Workload", "spec": {"deploymentTargets": list(targets)}}:
+            for index, target in enumerate(targets):
+                if isinstance(target.get("labels"), dict):
+                    yield ("spec", "deploymentTargets", index, "labels"), target["labels"]
+
+
+def _unknown_fields(
+    document: Document, model: type[BaseModel], body: object, path: Path
+) -> Iterator[Problem]:
+    """A warning for each field that no one reads, with the nearest name that someone does."""
+    if not isinstance(body, Mapping):
+        return
+    known = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    for key, value in body.items():
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            dotted = ".".join(map(str, (*path, key)))
+            yield Problem(
+                f"{document.kind} {document.name!r}: unknown field {dotted}",
+                document.at(*path, key),
+                f"did you mean {near[0]}?" if near else "",
+            )
+            continue
+        for nested in _models_in(known[key]):
+            if isinstance(value, list):
+                for index, item in enumerate(value):
+                    yield from _unknown_fields(document, nested, item, (*path, key, index))
+            else:
+                yield from _unknown_fields(document, nested, value, (*path, key))
+
+
+def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models_in(argument)

@@ -1,0 +1,235 @@
+"""What each kind may and must hold.
+
+The required fields are those of upstream's custom resource definitions; a required text may be
+empty there, so it may be empty here. Values are never coerced: Kubernetes refuses a number where
+it wants a text, and so do we.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+KALYPSO_API = "scheduler.kalypso.io/v1alpha1"
+CORE_API = "v1"
+
+Texts = dict[str, str]
+
+
+def _null_is_empty(value: object) -> object:
+    """`labels:` with nothing behind it is legal in Kubernetes."""
+    return {} if value is None else value
+
+
+def _text_or_object(value: object) -> object:
+    if not isinstance(value, str | dict):
+        raise PydanticCustomError("manifest_type", "must be a text or, in the old form, an object")
+    return value
+
+
+NullableTexts = Annotated[Texts, BeforeValidator(_null_is_empty)]
+Manifest = Annotated[Any, BeforeValidator(_text_or_object)]
+
+
+class Border(BaseModel):
+    """Strict, and silent about unknown fields: `parsing` warns of those with advice."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, populate_by_name=True)
+
+
+class Metadata(Border):
+    """The part of Kubernetes' ObjectMeta that people write."""
+
+    name: str
+    namespace: str | None = None
+    labels: NullableTexts = Field(default_factory=dict)
+    annotations: NullableTexts = Field(default_factory=dict)
+    finalizers: list[str] | None = None
+    generate_name: str | None = Field(None, alias="generateName")
+    creation_timestamp: Any = Field(None, alias="creationTimestamp")
+
+
+class Resource(Border):
+    """What every document has."""
+
+    api_version: str = Field("", alias="apiVersion")
+    kind: str
+    metadata: Metadata
+    status: Any = None
+
+
+class RepositorySpec(Border):
+    """`repo`, `branch`, `path`."""
+
+    repo: str
+    branch: str
+    path: str
+
+
+class EnvironmentSpec(Border):
+    """Spec of an Environment."""
+
+    control_plane: RepositorySpec = Field(alias="controlPlane")
+
+
+class BaseRepoSpec(RepositorySpec):
+    """Spec of a BaseRepo."""
+
+    commit: str | None = None
+
+
+class ClusterTypeSpec(Border):
+    """Spec of a ClusterType; the old form has no `configType`."""
+
+    reconciler: str
+    namespace_service: str = Field(alias="namespaceService")
+    config_type: str = Field("", alias="configType")
+
+
+class LabelExpressionSpec(Border):
+    """An entry of `matchExpressions`."""
+
+    key: str
+    operator: str
+    values: list[str] | None = None
+
+
+class LabelSelectorSpec(Border):
+    """Kubernetes' LabelSelector."""
+
+    match_labels: NullableTexts = Field(default_factory=dict, alias="matchLabels")
+    match_expressions: list[LabelExpressionSpec] | None = Field(None, alias="matchExpressions")
+
+
+class ClusterTypeSelectorSpec(Border):
+    """Which cluster types a policy selects."""
+
+    label_selector: LabelSelectorSpec = Field(alias="labelSelector")
+
+
+class DeploymentTargetSelectorSpec(ClusterTypeSelectorSpec):
+    """Which deployment targets a policy selects."""
+
+    workspace: str | None = None
+
+
+class SchedulingPolicySpec(Border):
+    """Spec of a SchedulingPolicy."""
+
+    deployment_target_selector: DeploymentTargetSelectorSpec = Field(
+        alias="deploymentTargetSelector"
+    )
+    cluster_type_selector: ClusterTypeSelectorSpec = Field(alias="clusterTypeSelector")
+
+
+class ConfigSchemaSpec(Border):
+    """Spec of a ConfigSchema."""
+
+    schema_text: str = Field(alias="schema")
+
+
+class TemplateSpec(Border):
+    """Spec of a Template."""
+
+    type: str
+    content_type: str | None = Field(None, alias="contentType")
+    manifests: list[Manifest]
+
+
+class WorkloadRegistrationSpec(Border):
+    """Spec of a WorkloadRegistration."""
+
+    workload: RepositorySpec
+    workspace: str | None = None
+
+
+class TargetSpec(Border):
+    """What a deployment target says wherever it is written."""
+
+    environment: str
+    manifests: Texts
+    config_schemas: list[str] | None = Field(None, alias="configSchemas")
+
+
+class WorkloadTargetSpec(TargetSpec):
+    """An entry of a Workload's `deploymentTargets`."""
+
+    name: str
+    labels: NullableTexts = Field(default_factory=dict)
+
+
+class WorkloadSpec(Border):
+    """Spec of a Workload."""
+
+    deployment_targets: list[WorkloadTargetSpec] = Field(alias="deploymentTargets")
+    config_schemas: list[str] | None = Field(None, alias="configSchemas")
+
+
+class EnvironmentResource(Resource):
+    """An Environment document."""
+
+    spec: EnvironmentSpec
+
+
+class BaseRepoResource(Resource):
+    """A BaseRepo document."""
+
+    spec: BaseRepoSpec
+
+
+class GitOpsRepoResource(Resource):
+    """A GitOpsRepo document."""
+
+    spec: RepositorySpec
+
+
+class ClusterTypeResource(Resource):
+    """A ClusterType document."""
+
+    spec: ClusterTypeSpec
+
+
+class SchedulingPolicyResource(Resource):
+    """A SchedulingPolicy document."""
+
+    spec: SchedulingPolicySpec
+
+
+class ConfigMapResource(Resource):
+    """A ConfigMap document."""
+
+    data: NullableTexts = Field(default_factory=dict)
+    binary_data: NullableTexts = Field(default_factory=dict, alias="binaryData")
+    immutable: bool | None = None
+
+
+class ConfigSchemaResource(Resource):
+    """A ConfigSchema document."""
+
+    spec: ConfigSchemaSpec
+
+
+class TemplateResource(Resource):
+    """A Template document."""
+
+    spec: TemplateSpec
+
+
+class WorkloadRegistrationResource(Resource):
+    """A WorkloadRegistration document."""
+
+    spec: WorkloadRegistrationSpec
+
+
+class WorkloadResource(Resource):
+    """A Workload document."""
+
+    spec: WorkloadSpec
+
+
+class DeploymentTargetResource(Resource):
+    """A DeploymentTarget document, written by hand."""
+
+    spec: TargetSpec

@@ -1,0 +1,1 @@
+"""Kalypso's nouns as frozen values: what every stage takes and gives."""

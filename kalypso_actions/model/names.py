@@ -1,0 +1,73 @@
+"""What Kubernetes accepts as a name, a label key and a label value.
+
+Rules: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ and
+https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
+Each check gives "" or what is wrong, as a phrase that continues `"x" …`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+LABEL_LIMIT = 63
+SUBDOMAIN_LIMIT = 253
+
+_DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z")
+_DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z")
+_QUALIFIED_NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
+
+
+def dns_label_fault(text: str) -> str:
+    """A DNS-1123 label: namespaces."""
+    if len(text) > LABEL_LIMIT:
+        return f"has {len(text)} characters, at most {LABEL_LIMIT} are allowed"
+    if not _DNS_LABEL.match(text):
+        return (
+            "may hold lower-case letters, digits and '-' only, and starts and ends with a letter "
+            "or a digit"
+        )
+    return ""
+
+
+def object_name_fault(text: str) -> str:
+    """A DNS-1123 subdomain: `metadata.name` of every kind we read."""
+    if len(text) > SUBDOMAIN_LIMIT:
+        return f"has {len(text)} characters, at most {SUBDOMAIN_LIMIT} are allowed"
+    if not _DNS_SUBDOMAIN.match(text):
+        return (
+            "may hold lower-case letters, digits, '-' and '.' only, and starts and ends with a "
+            "letter or a digit"
+        )
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def label_key_fault(text: str) -> str:
+    """A label's key: an optional DNS subdomain and '/', then a name of at most 63 characters."""
+    prefix, slash, name = text.rpartition("/")
+    if slash and object_name_fault(prefix):
+        return f"has a prefix that {object_name_fault(prefix)}"
+    if not name:
+        return "has no name part"
+    if len(name) > LABEL_LIMIT:
+        return f"has a name part of {len(name)} characters, at most {LABEL_LIMIT} are allowed"
+    if not _QUALIFIED_NAME.match(name):
+        return (
+            "may hold letters, digits, '-', '_' and '.' only, and starts and ends with a letter "
+            "or a digit"
+        )
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def label_value_fault(text: str) -> str:
+    """A label's value: empty, or at most 63 characters of a name."""
+    if len(text) > LABEL_LIMIT:
+        return f"has {len(text)} characters, at most {LABEL_LIMIT} are allowed"
+    if text and not _QUALIFIED_NAME.match(text):
+        return (
+            "may hold letters, digits, '-', '_' and '.' only, and starts and ends with a letter "
+            "or a digit"
+        )
+    return ""

@@ -1,0 +1,67 @@
+"""Values that upstream's rules turn into something their author hardly meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.kinds import PLATFORM_CONFIG_LABEL, ConfigMap
+from kalypso_actions.platform_config.layers import AZURE_APP_CONFIG_PREFIX
+from kalypso_actions.platform_config.values import parse_value
+
+
+def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
+    """Warnings for the values of one ConfigMap that are configuration of the platform."""
+    labelled = config_map.labels.get(PLATFORM_CONFIG_LABEL) == "true"
+    if not (labelled or config_map.name.startswith(AZURE_APP_CONFIG_PREFIX)):
+        return
+    for key, text in config_map.data.items():
+        value = parse_value(text)
+        subject = f"ConfigMap {config_map.name!r}: {key}"
+        if _one_line_block(text, value):
+            form = "a list" if isinstance(value, list) else "a mapping"
+            yield Problem(
+                f"{subject} looks like a text, but it is read as {form}",
+                config_map.at(key),
+                "put it in single quotes inside the value to keep it a text",
+            )
+        for odd in sorted({repr(inner) for inner in _boolean_keys(value)}):
+            yield Problem(
+                f"{subject} has the key {odd.lower()}, a boolean in YAML 1.1",
+                config_map.at(key),
+                "put the key in quotes if it is a text such as y, on or yes",
+            )
+        if _has_nameless(value):
+            yield Problem(
+                f"{subject} is a list of mappings without a name: over another layer they all "
+                "merge into each other",
+                config_map.at(key),
+                "give every element a name",
+            )
+
+
+def _one_line_block(text: str, value: object) -> bool:
+    """`Endpoint: x` or `- x`: block style on a single line is rarely meant as an object."""
+    stripped = text.strip()
+    return (
+        isinstance(value, list | dict) and "\n" not in stripped and stripped[:1] not in {"[", "{"}
+    )
+
+
+def _boolean_keys(value: object) -> Iterator[bool]:
+    match value:
+        case dict():
+            for key, inner in value.items():
+                if isinstance(key, bool):
+                    yield key
+                yield from _boolean_keys(inner)
+        case list():
+            for inner in value:
+                yield from _boolean_keys(inner)
+
+
+def _has_nameless(value: object) -> bool:
+    if not isinstance(value, list):
+        return False
+    nameless = [item for item in value if isinstance(item, dict) and "name" not in item]
+    return len(nameless) > 1

@@ -1,0 +1,105 @@
+"""Kalypso's own scheduler: a policy selects targets and cluster types by their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.kinds import (
+    Assignment,
+    ClusterType,
+    DeploymentTarget,
+    Fleet,
+    SchedulingPolicy,
+)
+from kalypso_actions.scheduling.interface import Decision, Schedule
+from kalypso_actions.scheduling.selectors import Selector, Term, compile_selector
+
+
+@dataclass(frozen=True, slots=True)
+class _CompiledPolicy:
+    name: str
+    workspace: str
+    targets: Selector
+    cluster_types: Selector
+
+    def selects_target(self, target: DeploymentTarget) -> bool:
+        """A workspace, where the policy names one, must be the target's own."""
+        if self.workspace and target.workspace != self.workspace:
+            return False
+        return self.targets.matches(target.labels)
+
+    def decision(self, target: DeploymentTarget, cluster_type: ClusterType) -> Decision:
+        workspace = (
+            (
+                Term(
+                    f"workspace = {self.workspace}",
+                    target.workspace,
+                    self.workspace == target.workspace,
+                ),
+            )
+            if self.workspace
+            else ()
+        )
+        return Decision(
+            policy=self.name,
+            target_terms=workspace + self.targets.explain(target.labels),
+            cluster_type_terms=self.cluster_types.explain(cluster_type.labels),
+        )
+
+
+class LabelScheduler:
+    """Every selected target on every selected cluster type; a pair is assigned once.
+
+    A policy that is not valid assigns nothing and is a problem.
+    """
+
+    def schedule(self, fleet: Fleet) -> Schedule:
+        """Assign by every policy; the assignments carry all policies that asked for them."""
+        compiled, problems = _compile(fleet.policies)
+        policies_of: dict[tuple[str, str], list[str]] = {}
+        for policy in compiled:
+            targets = [target for target in fleet.targets if policy.selects_target(target)]
+            for cluster_type in fleet.cluster_types:
+                if not targets or not policy.cluster_types.matches(cluster_type.labels):
+                    continue
+                for target in targets:
+                    policies_of.setdefault((cluster_type.name, target.name), []).append(policy.name)
+        return Schedule(
+            assignments=_assignments(fleet, policies_of),
+            problems=tuple(problems),
+            explain=lambda target, cluster_type: tuple(
+                policy.decision(target, cluster_type) for policy in compiled
+            ),
+        )
+
+
+def _compile(
+    policies: tuple[SchedulingPolicy, ...],
+) -> tuple[list[_CompiledPolicy], list[Problem]]:
+    compiled: list[_CompiledPolicy] = []
+    problems: list[Problem] = []
+    for policy in policies:
+        owner = f"SchedulingPolicy {policy.name!r}"
+        targets, target_problems = compile_selector(
+            policy.deployment_targets, f"{owner}: deploymentTargetSelector"
+        )
+        cluster_types, cluster_type_problems = compile_selector(
+            policy.cluster_types, f"{owner}: clusterTypeSelector"
+        )
+        problems += (*target_problems, *cluster_type_problems)
+        if targets is not None and cluster_types is not None:
+            compiled.append(_CompiledPolicy(policy.name, policy.workspace, targets, cluster_types))
+    return compiled, problems
+
+
+def _assignments(
+    fleet: Fleet, policies_of: Mapping[tuple[str, str], list[str]]
+) -> tuple[Assignment, ...]:
+    cluster_types = {cluster_type.name: cluster_type for cluster_type in fleet.cluster_types}
+    targets = {target.name: target for target in fleet.targets}
+    return tuple(
+        Assignment(targets[target], cluster_types[cluster_type], tuple(policies))
+        for (cluster_type, target), policies in sorted(policies_of.items())
+    )
