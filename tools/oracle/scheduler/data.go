@@ -1,0 +1,51 @@
+// Package scheduler does what the operator's package of that name does with templates and
+// configuration, so that types print as they do there (scheduler.dataType).
+package scheduler
+
+// Fields is what a request says about an assignment; Config holds the raw values of ConfigMaps.
+type Fields struct {
+	DeploymentTargetName string
+	Namespace            string
+	Environment          string
+	Workspace            string
+	Workload             string
+	Labels               map[string]string
+	Manifests            map[string]string
+	ClusterType          string
+	Config               map[string]string
+}
+
+// dataType is what templates see. Its name, its fields and their order are part of what they
+// can print.
+type dataType struct {
+	DeploymentTargetName string
+	Namespace            string
+	Environment          string
+	Workspace            string
+	Workload             string
+	Labels               map[string]string
+	Manifests            map[string]string
+	ClusterType          string
+	ConfigData           map[string]interface{}
+}
+
+func newData(fields Fields) dataType {
+	return dataType{
+		DeploymentTargetName: fields.DeploymentTargetName,
+		Namespace:            fields.Namespace,
+		Environment:          fields.Environment,
+		Workspace:            fields.Workspace,
+		Workload:             fields.Workload,
+		Labels:               orEmpty(fields.Labels),
+		Manifests:            orEmpty(fields.Manifests),
+		ClusterType:          fields.ClusterType,
+		ConfigData:           ParseConfig(fields.Config),
+	}
+}
+
+func orEmpty(values map[string]string) map[string]string {
+	if values == nil {
+		return map[string]string{}
+	}
+	return values
+}

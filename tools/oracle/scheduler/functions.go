@@ -1,0 +1,66 @@
+package scheduler
+
+import (
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/Masterminds/sprig"
+	"github.com/mitchellh/hashstructure"
+	yaml3 "gopkg.in/yaml.v3"
+)
+
+// functions are sprig's and, over them, the operator's own four.
+func functions() template.FuncMap {
+	all := sprig.TxtFuncMap()
+	all["toYaml"] = ToYAML
+	all["stringify"] = stringify
+	all["hash"] = Hash
+	all["unquote"] = unquote
+	return all
+}
+
+// ToYAML writes a value as yaml.v3 does, without the last newline; "" where it cannot.
+func ToYAML(value interface{}) string {
+	text, err := yaml3.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(text), "\n")
+}
+
+// stringify writes a map as YAML whose lists are texts of YAML themselves. What yaml.v2 makes of
+// a nested mapping has another type than the one looked for and stays a mapping.
+func stringify(value interface{}) string {
+	object, ok := value.(map[string]interface{})
+	if !ok {
+		return ToYAML(value)
+	}
+	texts := make(map[string]interface{}, len(object))
+	for key, element := range object {
+		switch element.(type) {
+		case []interface{}, map[string]interface{}:
+			texts[key] = ToYAML(element)
+		default:
+			texts[key] = element
+		}
+	}
+	return ToYAML(texts)
+}
+
+// Hash is hashstructure's FNV-1 number in decimal digits; "" where it cannot.
+func Hash(value interface{}) string {
+	number, err := hashstructure.Hash(value, nil)
+	if err != nil {
+		return ""
+	}
+	return strconv.FormatUint(number, 10)
+}
+
+func unquote(value interface{}) string {
+	text, ok := value.(string)
+	if !ok {
+		return ""
+	}
+	return strings.Trim(strings.Trim(strings.TrimSpace(text), `"`), "'")
+}
