@@ -7,15 +7,13 @@ layers.py      the ConfigMaps of a fleet → the configuration of each assignmen
 lint.py        values that surprise their authors
 """
 
-from kalypso_actions.platform_config.layers import MergedConfig, PlatformConfig
+from kalypso_actions.platform_config.layers import PlatformConfig
 from kalypso_actions.platform_config.lint import config_map_warnings
-from kalypso_actions.platform_config.merging import Layers, Origins, merge_values
+from kalypso_actions.platform_config.merging import Layers, merge_values
 from kalypso_actions.platform_config.values import parse_value
 
 __all__ = [
     "Layers",
-    "MergedConfig",
-    "Origins",
     "PlatformConfig",
     "config_map_warnings",
     "merge_values",

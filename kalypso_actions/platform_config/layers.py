@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kalypso_actions.errors import Location
+from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import PLATFORM_CONFIG_LABEL, Assignment, ConfigMap, Fleet
 from kalypso_actions.platform_config.matching import Term, Terms, terms_of
-from kalypso_actions.platform_config.merging import Layers, Origins
+from kalypso_actions.platform_config.merging import Layers
 from kalypso_actions.platform_config.values import parse_value
 
 AZURE_APP_CONFIG_PREFIX = "azure-app-config"
-
-
-@dataclass(frozen=True, slots=True)
-class MergedConfig:
-    """What applies to an assignment.
-
-    `values` are parsed and merged. `texts` are the plain texts of the built-in configuration of old
-    control planes, where a later layer's text replaces an earlier one's. `config_maps` names the
-    layers in order. It is shared between assignments: nobody changes it.
-    """
-
-    values: Mapping[str, object]
-    texts: Mapping[str, str]
-    origins: Origins
-    config_maps: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +104,4 @@ def split_azure_key(full_key: str) -> tuple[str, tuple[Term, ...]]:
     """
     *labels, key = full_key.split(".")
     pairs = dict(zip(labels[0::2], labels[1::2], strict=False))
-    return key, tuple(pairs.items())
+    return key, terms_of(pairs)

@@ -2,7 +2,7 @@
 
 A thing (a ConfigMap, a schema, a key of Azure App Configuration) carries terms, `label = value`.
 It applies where each term holds for the cluster type or for the target. As pairs are many and
-terms few, each distinct term gets a bit: a side's bits are found once, and a pair's are their union.
+terms few, each distinct term gets a bit: a side's bits are found once, a pair's are their union.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from kalypso_actions.model import kinds
 _NOT_TERMS = frozenset(
     {kinds.PLATFORM_CONFIG_LABEL, kinds.FLUX_NAME_LABEL, kinds.FLUX_NAMESPACE_LABEL}
 )
+
+_SPECIAL = frozenset({"cluster-type", "deployment-target", "workload"})
+"""Terms of these speak of a name, never of a label of the same key."""
 
 Term = tuple[str, str]
 
@@ -28,6 +31,7 @@ class Terms:
 
     def __init__(self) -> None:
         self._bits: dict[Term, int] = {}
+        self._empty: dict[str, int] = {}
         self._held_by_cluster_type: dict[str, int] = {}
         self._held_by_target: dict[str, int] = {}
 
@@ -35,7 +39,10 @@ class Terms:
         """The bits that must all be held for something with these terms to apply."""
         mask = 0
         for term in terms:
-            mask |= self._bits.setdefault(term, 1 << len(self._bits))
+            bit = self._bits.setdefault(term, 1 << len(self._bits))
+            mask |= bit
+            if term[1] == "" and term[0] not in _SPECIAL:
+                self._empty[term[0]] = bit
         return mask
 
     def held(self, assignment: kinds.Assignment) -> int:
@@ -54,14 +61,12 @@ class Terms:
         return of_cluster_type | of_target
 
     def _union(self, labels: Mapping[str, str], own: Mapping[str, str]) -> int:
-        """`own` names the special labels that speak of this side alone; others are its labels.
-
-        A label that is absent reads as the empty text.
-        """
-        special = {"cluster-type", "deployment-target", "workload"}
+        """The bits that labels and special terms hold; an absent label reads as the empty text."""
+        pairs = [*own.items(), *(pair for pair in labels.items() if pair[0] not in _SPECIAL)]
         held = 0
-        for (key, value), bit in self._bits.items():
-            met = own.get(key) if key in special else labels.get(key, "")
-            if met == value:
+        for pair in pairs:
+            held |= self._bits.get(pair, 0)
+        for key, bit in self._empty.items():
+            if not labels.get(key):
                 held |= bit
         return held

@@ -6,15 +6,10 @@ changed: results share what is unchanged and copy what is not.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator
 
 from kalypso_actions.errors import Location
-
-Path = tuple[Hashable, ...]
-"""Keys and list indexes, from the outermost in."""
-
-Origins = Mapping[Path, tuple[Location, ...]]
-"""For the path of each resulting value: the places that set it, in order; the last one won."""
+from kalypso_actions.model.config import Path
 
 
 def merge_values(old: object, new: object) -> object:

@@ -1,0 +1,29 @@
+"""The layout of the platform GitOps repository: which files are ours, and what they are called.
+
+<cluster type>/README.md
+<cluster type>/<target>/reconciler.yaml
+<cluster type>/<target>/namespace.yaml
+<cluster type>/<target>/platform-config.yaml | platform-config.sh
+.github/tracking/Promoted_Commit_Id
+.github/tracking/sources.json
+"""
+
+from __future__ import annotations
+
+RECONCILER_FILE = "reconciler.yaml"
+NAMESPACE_FILE = "namespace.yaml"
+CONFIG_FILE = "platform-config.yaml"
+CONFIG_SCRIPT = "platform-config.sh"
+LEGACY_CONFIG_FILE = "config.yaml"
+
+TARGET_FILES = frozenset(
+    {RECONCILER_FILE, NAMESPACE_FILE, CONFIG_FILE, CONFIG_SCRIPT, LEGACY_CONFIG_FILE}
+)
+"""The files of a target's folder that are ours, whichever of them a run produces."""
+
+README_FILE = "README.md"
+README_TEXT = b"This folder contains deployment targets scheduled on the cluster type"
+
+TRACKING_FOLDER = ".github/tracking"
+PROMOTED_COMMIT_FILE = f"{TRACKING_FOLDER}/Promoted_Commit_Id"
+SOURCES_FILE = f"{TRACKING_FOLDER}/sources.json"

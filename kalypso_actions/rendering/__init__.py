@@ -1,0 +1,31 @@
+"""An assignment, its configuration and its Templates → the files of its folder.
+
+data.py               what a template sees
+manifests.py          what a compiled manifest is, whatever its language
+go_manifests.py       Go templates: texts, and the objects of old control planes
+jinja_manifests.py    Jinja2 templates, by annotation
+functions.py          Kalypso's own template functions, over sprig's
+hashing.py            `hash`
+builtin_config.py     the configuration of control planes that have no Template for it
+renderer.py           which Template goes into which file, and how manifests join
+"""
+
+from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.manifests import ManifestError
+from kalypso_actions.rendering.renderer import (
+    Failure,
+    Options,
+    Renderer,
+    namespace_of,
+    template_faults,
+)
+
+__all__ = [
+    "Failure",
+    "ManifestError",
+    "Options",
+    "Renderer",
+    "TemplateData",
+    "namespace_of",
+    "template_faults",
+]

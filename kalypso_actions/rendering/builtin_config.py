@@ -1,0 +1,47 @@
+"""The configuration of control planes that have no Template for it.
+
+Before Templates of type `config`, a ClusterType without `configType`, or with `configMap`, got a
+ConfigMap, and one with `envFile` a shell script. Values are plain texts there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kalypso_actions import goyaml
+from kalypso_actions.rendering.manifests import ManifestError
+
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_EXPANDS = re.compile(r'["$`\\\n\r\0]')
+
+
+def config_map(texts: Mapping[str, str], namespace: str) -> str:
+    """A ConfigMap `platform-config`, as yaml.v2 wrote it."""
+    return goyaml.dump_v2(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "platform-config", "namespace": namespace},
+            "data": dict(texts),
+        }
+    )
+
+
+def env_file(texts: Mapping[str, str]) -> str:
+    """One `export KEY="VALUE"` a line, sorted bytewise, nothing escaped.
+
+    Raises ManifestError for what a shell would expand or what would break the quotes: upstream
+    wrote it as it was, and a value became a command.
+    """
+    lines = []
+    for key, text in sorted(texts.items(), key=lambda item: item[0].encode()):
+        if not _ENV_NAME.match(key):
+            raise ManifestError(f"{key!r} cannot be the name of an environment variable")
+        if _EXPANDS.search(text):
+            raise ManifestError(
+                f"the value of {key} holds a character that a shell would not take as text "
+                '(one of " $ ` \\ or a line break)'
+            )
+        lines.append(f'export {key}="{text}"\n')
+    return "".join(lines)

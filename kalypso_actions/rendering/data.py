@@ -1,0 +1,77 @@
+"""What a template sees: upstream's `dataType`, once for each assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from kalypso_actions.gotemplate.values import (
+    ANY_MAP,
+    STRING,
+    STRING_MAP,
+    Function,
+    FunctionError,
+    GoMap,
+    GoStruct,
+    Type,
+)
+from kalypso_actions.rendering.functions import to_template_value
+
+DATA_TYPE = Type("struct", "scheduler.dataType")
+
+_OLD_NAMES = {"Repo": "repo", "Branch": "branch", "Path": "path"}
+"""Fields of the first templates; now `.Manifests.repo` and so on."""
+
+
+@dataclass(slots=True)
+class TemplateData:
+    """The data of one assignment.
+
+    `go` is made once and then shared by every manifest and Template of the assignment, in the
+    order in which they are rendered: functions such as sprig's `set` change it, and what comes
+    later sees that.
+    """
+
+    target: str
+    namespace: str
+    environment: str
+    workspace: str
+    workload: str
+    labels: Mapping[str, str]
+    manifests: Mapping[str, str]
+    cluster_type: str
+    config: Mapping[str, object]
+    _go: GoStruct | None = field(default=None, repr=False)
+
+    @property
+    def go(self) -> GoStruct:
+        """As a Go value; configuration is copied, so that no template changes another's."""
+        if self._go is None:
+            config = {key: to_template_value(value) for key, value in self.config.items()}
+            self._go = GoStruct(
+                DATA_TYPE,
+                {
+                    "DeploymentTargetName": self.target,
+                    "Namespace": self.namespace,
+                    "Environment": self.environment,
+                    "Workspace": self.workspace,
+                    "Workload": self.workload,
+                    "Labels": GoMap(STRING_MAP, self.labels),
+                    "Manifests": GoMap(STRING_MAP, self.manifests),
+                    "ClusterType": self.cluster_type,
+                    "ConfigData": GoMap(ANY_MAP, config),
+                },
+                {
+                    name: Function(name, self._manifest_entry(key), result=STRING)
+                    for name, key in _OLD_NAMES.items()
+                },
+            )
+        return self._go
+
+    def _manifest_entry(self, key: str) -> Callable[[], str]:
+        def entry() -> str:
+            if key not in self.manifests:
+                raise FunctionError(f"the deployment target's manifests have no {key!r}")
+            return self.manifests[key]
+
+        return entry

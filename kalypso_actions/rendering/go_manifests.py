@@ -1,0 +1,100 @@
+"""Manifests written as Go templates: texts, and the objects of old control planes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TypeVar
+
+from kalypso_actions import goyaml, gotemplate
+from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
+from kalypso_actions.rendering.manifests import ManifestError
+
+Result = TypeVar("Result")
+
+PASSES = 8
+"""Upstream renders its output again while it holds `{{`, without end; we stop here."""
+
+TEMPLATE_NAME = "template"
+"""The name in upstream's error texts."""
+
+
+class TextManifest:
+    """A Go template."""
+
+    def __init__(self, text: str) -> None:
+        self._template = _compile(text)
+
+    def render(self, data: TemplateData) -> str:
+        """Render, and again while the output holds `{{`: values may be templates themselves."""
+        output = _execute(self._template, data)
+        for _ in range(PASSES - 1):
+            if "{{" not in output:
+                return output
+            output = _execute(_compile(output), data)
+        if "{{" in output:
+            start = output.index("{{")
+            raise ManifestError(
+                f"after {PASSES} passes the output still holds a template: "
+                f"{output[start : start + 80]!r}"
+            )
+        return output
+
+
+class ObjectManifest:
+    """An object whose texts are Go templates, as templates were written before 2023-04.
+
+    Texts in nested mappings are rendered; keys, and everything in lists, stay as they are. The
+    result is written as yaml.v2 wrote it.
+    """
+
+    def __init__(self, body: Mapping[str, object]) -> None:
+        self._body = _compile_object(body)
+
+    def render(self, data: TemplateData) -> str:
+        """The object's YAML text."""
+        try:
+            return goyaml.dump_v2(_render_object(self._body, data))
+        except goyaml.YAMLError as error:
+            raise ManifestError(str(error)) from error
+
+
+def _compile_object(value: object) -> object:
+    """The same object with a compiled manifest in the place of each text that has an action."""
+    match value:
+        case dict():
+            return {key: _compile_object(inner) for key, inner in value.items()}
+        case str() if "{{" in value:
+            return TextManifest(value)
+        case _:
+            return value
+
+
+def _render_object(value: object, data: TemplateData) -> object:
+    match value:
+        case dict():
+            return {key: _render_object(inner, data) for key, inner in value.items()}
+        case TextManifest():
+            return value.render(data)
+        case _:
+            return value
+
+
+@lru_cache(maxsize=1024)
+def _compile(text: str) -> gotemplate.Template:
+    """Parsed once per text: Templates are few, and so are the values that are templates."""
+    return _located(
+        lambda: gotemplate.parse(text, name=TEMPLATE_NAME, functions=FUNCTIONS, refused=REFUSED)
+    )
+
+
+def _execute(template: gotemplate.Template, data: TemplateData) -> str:
+    return _located(lambda: template.execute(data.go))
+
+
+def _located(step: Callable[[], Result]) -> Result:
+    try:
+        return step()
+    except gotemplate.TemplateError as error:
+        raise ManifestError(error.message, error.line, error.column) from error

@@ -1,0 +1,213 @@
+"""Which Template goes into which file of an assignment's folder, and how manifests join."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.config import MergedConfig
+from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Assignment, Template
+from kalypso_actions.model.layout import (
+    CONFIG_FILE,
+    CONFIG_SCRIPT,
+    LEGACY_CONFIG_FILE,
+    NAMESPACE_FILE,
+    RECONCILER_FILE,
+)
+from kalypso_actions.model.names import dns_label_fault
+from kalypso_actions.rendering import builtin_config
+from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest
+from kalypso_actions.rendering.jinja_manifests import JinjaManifest
+from kalypso_actions.rendering.manifests import Manifest, ManifestError
+
+MANIFEST_SEPARATOR = "---\n"
+SHELL_CONTENT = "sh"
+
+_GO, _JINJA = "gotemplate", "jinja2"
+_CONFIG_MAP_TYPES = frozenset({"", "configMap"})
+_ENV_FILE_TYPE = "envFile"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What old control planes need otherwise."""
+
+    namespace_scheme: Literal["current", "legacy"] = "current"
+    config_file: Literal["current", "legacy"] = "current"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an assignment has no files: upstream's text, and where to look."""
+
+    message: str
+    where: Location
+    advice: str = ""
+
+
+def namespace_of(assignment: Assignment, environment: str, options: Options) -> str:
+    """`<environment>-<cluster type>-<target>`; before 2023-10 the workspace stood in the middle."""
+    legacy = options.namespace_scheme == "legacy"
+    middle = assignment.target.workspace if legacy else assignment.cluster_type.name
+    return f"{environment}-{middle}-{assignment.target.name}"
+
+
+class Renderer:
+    """Renders the assignments of one environment; each Template is compiled once."""
+
+    def __init__(self, environment: str, templates: Iterable[Template], options: Options) -> None:
+        self._environment = environment
+        self._options = options
+        self._templates = {template.name: template for template in templates}
+        self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
+
+    def render(self, assignment: Assignment, config: MergedConfig) -> dict[str, bytes] | Failure:
+        """The files of the assignment's folder by name.
+
+        Any failing Template means no file at all. Reconciler and namespace are written even when
+        empty, configuration only when it is not.
+        """
+        data = self._data(assignment, config)
+        fault = dns_label_fault(data.namespace)
+        if fault:
+            return Failure(
+                f"the namespace {data.namespace!r} {fault}",
+                assignment.target.where,
+                "shorten the name of the target, the workload or the cluster type",
+            )
+        cluster_type = assignment.cluster_type
+        files: dict[str, bytes] = {}
+        for file, name in (
+            (RECONCILER_FILE, cluster_type.reconciler),
+            (NAMESPACE_FILE, cluster_type.namespace_service),
+        ):
+            text = self._render_template(name, data, cluster_type.where)
+            if isinstance(text, Failure):
+                return text
+            files[file] = _encoded(text)
+        config_text = self._render_config(assignment, data, config)
+        if isinstance(config_text, Failure):
+            return config_text
+        if config_text:
+            files[self._config_file(cluster_type.config_type)] = _encoded(config_text)
+        return files
+
+    def _data(self, assignment: Assignment, config: MergedConfig) -> TemplateData:
+        target = assignment.target
+        return TemplateData(
+            target=target.name,
+            namespace=namespace_of(assignment, self._environment, self._options),
+            environment=self._environment,
+            workspace=target.workspace,
+            workload=target.workload,
+            labels=target.labels,
+            manifests=target.manifests,
+            cluster_type=assignment.cluster_type.name,
+            config=config.values,
+        )
+
+    def _render_config(
+        self, assignment: Assignment, data: TemplateData, config: MergedConfig
+    ) -> str | Failure:
+        """By the Template that `configType` names, else by what old control planes had built in."""
+        config_type = assignment.cluster_type.config_type
+        if config_type in self._templates:
+            return self._render_template(config_type, data, assignment.cluster_type.where)
+        try:
+            if config_type in _CONFIG_MAP_TYPES:
+                return builtin_config.config_map(config.texts, data.namespace)
+            if config_type == _ENV_FILE_TYPE:
+                return builtin_config.env_file(config.texts)
+        except ManifestError as error:
+            return Failure(error.message, assignment.cluster_type.where)
+        return _not_found(config_type, assignment.cluster_type.where)
+
+    def _config_file(self, config_type: str) -> str:
+        template = self._templates.get(config_type)
+        if template.content_type == SHELL_CONTENT if template else config_type == _ENV_FILE_TYPE:
+            return CONFIG_SCRIPT
+        return LEGACY_CONFIG_FILE if self._options.config_file == "legacy" else CONFIG_FILE
+
+    def _render_template(self, name: str, data: TemplateData, user: Location) -> str | Failure:
+        """All manifests of one Template, joined; `user` is the place that names the Template.
+
+        An empty manifest is dropped, one of white space only is kept; nothing is added where a
+        manifest lacks its final newline.
+        """
+        template = self._templates.get(name)
+        if template is None:
+            return _not_found(name, user)
+        manifests = self._manifests(template)
+        if isinstance(manifests, Failure):
+            return manifests
+        texts = []
+        for index, manifest in enumerate(manifests):
+            try:
+                texts.append(manifest.render(data))
+            except ManifestError as error:
+                return Failure(error.message, _place(template, index, error))
+        return MANIFEST_SEPARATOR.join(text for text in texts if text)
+
+    def _manifests(self, template: Template) -> tuple[Manifest, ...] | Failure:
+        compiled = self._compiled.get(template.name)
+        if compiled is None:
+            made, failures = _compile(template)
+            compiled = self._compiled[template.name] = failures[0] if failures else made
+        return compiled
+
+
+def template_faults(template: Template) -> Iterator[Problem]:
+    """Every manifest of a Template that does not compile, and an unknown engine."""
+    for failure in _compile(template)[1]:
+        message = f"Template {template.name!r}: {failure.message}"
+        yield Problem(message, failure.where, failure.advice)
+
+
+def _compile(template: Template) -> tuple[tuple[Manifest, ...], list[Failure]]:
+    engine = template.annotations.get(ENGINE_ANNOTATION, _GO)
+    if engine not in {_GO, _JINJA}:
+        fault = f"the annotation {ENGINE_ANNOTATION} names an unknown engine {engine!r}"
+        return (), [Failure(fault, template.where, f"write {_JINJA}, or remove it for Go")]
+    made: list[Manifest] = []
+    failures: list[Failure] = []
+    for index, source in enumerate(template.manifests):
+        try:
+            made.append(_compile_manifest(source, engine))
+        except ManifestError as error:
+            failures.append(Failure(error.message, _place(template, index, error)))
+    return tuple(made), failures
+
+
+def _compile_manifest(source: str | Mapping[str, object], engine: str) -> Manifest:
+    if isinstance(source, Mapping):
+        return ObjectManifest(source)
+    return JinjaManifest(source) if engine == _JINJA else TextManifest(source)
+
+
+def _place(template: Template, index: int, error: ManifestError) -> Location:
+    """The line in the Template's file.
+
+    A manifest of several lines is a block scalar, which starts on the line after its `- |`.
+    """
+    where, source = template.where, template.manifests[index]
+    line = template.manifest_lines[index] if template.manifest_lines else where.line
+    if isinstance(source, str) and error.line:
+        line += error.line if "\n" in source else error.line - 1
+    return Location(where.repository, where.path, line)
+
+
+def _not_found(name: str, user: Location) -> Failure:
+    """Upstream's text for a Template that is not there."""
+    return Failure(
+        f'Template.scheduler.kalypso.io "{name}" not found',
+        user,
+        "add a Template of that name to main, or correct the name in the ClusterType",
+    )
+
+
+def _encoded(text: str) -> bytes:
+    """A byte that is no UTF-8 (a template may cut a character in two) stays that byte."""
+    return text.encode("utf-8", "surrogateescape")
