@@ -1,0 +1,79 @@
+"""`.github/tracking/sources.json`: every repository and commit that went into a tree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kalypso_actions.model.documents import Revision
+
+SCHEMA = "kalypso.sources/v1"
+
+
+class SourceRevision(BaseModel):
+    """One repository at a commit; `commit` and `tree` are null for a plain folder."""
+
+    model_config = ConfigDict(frozen=True)
+
+    repository: str
+    branch: str
+    path: str
+    commit: str | None
+    tree: str | None
+
+    @classmethod
+    def of(cls, revision: Revision) -> SourceRevision:
+        """What was read."""
+        return cls(
+            repository=revision.repository,
+            branch=revision.branch,
+            path=revision.path,
+            commit=revision.commit,
+            tree=revision.tree,
+        )
+
+
+class SourcesFile(BaseModel):
+    """The content of `sources.json`."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    schema_name: str = Field(SCHEMA, alias="schema")
+    version: str
+    environment: str
+    options: Mapping[str, str]
+    environment_branch: SourceRevision = Field(alias="environmentBranch")
+    base_repos: Mapping[str, SourceRevision] = Field(alias="baseRepos")
+    registrations: Mapping[str, SourceRevision]
+    targets: Mapping[str, str]
+
+
+class PreviousSources(BaseModel):
+    """What a later run needs of an earlier one's file; fields it does not need may be anything."""
+
+    model_config = ConfigDict(frozen=True)
+
+    environment: str = ""
+    registrations: Mapping[str, SourceRevision] = Field(default_factory=dict)
+    targets: Mapping[str, str] = Field(default_factory=dict)
+
+
+def sources_file(content: SourcesFile) -> bytes:
+    """The bytes: sorted keys, two-space indent, final newline."""
+    body = content.model_dump(by_alias=True, mode="json")
+    return (json.dumps(body, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def read_sources(content: bytes | None) -> PreviousSources | None:
+    """An earlier run's file; None where there is none, or one that is not of this form."""
+    if content is None:
+        return None
+    try:
+        body = json.loads(content)
+        if not isinstance(body, dict) or body.get("schema") != SCHEMA:
+            return None
+        return PreviousSources.model_validate(body)
+    except (ValueError, RecursionError, ValidationError):
+        return None
