@@ -19,7 +19,7 @@ import (
 type request struct {
 	Op string
 
-	Text string           // template, config
+	Text string           // template, config, syntax
 	Name string           // template
 	Mode string           // template: "passes" (default) or "once"
 	Data scheduler.Fields // template
@@ -94,6 +94,10 @@ func respond(asked request) ([]byte, error) {
 			return nil, err
 		}
 		return encodeString(scheduler.Hash(value)), nil
+	case "syntax":
+		return describeSyntax(asked.Text)
+	case "language":
+		return describeLanguage()
 	case "validate":
 		return encodeString(scheduler.Validate(scheduler.ParseConfig(asked.Config), asked.Schemas)), nil
 	}

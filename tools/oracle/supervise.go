@@ -54,6 +54,7 @@ func startWorker() (*worker, error) {
 		return nil, err
 	}
 	process := exec.Command(self, workerArgument)
+	process.Env = append(os.Environ(), "TZ=UTC") // as in the operator's container
 	input, err := process.StdinPipe()
 	if err != nil {
 		return nil, err

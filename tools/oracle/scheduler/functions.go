@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -19,6 +21,9 @@ func functions() template.FuncMap {
 	all["unquote"] = unquote
 	return all
 }
+
+// FunctionNames lists sprig's and the operator's functions; Go's own are not among them.
+func FunctionNames() []string { return slices.Collect(maps.Keys(functions())) }
 
 // ToYAML writes a value as yaml.v3 does, without the last newline; "" where it cannot.
 func ToYAML(value interface{}) string {
