@@ -1,4 +1,9 @@
-"""What goes wrong in reading or writing YAML."""
+"""What goes wrong in reading or writing YAML.
+
+YAMLError                  a text that is no YAML to yaml.v2, or a value that has no YAML
+└── YAMLBoundError         a bound of ours is reached where the Go libraries go further: the text
+                           is YAML to them, so it must not be taken for a plain string
+"""
 
 from __future__ import annotations
 
@@ -17,3 +22,7 @@ class YAMLError(Exception):
     def __str__(self) -> str:
         """As the Go libraries write it: `yaml: line 3: …`."""
         return f"yaml: line {self.line}: {self.message}" if self.line else f"yaml: {self.message}"
+
+
+class YAMLBoundError(YAMLError):
+    """Too deep or too large; the message names the bound."""

@@ -1,0 +1,162 @@
+"""Writing values as yaml.v2 2.4.0 and yaml.v3 3.0.1 do with their defaults.
+
+    {"a": [{"b": 1, "c": 2}]}      yaml.v3: a:              yaml.v2: a:
+                                                - b: 1               - b: 1
+                                                  c: 2                 c: 2
+
+What does not read back as it was is written all the same, byte for byte as by Go: a list element
+that is a literal block beginning with a space, texts of line breaks only, the plain `<<`, floats
+without a fraction.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.goyaml.bounds import MAX_BYTES, MAX_DEPTH
+from kalypso_actions.goyaml.errors import YAMLBoundError, YAMLError
+from kalypso_actions.goyaml.keys import ordered
+from kalypso_actions.goyaml.layout import FOLD_COLUMN, lay_out
+from kalypso_actions.goyaml.numbers import format_float, format_integer
+from kalypso_actions.goyaml.quoting import BREAKS, inline, simple_key
+
+INDENT: Final = {2: 2, 3: 4}
+
+
+def dump_v3(value: object, limit_bytes: int = MAX_BYTES) -> str:
+    """`value` as yaml.v3 writes it, with its last line feed.
+
+    Values are None, bool, int (64 bits), float, str, list and dict with scalar keys, and their
+    subclasses; surrogate escapes in a string stand for bytes that are not UTF-8.
+    Raises `YAMLError` for anything else, `YAMLBoundError` for what is too deep (cycles too) or
+    would take more than `limit_bytes`.
+    """
+    return _Writer(3, limit_bytes).document(value)
+
+
+def dump_v2(value: object, limit_bytes: int = MAX_BYTES) -> str:
+    """`value` as yaml.v2 writes it, with its last line feed; as `dump_v3` otherwise."""
+    return _Writer(2, limit_bytes).document(value)
+
+
+class _Writer:
+    """One document being written, at the end of `parts`."""
+
+    def __init__(self, version: int, limit: int) -> None:
+        self.version = version
+        self.step = INDENT[version]
+        self.limit = limit
+        self.size = 0
+        self.parts: list[str] = []
+
+    def document(self, value: object) -> str:
+        if isinstance(value, dict) and value:
+            self.mapping(value, 0, 1)
+        elif isinstance(value, list) and value:
+            self.sequence(value, 0, 1)
+        else:
+            self.write(self.line(self.scalar(value, 0, self.step)))
+        text = "".join(self.parts)
+        # The writer counts characters; bytes may be more.
+        if len(text) * 4 > self.limit and len(text.encode()) > self.limit:
+            raise self.too_large()
+        return text
+
+    def write(self, text: str) -> None:
+        self.parts.append(text)
+        self.size += len(text)
+        if self.size > self.limit:
+            raise self.too_large()
+
+    def too_large(self) -> YAMLBoundError:
+        return YAMLBoundError(f"the YAML would have more than {self.limit} bytes")
+
+    def mapping(self, mapping: dict[object, object], indent: int, depth: int) -> None:
+        """Write entries whose keys stand at `indent`, where the cursor is already."""
+        pad = ""
+        for key, value in ordered(mapping, version=self.version):
+            head = simple_key(key, self.version) if isinstance(key, str) else self.number(key)
+            if head is None:
+                self.write(f"{pad}? {self.line(self.scalar(key, indent + 2, self.under(indent)))}")
+                self.write(" " * indent + ":")
+                self.behind_indicator(value, indent + 1, self.under(indent), depth)
+            elif type(value) is str:
+                column = indent + len(head) + 2
+                text = self.scalar(value, column, self.under(indent))
+                self.write(f"{pad}{head}: {self.line(text)}")
+            else:
+                self.write(f"{pad}{head}:")
+                self.behind_key(value, indent, indent + len(head) + 1, depth)
+            pad = " " * indent
+
+    def sequence(self, sequence: list[object], indent: int, depth: int) -> None:
+        """Write items whose dashes stand at `indent`, where the cursor is already."""
+        pad = ""
+        for item in sequence:
+            self.write(pad + "-")
+            self.behind_indicator(item, indent + 1, indent + 2, depth)
+            pad = " " * indent
+
+    def behind_key(self, value: object, indent: int, column: int, depth: int) -> None:
+        """Write the value of a key at `indent`; a list or mapping begins on a line of its own."""
+        below = self.under(indent)
+        if isinstance(value, dict) and value:
+            self.deeper(depth)
+            self.write("\n" + " " * below)
+            self.mapping(value, below, depth + 1)
+        elif isinstance(value, list) and value:
+            self.deeper(depth)
+            below = indent if self.version == 2 else below
+            self.write("\n" + " " * below)
+            self.sequence(value, below, depth + 1)
+        else:
+            self.write(" " + self.line(self.scalar(value, column + 1, below)))
+
+    def behind_indicator(self, value: object, column: int, indent: int, depth: int) -> None:
+        """Write what a dash, or the colon of a complex key, stands before, on the same line."""
+        if isinstance(value, dict) and value:
+            self.deeper(depth)
+            self.write(" " * (indent - column))
+            self.mapping(value, indent, depth + 1)
+        elif isinstance(value, list) and value:
+            self.deeper(depth)
+            self.write(" " * (indent - column))
+            self.sequence(value, indent, depth + 1)
+        else:
+            self.write(" " + self.line(self.scalar(value, column + 1, indent)))
+
+    def under(self, indent: int) -> int:
+        """Where that begins which belongs to a key at `indent`."""
+        return indent + 2 if self.version == 2 else (indent + 4) // 4 * 4
+
+    def deeper(self, depth: int) -> None:
+        if depth >= MAX_DEPTH:
+            raise YAMLBoundError(f"the value is nested more than {MAX_DEPTH} levels deep")
+
+    def line(self, scalar: str) -> str:
+        return scalar if scalar[-1] in BREAKS else scalar + "\n"
+
+    def scalar(self, value: object, column: int, indent: int) -> str:
+        """`value`, which may be an empty list or mapping, as it is written at `column`."""
+        if not isinstance(value, str):
+            return self.number(value)
+        text = inline(value, self.version)
+        if text is None or (column + len(text) > FOLD_COLUMN[self.version] and " " in text):
+            return lay_out(value, column, indent, self.version)
+        return text
+
+    def number(self, value: object) -> str:
+        """What is written the same way wherever it stands."""
+        if value is None:
+            return "null"
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, int):
+            return format_integer(value)
+        if isinstance(value, float):
+            return format_float(value)
+        if isinstance(value, dict):
+            return "{}"
+        if isinstance(value, list):
+            return "[]"
+        raise YAMLError(f"cannot marshal type: {type(value).__name__}")

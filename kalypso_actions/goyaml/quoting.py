@@ -1,0 +1,157 @@
+"""How yaml.v2 2.4.0 and yaml.v3 3.0.1 present a string: plain, quoted or as a literal block.
+
+A string is plain unless it would be read as something else (then `"…"`) or its characters forbid
+it (then `'…'`, or `"…"` where single quotes cannot hold it). With a line feed in it, it is a
+literal block, unless spaces at the ends of lines or unprintable characters forbid that (`"…"`).
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from enum import Enum
+from functools import lru_cache
+from typing import Final
+
+from kalypso_actions.goyaml.scalars import MAX_INT64, NUMBER_STARTS, WORDS, is_timestamp, resolve
+from kalypso_actions.goyaml.surrogates import SURROGATE, to_bytes
+
+BREAKS: Final = "\n\r\x85\u2028\u2029"
+BREAK: Final = re.compile(f"[{BREAKS}]")
+
+BASE_60_FLOAT: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+OCTAL_WITH_SIGN: Final = re.compile(r"0o([-+][0-7]+)")
+
+UNPRINTABLE: Final = "[^\\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]"
+UNPRINTABLE_BUT_TAB: Final = UNPRINTABLE.replace("\\n", "\\n\\t")
+INDICATOR: Final = (
+    r"""\A(?:---|\.\.\.|[#,\[\]{}&*!|>'"%@`]|[?-](?:[ \t]|\Z))"""
+    rf"""|:(?:[ \t]|\Z)|[ \t\0{BREAKS}]#"""
+)
+NEVER_PLAIN: Final = re.compile(rf"{INDICATOR}|{UNPRINTABLE}|[{BREAKS}]|\A[ ]|[ ]\Z")
+NEVER_SINGLE: Final = re.compile(rf"{UNPRINTABLE}|[ ][{BREAKS}]|[{BREAKS}][ ]")
+NEVER_LITERAL: Final = {
+    2: re.compile(rf"{UNPRINTABLE}|[ ](?:[{BREAKS}]|\Z)"),
+    3: re.compile(rf"{UNPRINTABLE_BUT_TAB}|[ ](?:[{BREAKS}]|\Z)"),
+}
+
+ESCAPED: Final = re.compile(rf'{UNPRINTABLE}|[{BREAKS}"\\]')
+ESCAPES: Final = dict(
+    zip('\0\a\b\t\n\v\f\r\x1b"\\\x85\xa0\u2028\u2029', '0abtnvfre"\\N_LP', strict=True)
+)
+BYTE_ORDER_MARK: Final = "\ufeff"
+
+LONGEST_SIMPLE_KEY: Final = 128
+BINARY_TAG: Final = "!!binary"
+BINARY_LINE: Final = 70
+CACHED_LENGTH: Final = 256
+
+
+class Style(Enum):
+    """The presentations that Go's libraries choose from by themselves."""
+
+    PLAIN = "plain"
+    SINGLE = "single-quoted"
+    DOUBLE = "double-quoted"
+    LITERAL = "literal"
+
+
+def style_of(text: str, version: int) -> Style:
+    """The style in which yaml.v2 or yaml.v3 (`version`) writes `text`, which is valid UTF-8."""
+    if "\n" in text:
+        return Style.DOUBLE if NEVER_LITERAL[version].search(text) else Style.LITERAL
+    if _is_ambiguous(text, version):
+        return Style.DOUBLE
+    if not NEVER_PLAIN.search(text):
+        return Style.PLAIN
+    return Style.DOUBLE if NEVER_SINGLE.search(text) else Style.SINGLE
+
+
+def _is_ambiguous(text: str, version: int) -> bool:
+    """Whether the plain `text` would be read as something other than a string."""
+    if text in WORDS:
+        return True
+    if text[0] not in NUMBER_STARTS:
+        return False
+    if not isinstance(resolve(text), str) or is_timestamp(text) or BASE_60_FLOAT.fullmatch(text):
+        return True
+    # yaml.v3 knows octal numbers by their prefix, and Go takes a sign behind it.
+    octal = OCTAL_WITH_SIGN.fullmatch(text.replace("_", "")) if version == 3 else None
+    return octal is not None and -MAX_INT64 - 1 <= int(octal[1], 8) <= MAX_INT64
+
+
+def inline(text: str, version: int) -> str | None:
+    """`text` as a scalar of one line; None where it takes lines of its own.
+
+    Raises `YAMLError` where a string holds what no Go string can.
+    """
+    return _inline(text, version) if len(text) > CACHED_LENGTH else _cached_inline(text, version)
+
+
+def _inline(text: str, version: int) -> str | None:
+    if SURROGATE.search(text):
+        text, tag = valid_or_binary(text)
+        if tag:
+            return None if "\n" in text else f"{tag} {text}"
+    style = style_of(text, version)
+    if style is Style.PLAIN:
+        return text
+    if style is Style.DOUBLE:
+        return f'"{escape(text)}"'
+    if style is Style.LITERAL or BREAK.search(text):
+        return None
+    return "'" + text.replace("'", "''") + "'"
+
+
+_cached_inline = lru_cache(maxsize=1 << 14)(_inline)
+
+
+def simple_key(text: str, version: int) -> str | None:
+    """`text` as a key before a colon; None where it is too long or has lines: `? key`."""
+    if len(text) <= LONGEST_SIMPLE_KEY // 4:
+        return _cached_simple_key(text, version)
+    return _simple_key(text, version)
+
+
+def _simple_key(text: str, version: int) -> str | None:
+    content, tag = valid_or_binary(text) if SURROGATE.search(text) else (text, "")
+    if BREAK.search(content) or len(tag) + len(content.encode()) > LONGEST_SIMPLE_KEY:
+        return None
+    return inline(text, version)
+
+
+_cached_simple_key = lru_cache(maxsize=1 << 14)(_simple_key)
+
+
+def escape(text: str) -> str:
+    """The inside of a double-quoted scalar."""
+    if text.startswith(BYTE_ORDER_MARK):
+        # Go's libraries look for the mark at the start of the text, at every character of it.
+        return "".join(map(_escaped, text))
+    return ESCAPED.sub(lambda match: _escaped(match[0]), text)
+
+
+def _escaped(character: str) -> str:
+    if character in ESCAPES:
+        return "\\" + ESCAPES[character]
+    code = ord(character)
+    if code <= 0xFF:
+        return f"\\x{code:02X}"
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+
+
+def valid_or_binary(text: str) -> tuple[str, str]:
+    """A string with surrogate escapes as Go's libraries write it, and its tag.
+
+    Bytes that are UTF-8 together are the text; others are base64 in lines, tagged `!!binary`.
+    Raises `YAMLError` for surrogates that stand for no byte.
+    """
+    data = to_bytes(text)
+    try:
+        return data.decode(), ""
+    except UnicodeDecodeError:
+        encoded = base64.b64encode(data).decode("ascii")
+    if len(encoded) < BINARY_LINE:
+        return encoded, BINARY_TAG
+    lines = (encoded[at : at + BINARY_LINE] for at in range(0, len(encoded), BINARY_LINE))
+    return "".join(f"{line}\n" for line in lines), BINARY_TAG

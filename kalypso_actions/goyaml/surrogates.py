@@ -1,0 +1,28 @@
+"""Go strings are bytes: those that are not UTF-8 are surrogate escapes here, as in os.fsdecode."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kalypso_actions.goyaml.errors import YAMLError
+
+SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def to_bytes(text: str) -> bytes:
+    """The bytes of the Go string that `text` stands for.
+
+    Raises `YAMLError` for surrogates that stand for no byte.
+    """
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise YAMLError(f"a string holds {text[error.start]!a}, which is no character") from error
+
+
+def to_runes(text: str) -> str:
+    """The characters that Go sees in `text`: U+FFFD for each byte that is not UTF-8."""
+    if not SURROGATE.search(text):
+        return text
+    return SURROGATE.sub("\ufffd", to_bytes(text).decode("utf-8", "surrogateescape"))
