@@ -33,7 +33,8 @@ def lay_out(text: str, column: int, indent: int, version: int) -> str:
     if SURROGATE.search(text):
         text, tag = valid_or_binary(text)
         if tag:
-            return f"{tag} {_literal(text, indent, version) if '\n' in text else text}"
+            block = "\n" in text
+            return f"{tag} {_literal(text, indent, version)}" if block else f"{tag} {text}"
     style = style_of(text, version)
     if style is Style.LITERAL:
         return _literal(text, indent, version)
