@@ -1,0 +1,97 @@
+"""What a `kustomization.yaml` asks for: files and folders to read, or a real build.
+
+One that only lists `resources` (or `bases`, their old name) is followed here. One that changes
+or generates objects has to be built by the kustomize program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.documents import Document
+from kalypso_actions.sources.paths import printable
+from kalypso_actions.sources.yaml_documents import parse_yaml
+
+FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+LISTS = ("resources", "bases", "components")
+"""Fields whose entries name files or folders with further objects."""
+
+# `namespace` is not here by mistake: every object is moved to its environment's namespace anyway.
+WITHOUT_EFFECT = frozenset(
+    {"apiVersion", "kind", "metadata", "resources", "bases", "namespace", "sortOptions"}
+)
+
+REMOTE = re.compile(r"[\w+.-]+:?://|git::|[^/]+@[^/]+:|github\.com[/:]|.*\?ref=")
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """An entry of a kustomization's list, and where it stands."""
+
+    path: str
+    where: Location
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it names another repository or server."""
+        return REMOTE.match(self.path) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Kustomization:
+    """A kustomization; with `build_fields`, the first of which stands at `where`, it is built."""
+
+    where: Location
+    resources: tuple[Resource, ...] = ()
+    build_fields: tuple[str, ...] = ()
+
+
+def read_kustomization(
+    repository: str, path: str, content: bytes
+) -> tuple[Kustomization | None, tuple[Problem, ...], tuple[Problem, ...]]:
+    """The kustomization in a file (None when there is none), problems and warnings."""
+    parsed = parse_yaml(repository, printable(path), content)
+    problems = list(parsed.problems)
+    whole = Location(repository, printable(path))
+    if not problems and len(parsed.documents) != 1:
+        count = "no" if not parsed.documents else "more than one"
+        problems.append(Problem(f"the file holds {count} kustomization", whole))
+    if problems:
+        return None, tuple(problems), parsed.warnings
+    document = parsed.documents[0]
+    if document.body.get("kind", "Kustomization") != "Kustomization":
+        message = f"the kind of a kustomization is Kustomization, not {document.body['kind']}"
+        return None, (Problem(message, document.at("kind")),), parsed.warnings
+    if document.body.keys() <= {"apiVersion", "kind"}:
+        return None, (Problem("the kustomization is empty", document.where),), parsed.warnings
+    resources = tuple(_resources(document, problems))
+    fields = tuple(_build_fields(document.body))
+    where = document.at(fields[0]) if fields else document.where
+    return Kustomization(where, resources, fields), tuple(problems), parsed.warnings
+
+
+def _build_fields(body: Mapping[str, object]) -> Iterator[str]:
+    for name, value in body.items():
+        if name not in WITHOUT_EFFECT and value not in (None, "", [], {}):
+            yield name
+
+
+def _resources(document: Document, problems: list[Problem]) -> Iterator[Resource]:
+    for name in LISTS:
+        entries = document.body.get(name)
+        if entries is None:
+            continue
+        if not isinstance(entries, list):
+            problems.append(Problem(f"{name} must be a list", document.at(name)))
+            continue
+        for index, entry in enumerate(entries):
+            where = document.at(name, index)
+            if isinstance(entry, str) and entry.strip():
+                yield Resource(entry, where)
+            else:
+                message = f"an entry of {name} must be the path of a file or folder"
+                problems.append(Problem(message, where))
