@@ -22,6 +22,7 @@ from kalypso_actions.goyaml.scalars import MAX_INT64, MAX_UINT64, Scalar
 from kalypso_actions.goyaml.surrogates import to_runes
 
 DIGITS: Final = re.compile("([0-9]+)")
+LETTER_AFTER_DIGIT: Final = re.compile("[0-9][A-Za-z]")
 MAX_DIGITS: Final = 18
 """Digits that fit Go's int64, whatever they are."""
 NUMBER: Final = "\x80"
@@ -174,9 +175,9 @@ def natural_key_v3(text: str) -> str | None:
     return key
 
 
-@lru_cache(maxsize=1 << 14)
 def natural_key_v2(text: str) -> str | None:
-    """A string that sorts as `natural_less_v2` does; None where there is no simple one."""
-    if not text.isascii() or DIGITS.search(text):
-        return None
-    return text.translate(LETTERS_LAST)
+    """A string that sorts as `natural_less_v2` does; None where there is no simple one.
+
+    The two libraries differ only in letters behind digits.
+    """
+    return None if LETTER_AFTER_DIGIT.search(text) else natural_key_v3(text)

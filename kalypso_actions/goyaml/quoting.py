@@ -29,6 +29,8 @@ INDICATOR: Final = (
     rf"""|:(?:[ \t]|\Z)|[ \t\0{BREAKS}]#"""
 )
 NEVER_PLAIN: Final = re.compile(rf"{INDICATOR}|{UNPRINTABLE}|[{BREAKS}]|\A[ ]|[ ]\Z")
+PLAINLY_PLAIN: Final = re.compile(r"[A-Za-z_/](?:[ ]?[!\"$-9;-~]|:(?=[!-~]))*")
+"""Most strings there are, if they are no `WORDS`."""
 NEVER_SINGLE: Final = re.compile(rf"{UNPRINTABLE}|[ ][{BREAKS}]|[{BREAKS}][ ]")
 NEVER_LITERAL: Final = {
     2: re.compile(rf"{UNPRINTABLE}|[ ](?:[{BREAKS}]|\Z)"),
@@ -89,6 +91,8 @@ def inline(text: str, version: int) -> str | None:
 
 
 def _inline(text: str, version: int) -> str | None:
+    if PLAINLY_PLAIN.fullmatch(text) and text not in WORDS:
+        return text
     if SURROGATE.search(text):
         text, tag = valid_or_binary(text)
         if tag:
@@ -114,6 +118,8 @@ def simple_key(text: str, version: int) -> str | None:
 
 
 def _simple_key(text: str, version: int) -> str | None:
+    if len(text) <= LONGEST_SIMPLE_KEY and PLAINLY_PLAIN.fullmatch(text) and text not in WORDS:
+        return text
     content, tag = valid_or_binary(text) if SURROGATE.search(text) else (text, "")
     if BREAK.search(content) or len(tag) + len(content.encode()) > LONGEST_SIMPLE_KEY:
         return None
