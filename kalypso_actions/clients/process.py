@@ -1,26 +1,68 @@
-"""The one place that starts programs."""
+"""The one place that starts programs: no shell, a listed part of the environment, a time limit."""
 
 from __future__ import annotations
 
+import logging
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from kalypso_actions.errors import KalypsoError
 
+log = logging.getLogger(__name__)
+
+INHERITED: Final = frozenset(
+    {
+        *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+        *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+        # Windows does not start a program without these.
+        *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE"),
+        *("APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)"),
+    }
+)
+"""Variables that every program gets; `LC_*` besides. Whatever else a job's environment holds,
+tokens above all, stays here."""
+
+MAX_WORDS: Final = 4000
+CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
 
 class ProcessError(KalypsoError):
-    """A program is absent, failed, or took too long."""
+    """A program is absent, failed, or took too long.
+
+    `words` is what it wrote to standard error, `status` its exit code if it ended by itself.
+    """
+
+    def __init__(
+        self, message: str, *, words: str = "", status: int | None = None, advice: str = ""
+    ) -> None:
+        super().__init__(message, advice=advice)
+        self.words = words
+        self.status = status
 
 
 class Programs:
-    """Starts programs with an allow-listed part of `environment` (the process's own)."""
+    """Starts programs with the listed part of an environment (usually the process's own)."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
+        self._environment = dict(environment)
+
+    def variable(self, name: str) -> str:
+        """A variable of the environment; "" when it is not set."""
+        return self._environment.get(name, "")
 
     def find(self, name: str) -> Path | None:
-        """Where the program is, by PATH."""
-        raise NotImplementedError
+        """Where a program is, by the environment's PATH."""
+        found = shutil.which(name, path=self.variable("PATH"))
+        return Path(found).absolute() if found else None
 
     def run(
         self,
@@ -32,5 +74,77 @@ class Programs:
         inherit: Iterable[str] = (),
         timeout: float = 600,
     ) -> bytes:
-        """Standard output of the program. Raises ProcessError."""
-        raise NotImplementedError
+        """Run a program and return its standard output.
+
+        `arguments` begin with the program's name, found by PATH, and never hold a secret: other
+        users of a machine can read them. `extra` is added to its environment, and so are the
+        variables named by `inherit`. Raises ProcessError.
+        """
+        name = arguments[0]
+        program = self.find(name)
+        if program is None:
+            raise ProcessError(
+                f"the program {name} was not found", advice=f"install {name}, or correct PATH"
+            )
+        environment = self._inherited(inherit) | dict(extra or {})
+        started = time.monotonic()
+        process = _start([str(program), *arguments[1:]], folder, environment)
+        try:
+            output, errors = process.communicate(stdin, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            message = f"{name} did not finish within {timeout:g} seconds"
+            raise ProcessError(message, advice="try again later") from None
+        finally:
+            _end(process)
+            log.debug("%s  %.2f s", " ".join(arguments), time.monotonic() - started)
+        if process.returncode != 0:
+            words = _words(errors)
+            message = words or f"exit code {process.returncode}"
+            raise ProcessError(f"{name}: {message}", words=words, status=process.returncode)
+        return output
+
+    def _inherited(self, names: Iterable[str]) -> dict[str, str]:
+        allowed = INHERITED | frozenset(names)
+        return {
+            name: value
+            for name, value in self._environment.items()
+            # Windows does not tell names by their case, and neither do the proxies' names.
+            if name in allowed or name.upper() in allowed or name.startswith("LC_")
+        }
+
+
+def _start(
+    arguments: Sequence[str], folder: Path | None, environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=environment,
+            # A session of its own has no terminal to ask for passwords on, and ends as a whole.
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ProcessError(f"{arguments[0]} cannot be started: {error.strerror}") from error
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the program and what it has started, if it still runs, and let go of its pipes."""
+    if process.poll() is None:
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+        process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None and not pipe.closed:
+            pipe.close()
+
+
+def _words(errors: bytes) -> str:
+    """What a program said, fit for a terminal: no control characters, its end if it is long."""
+    text = CONTROL.sub("", errors.decode("utf-8", "replace").replace("\r", "\n")).strip()
+    return text if len(text) <= MAX_WORDS else "…" + text[-MAX_WORDS:]
