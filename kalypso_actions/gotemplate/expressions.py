@@ -1,0 +1,221 @@
+"""Items to the nodes inside of actions: pipelines, commands, operands, terms.
+
+pipeline   = [ variable [ "," variable ] ( ":=" | "=" ) ] command { "|" command }
+command    = operand { space operand }
+operand    = term { field }
+term       = constant | name of a function | "." | field | variable | "(" pipeline ")"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from kalypso_actions.gotemplate.constants import (
+    character_constant,
+    complex_constant,
+    number_constant,
+)
+from kalypso_actions.gotemplate.cursor import Cursor, Source
+from kalypso_actions.gotemplate.lexer import Item, Kind
+from kalypso_actions.gotemplate.nodes import (
+    Bool,
+    Chain,
+    Command,
+    Dot,
+    Field,
+    Identifier,
+    Nil,
+    Number,
+    Operand,
+    Pipe,
+    String,
+    Variable,
+)
+from kalypso_actions.gotemplate.quoting import quote, unquote
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The functions that a template may call; `refused` tells why some others are absent."""
+
+    functions: Collection[str]
+    refused: Mapping[str, str]
+
+
+_CONSTANTS: dict[Kind, Callable[[int, str], Number]] = {
+    Kind.CHARACTER_CONSTANT: character_constant,
+    Kind.COMPLEX: complex_constant,
+    Kind.NUMBER: number_constant,
+}
+_OPERANDS = frozenset(
+    {
+        *_CONSTANTS,
+        Kind.BOOL,
+        Kind.DOT,
+        Kind.FIELD,
+        Kind.IDENTIFIER,
+        Kind.NIL,
+        Kind.RAW_STRING,
+        Kind.STRING,
+        Kind.VARIABLE,
+        Kind.LEFT_PARENTHESIS,
+    }
+)
+
+
+class ExpressionParser(Cursor):
+    """Parses what stands inside of actions, and knows the variables declared so far."""
+
+    def __init__(
+        self, source: Source, stream: Iterator[Item], names: Names, max_depth: int
+    ) -> None:
+        super().__init__(source, stream, max_depth)
+        self.names = names
+        self.variables = ["$"]
+
+    def pipeline(self, context: str, end: Kind) -> Pipe:
+        """Declarations or assignments, then commands, up to and with `end`."""
+        position = self.peek_word().position
+        variables, assigns = self.declarations(context)
+        commands: list[Command] = []
+        while (item := self.next_word()).kind is not end:
+            if item.kind not in _OPERANDS:
+                raise self.unexpected(item, context)
+            self.index -= 1
+            commands.append(self.command())
+        if not commands:
+            raise self.error(f"missing value for {context}")
+        for stage, command in enumerate(commands[1:], start=2):
+            if isinstance(command.arguments[0], Bool | Dot | Nil | Number | String):
+                raise self.error(f"non executable command in pipeline stage {stage}")
+        return Pipe(position, tuple(commands), variables, assigns)
+
+    def declarations(self, context: str) -> tuple[tuple[Variable, ...], bool]:
+        """`$x :=`, `$x =`, and in a range `$i, $x :=`; nothing where there is no such sign."""
+        declared: list[Variable] = []
+        while self.peek_word().kind is Kind.VARIABLE:
+            start = self.index
+            item = self.next()
+            sign = self.next_word()
+            if sign.kind in (Kind.ASSIGN, Kind.DECLARE):
+                declared.append(self.declare(item))
+                return tuple(declared), sign.kind is Kind.ASSIGN
+            if sign.kind is not Kind.CHARACTER or sign.value != ",":
+                self.index = start
+                break
+            declared.append(self.declare(item))
+            if context != "range" or len(declared) > 1:
+                raise self.error(f"too many declarations in {context}")
+            if self.peek_word().kind not in (
+                Kind.VARIABLE,
+                Kind.RIGHT_DELIMITER,
+                Kind.RIGHT_PARENTHESIS,
+            ):
+                raise self.error("range can only initialize variables")
+        return tuple(declared), False
+
+    def declare(self, item: Item) -> Variable:
+        """A variable that may be used from here on."""
+        self.variables.append(item.value)
+        return Variable(item.position, (item.value,))
+
+    def command(self) -> Command:
+        """Operands up to a pipe, which is read, or to a closing sign, which is left."""
+        position = self.peek_word().position
+        arguments: list[Operand] = []
+        while True:
+            self.peek_word()
+            operand = self.operand()
+            if operand is not None:
+                arguments.append(operand)
+            item = self.next()
+            if item.kind is Kind.SPACE:
+                continue
+            if item.kind in (Kind.RIGHT_DELIMITER, Kind.RIGHT_PARENTHESIS):
+                self.index -= 1
+            elif item.kind is not Kind.PIPE:
+                raise self.unexpected(item, "operand")
+            break
+        if not arguments:
+            raise self.error("empty command")
+        return Command(position, tuple(arguments))
+
+    def operand(self) -> Operand | None:
+        """A term with the fields that follow it; None where there is none."""
+        term = self.term()
+        if term is None or self.peek().kind is not Kind.FIELD:
+            return term
+        position = self.peek().position
+        names: list[str] = []
+        while self.peek().kind is Kind.FIELD:
+            names.append(self.next().value[1:])
+        if isinstance(term, Field | Variable):
+            return type(term)(position, (*term.names, *names))
+        if isinstance(term, Identifier | Pipe):
+            return Chain(position, term, tuple(names))
+        raise self.error(f"unexpected . after term {quote(str(term))}")
+
+    def term(self) -> Operand | None:
+        """One constant, name, field, variable or parenthesis; None where there is none."""
+        item = self.next_word()
+        reader = _TERMS.get(item.kind)
+        if reader is None:
+            self.index -= 1
+            return None
+        return reader(self, item)
+
+    def identifier(self, item: Item) -> Identifier:
+        """A function."""
+        if item.value not in self.names.functions:
+            reason = self.names.refused.get(item.value)
+            because = f": {reason}" if reason else ""
+            raise self.error(f"function {quote(item.value)} not defined{because}")
+        return Identifier(item.position, item.value)
+
+    def variable(self, item: Item) -> Variable:
+        """A variable that was declared before."""
+        if item.value not in self.variables:
+            raise self.error(f"undefined variable {quote(item.value)}")
+        return Variable(item.position, (item.value,))
+
+    def constant(self, item: Item) -> Number:
+        """A number."""
+        try:
+            return _CONSTANTS[item.kind](item.position, item.value)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+
+    def string(self, item: Item) -> String:
+        """A string."""
+        return String(item.position, item.value, self.unquoted(item))
+
+    def parenthesized(self, _: Item) -> Pipe:
+        """A pipeline up to its closing parenthesis."""
+        self.enter("expression")
+        pipe = self.pipeline("parenthesized pipeline", Kind.RIGHT_PARENTHESIS)
+        self.depth -= 1
+        return pipe
+
+    def unquoted(self, item: Item) -> str:
+        """The text that a quoted string stands for."""
+        try:
+            return unquote(item.value)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+
+
+_TERMS: dict[Kind, Callable[[ExpressionParser, Item], Operand]] = {
+    Kind.BOOL: lambda _, item: Bool(item.position, item.value == "true"),
+    Kind.CHARACTER_CONSTANT: ExpressionParser.constant,
+    Kind.COMPLEX: ExpressionParser.constant,
+    Kind.DOT: lambda _, item: Dot(item.position),
+    Kind.FIELD: lambda _, item: Field(item.position, (item.value[1:],)),
+    Kind.IDENTIFIER: ExpressionParser.identifier,
+    Kind.LEFT_PARENTHESIS: ExpressionParser.parenthesized,
+    Kind.NIL: lambda _, item: Nil(item.position),
+    Kind.NUMBER: ExpressionParser.constant,
+    Kind.RAW_STRING: ExpressionParser.string,
+    Kind.STRING: ExpressionParser.string,
+    Kind.VARIABLE: ExpressionParser.variable,
+}

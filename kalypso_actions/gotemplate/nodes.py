@@ -1,0 +1,264 @@
+"""What a parsed template consists of.
+
+`str(node)` is the node as Go's errors show it, in the form it would have as a template again.
+`position` is the index into the text where Go's errors place the node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kalypso_actions.gotemplate.quoting import quote
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Anything that has a place in the text."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bool(Node):
+    """`true` or `false`."""
+
+    value: bool
+
+    def __str__(self) -> str:
+        return "true" if self.value else "false"
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Node):
+    """A constant, as every type that can hold it; None for those that cannot."""
+
+    text: str
+    integer: int | None = None
+    unsigned: int | None = None
+    floating: float | None = None
+    complex: complex | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class String(Node):
+    """A constant, as written and as meant."""
+
+    quoted: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Nil(Node):
+    """`nil`."""
+
+    def __str__(self) -> str:
+        return "nil"
+
+
+@dataclass(frozen=True, slots=True)
+class Dot(Node):
+    """`.`."""
+
+    def __str__(self) -> str:
+        return "."
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Node):
+    """`.Name` or `.Name.Name`."""
+
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "".join(f".{name}" for name in self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(Node):
+    """`$name` or `$name.Name`: the variable first, with its `$`."""
+
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ".".join(self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier(Node):
+    """The name of a function."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Chain(Node):
+    """Fields of what is no field: `(pipeline).Name` or `function.Name`."""
+
+    node: Pipe | Identifier
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        inner = f"({self.node})" if isinstance(self.node, Pipe) else str(self.node)
+        return inner + "".join(f".{name}" for name in self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Command(Node):
+    """An operand, or a function or method with its arguments."""
+
+    arguments: tuple[Operand, ...]
+
+    def __str__(self) -> str:
+        return " ".join(
+            f"({argument})" if isinstance(argument, Pipe) else str(argument)
+            for argument in self.arguments
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Pipe(Node):
+    """`$variables := command | command`."""
+
+    commands: tuple[Command, ...]
+    variables: tuple[Variable, ...] = ()
+    assigns: bool = False
+
+    def __str__(self) -> str:
+        text = " | ".join(map(str, self.commands))
+        if not self.variables:
+            return text
+        sign = "=" if self.assigns else ":="
+        return f"{', '.join(map(str, self.variables))} {sign} {text}"
+
+
+Operand = Bool | Number | String | Nil | Dot | Field | Variable | Identifier | Chain | Pipe
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Node):
+    """Plain text."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Action(Node):
+    """`{{pipeline}}`."""
+
+    pipe: Pipe
+
+    def __str__(self) -> str:
+        return f"{{{{{self.pipe}}}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Node):
+    """`{{break}}`."""
+
+    def __str__(self) -> str:
+        return "{{break}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Node):
+    """`{{continue}}`."""
+
+    def __str__(self) -> str:
+        return "{{continue}}"
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateCall(Node):
+    """`{{template "name" pipeline}}`."""
+
+    name: str
+    pipe: Pipe | None
+
+    def __str__(self) -> str:
+        argument = f" {self.pipe}" if self.pipe else ""
+        return f"{{{{template {quote(self.name)}{argument}}}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Body(Node):
+    """What stands between two actions that belong together, or the whole template."""
+
+    nodes: tuple[Statement, ...]
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.nodes))
+
+    def is_empty(self) -> bool:
+        """Whether there is nothing but white space."""
+        return all(isinstance(node, Text) and not node.text.strip(_SPACES) for node in self.nodes)
+
+
+_SPACES = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+)
+_SPACES += "\u2028\u2029\u202f\u205f\u3000"
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Node):
+    """One condition of an `if` or `with`, and what it stands before."""
+
+    pipe: Pipe
+    body: Body
+
+
+def _cases(keyword: str, cases: tuple[Case, ...], otherwise: Body | None) -> str:
+    """`else if` is written as what it stands for, an `if` inside of the `else`."""
+    chain = "{{else}}".join(f"{{{{{keyword} {case.pipe}}}}}{case.body}" for case in cases)
+    last = "" if otherwise is None else f"{{{{else}}}}{otherwise}"
+    return chain + last + "{{end}}" * len(cases)
+
+
+@dataclass(frozen=True, slots=True)
+class If(Node):
+    """`{{if pipeline}} … {{else if pipeline}} … {{else}} … {{end}}`."""
+
+    cases: tuple[Case, ...]
+    otherwise: Body | None
+
+    def __str__(self) -> str:
+        return _cases("if", self.cases, self.otherwise)
+
+
+@dataclass(frozen=True, slots=True)
+class With(Node):
+    """`{{with pipeline}} … {{else with pipeline}} … {{else}} … {{end}}`."""
+
+    cases: tuple[Case, ...]
+    otherwise: Body | None
+
+    def __str__(self) -> str:
+        return _cases("with", self.cases, self.otherwise)
+
+
+@dataclass(frozen=True, slots=True)
+class Range(Node):
+    """`{{range pipeline}} … {{else}} … {{end}}`."""
+
+    pipe: Pipe
+    body: Body
+    otherwise: Body | None
+
+    def __str__(self) -> str:
+        last = "" if self.otherwise is None else f"{{{{else}}}}{self.otherwise}"
+        return f"{{{{range {self.pipe}}}}}{self.body}{last}{{{{end}}}}"
+
+
+Statement = Text | Action | If | With | Range | TemplateCall | Break | Continue
