@@ -1,6 +1,6 @@
 """What can go wrong, for every floor.
 
-    KalypsoError                 message, where, advice: shown to the user, exit 1
+    KalypsoError                 problems, each with message, where, advice: exit 1
     └── UsageError               wrong options or inputs: exit 2
 
 A `Problem` is the same as a value: stages collect problems and go on, so that one run reports
@@ -9,7 +9,9 @@ all of them; a command raises only when going on makes no sense.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,10 +58,22 @@ class KalypsoError(Exception):
 
     def __init__(self, message: str, where: Location | None = None, advice: str = "") -> None:
         super().__init__(message)
-        self.problem = Problem(message, where, advice)
+        self.problems: tuple[Problem, ...] = (Problem(message, where, advice),)
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem]) -> Self:
+        """One error that tells several problems; there is at least one."""
+        error = cls(problems[0].message)
+        error.problems = tuple(problems)
+        return error
+
+    @property
+    def problem(self) -> Problem:
+        """The first problem, which is the only one of most errors."""
+        return self.problems[0]
 
     def __str__(self) -> str:
-        return str(self.problem)
+        return "\n".join(map(str, self.problems))
 
 
 class UsageError(KalypsoError):

@@ -17,7 +17,7 @@ from kalypso_actions.gitops.provenance import SourceRevision
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Assignment, DeploymentTarget, Fleet
-from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
+from kalypso_actions.model.tree import Snapshot, TreeChanges
 from kalypso_actions.platform_config import PlatformConfig, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
 
@@ -75,7 +75,7 @@ def make_plan(
     snapshot: Snapshot,
     options: PlanOptions,
     scheduler: Scheduler,
-    progress: Progress = lambda done, total: None,
+    progress: Progress,
 ) -> Plan:
     """Schedule, configure, validate and render everything that the snapshot holds."""
     findings = _Findings(list(snapshot.problems), list(snapshot.warnings))
@@ -191,7 +191,7 @@ def _kept(snapshot: Snapshot, failed: list[PlannedAssignment]) -> gitops.Kept:
     no target's folder goes.
     """
     unread = {reg.registration.name for reg in snapshot.registrations if reg.state == "kept"}
-    previous = _previous_sources(snapshot.base_tree)
+    previous = _previous_sources(snapshot)
     known = previous.targets if previous else {}
     return gitops.Kept(
         folders=frozenset(item.assignment.folder for item in failed),
@@ -204,7 +204,7 @@ def _sources(
     snapshot: Snapshot, fleet: Fleet, options: PlanOptions, kept: gitops.Kept
 ) -> gitops.SourcesFile:
     """Provenance; what is kept stays in it with its old commits."""
-    previous = _previous_sources(snapshot.base_tree)
+    previous = _previous_sources(snapshot)
     registrations = {
         reg.registration.name: SourceRevision.of(reg.revision)
         for reg in snapshot.registrations
@@ -235,8 +235,9 @@ def _sources(
     )
 
 
-def _previous_sources(base: BaseTree | None) -> gitops.PreviousSources | None:
-    return gitops.read_sources(base.sources) if base else None
+def _previous_sources(snapshot: Snapshot) -> gitops.PreviousSources | None:
+    base = snapshot.base_tree
+    return gitops.read_sources(base.sources, snapshot.environment) if base else None
 
 
 def _promoted_commit(snapshot: Snapshot) -> str | None:

@@ -66,14 +66,19 @@ def sources_file(content: SourcesFile) -> bytes:
     return (json.dumps(body, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
-def read_sources(content: bytes | None) -> PreviousSources | None:
-    """An earlier run's file; None where there is none, or one that is not of this form."""
+def read_sources(content: bytes | None, environment: str) -> PreviousSources | None:
+    """An earlier run's file; None where there is none, or one that is not of this form.
+
+    A branch that was cut from another environment's still holds that one's file: it says nothing
+    of this one.
+    """
     if content is None:
         return None
     try:
         body = json.loads(content)
         if not isinstance(body, dict) or body.get("schema") != SCHEMA:
             return None
-        return PreviousSources.model_validate(body)
+        previous = PreviousSources.model_validate(body)
     except (ValueError, RecursionError, ValidationError):
         return None
+    return previous if previous.environment == environment else None

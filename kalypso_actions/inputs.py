@@ -1,0 +1,162 @@
+"""What each command is given: one small model per command, checked before anything is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError
+
+from kalypso_actions.model.names import object_name_fault
+
+NamespaceScheme = Literal["current", "legacy"]
+ConfigFile = Literal["current", "legacy"]
+OnFailure = Literal["block", "keep"]
+OnSourceFailure = Literal["last-good", "block"]
+
+_COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+_AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*://[^/]*|[^@/\s]+@[^:/\s]+:|[A-Za-z]:(?=[\\/]))", re.I)
+"""What of a URL or path may hold an `@` that does not begin a branch: user and host."""
+
+
+class PathAtBranch(BaseModel):
+    """`PATH[@BRANCH]`: a local repository or folder; "" is the branch that fits best."""
+
+    model_config = ConfigDict(frozen=True)
+
+    path: Path
+    branch: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> PathAtBranch:
+        """A folder's name may hold an `@` itself: the longest name that exists is meant."""
+        if Path(text).is_dir():
+            return cls(path=Path(text))
+        for match in reversed(list(re.finditer("@", text))):
+            path, branch = text[: match.start()], text[match.end() :]
+            if branch and Path(path).is_dir():
+                return cls(path=Path(path), branch=branch)
+        return cls(path=Path(text))
+
+
+class Source(BaseModel):
+    """`URL[@BRANCH]=PATH`: a path that stands for a repository."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: str
+    branch: str = ""
+    path: Path
+
+    @classmethod
+    def parse(cls, text: str) -> Source:
+        """Raises PydanticCustomError saying what is missing."""
+        place, equals, path = text.partition("=")
+        url, branch = split_branch(place)
+        if not (equals and url and path):
+            raise PydanticCustomError(
+                "source", "{text} is not of the form URL[@BRANCH]=PATH", {"text": repr(text)}
+            )
+        return cls(url=url, branch=branch, path=Path(path))
+
+
+def split_branch(place: str) -> tuple[str, str]:
+    """`URL[@BRANCH]` in its two parts; the `@` of a user name in the URL is not meant."""
+    authority = _AUTHORITY.match(place)
+    start = authority.end() if authority else 0
+    path, _, branch = place[start:].partition("@")
+    return place[:start] + path, branch
+
+
+def _environment_name(name: str) -> str:
+    fault = object_name_fault(name)
+    if fault:
+        raise PydanticCustomError("environment", "{name} {fault}", {"name": repr(name), "fault": fault})
+    return name
+
+
+def _commit(text: str | None) -> str | None:
+    if text is not None and not _COMMIT.match(text):
+        raise PydanticCustomError("commit", "{text} is not a full commit id", {"text": repr(text)})
+    return text
+
+
+def _each_text(parse: Callable[[str], object]) -> Callable[[object], object]:
+    """Parse the texts among what is given; values that are parsed already stay."""
+
+    def parse_all(given: object) -> object:
+        match given:
+            case str():
+                return parse(given)
+            case list() | tuple():
+                return tuple(parse_all(item) for item in given)
+            case _:
+                return given
+
+    return parse_all
+
+
+EnvironmentName = Annotated[str, BeforeValidator(_environment_name)]
+CommitId = Annotated[str | None, BeforeValidator(_commit)]
+Sources = Annotated[tuple[Source, ...], BeforeValidator(_each_text(Source.parse))]
+GitOpsPath = Annotated[PathAtBranch | None, BeforeValidator(_each_text(PathAtBranch.parse))]
+
+
+class Inputs(BaseModel):
+    """Common to all commands."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    output: Literal["text", "json"] = "text"
+    verbose: bool = False
+
+
+class RenderInputs(Inputs):
+    """Inputs of `kalypso render`."""
+
+    environment: EnvironmentName
+    control_plane: str | None = None
+    environment_dir: Path | None = None
+    source: Sources = ()
+    base_commit: CommitId = None
+    gitops: GitOpsPath = None
+    out: Path | None = None
+    namespace_scheme: NamespaceScheme = "current"
+    config_file: ConfigFile = "current"
+    on_failure: OnFailure = "block"
+    on_source_failure: OnSourceFailure = "last-good"
+
+    @model_validator(mode="after")
+    def _one_control_plane(self) -> RenderInputs:
+        if (self.control_plane is None) == (self.environment_dir is None):
+            raise PydanticCustomError(
+                "control_plane", "one of --control-plane and --environment-dir is needed"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _out_apart(self) -> RenderInputs:
+        """Rendered files inside what is read would be read as documents the next time."""
+        if self.out is None:
+            return self
+        read = [self.environment_dir, self.gitops and self.gitops.path, self.control_plane]
+        read += [source.path for source in self.source]
+        out = self.out.resolve()
+        for place in (Path(item).resolve() for item in read if item):
+            if place.exists() and out.is_relative_to(place):
+                raise PydanticCustomError(
+                    "out",
+                    "--out {out} lies in {place}, which is read; choose a folder outside",
+                    {"out": str(self.out), "place": str(place)},
+                )
+        return self
+
+
+class ValidateInputs(Inputs):
+    """Inputs of `kalypso validate`."""
+
+    places: tuple[str, ...] = (".",)
+    source: Sources = ()

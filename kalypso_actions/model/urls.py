@@ -1,0 +1,28 @@
+"""When two URLs name the same repository."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+_SCP_FORM = re.compile(r"(?:[^@/\s]+@)?(?P<host>[^:/\s]{2,}):(?P<path>[^\s].*)\Z")
+"""`git@host:owner/name`; a single letter before the colon is a Windows drive."""
+
+
+def repository_key(url: str) -> str:
+    """Equal for URLs of one repository.
+
+    Case, a final `.git` or `/`, user names, and the ssh or https form make no difference.
+    """
+    text = url.strip()
+    scp = None if "://" in text else _SCP_FORM.match(text)
+    if scp:
+        place = f"{scp['host']}/{scp['path'].lstrip('/')}"
+    elif "://" in text:
+        parts = urlsplit(text)
+        host = parts.netloc.rpartition("@")[2]
+        place = f"{host}{parts.path}"
+    else:
+        place = text
+    place = place.rstrip("/").lower()
+    return place.removesuffix(".git").rstrip("/")

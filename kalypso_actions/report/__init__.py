@@ -1,0 +1,1 @@
+"""What people and programs read: texts for a terminal, JSON documents."""

@@ -1,0 +1,105 @@
+"""JSON that commands print: `"schema": "kalypso.<command>/v1"`, one model per command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from kalypso_actions.errors import Location, Problem
+
+
+class Document(BaseModel):
+    """Camel-case names outside; every field is always present."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    def to_json(self) -> str:
+        """The document as it is printed."""
+        return self.model_dump_json(by_alias=True, indent=2)
+
+
+class Where(Document):
+    """A place; `line` is 0 for the place as a whole."""
+
+    repository: str
+    path: str
+    line: int
+
+    @classmethod
+    def of(cls, location: Location | None) -> Self | None:
+        """None stays None."""
+        if location is None:
+            return None
+        return cls(repository=location.repository, path=location.path, line=location.line)
+
+
+class ProblemEntry(Document):
+    """A problem or a warning."""
+
+    message: str
+    where: Where | None
+    advice: str
+
+    @classmethod
+    def all_of(cls, problems: Iterable[Problem]) -> tuple[Self, ...]:
+        """In the order given."""
+        return tuple(
+            cls(message=problem.message, where=Where.of(problem.where), advice=problem.advice)
+            for problem in problems
+        )
+
+
+class SourceEntry(Document):
+    """A repository that was read; `commit` is null for a plain folder."""
+
+    part: str
+    repository: str
+    branch: str
+    path: str
+    commit: str | None
+
+
+class AssignmentEntry(Document):
+    """One target on one cluster type; `files` are paths in the tree."""
+
+    workload: str
+    deployment_target: str
+    cluster_type: str
+    policies: tuple[str, ...]
+    namespace: str
+    files: tuple[str, ...]
+
+
+class ChangesEntry(Document):
+    """Paths; `sources.json`, which alone is no change, is left out."""
+
+    added: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+
+
+class RenderDocument(Document):
+    """What `kalypso render --output json` prints."""
+
+    schema_name: str = Field("kalypso.render/v1", alias="schema")
+    environment: str
+    sources: tuple[SourceEntry, ...] = ()
+    assignments: tuple[AssignmentEntry, ...] = ()
+    changes: ChangesEntry = Field(default_factory=ChangesEntry)
+    degraded: bool = False
+    warnings: tuple[ProblemEntry, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()
+
+
+class ValidateDocument(Document):
+    """What `kalypso validate --output json` prints."""
+
+    schema_name: str = Field("kalypso.validate/v1", alias="schema")
+    sources: tuple[SourceEntry, ...] = ()
+    documents: int = 0
+    warnings: tuple[ProblemEntry, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()

@@ -1,0 +1,75 @@
+"""The existing GitOps tree that a run's result is applied to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kalypso_actions.clients.folder import FolderFiles
+from kalypso_actions.clients.git import GitRepository, is_repository
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.gitops import gitops_folder
+from kalypso_actions.model.documents import RevisionFiles
+from kalypso_actions.model.kinds import GitOpsRepo
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
+from kalypso_actions.model.tree import BaseTree
+
+
+def open_gitops(
+    path: Path, branch: str, gitops_repos: Sequence[GitOpsRepo], programs: Programs
+) -> RevisionFiles:
+    """The files of a local GitOps repository or folder.
+
+    Without a `branch`, that of the environment's GitOpsRepo, if it has one and the repository has
+    that branch; else the repository's default branch.
+    """
+    if not path.is_dir():
+        raise UsageError(f"--gitops {path}: there is no such folder")
+    if not is_repository(path):
+        if branch:
+            raise UsageError(f"--gitops {path}@{branch}: a plain folder has no branches")
+        return FolderFiles(path)
+    repository = GitRepository(path, programs)
+    named = [
+        repo.target.branch for repo in gitops_repos if repository.has_branch(repo.target.branch)
+    ]
+    return repository.at_branch(branch or next(iter(named), "") or repository.default_branch())
+
+
+def folder_of_tree(gitops_repos: Sequence[GitOpsRepo], branch: str) -> str:
+    """The folder in the repository that the tree lives under, "" for the root.
+
+    All GitOpsRepos of an environment get the same tree, each below its own path: of several paths,
+    `branch` chooses. Raises KalypsoError where that does not settle it.
+    """
+    folders = {repo.name: gitops_folder(repo.target.path, repo.where) for repo in gitops_repos}
+    if len(set(folders.values())) > 1:
+        folders = {
+            repo.name: folders[repo.name] for repo in gitops_repos if repo.target.branch == branch
+        }
+    if len(set(folders.values())) > 1 or (gitops_repos and not folders):
+        names = ", ".join(repo.name for repo in gitops_repos)
+        raise KalypsoError(
+            f"the GitOpsRepos {names} have different paths, and the branch {branch!r} does not "
+            "choose between them",
+            gitops_repos[0].where,
+            "name the branch: --gitops PATH@BRANCH",
+        )
+    return next(iter(folders.values()), "")
+
+
+def read_base_tree(files: RevisionFiles, branch: str, folder: str) -> BaseTree:
+    """Every file's id, and the texts of the two tracking files."""
+    prefix = f"{folder}/" if folder else ""
+    promoted, sources = prefix + PROMOTED_COMMIT_FILE, prefix + SOURCES_FILE
+    entries = files.entries()
+    contents = files.read(path for path in (promoted, sources) if path in entries)
+    return BaseTree(
+        repository=files.repository,
+        branch=branch,
+        path=folder,
+        entries=entries,
+        promoted_commit=contents.get(promoted),
+        sources=contents.get(sources),
+    )

@@ -1,0 +1,122 @@
+"""Everything that one run reads, once: the control plane, its registrations, the GitOps tree."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+
+from kalypso_actions import fleet, gitops
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.model import kinds
+from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
+from kalypso_actions.model.tree import BaseTree, Snapshot
+from kalypso_actions.snapshot.reader import Reader, in_parallel
+from kalypso_actions.snapshot.reading import read_documents
+from kalypso_actions.snapshot.registrations import read_registrations
+
+
+def find_environments(reader: Reader, control_plane: str, branch: str) -> dict[str, Environment]:
+    """The Environment objects of main's whole tree, whatever `.sourceignore` says, by name.
+
+    Files that are no Kubernetes documents are no fault here: nobody applies them.
+    """
+    files = reader.repositories.open(control_plane, branch=branch)
+    reading = read_documents(
+        files,
+        repository=control_plane,
+        branch=branch,
+        path=".",
+        kustomize=None,
+        ignore_sourceignore=True,
+    )
+    findings = fleet.Findings()
+    nouns = [
+        fleet.parse_document(document, findings)
+        for document in reading.documents
+        if document.kind == "Environment"
+    ]
+    if findings.problems:
+        raise KalypsoError.of(findings.problems)
+    return {noun.name: noun for noun in nouns if isinstance(noun, Environment)}
+
+
+def read_environment_branch(reader: Reader, control_plane: str, environment: str) -> Reading:
+    """The environment's own branch of a control plane.
+
+    Its Environment object says which; without one it is the branch of the environment's name. The
+    object's `repo` is not asked: the control plane that was named is the one that is meant.
+    """
+    main = reader.repositories.default_branch(control_plane)
+    declared = find_environments(reader, control_plane, main).get(environment)
+    place = declared.control_plane if declared else RepositoryPath("", environment, ".")
+    try:
+        return reader.documents(RepositoryPath(control_plane, place.branch, place.path))
+    except KalypsoError as error:
+        if declared:
+            raise
+        advice = f"there is no Environment {environment!r} on {main} either; check the name"
+        raise UsageError(error.problem.message, error.problem.where, advice) from error
+
+
+def gather(
+    environment: str,
+    own: Reading,
+    reader: Reader,
+    *,
+    base_commit: str | None = None,
+    open_base_tree: Callable[[Sequence[kinds.GitOpsRepo]], BaseTree | None] = lambda _: None,
+) -> Snapshot:
+    """Read all that the environment branch leads to.
+
+    `base_commit` stands for the commit in `base-repo.yaml`; `open_base_tree` gets the
+    environment's GitOpsRepos. Raises KalypsoError where the control plane or the GitOps tree cannot
+    be read; a registration that cannot is part of the snapshot.
+    """
+    branch = fleet.Branch(environment, own.documents)
+    first_look, _ = fleet.assemble(environment, branch, ())
+    base_repos = [_pinned(base, base_commit) for base in first_look.base_repos]
+    readings = in_parallel(lambda base: reader.documents(base.source, base.commit), base_repos)
+    assembled, findings = fleet.assemble(
+        environment,
+        branch,
+        [
+            fleet.Branch(f"{environment}-{base.name}", reading.documents)
+            for base, reading in zip(base_repos, readings, strict=True)
+        ],
+    )
+    base_tree = open_base_tree(assembled.gitops_repos)
+    previous = gitops.read_sources(base_tree.sources, environment) if base_tree else None
+    registrations = read_registrations(assembled.registrations, environment, reader, previous)
+    everything = (own, *readings)
+    return Snapshot(
+        environment=environment,
+        own=own,
+        bases=tuple(zip(base_repos, readings, strict=True)),
+        fleet=assembled,
+        registrations=registrations,
+        base_tree=base_tree,
+        problems=(*chain.from_iterable(r.problems for r in everything), *findings.problems),
+        warnings=(
+            *chain.from_iterable(r.warnings for r in everything),
+            *findings.warnings,
+            *_missing_base(own, base_repos),
+        ),
+    )
+
+
+def _pinned(base: BaseRepo, commit: str | None) -> BaseRepo:
+    if commit is None or base.name != MAIN_BASE_REPO:
+        return base
+    return dataclasses.replace(base, commit=commit)
+
+
+def _missing_base(own: Reading, base_repos: Sequence[BaseRepo]) -> Iterable[Problem]:
+    if not any(base.name == MAIN_BASE_REPO for base in base_repos):
+        yield Problem(
+            f"the environment branch has no BaseRepo named {MAIN_BASE_REPO!r}: nothing is taken "
+            "over from main, and no commit is tracked",
+            Location(own.revision.repository, own.revision.path),
+            "add base-repo.yaml",
+        )

@@ -1,0 +1,46 @@
+"""How the documents of a repository are come by, and several of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.snapshot.reading import KustomizeBuild, read_documents
+from kalypso_actions.snapshot.repositories import Repositories
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+PARALLEL_READS = 16
+"""Fetches wait for the network most of their time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Opens repositories and reads their documents."""
+
+    repositories: Repositories
+    kustomize: KustomizeBuild | None
+
+    def documents(self, source: RepositoryPath, commit: str | None = None) -> Reading:
+        """The documents of a folder at `commit`, else at the branch's head.
+
+        Raises KalypsoError when it cannot be read.
+        """
+        return read_documents(
+            self.repositories.open(source.repo, branch=source.branch, commit=commit),
+            repository=source.repo,
+            branch=source.branch,
+            path=source.path,
+            kustomize=self.kustomize,
+        )
+
+
+def in_parallel(read: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """`read` of every item, in the items' order; the first error is raised."""
+    with ThreadPoolExecutor(PARALLEL_READS) as pool:
+        return list(pool.map(read, items))
