@@ -1,0 +1,53 @@
+"""Regular expressions as RE2 reads them: in linear time, without backreferences."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import re2
+
+from kalypso_actions.config_schemas.errors import SchemaError
+
+
+class PatternError(ValueError):
+    """A text is no regular expression of RE2."""
+
+
+class Pattern:
+    """A compiled regular expression."""
+
+    __slots__ = ("_compiled", "text")
+
+    def __init__(self, text: str) -> None:
+        """Raises `PatternError`, and `SchemaError` where the pattern takes too much memory."""
+        self.text = text
+        options = re2.Options()
+        options.log_errors = False
+        try:
+            self._compiled = re2.compile(_encoded(text), options)
+        except re2.error as error:
+            if b"too large" in error.args[0]:
+                raise SchemaError(
+                    f"pattern {text[:100]} is too large: lower the counts of its repetitions"
+                ) from error
+            raise PatternError(text) from error
+
+    def matches(self, text: str) -> bool:
+        """Whether any part of the text matches."""
+        return self._compiled.search(_encoded(text)) is not None
+
+
+@lru_cache(maxsize=128)
+def is_regex(text: str) -> bool:
+    """Whether a text is a regular expression of RE2, however large."""
+    try:
+        Pattern(text)
+    except PatternError:
+        return False
+    except SchemaError:
+        return True
+    return True
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,38 @@
+"""What a schema asks of a number or a text → what is wrong, in upstream's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kalypso_actions.config_schemas import formats
+from kalypso_actions.config_schemas.numbers import Number
+from kalypso_actions.config_schemas.schema import Schema
+
+
+def number_violations(schema: Schema, number: Number) -> Iterator[str]:
+    """Bounds, multiples, and `format`, which no number has."""
+    value = number.value
+    if schema.multiple_of is not None and value % schema.multiple_of.value != 0:
+        yield f"Must be a multiple of {schema.multiple_of.text}"
+    if schema.maximum is not None and value > schema.maximum.value:
+        yield f"Must be less than or equal to {schema.maximum.text}"
+    if schema.exclusive_maximum is not None and value >= schema.exclusive_maximum.value:
+        yield f"Must be less than {schema.exclusive_maximum.text}"
+    if schema.minimum is not None and value < schema.minimum.value:
+        yield f"Must be greater than or equal to {schema.minimum.text}"
+    if schema.exclusive_minimum is not None and value <= schema.exclusive_minimum.value:
+        yield f"Must be greater than {schema.exclusive_minimum.text}"
+    if formats.is_known(schema.format):
+        yield f"Does not match format '{schema.format}'"
+
+
+def text_violations(schema: Schema, text: str) -> Iterator[str]:
+    """Length in characters, `pattern` and `format`."""
+    if schema.min_length is not None and len(text) < schema.min_length:
+        yield f"String length must be greater than or equal to {schema.min_length}"
+    if schema.max_length is not None and len(text) > schema.max_length:
+        yield f"String length must be less than or equal to {schema.max_length}"
+    if schema.pattern is not None and not schema.pattern.matches(text):
+        yield f"Does not match pattern '{schema.pattern.text}'"
+    if not formats.holds(schema.format, text):
+        yield f"Does not match format '{schema.format}'"

@@ -1,0 +1,87 @@
+"""A configuration → the JSON document that is validated.
+
+Upstream writes the configuration with jsoniter and reads it back; this goes there directly. Keys
+of nested mappings become texts as jsoniter writes them (`1`, `true`, `1.5`), bytes that are not
+UTF-8 become U+FFFD, and what JSON cannot hold is an error.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from kalypso_actions.config_schemas.errors import (
+    MAX_CONFIG_VALUES,
+    MAX_NESTING,
+    UnsupportedValueError,
+)
+from kalypso_actions.config_schemas.json_values import Json
+from kalypso_actions.config_schemas.numbers import Number, float_text
+
+_NOT_UTF8 = re.compile("[\ud800-\udfff]")
+
+
+def as_json(config: Mapping[str, object]) -> dict[str, Json]:
+    """The configuration as JSON; raises `UnsupportedValueError`."""
+    serializer = _Serializer()
+    return {
+        _NOT_UTF8.sub("\ufffd", name): serializer.value(config[name], 1) for name in sorted(config)
+    }
+
+
+class _Serializer:
+    """One configuration on its way, with what is left of the bounds."""
+
+    def __init__(self) -> None:
+        self._values = MAX_CONFIG_VALUES
+
+    def value(self, value: object, depth: int) -> Json:
+        """A value of the configuration, at most `MAX_NESTING` levels deep."""
+        self._values -= 1
+        if self._values < 0:
+            raise UnsupportedValueError(
+                f"more than {MAX_CONFIG_VALUES:,} values: shorten the lists"
+            )
+        if depth > MAX_NESTING:
+            raise UnsupportedValueError(f"a value is nested more than {MAX_NESTING} levels deep")
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return _NOT_UTF8.sub("\ufffd", value)
+        if isinstance(value, int):
+            return Number(str(int(value)))
+        if isinstance(value, float):
+            return Number(_float_text(value))
+        if isinstance(value, list):
+            return self._list(value, depth)
+        if isinstance(value, dict):
+            return {_key(key): self.value(item, depth + 1) for key, item in value.items()}
+        raise TypeError(f"{type(value).__name__} is no value of a configuration")
+
+    def _list(self, items: list[object], depth: int) -> Json:
+        try:
+            return [self.value(item, depth + 1) for item in items]
+        except UnsupportedValueError as error:
+            # jsoniter says which kind of list it was in, at every level.
+            raise UnsupportedValueError(f"[]interface {{}}: {error}") from error
+
+
+def _float_text(value: float) -> str:
+    if math.isnan(value):
+        raise UnsupportedValueError("unsupported value: NaN")
+    if math.isinf(value):
+        raise UnsupportedValueError(f"unsupported value: {'+' if value > 0 else '-'}Inf")
+    return float_text(value)
+
+
+def _key(key: object) -> str:
+    if isinstance(key, str):
+        return _NOT_UTF8.sub("\ufffd", key)
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    if isinstance(key, int):
+        return str(int(key))
+    if isinstance(key, float):
+        return _float_text(key)
+    raise UnsupportedValueError("a key of a mapping is null: give it a name")
