@@ -1,3 +1,5 @@
 """Kalypso inside GitHub Actions: scheduling, rendering and promotion for many clusters."""
 
 __version__ = "0.1.0"
+
+ISSUES_URL = "https://github.com/kalypso-actions/kalypso-actions/issues"

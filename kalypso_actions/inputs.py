@@ -18,7 +18,9 @@ OnFailure = Literal["block", "keep"]
 OnSourceFailure = Literal["last-good", "block"]
 
 _COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
-_AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*://[^/]*|[^@/\s]+@[^:/\s]+:|[A-Za-z]:(?=[\\/]))", re.I)
+_AUTHORITY = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*://[^/]*|[^@/\s]+@[^:/\s]+:|[A-Za-z]:(?=[\\/]))", re.IGNORECASE
+)
 """What of a URL or path may hold an `@` that does not begin a branch: user and host."""
 
 
@@ -74,7 +76,9 @@ def split_branch(place: str) -> tuple[str, str]:
 def _environment_name(name: str) -> str:
     fault = object_name_fault(name)
     if fault:
-        raise PydanticCustomError("environment", "{name} {fault}", {"name": repr(name), "fault": fault})
+        raise PydanticCustomError(
+            "environment", "{name} {fault}", {"name": repr(name), "fault": fault}
+        )
     return name
 
 

@@ -17,6 +17,7 @@ FLUX_NAMESPACE_LABEL = "kustomize.toolkit.fluxcd.io/namespace"
 
 PLATFORM_CONFIG_LABEL = "platform-config"
 ENGINE_ANNOTATION = "kalypso.io/engine"
+NEXT_ENVIRONMENT_ANNOTATION = "kalypso.io/next-environment"
 
 MAIN_BASE_REPO = "main"
 """The BaseRepo of this name drives tracking."""
@@ -39,6 +40,12 @@ class Environment:
     control_plane: RepositoryPath
     annotations: Mapping[str, str]
     where: Location
+
+    @property
+    def next_environments(self) -> tuple[str, ...]:
+        """The environments that a promotion goes on to: a comma-separated annotation."""
+        names = self.annotations.get(NEXT_ENVIRONMENT_ANNOTATION, "").split(",")
+        return tuple(name.strip() for name in names if name.strip())
 
 
 @dataclass(frozen=True, slots=True)

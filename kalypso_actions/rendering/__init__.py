@@ -16,6 +16,7 @@ from kalypso_actions.rendering.renderer import (
     Failure,
     Options,
     Renderer,
+    is_builtin_config,
     namespace_of,
     template_faults,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Options",
     "Renderer",
     "TemplateData",
+    "is_builtin_config",
     "namespace_of",
     "template_faults",
 ]

@@ -159,6 +159,11 @@ class Renderer:
         return compiled
 
 
+def is_builtin_config(config_type: str) -> bool:
+    """Whether a `configType` needs no Template of that name."""
+    return config_type in _CONFIG_MAP_TYPES or config_type == _ENV_FILE_TYPE
+
+
 def template_faults(template: Template) -> Iterator[Problem]:
     """Every manifest of a Template that does not compile, and an unknown engine."""
     for failure in _compile(template)[1]:

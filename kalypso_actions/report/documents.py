@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.documents import Revision
 
 
 class Document(BaseModel):
@@ -60,6 +61,20 @@ class SourceEntry(Document):
     branch: str
     path: str
     commit: str | None
+
+    @classmethod
+    def all_of(cls, sources: Iterable[tuple[str, Revision]]) -> tuple[Self, ...]:
+        """Parts and what was read for them."""
+        return tuple(
+            cls(
+                part=part,
+                repository=revision.repository,
+                branch=revision.branch,
+                path=revision.path,
+                commit=revision.commit,
+            )
+            for part, revision in sources
+        )
 
 
 class AssignmentEntry(Document):

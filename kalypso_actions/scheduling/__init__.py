@@ -7,7 +7,7 @@ registry.py      schedulers by name
 """
 
 from kalypso_actions.scheduling.interface import Decision, Schedule, Scheduler
-from kalypso_actions.scheduling.labels import LabelScheduler
+from kalypso_actions.scheduling.labels import LabelScheduler, policy_faults
 from kalypso_actions.scheduling.registry import find_scheduler
 from kalypso_actions.scheduling.selectors import Requirement, Selector, Term, compile_selector
 
@@ -21,4 +21,5 @@ __all__ = [
     "Term",
     "compile_selector",
     "find_scheduler",
+    "policy_faults",
 ]

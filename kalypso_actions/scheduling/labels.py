@@ -57,7 +57,8 @@ class LabelScheduler:
 
     def schedule(self, fleet: Fleet) -> Schedule:
         """Assign by every policy; the assignments carry all policies that asked for them."""
-        compiled, problems = _compile(fleet.policies)
+        outcomes = [_compile(policy) for policy in fleet.policies]
+        compiled = [policy for policy, _ in outcomes if policy is not None]
         policies_of: dict[tuple[str, str], list[str]] = {}
         for policy in compiled:
             targets = [target for target in fleet.targets if policy.selects_target(target)]
@@ -68,30 +69,30 @@ class LabelScheduler:
                     policies_of.setdefault((cluster_type.name, target.name), []).append(policy.name)
         return Schedule(
             assignments=_assignments(fleet, policies_of),
-            problems=tuple(problems),
+            problems=tuple(problem for _, problems in outcomes for problem in problems),
             explain=lambda target, cluster_type: tuple(
                 policy.decision(target, cluster_type) for policy in compiled
             ),
         )
 
 
-def _compile(
-    policies: tuple[SchedulingPolicy, ...],
-) -> tuple[list[_CompiledPolicy], list[Problem]]:
-    compiled: list[_CompiledPolicy] = []
-    problems: list[Problem] = []
-    for policy in policies:
-        owner = f"SchedulingPolicy {policy.name!r}"
-        targets, target_problems = compile_selector(
-            policy.deployment_targets, f"{owner}: deploymentTargetSelector"
-        )
-        cluster_types, cluster_type_problems = compile_selector(
-            policy.cluster_types, f"{owner}: clusterTypeSelector"
-        )
-        problems += (*target_problems, *cluster_type_problems)
-        if targets is not None and cluster_types is not None:
-            compiled.append(_CompiledPolicy(policy.name, policy.workspace, targets, cluster_types))
-    return compiled, problems
+def policy_faults(policy: SchedulingPolicy) -> tuple[Problem, ...]:
+    """Everything that makes a policy invalid."""
+    return _compile(policy)[1]
+
+
+def _compile(policy: SchedulingPolicy) -> tuple[_CompiledPolicy | None, tuple[Problem, ...]]:
+    owner = f"SchedulingPolicy {policy.name!r}"
+    targets, target_problems = compile_selector(
+        policy.deployment_targets, f"{owner}: deploymentTargetSelector"
+    )
+    cluster_types, cluster_type_problems = compile_selector(
+        policy.cluster_types, f"{owner}: clusterTypeSelector"
+    )
+    problems = target_problems + cluster_type_problems
+    if targets is None or cluster_types is None:
+        return None, problems
+    return _CompiledPolicy(policy.name, policy.workspace, targets, cluster_types), problems
 
 
 def _assignments(

@@ -1,0 +1,200 @@
+"""The command line: builds what a command needs, runs it, and is the only place that catches.
+
+Exit codes: 0 done; 1 problems found; 2 wrong usage or inputs.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn, TypeVar
+
+import click
+import typer
+from pydantic import BaseModel, ValidationError
+from rich.console import Console
+from rich.logging import RichHandler
+
+from kalypso_actions import ISSUES_URL, __version__, inputs
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.render import render as run_render
+from kalypso_actions.commands.session import Session
+from kalypso_actions.commands.validate import validate as run_validate
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.report.documents import Document, ProblemEntry
+from kalypso_actions.report.findings import print_findings
+from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.render_report import print_render
+from kalypso_actions.report.validate_report import print_validate
+
+app = typer.Typer(
+    help="Kalypso: schedule, render and promote workloads for many clusters with GitOps.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Model = TypeVar("Model", bound=BaseModel)
+Output = Annotated[Literal["text", "json"], typer.Option(help="What goes to standard output.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show each program that is started.")]
+SourceOption = Annotated[
+    list[str],
+    typer.Option(
+        "--source",
+        metavar="URL[@BRANCH]=PATH",
+        help="Use PATH, a git repository or a plain folder, wherever URL is referred to; it is "
+        "never looked for on the network then. Repeatable.",
+    ),
+]
+
+
+def main() -> NoReturn:
+    """Run the command that the arguments name, and exit."""
+    try:
+        code = app(standalone_mode=False) or 0
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        code = 130
+    except KalypsoError as error:
+        print_findings(_stderr(), (), ProblemEntry.all_of(error.problems))
+        code = error.exit_code
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    except Exception:  # noqa: BLE001 - the only catch: anything that comes this far is our bug
+        traceback.print_exc()
+        _stderr().print(f"\nThis is a bug in kalypso {__version__}. Please report it: {ISSUES_URL}")
+        code = 1
+    sys.exit(code)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def render(
+    environment: Annotated[str, typer.Argument(help="The environment, such as dev.")],
+    control_plane: Annotated[
+        str | None,
+        typer.Option(metavar="REPO", help="URL or path of the control plane, a git repository."),
+    ] = None,
+    environment_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Instead of it: the environment branch as a folder."),
+    ] = None,
+    source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
+    base_commit: Annotated[
+        str | None,
+        typer.Option(metavar="SHA", help="Instead of the commit in base-repo.yaml."),
+    ] = None,
+    gitops: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH[@BRANCH]",
+            help="The existing GitOps tree, a git repository or a folder, to apply the result to.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the resulting tree here.")
+    ] = None,
+    namespace_scheme: Annotated[
+        inputs.NamespaceScheme,
+        typer.Option(help="legacy: <environment>-<workspace>-<target>."),
+    ] = "current",
+    config_file: Annotated[
+        inputs.ConfigFile, typer.Option(help="legacy: config.yaml for platform-config.yaml.")
+    ] = "current",
+    on_failure: Annotated[
+        inputs.OnFailure,
+        typer.Option(help="What a failing assignment does: block, or keep its folder as it is."),
+    ] = "block",
+    on_source_failure: Annotated[
+        inputs.OnSourceFailure,
+        typer.Option(help="What an unusable registered repository does."),
+    ] = "last-good",
+    output: Output = "text",
+    verbose: Verbose = False,
+) -> int:
+    """Compute what belongs into the GitOps repository of one environment."""
+    given = _inputs(inputs.RenderInputs, locals())
+    with ProgressDisplay(_stderr(), "rendering") as progress:
+        document = run_render(given, _session(progress, verbose=verbose))
+    if output == "json":
+        _print_json(document)
+    else:
+        print_render(_stdout(), document)
+        if out and not document.problems:
+            typer.echo(f"written to {out}")
+    return 1 if document.problems else 0
+
+
+@app.command()
+def validate(
+    places: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[REPO[@BRANCH]|DIR]…",
+            help="Branches to check together; without any, the current folder.",
+        ),
+    ] = None,
+    source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
+    output: Output = "text",
+    verbose: Verbose = False,
+) -> int:
+    """Check every document of the given branches: schema, references, templates, names."""
+    given = _inputs(
+        inputs.ValidateInputs,
+        {"places": places or ["."], "source": source, "output": output, "verbose": verbose},
+    )
+    with ProgressDisplay(_stderr(), "validating") as progress:
+        document = run_validate(given, _session(progress, verbose=verbose))
+    if output == "json":
+        _print_json(document)
+    else:
+        print_validate(_stdout(), document)
+    return 1 if document.problems else 0
+
+
+def _inputs(model: type[Model], given: dict[str, Any]) -> Model:
+    """The checked inputs; every fault is told, with the name of its option."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        faults = []
+        for details in error.errors(include_url=False):
+            option = "--" + str(details["loc"][0]).replace("_", "-") if details["loc"] else ""
+            faults.append(f"{option}: {details['msg']}" if option else details["msg"])
+        raise UsageError("; ".join(faults)) from error
+
+
+def _session(progress: ProgressDisplay, *, verbose: bool) -> Session:
+    if verbose:
+        handler = RichHandler(console=_stderr(), show_path=False, markup=False)
+        logging.basicConfig(level=logging.DEBUG, format="%(message)s", handlers=[handler])
+    return Session(Programs(os.environ), progress.update)
+
+
+def _print_json(document: Document) -> None:
+    sys.stdout.write(document.to_json() + "\n")
+
+
+def _stdout() -> Console:
+    """As wide as the terminal; where there is none, wide enough that nothing is folded."""
+    return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+
+
+def _stderr() -> Console:
+    return Console(stderr=True, highlight=False)

@@ -1,0 +1,1 @@
+"""The story of each command: what is read, planned, and written last."""

@@ -1,0 +1,102 @@
+"""`kalypso render`: a control plane in, the GitOps tree of one environment out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
+from kalypso_actions.commands.session import Session
+from kalypso_actions.inputs import RenderInputs
+from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
+from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
+from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.plan import Plan, PlanOptions, make_plan
+from kalypso_actions.report.documents import RenderDocument
+from kalypso_actions.report.render_report import render_document
+from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.snapshot.base_tree import folder_of_tree, open_gitops, read_base_tree
+from kalypso_actions.snapshot.gather import gather, read_environment_branch
+from kalypso_actions.snapshot.reader import Reader
+
+
+def render(inputs: RenderInputs, session: Session) -> RenderDocument:
+    """Read, plan, and write the tree to `--out` where nothing is wrong.
+
+    Raises KalypsoError where the control plane or the GitOps tree cannot be read, UsageError for
+    an `--out` that is not ours.
+    """
+    out = OutputFolder(inputs.out) if inputs.out else None
+    if out:
+        out.check()
+    with session.reader(inputs.source) as reader:
+        base = _Base(inputs, session)
+        snapshot = gather(
+            inputs.environment,
+            _environment_branch(inputs, reader),
+            reader,
+            base_commit=inputs.base_commit,
+            open_base_tree=base.open,
+        )
+        plan = make_plan(snapshot, _options(inputs), find_scheduler(), session.progress)
+        if out and not plan.problems:
+            out.write(base.applied(plan))
+    return render_document(
+        environment=plan.environment,
+        sources=plan.sources,
+        rows=((item.assignment, item.namespace, item.files) for item in plan.assignments),
+        changes=plan.changes,
+        folder=snapshot.base_tree.path if snapshot.base_tree else "",
+        degraded=plan.degraded,
+        problems=plan.problems,
+        warnings=plan.warnings,
+    )
+
+
+def _environment_branch(inputs: RenderInputs, reader: Reader) -> Reading:
+    if inputs.control_plane is not None:
+        return read_environment_branch(reader, inputs.control_plane, inputs.environment)
+    folder = RepositoryPath(str(inputs.environment_dir), inputs.environment, ".")
+    return reader.documents(folder)
+
+
+def _options(inputs: RenderInputs) -> PlanOptions:
+    return PlanOptions(
+        namespace_scheme=inputs.namespace_scheme,
+        config_file=inputs.config_file,
+        on_failure=inputs.on_failure,
+        on_source_failure=inputs.on_source_failure,
+    )
+
+
+class _Base:
+    """The GitOps tree of `--gitops`, or an empty one."""
+
+    def __init__(self, inputs: RenderInputs, session: Session) -> None:
+        self._given = inputs.gitops
+        self._programs = session.programs
+        self._files: RevisionFiles | None = None
+
+    def open(self, gitops_repos: Sequence[GitOpsRepo]) -> BaseTree:
+        """Without `--gitops`, an empty tree below the path that the GitOpsRepo names."""
+        branch = self._given.branch if self._given else ""
+        folder = folder_of_tree(gitops_repos, branch)
+        if self._given is None:
+            return BaseTree("", "", folder, {})
+        self._files = open_gitops(self._given.path, branch, gitops_repos, self._programs)
+        return read_base_tree(self._files, branch, folder)
+
+    def applied(self, plan: Plan) -> dict[str, OutputFile]:
+        """The whole resulting tree: ours, and of the base what stays."""
+        tree = {path: OutputFile(content) for path, content in plan.changes.files.items()}
+        if self._files is None:
+            return tree
+        gone = tree.keys() | set(plan.changes.deleted)
+        stays = {
+            path: entry
+            for path, entry in self._files.entries().items()
+            if path not in gone and entry.mode != GIT_LINK_MODE
+        }
+        contents = self._files.read(stays)
+        for path, entry in stays.items():
+            tree[path] = OutputFile(contents[path], entry.mode)
+        return tree

@@ -1,0 +1,88 @@
+"""`kalypso validate`: every document of the given branches."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+
+from kalypso_actions.clients.folder import FolderFiles
+from kalypso_actions.commands.session import Session
+from kalypso_actions.inputs import PathAtBranch, ValidateInputs, split_branch
+from kalypso_actions.model.documents import Reading, RevisionFiles
+from kalypso_actions.report.documents import ProblemEntry, SourceEntry, ValidateDocument
+from kalypso_actions.snapshot.gather import find_environments
+from kalypso_actions.snapshot.reader import Reader
+from kalypso_actions.snapshot.reading import read_documents
+from kalypso_actions.validation import validate_branches
+
+
+def validate(inputs: ValidateInputs, session: Session) -> ValidateDocument:
+    """Read the branches and check them together. Raises KalypsoError for one that is not there."""
+    with session.reader(inputs.source) as reader:
+        readings = [
+            reading
+            for place in inputs.places
+            for files, branch in _branches(place, reader)
+            for reading in [_read(files, place, branch, reader)]
+        ]
+        findings = validate_branches(readings)
+    return ValidateDocument(
+        sources=SourceEntry.all_of(
+            (reading.revision.branch, reading.revision) for reading in readings
+        ),
+        documents=sum(len(reading.documents) for reading in readings),
+        warnings=ProblemEntry.all_of(findings.warnings),
+        problems=ProblemEntry.all_of(findings.problems),
+    )
+
+
+def _branches(place: str, reader: Reader) -> Iterator[tuple[RevisionFiles, str]]:
+    """What a place means.
+
+    A folder is what lies in it, a clone's working tree included: people check before they commit.
+    A branch of a repository is that branch; a URL or a bare repository alone is main and the
+    branches of its environments.
+    """
+    local = PathAtBranch.parse(place)
+    if local.path.is_dir() and not local.branch and not _is_bare(local.path):
+        yield FolderFiles(local.path, repository=place), ""
+        return
+    url, branch = (str(local.path), local.branch) if local.path.is_dir() else split_branch(place)
+    if branch:
+        yield reader.repositories.open(url, branch=branch), branch
+        return
+    main = reader.repositories.default_branch(url)
+    yield reader.repositories.open(url, branch=main), main
+    for environment in find_environments(reader, url, main).values():
+        own = environment.control_plane.branch
+        yield reader.repositories.open(url, branch=own), own
+
+
+def _is_bare(path: Path) -> bool:
+    return (
+        not (path / ".git").exists() and (path / "HEAD").is_file() and (path / "objects").is_dir()
+    )
+
+
+def _read(files: RevisionFiles, place: str, branch: str, reader: Reader) -> Reading:
+    """The branch's documents, and its Environments, which main's `.sourceignore` usually hides."""
+
+    def read(*, ignore_sourceignore: bool) -> Reading:
+        return read_documents(
+            files,
+            repository=place,
+            branch=branch,
+            path=".",
+            kustomize=reader.kustomize,
+            ignore_sourceignore=ignore_sourceignore,
+        )
+
+    reading = read(ignore_sourceignore=False)
+    seen = {document.where for document in reading.documents}
+    hidden = tuple(
+        document
+        for document in read(ignore_sourceignore=True).documents
+        if document.kind == "Environment" and document.where not in seen
+    )
+    return dataclasses.replace(reading, documents=reading.documents + hidden)

@@ -1,0 +1,41 @@
+"""Warnings and problems for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.text import Text
+
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.printable import printable
+
+
+def print_findings(
+    console: Console, warnings: Iterable[ProblemEntry], problems: Iterable[ProblemEntry]
+) -> None:
+    """One paragraph each: the place, the message, and what to change."""
+    for heading, style, entries in (
+        ("warning", "yellow", warnings),
+        ("problem", "bold red", problems),
+    ):
+        for entry in entries:
+            console.print(_finding(heading, style, entry), soft_wrap=True)
+
+
+def _finding(heading: str, style: str, entry: ProblemEntry) -> Text:
+    text = Text()
+    text.append(heading, style=style)
+    place = ""
+    if entry.where:
+        place = entry.where.path or entry.where.repository
+        if entry.where.line:
+            place += f":{entry.where.line}"
+        if entry.where.path:
+            place += f" ({entry.where.repository})"
+    text.append(f" {printable(place)}: " if place else ": ")
+    lines = [printable(line) for line in entry.message.splitlines() if line.strip()]
+    text.append("\n    ".join(lines))
+    if entry.advice:
+        text.append(f"\n    → {printable(entry.advice)}", style="cyan")
+    return text

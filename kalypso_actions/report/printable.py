@@ -1,0 +1,22 @@
+"""Untrusted text made fit for a terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def printable(text: str) -> str:
+    """`text` on one line: what would move a cursor, switch colours or reorder the line is escaped.
+
+    Labels, names and error texts come from repositories that anybody may write to.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if _harmless(character) else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
+
+
+def _harmless(character: str) -> bool:
+    return character.isprintable() or unicodedata.category(character) == "Zs"

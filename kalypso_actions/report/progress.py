@@ -1,0 +1,64 @@
+"""Progress of a long step: a bar on a terminal, plain lines elsewhere, nothing if it is quick."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+PATIENCE = 1.0
+"""Seconds before anything is shown."""
+
+LINE_INTERVAL = 5.0
+"""Seconds between plain lines."""
+
+
+class ProgressDisplay:
+    """Shows how many of how many are done, on a console that is not standard output."""
+
+    def __init__(self, console: Console, step: str) -> None:
+        self._console = console
+        self._step = step
+        self._started = time.monotonic()
+        self._last_line = self._started
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, done: int, total: int) -> None:
+        """Tell that `done` of `total` are done."""
+        now = time.monotonic()
+        if now - self._started < PATIENCE:
+            return
+        if self._console.is_terminal:
+            self._show_bar(done, total)
+        elif now - self._last_line >= LINE_INTERVAL:
+            self._last_line = now
+            self._console.print(f"{self._step}: {done} of {total}")
+
+    def _show_bar(self, done: int, total: int) -> None:
+        if self._bar is None:
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=self._console,
+                transient=True,
+            )
+            self._bar.add_task(self._step, total=total)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=done, total=total)

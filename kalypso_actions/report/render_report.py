@@ -1,0 +1,101 @@
+"""The result of `kalypso render`, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.documents import Revision
+from kalypso_actions.model.kinds import Assignment
+from kalypso_actions.model.tree import TreeChanges
+from kalypso_actions.report.documents import (
+    AssignmentEntry,
+    ChangesEntry,
+    ProblemEntry,
+    RenderDocument,
+    SourceEntry,
+)
+from kalypso_actions.report.findings import print_findings
+from kalypso_actions.report.printable import printable
+
+TABLE_LIMIT = 500
+"""More rows than that nobody reads; JSON has them all."""
+
+Row = tuple[Assignment, str, tuple[str, ...]]
+"""An assignment, its namespace, and the names of its files."""
+
+
+def render_document(
+    *,
+    environment: str,
+    sources: Iterable[tuple[str, Revision]],
+    rows: Iterable[Row],
+    changes: TreeChanges,
+    folder: str,
+    degraded: bool,
+    problems: Iterable[Problem],
+    warnings: Iterable[Problem],
+) -> RenderDocument:
+    """The JSON document; `folder` is where the tree lives in the repository ("" for the root)."""
+    prefix = f"{folder}/" if folder else ""
+    return RenderDocument(
+        environment=environment,
+        sources=SourceEntry.all_of(sources),
+        assignments=tuple(
+            AssignmentEntry(
+                workload=assignment.target.workload,
+                deployment_target=assignment.target.name,
+                cluster_type=assignment.cluster_type.name,
+                policies=assignment.policies,
+                namespace=namespace,
+                files=tuple(f"{prefix}{assignment.folder}/{name}" for name in files),
+            )
+            for assignment, namespace, files in rows
+        ),
+        changes=ChangesEntry(
+            added=changes.added,
+            modified=changes.modified,
+            deleted=changes.deleted,
+            unchanged=changes.unchanged,
+        ),
+        degraded=degraded,
+        warnings=ProblemEntry.all_of(warnings),
+        problems=ProblemEntry.all_of(problems),
+    )
+
+
+def print_render(console: Console, document: RenderDocument) -> None:
+    """A table of assignments, the counts of changes, warnings and problems."""
+    _print_assignments(console, document)
+    changes = document.changes
+    console.print(
+        f"\n{len(changes.added)} added, {len(changes.modified)} modified, "
+        f"{len(changes.deleted)} deleted, {len(changes.unchanged)} unchanged"
+    )
+    for path in changes.deleted:
+        console.print(Text(f"  deleted {printable(path)}"))
+    print_findings(console, document.warnings, document.problems)
+
+
+def _print_assignments(console: Console, document: RenderDocument) -> None:
+    if not document.assignments:
+        console.print(f"{document.environment}: no assignments")
+        return
+    table = Table("target", "cluster type", "policies", "files", box=None, pad_edge=False)
+    for entry in document.assignments[:TABLE_LIMIT]:
+        names = ", ".join(path.rpartition("/")[2] for path in entry.files) or "none: see below"
+        cells = (
+            entry.deployment_target,
+            entry.cluster_type,
+            ", ".join(entry.policies),
+            names,
+        )
+        table.add_row(*(Text(printable(cell)) for cell in cells))
+    console.print(table)
+    hidden = len(document.assignments) - TABLE_LIMIT
+    if hidden > 0:
+        console.print(f"… and {hidden} more assignments; --output json lists all")
