@@ -53,7 +53,7 @@ class FolderFiles:
         entries = self.entries()
         return {path: self._content(path, entries[path].mode) for path in paths}
 
-    def tree_id(self, path: str) -> str | None:
+    def tree_id(self, path: str) -> str | None:  # noqa: ARG002 - as any revision's
         """None: a folder has no trees."""
         return None
 
@@ -65,7 +65,8 @@ class FolderFiles:
         file = self._folder / path
         try:
             if mode == SYMLINK_MODE:
-                return os.fsencode(file.readlink().as_posix())
+                # Path.readlink would tidy the text up, and its blob id would be another.
+                return os.fsencode(os.readlink(file))  # noqa: PTH115
             return file.read_bytes()
         except OSError as error:
             raise self._unreadable(error, path) from error

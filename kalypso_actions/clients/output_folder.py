@@ -10,7 +10,12 @@ from pathlib import Path, PurePosixPath
 
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE
-from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, README_FILE, SOURCES_FILE, TARGET_FILES
+from kalypso_actions.model.layout import (
+    PROMOTED_COMMIT_FILE,
+    README_FILE,
+    SOURCES_FILE,
+    TARGET_FILES,
+)
 
 _OUR_NAMES = TARGET_FILES | {
     README_FILE,
@@ -80,7 +85,9 @@ class OutputFolder:
                 body = json.loads(mark.read_bytes())
             except (OSError, ValueError):
                 continue
-            if isinstance(body, dict) and str(body.get("schema", "")).startswith("kalypso.sources/"):
+            if isinstance(body, dict) and str(body.get("schema", "")).startswith(
+                "kalypso.sources/"
+            ):
                 yield mark
 
     def _present(self) -> Iterator[str]:

@@ -1,0 +1,144 @@
+"""The files of one commit, by `git ls-tree` and `git cat-file`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions.clients.git.program import Git
+from kalypso_actions.clients.process import ProcessError
+from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.documents import FileEntry
+
+MAX_TOTAL: Final = 1 << 30
+TREE_MODE: Final = "040000"
+# A tree made by hand can hold what no checkout would write.
+UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|$)")
+
+
+class GitFiles:
+    """The files of one commit in a repository on this machine.
+
+    `fetch_missing` is called with the ids of blobs before they are read, in a repository that
+    does not have all of them; sizes are not known then (-1).
+    """
+
+    def __init__(
+        self,
+        git: Git,
+        git_dir: Path,
+        repository: str,
+        commit: str,
+        fetch_missing: Callable[[Collection[str]], None] | None = None,
+    ) -> None:
+        self._git = git
+        self._git_dir = git_dir
+        self._repository = repository
+        self._commit = commit
+        self._fetch_missing = fetch_missing
+        self._listing: tuple[Mapping[str, FileEntry], Mapping[str, str]] | None = None
+
+    @property
+    def repository(self) -> str:
+        """Its URL or path, as the user knows it."""
+        return self._repository
+
+    @property
+    def commit(self) -> str | None:
+        """The commit's id."""
+        return self._commit
+
+    def entries(self) -> Mapping[str, FileEntry]:
+        """Every file by its path. Raises KalypsoError for a tree that no checkout would write."""
+        return self._list()[0]
+
+    def tree_id(self, path: str) -> str | None:
+        """The tree id of a folder ("" or "." for the root); None when there is no such folder."""
+        return self._list()[1].get("" if path == "." else path)
+
+    def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
+        """Contents of these files. Raises KeyError for a path that is no entry."""
+        entries = self.entries()
+        wanted = [entries[path] for path in paths]
+        ids = {entry.object_id for entry in wanted}
+        if self._fetch_missing is not None:
+            self._fetch_missing(ids)
+        blobs = self._blobs(sorted(ids))
+        return {entry.path: blobs[entry.object_id] for entry in wanted}
+
+    def _list(self) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
+        if self._listing is None:
+            root = self._run("rev-parse", "--verify", "--end-of-options", self._commit + "^{tree}")
+            # Asking for sizes would ask for the blobs.
+            long = ["-l"] if self._fetch_missing is None else []
+            output = self._run("ls-tree", "-r", "-t", "-z", "--full-tree", *long, self._commit)
+            self._listing = self._parse(output, root.decode().strip())
+        return self._listing
+
+    def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        try:
+            return self._git.run(self._git_dir, arguments, stdin=stdin)
+        except ProcessError as error:
+            partial = "promisor" in error.words or "object info" in error.words
+            advice = "a partial clone lacks files: clone it again without --filter"
+            raise KalypsoError(
+                f"the commit {self._commit} cannot be read: {error.words or error}",
+                Location(self._repository),
+                advice if partial else "",
+            ) from error
+
+    def _parse(self, output: bytes, root: str) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
+        """`mode type id [size]<TAB>path`, each ended by NUL."""
+        entries: dict[str, FileEntry] = {}
+        trees = {"": root}
+        for line in output.split(b"\0"):
+            if not line:
+                continue
+            fields, _, raw_path = line.partition(b"\t")
+            mode, _, object_id, *size = fields.decode().split()
+            path = raw_path.decode("utf-8", "surrogateescape")
+            if UNSAFE_PATH.search(raw_path):
+                where = Location(self._repository, repr(path))
+                raise KalypsoError("the commit holds a path that no checkout would write", where)
+            if mode == TREE_MODE:
+                trees[path] = object_id
+            else:
+                known = size and size[0].isdigit()
+                entries[path] = FileEntry(path, mode, object_id, int(size[0]) if known else -1)
+        return dict(sorted(entries.items(), key=lambda one: _bytes(one[0]))), trees
+
+    def _blobs(self, ids: list[str]) -> Mapping[str, bytes]:
+        """`id type size<LF>content<LF>` for each."""
+        request = "".join(f"{object_id}\n" for object_id in ids).encode()
+        self._check_sizes(self._run("cat-file", "--batch-check", stdin=request))
+        output = self._run("cat-file", "--batch", stdin=request)
+        blobs: dict[str, bytes] = {}
+        position = 0
+        for object_id in ids:
+            start = output.index(b"\n", position) + 1
+            position = start + int(output[position:start].split()[2])
+            blobs[object_id] = output[start:position]
+            position += 1
+        return blobs
+
+    def _check_sizes(self, answer: bytes) -> None:
+        """Every blob is here, and all of them fit into memory: `id type size<LF>` for each."""
+        total = 0
+        for line in answer.decode().splitlines():
+            object_id, *rest = line.split()
+            if len(rest) != 2:
+                message = f"the repository lacks the object {object_id}"
+                raise KalypsoError(message, Location(self._repository), "clone it again")
+            total += int(rest[1])
+        if total > MAX_TOTAL:
+            message = (
+                f"the files to read have {total >> 20} MiB, at most {MAX_TOTAL >> 20} are read"
+            )
+            advice = "exclude large files by .sourceignore"
+            raise KalypsoError(message, Location(self._repository), advice)
+
+
+def _bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")

@@ -1,0 +1,103 @@
+"""URLs of repositories: which are allowed, which are the same, whose credential they get."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from kalypso_actions.errors import KalypsoError, Location
+
+SCP_LIKE: Final = re.compile(r"((?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9a-fA-F:]+\])):(?!//)(.*)")
+WINDOWS_PATH: Final = re.compile(r"[A-Za-z]:[\\/]")
+CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+TOKEN: Final = re.compile(r"gh[pousr]_|github_pat_|glpat-")
+
+
+def check_url(url: str, protocols: frozenset[str]) -> None:
+    """Refuse what git must not be given, before it is started. Raises KalypsoError.
+
+    `protocols`: `https`, `http`, `ssh`, `file` (local paths, too).
+    """
+    parts = split(url)
+    where = Location(without_secret(url))
+    if url.startswith("-") or (parts.hostname or "").startswith("-"):
+        raise KalypsoError("the URL of a repository cannot begin with '-'", where)
+    if _has_secret(parts):
+        advice = "remove it there, and give it by git-credentials"
+        raise KalypsoError("the URL contains a password or token", where, advice)
+    # remote::address starts the program git-remote-REMOTE.
+    if not url or CONTROL.search(url) or "::" in url.partition("/")[0] or not parts.scheme:
+        raise KalypsoError("this is not the URL of a repository", where)
+    if parts.scheme != "file" and (" " in url or not parts.hostname):
+        raise KalypsoError("this is not the URL of a repository", where)
+    if parts.scheme not in protocols:
+        allowed = " and ".join(sorted(protocols))
+        raise KalypsoError(f"repositories are read by {allowed} only, not by {parts.scheme}", where)
+
+
+def split(url: str) -> SplitResult:
+    """The parts of a URL; `user@host:path` is ssh, and a path without a scheme is file.
+
+    What cannot be taken apart has no scheme.
+    """
+    if "://" in url:
+        try:
+            parts = urlsplit(url)
+            _ = parts.port, parts.hostname
+        except ValueError:
+            return SplitResult("", "", url, "", "")
+        return parts
+    scp_like = SCP_LIKE.fullmatch(url)
+    if scp_like and not WINDOWS_PATH.match(url):
+        return SplitResult("ssh", scp_like[1], "/" + scp_like[2].lstrip("/"), "", "")
+    return SplitResult("file", "", url, "", "")
+
+
+def repository_key(url: str) -> str:
+    """The same for two spellings of one URL: the host's case, a final `/` and `.git` aside."""
+    parts = split(url)
+    path = parts.path.rstrip("/").removesuffix(".git")
+    return parts._replace(netloc=parts.netloc.lower(), path=path).geturl()
+
+
+def without_secret(url: str) -> str:
+    """The URL as it may be shown."""
+    parts = split(url)
+    if not _has_secret(parts):
+        return url
+    return parts._replace(netloc="***@" + parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _has_secret(parts: SplitResult) -> bool:
+    user = parts.username or ""
+    return parts.password is not None or TOKEN.match(user) is not None
+
+
+def credential_for(url: str, credentials: Mapping[str, str]) -> str:
+    """The credential of the longest prefix that `url` lies below; "" when there is none.
+
+    Only https (and http) URLs get one. A prefix without a scheme means https.
+    """
+    parts = split(url)
+    if parts.scheme not in {"https", "http"}:
+        return ""
+    best, found = -1, ""
+    for prefix, credential in credentials.items():
+        wanted = split(prefix if "://" in prefix else f"https://{prefix}")
+        segments = _segments(wanted)
+        same_server = _server(wanted) == _server(parts)
+        if same_server and _segments(parts)[: len(segments)] == segments and len(segments) > best:
+            best, found = len(segments), credential
+    return found
+
+
+def _server(parts: SplitResult) -> tuple[str, str, int | None]:
+    default = {"https": 443, "http": 80}.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", parts.port or default
+
+
+def _segments(parts: SplitResult) -> list[str]:
+    path = parts.path.rstrip("/").removesuffix(".git").lower()
+    return [segment for segment in path.split("/") if segment]
