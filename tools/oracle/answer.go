@@ -33,7 +33,7 @@ type request struct {
 }
 
 // memoryLimit ends the worker before a request takes the machine's memory.
-const memoryLimit = 4 << 30
+const memoryLimit = 2 << 30
 
 func answerAll(input io.Reader, output io.Writer) error {
 	limit := syscall.Rlimit{Cur: memoryLimit, Max: memoryLimit}
