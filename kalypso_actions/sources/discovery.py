@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, Document, FileEntry
-from kalypso_actions.sources.ignore import IGNORE_FILE, read_ignore_files
+from kalypso_actions.sources.ignore import IGNORE_FILE, Ignore, read_ignore_files
 from kalypso_actions.sources.kustomization import Kustomization, Resource, read_kustomization
 from kalypso_actions.sources.paths import OutsideError, join, normalise, parent, printable
 from kalypso_actions.sources.resources import read_resources
@@ -53,12 +53,27 @@ def discover(
     entries: Mapping[str, FileEntry],
     contents: Mapping[str, bytes],
     built: Mapping[str, bytes],
+    *,
+    whole_tree: bool = False,
 ) -> Discovery:
     """Documents below the folder `root` of a repository, in the order of their files.
 
     `contents` are the files read so far, `built` what the kustomize program made of folders.
     A file of `entries` whose content is wanted is asked for by `wanted`; call again with it.
+
+    With `whole_tree` every YAML file counts that the default exclusions leave: neither
+    `.sourceignore` files nor kustomizations choose.
     """
+    if whole_tree:
+        search = _Search(
+            repository,
+            Tree(entries, Ignore({}), kustomized=False),
+            entries,
+            contents,
+            built,
+        )
+        search.start(root)
+        return search.result()
     ignore_files = sorted(
         path
         for path, entry in entries.items()

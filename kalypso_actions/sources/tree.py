@@ -25,9 +25,13 @@ class Folder:
 class Tree:
     """Regular files that are not excluded; symlinks and git links are no part of a source."""
 
-    def __init__(self, entries: Mapping[str, FileEntry], ignore: Ignore) -> None:
+    def __init__(
+        self, entries: Mapping[str, FileEntry], ignore: Ignore, *, kustomized: bool = True
+    ) -> None:
+        """Without `kustomized`, kustomizations are no files either, and none has an effect."""
         self._entries = entries
         self._ignore = ignore
+        self._kustomized = kustomized
         self.folders: dict[str, Folder] = {"": Folder()}
         for path, entry in entries.items():
             if entry.mode not in NO_FILES:
@@ -58,14 +62,18 @@ class Tree:
 
     def kustomizations(self, folder: str) -> list[str]:
         """The kustomization files of a folder; more than one is a mistake."""
+        if not self._kustomized:
+            return []
         return [path for name in FILE_NAMES if self.has_file(path := join(folder, name))]
 
     def manifests(self, folder: str) -> list[str]:
-        """The YAML files right in a folder."""
+        """The YAML files right in a folder that is walked."""
         return [
             path
             for path in self.folders[folder].files
-            if path.endswith(YAML_SUFFIXES) and not self._ignore.excludes(path)
+            if path.endswith(YAML_SUFFIXES)
+            and path.rpartition("/")[2] not in FILE_NAMES
+            and not self._ignore.excludes(path)
         ]
 
     def files(self, folder: str) -> list[str]:

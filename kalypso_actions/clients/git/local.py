@@ -70,13 +70,16 @@ class GitRepository:
             )
         return head.removeprefix("refs/heads/")
 
+    def has_branch(self, branch: str) -> bool:
+        """Whether `at_branch` would find it."""
+        return not NO_BRANCH.search(branch) and self._head(branch) != ""
+
     def at_branch(self, branch: str) -> GitFiles:
         """The head of a branch: the clone's own, else origin's. Raises KalypsoError."""
         check_branch(branch, self.repository)
-        for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
-            commit = self._commit(ref)
-            if commit:
-                return GitFiles(self._git, self._git_dir, self.repository, commit)
+        commit = self._head(branch)
+        if commit:
+            return GitFiles(self._git, self._git_dir, self.repository, commit)
         near = difflib.get_close_matches(branch, self._branches(), n=1)
         advice = f"is {near[0]!r} meant?" if near else "fetch it first, or check its name"
         raise KalypsoError(f"there is no branch {branch!r}", Location(self.repository), advice)
@@ -88,6 +91,9 @@ class GitRepository:
             message = f"the commit {commit} is not in the repository"
             raise KalypsoError(message, Location(self.repository), "fetch it first")
         return GitFiles(self._git, self._git_dir, self.repository, commit)
+
+    def _head(self, branch: str) -> str:
+        return self._commit(f"refs/heads/{branch}") or self._commit(f"refs/remotes/origin/{branch}")
 
     def _commit(self, revision: str) -> str:
         return self._ask(

@@ -14,7 +14,7 @@ from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.local import check_branch, check_commit
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.refusals import MISMATCHED_FORMAT, is_transient, refusal
-from kalypso_actions.clients.git.urls import check_url, repository_key
+from kalypso_actions.clients.git.urls import check_url, copy_key
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location
 
@@ -88,7 +88,7 @@ class RemoteRepositories:
 
     def _copy(self, url: str) -> _Copy:
         check_url(url, self._protocols)
-        key = repository_key(url)
+        key = copy_key(url)
         with self._lock:
             if self._folder is None:
                 raise RuntimeError("fetch is used outside of the context")

@@ -55,8 +55,12 @@ def split(url: str) -> SplitResult:
     return SplitResult("file", "", url, "", "")
 
 
-def repository_key(url: str) -> str:
-    """The same for two spellings of one URL: the host's case, a final `/` and `.git` aside."""
+def copy_key(url: str) -> str:
+    """Equal where one copy serves both URLs: the host's case, a final `/` and `.git` aside.
+
+    Another protocol or user is another way in, which may see less; and a server may tell paths by
+    their case.
+    """
     parts = split(url)
     path = parts.path.rstrip("/").removesuffix(".git")
     return parts._replace(netloc=parts.netloc.lower(), path=path).geturl()
