@@ -74,7 +74,11 @@ func failure(text string) []byte {
 func respond(asked request) ([]byte, error) {
 	switch asked.Op {
 	case "template":
-		return textOrError(render(asked))
+		manifest, err := manifestOf(asked)
+		if err != nil {
+			return nil, err
+		}
+		return textOrError(scheduler.Renderer(asked.Data)(manifest))
 	case "toyaml2":
 		return marshalled(asked.Value, yaml.Marshal)
 	case "toyaml3":
@@ -104,16 +108,15 @@ func respond(asked request) ([]byte, error) {
 	return nil, fmt.Errorf("oracle: unknown op %q", asked.Op)
 }
 
-func render(asked request) (string, error) {
-	name := asked.Name
-	if name == "" {
-		name = "template"
+func manifestOf(asked request) (scheduler.Manifest, error) {
+	manifest := scheduler.Manifest{Name: asked.Name, Text: asked.Text, Once: asked.Mode == "once"}
+	if manifest.Name == "" {
+		manifest.Name = "template"
 	}
 	if asked.Mode != "" && asked.Mode != "once" && asked.Mode != "passes" {
-		return "", fmt.Errorf("oracle: unknown mode %q", asked.Mode)
+		return manifest, fmt.Errorf("oracle: unknown mode %q", asked.Mode)
 	}
-	manifest := scheduler.Manifest{Name: name, Text: asked.Text, Once: asked.Mode == "once"}
-	return scheduler.Render(manifest, asked.Data)
+	return manifest, nil
 }
 
 func marshalled(tagged []byte, marshal func(interface{}) ([]byte, error)) ([]byte, error) {

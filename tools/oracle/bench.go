@@ -2,12 +2,21 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"time"
+
+	"oracle/scheduler"
 )
+
+// use is a template with its data ready: only parsing and execution are measured.
+type use struct {
+	manifest scheduler.Manifest
+	render   func(scheduler.Manifest) (string, error)
+}
 
 // bench renders the templates of a file of requests, in turn, for so many seconds, each parsed
 // anew for every use as the operator does, and prints how many manifests a second that makes.
@@ -16,32 +25,33 @@ func bench(path, seconds string, output io.Writer) error {
 	if err != nil {
 		return err
 	}
-	requests, err := readTemplates(path)
+	uses, err := readUses(path)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
 	rendered := 0
 	for time.Since(start).Seconds() < limit {
-		for _, asked := range requests {
-			if _, err := render(asked); err != nil {
+		for _, use := range uses {
+			if _, err := use.render(use.manifest); err != nil {
 				return err
 			}
-			rendered++
 		}
+		rendered += len(uses)
 	}
+	passed := time.Since(start).Seconds()
 	_, err = fmt.Fprintf(output, "{\"manifests\": %d, \"seconds\": %.3f, \"per_second\": %.1f}\n",
-		rendered, time.Since(start).Seconds(), float64(rendered)/time.Since(start).Seconds())
+		rendered, passed, float64(rendered)/passed)
 	return err
 }
 
-func readTemplates(path string) ([]request, error) {
+func readUses(path string) ([]use, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	var requests []request
+	var uses []use
 	err = eachLine(file, func(line []byte) error {
 		var asked request
 		if err := json.Unmarshal(line, &asked); err != nil {
@@ -50,11 +60,12 @@ func readTemplates(path string) ([]request, error) {
 		if asked.Op != "template" {
 			return fmt.Errorf("only templates can be measured, not %q", asked.Op)
 		}
-		requests = append(requests, asked)
-		return nil
+		manifest, err := manifestOf(asked)
+		uses = append(uses, use{manifest, scheduler.Renderer(asked.Data)})
+		return err
 	})
-	if err == nil && len(requests) == 0 {
-		err = fmt.Errorf("%s: no requests", path)
+	if err == nil && len(uses) == 0 {
+		err = errors.New(path + ": no requests")
 	}
-	return requests, err
+	return uses, err
 }

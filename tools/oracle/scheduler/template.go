@@ -20,9 +20,13 @@ type Manifest struct {
 	Once bool
 }
 
-// Render renders a manifest with the data of one assignment.
-func Render(manifest Manifest, fields Fields) (string, error) {
+// Renderer renders any number of manifests with the data of one assignment.
+func Renderer(fields Fields) func(Manifest) (string, error) {
 	data := newData(fields)
+	return func(manifest Manifest) (string, error) { return render(manifest, data) }
+}
+
+func render(manifest Manifest, data dataType) (string, error) {
 	text := manifest.Text
 	for pass := 0; pass < maxPasses; pass++ {
 		rendered, err := execute(manifest.Name, text, data)

@@ -1,0 +1,132 @@
+"""Random templates through Go and through us: outputs and error texts must be the same.
+
+    python -m tools.oracle.differential --count 5000 --seed 7
+
+Prints the seed, how often each kind of node was reached, and every difference, cut down to a
+small template that still shows it. Exit 1 on a difference or a kind of node that was not reached.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from tools.oracle import ours, program
+from tools.oracle.coverage import language
+from tools.oracle.generator import Sample, generate
+from tools.oracle.shrinking import shrunk
+
+Answer = dict[str, Any]
+
+MACHINE = ("timeout", "fatal error: ", "the process ended", "oracle: output larger")
+"""Go's answers where a template runs into the machine's limits; ours are other limits."""
+
+ALLOWED: tuple[tuple[str, str, str], ...] = (
+    (
+        r"still contains \{\{ after 8 passes",
+        r"after 8 passes the output still holds a template",
+        "the oracle's own words: the operator would never end",
+    ),
+)
+"""Pairs of error texts, Go's and ours, that may differ, each with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A template, and the two answers to it."""
+
+    number: int
+    sample: Sample
+    go: Answer
+    mine: Answer
+
+
+def main() -> int:
+    """Compare, report; 1 where something differs or was not reached."""
+    options = _options()
+    program.build()
+    samples = [generate(options.seed, number) for number in range(options.count)]
+    print(f"seed {options.seed}, {options.count} templates")
+    unreached = _report_nodes(samples)
+    differences, equal = _compare(samples)
+    for difference in differences[: options.show]:
+        _print(difference, options.seed)
+    print(
+        f"{equal['output']} equal outputs, {equal['error']} equal errors, "
+        f"{equal['machine']} beyond the machine, {len(differences)} differences"
+    )
+    for node in unreached:
+        print(f"not reached: {node}")
+    return 1 if differences or unreached else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Compare random templates with Go.")
+    parser.add_argument("--count", type=int, default=5000, help="how many templates")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--show", type=int, default=20, help="how many differences to cut down")
+    return parser.parse_args()
+
+
+def _report_nodes(samples: list[Sample]) -> list[str]:
+    """Print how often each kind of node occurs in what Go parses; return those that do not."""
+    trees = program.ask({"op": "syntax", "text": str(sample.template)} for sample in samples)
+    counts: Counter[str] = Counter()
+    for tree in trees:
+        counts.update(tree.get("output", {}).get("nodes", {}))
+    known = language().nodes
+    print("  ".join(f"{node} {counts[node]}" for node in known))
+    return [node for node in known if not counts[node]]
+
+
+def _compare(samples: list[Sample]) -> tuple[list[Difference], Counter[str]]:
+    differences = []
+    equal: Counter[str] = Counter()
+    answers = program.ask(sample.request() for sample in samples)
+    for number, (sample, go) in enumerate(zip(samples, answers, strict=True)):
+        if go.get("error", "").startswith(MACHINE):
+            equal["machine"] += 1
+            continue
+        mine = ours.answer(sample.request())
+        if differ(go, mine):
+            differences.append(Difference(number, sample, go, mine))
+        else:
+            equal["error" if "error" in go else "output"] += 1
+    return differences, equal
+
+
+def differ(go: Answer, mine: Answer) -> bool:
+    """Whether two answers are not the same, nor a pair of `ALLOWED`."""
+    if go == mine or go.get("error", "").startswith(MACHINE):
+        return False
+    return not any(
+        re.search(theirs, go.get("error", "")) and re.search(own, mine.get("error", ""))
+        for theirs, own, _ in ALLOWED
+    )
+
+
+def _first_different(candidates: list[Sample]) -> Sample | None:
+    answers = program.ask(sample.request() for sample in candidates)
+    for sample, go in zip(candidates, answers, strict=True):
+        if differ(go, ours.answer(sample.request())):
+            return sample
+    return None
+
+
+def _print(difference: Difference, seed: int) -> None:
+    small = shrunk(difference.sample, _first_different)
+    (go,) = program.ask([small.request()])
+    print(f"\n--- template {difference.number} of seed {seed}, cut down")
+    print(f"template  {str(small.template)!r}")
+    print(f"data      { {key: value for key, value in small.data.items() if value} }")
+    print(f"Go        {go}")
+    print(f"ours      {ours.answer(small.request())}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
