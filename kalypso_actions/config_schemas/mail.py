@@ -17,7 +17,7 @@ from kalypso_actions.config_schemas.urls import is_ip_address
 _SPACE = re.compile(r"[ \t]*")
 _ATOM = re.compile('[^\x00-\x20\x7f()<>\\[\\]:;@\\\\,"]+')
 _QUOTED = re.compile(
-    '"((?:[\t\x20-\x21\x23-\x5b\x5d-\x7e\x80-\U0010ffff]|\\\\[\t\x20-\x7e\x80-\U0010ffff])*)"'
+    r'"((?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\U0010ffff]|\\[\t\x20-\x7e\x80-\U0010ffff])*)"'
 )
 _LITERAL = re.compile("\\[([^\x00-\x20\x7f\\[\\]\\\\]*)\\]")
 _ENCODED_WORD = re.compile(r"=\?([^?]+)\?([bBqQ])\?([^?]*)\?=")

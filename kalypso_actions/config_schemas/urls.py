@@ -150,7 +150,7 @@ def _parse_without_fragment(text: str) -> URL:
     if rest.startswith("//") and (url.scheme or not rest.startswith("///")):
         authority, slash, path = rest[2:].partition("/")
         rest = slash + path
-        user, host = _parse_authority(url.scheme, authority)
+        user, host = _parse_authority(authority)
         url = replace(url, user=user, host=host)
     elif url.scheme and rest.startswith("/"):
         url = replace(url, omit_host=True)
@@ -163,9 +163,9 @@ def _with_path(url: URL, escaped: str) -> URL:
     return replace(url, path=path, raw_path=raw)
 
 
-def _parse_authority(scheme: str, authority: str) -> tuple[str | None, str]:
+def _parse_authority(authority: str) -> tuple[str | None, str]:
     user, at, host = authority.rpartition("@")
-    host = _parse_host(scheme, host)
+    host = _parse_host(host)
     if not at:
         return None, host
     if not _IN_USERINFO.issuperset(user):
@@ -174,16 +174,13 @@ def _parse_authority(scheme: str, authority: str) -> tuple[str | None, str]:
     return _escaped(name, _IN_USER) + colon + _escaped(password, _IN_USER), host
 
 
-def _parse_host(scheme: str, host: str) -> str:
+def _parse_host(host: str) -> str:
     if host.rfind("[") > 0:
         raise URLError("invalid IP-literal")
     if host.startswith("["):
         return _parse_literal_host(host)
-    colon = host.find(":")
-    if colon >= 0:
-        # Several colons are several hosts, which only HTTP forbids.
-        port = host[colon:] if scheme in {"http", "https"} else host[host.rfind(":") :]
-        _check_port(port)
+    if ":" in host:
+        _check_port(host[host.rfind(":") :])
     return _unescaped_host(host)
 
 
