@@ -1,0 +1,89 @@
+# Every target does its own set-up: python3 (3.11 or later) and git are enough; the oracle needs go.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/bash -o pipefail
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON := $(BIN)/python
+INSTALLED := $(VENV)/.installed
+
+# A `python3.13` on PATH may be a version manager's shim that cannot run: each is tried.
+FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	then echo $$name; exit; fi; done
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+.PHONY: dev
+dev: $(INSTALLED) ## .venv with the tools and this package, editable
+
+$(INSTALLED): requirements-dev.lock pyproject.toml
+	@python=$$($(FIND_PYTHON)); \
+	if [ -z "$$python" ]; then echo "Python 3.11 or later is needed, and none is on PATH" >&2; exit 1; fi; \
+	$$python -m venv --clear $(VENV)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.PHONY: demo
+demo: $(INSTALLED) ## render the sample control plane and show the tree
+	@$(PYTHON) samples/demo.py
+
+.PHONY: lint
+lint: $(INSTALLED) ## style, types, floors
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+.PHONY: test
+test: $(INSTALLED) ## all tests
+	$(PYTHON) -m pytest -n 2
+
+.PHONY: golden
+golden: $(INSTALLED) ## rewrite the whole-folder goldens (not in CI)
+	@if [ "$$CI" = true ]; then echo "goldens are not rewritten in CI" >&2; exit 1; fi
+	$(PYTHON) -m pytest tests/golden --rewrite-golden
+
+.PHONY: oracle
+oracle: $(INSTALLED) ## ask Go anew for all expected results
+	$(PYTHON) -m tools.oracle.record
+
+.PHONY: oracle-check
+oracle-check: $(INSTALLED) ## ask Go anew, and fail where an expected result differs
+	$(PYTHON) -m tools.oracle.record --check
+
+.PHONY: oracle-report
+oracle-report: $(INSTALLED) ## cases per part of the template language
+	$(PYTHON) -m tools.oracle.report
+
+.PHONY: differential
+differential: $(INSTALLED) ## 5,000 random templates through Go and through ours
+	$(PYTHON) -m tools.oracle.differential --count 5000
+
+.PHONY: bench
+bench: $(INSTALLED) ## speed and memory
+	$(PYTHON) -m bench.run
+
+.PHONY: docs
+docs: $(INSTALLED) ## rewrite docs/reference from the code
+	$(PYTHON) -m tools.reference
+
+.PHONY: docs-check
+docs-check: $(INSTALLED) ## fail where docs/reference is not what the code says
+	$(PYTHON) -m tools.reference --check
+
+.PHONY: lock
+lock: $(INSTALLED) ## resolve the dependencies anew
+	$(BIN)/uv pip compile pyproject.toml --generate-hashes --universal --python-version 3.11 \
+		--upgrade --quiet -o requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --group dev --generate-hashes --universal \
+		--python-version 3.11 --upgrade --quiet -o requirements-dev.lock -c requirements.lock
+
+.PHONY: ci
+ci: ## what CI runs
+	.ci/run

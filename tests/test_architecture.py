@@ -1,0 +1,117 @@
+"""Which rooms may touch the outside; import-linter holds the order of the floors.
+
+The rules look at what a module names, so that reading an innocent part of a library (`os.fsencode`,
+`urllib.parse`) stays allowed everywhere.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import kalypso_actions
+
+PACKAGE = Path(kalypso_actions.__file__).parent
+
+RULES = {
+    "programs": (
+        ("subprocess", "os.system", "os.popen", "os.posix_spawn", "os.fork", "multiprocessing"),
+        ("clients/process.py",),
+    ),
+    "the network": (
+        ("socket", "ssl", "http", "urllib.request", "requests", "httpx", "ftplib", "asyncio"),
+        ("clients/",),
+    ),
+    "the environment": (("os.environ", "os.getenv", "os.putenv"), ("cli.py",)),
+    "the clock": (
+        ("time", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.date.today"),
+        # Progress is for eyes only: nothing that is written depends on it.
+        ("clients/", "report/progress.py"),
+    ),
+    "chance": (("random", "secrets", "uuid", "os.urandom"), ()),
+    "files": (
+        ("builtins.open", "os.open", "os.walk", "os.scandir", "shutil", "tempfile", "pathlib"),
+        ("clients/", "snapshot/", "commands/", "cli.py", "inputs.py"),
+    ),
+    "code out of texts": (("builtins.eval", "builtins.exec", "pickle", "marshal"), ()),
+}
+"""For each thing: the names that reach it, and the only places that may."""
+
+
+def names_in(source: str) -> Iterator[str]:
+    """Every imported name, every attribute reached through one, and every built-in called."""
+    tree = ast.parse(source)
+    imported: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    imported[alias.asname or alias.name.partition(".")[0]] = (
+                        alias.name if alias.asname else alias.name.partition(".")[0]
+                    )
+                    yield alias.name
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                for alias in names:
+                    imported[alias.asname or alias.name] = f"{module}.{alias.name}"
+                    yield f"{module}.{alias.name}"
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute():
+                dotted = ast.unparse(node)
+                first, _, rest = dotted.partition(".")
+                if first in imported:
+                    yield f"{imported[first]}.{rest}"
+            case ast.Call(func=ast.Name(id=name)) if name in {"eval", "exec", "open"}:
+                yield f"builtins.{name}"
+
+
+def reaches(name: str, forbidden: str) -> bool:
+    """Whether `name` is what is forbidden, or lies in it."""
+    return name == forbidden or name.startswith(forbidden + ".")
+
+
+def modules() -> list[str]:
+    return sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("thing", RULES)
+def test_only_the_rooms_for_it_reach(thing: str) -> None:
+    forbidden, allowed = RULES[thing]
+    found = [
+        f"{module}: {name}"
+        for module in modules()
+        if not module.startswith(allowed)
+        for name in names_in((PACKAGE / module).read_text(encoding="utf-8"))
+        if any(reaches(name, one) for one in forbidden)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("import os\nprint(os.environ['A'])", "os.environ"),
+        ("from os import environ", "os.environ"),
+        ("import os as system\nsystem.getenv('A')", "os.getenv"),
+        ("import urllib.request", "urllib.request"),
+        ("from urllib import request", "urllib.request"),
+        ("from datetime import datetime\nnow = datetime.now()", "datetime.datetime.now"),
+        ("import datetime as d\nd.datetime.now(d.UTC)", "datetime.datetime.now"),
+        ("eval('1')", "builtins.eval"),
+    ],
+)
+def test_the_rules_see(source: str, name: str) -> None:
+    assert any(reaches(found, name) for found in names_in(source))
+
+
+def test_innocent_parts_are_not_taken_for_it() -> None:
+    source = "import os\nfrom urllib.parse import urlsplit\nos.fsencode(urlsplit('a').path)"
+    assert not any(
+        reaches(name, forbidden)
+        for name in names_in(source)
+        for names, _ in RULES.values()
+        for forbidden in names
+    )
