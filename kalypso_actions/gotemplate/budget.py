@@ -51,14 +51,18 @@ class Budget:
     def reserve(self, size: int, what: str) -> None:
         """Ask for `size` bytes (or elements) to build `what`, before they are built.
 
-        Raises `LimitError` where they would not fit one value, or all work done so far.
+        Raises `LimitError` where they do not fit one value, or all work of this execution.
         """
+        self.fit(size, what)
+        self.spend(size, what)
+
+    def fit(self, size: int, what: str) -> None:
+        """Raise `LimitError` where one value of `size` bytes is beyond the limit."""
         if size > self.limits.output_bytes:
             raise LimitError(
                 f"{what} would have {size} bytes; the limit for one value is "
                 f"{self.limits.output_bytes}"
             )
-        self.spend(size, what)
 
     def spend(self, size: int, what: str) -> None:
         """Count `size` characters of work that `what` is about to do.

@@ -1,0 +1,32 @@
+"""The order in which Go prints the keys of a map and ranges over them."""
+
+from __future__ import annotations
+
+import math
+
+from kalypso_actions.gotemplate.text import to_bytes
+from kalypso_actions.gotemplate.values import type_of
+
+# Go orders keys of different types by where the compiler has put the types in memory, which is
+# another order in each build; this is the one that upstream's libraries were seen to have.
+_TYPES = ("string", "int64", "uint64", "int", "float64", "bool")
+
+
+def sorted_keys(value: dict[object, object]) -> list[object]:
+    """The keys of a map in order: nil, then type by type; texts by their bytes."""
+    if all(type(key) is str and key.isascii() for key in value):
+        return sorted(value)  # type: ignore[type-var]
+    return sorted(value, key=_key)
+
+
+def _key(key: object) -> tuple[object, ...]:
+    known = type_of(key)
+    if known is None:
+        return (-2,)
+    name = known.name
+    place = _TYPES.index(name) if name in _TYPES else len(_TYPES)
+    if isinstance(key, str):
+        return (place, name, to_bytes(key))
+    if isinstance(key, float) and math.isnan(key):
+        return (place, name, -math.inf)
+    return (place, name, key)
