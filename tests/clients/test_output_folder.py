@@ -1,0 +1,113 @@
+"""--out: receives a whole tree, and is never somebody else's folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
+from kalypso_actions.errors import UsageError
+
+MARK = ".github/tracking/sources.json"
+TREE = {
+    "large/app/reconciler.yaml": OutputFile(b"r"),
+    MARK: OutputFile(b'{"schema": "kalypso.sources/v1"}'),
+}
+
+
+def listing(folder: Path) -> dict[str, bytes]:
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()
+    }
+
+
+def write(folder: Path, files: dict[str, OutputFile]) -> None:
+    out = OutputFolder(folder)
+    out.check()
+    out.write(files)
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_written_into_nothing(tmp_path: Path, exists: bool) -> None:
+    out = tmp_path / "a" / "out"
+    if exists:
+        out.mkdir(parents=True)
+    write(out, TREE)
+    assert listing(out) == {path: file.content for path, file in TREE.items()}
+
+
+def test_a_second_run_replaces_the_first(tmp_path: Path) -> None:
+    write(tmp_path / "out", {**TREE, "small/old/namespace.yaml": OutputFile(b"x")})
+    write(tmp_path / "out", {**TREE, "large/app/reconciler.yaml": OutputFile(b"new")})
+    assert listing(tmp_path / "out")["large/app/reconciler.yaml"] == b"new"
+    assert not (tmp_path / "out" / "small").exists()
+
+
+def test_a_run_that_was_cut_off_can_be_repeated(tmp_path: Path) -> None:
+    write(tmp_path / "out", {MARK: TREE[MARK]})
+    write(tmp_path / "out", TREE)
+    assert set(listing(tmp_path / "out")) == set(TREE)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"thesis.txt": "x"},
+        {MARK: "{}"},
+        {MARK: "not json"},
+        {MARK: TREE[MARK].content.decode(), ".git/HEAD": "x"},
+    ],
+    ids=["a stranger's", "no schema", "no JSON", "a clone"],
+)
+def test_refused(tmp_path: Path, content: dict[str, str]) -> None:
+    for name, text in content.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    with pytest.raises(UsageError, match="is not empty, and was not written by this command"):
+        OutputFolder(tmp_path).check()
+
+
+def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("x")
+    with pytest.raises(UsageError, match="is not a folder"):
+        OutputFolder(tmp_path / "out").check()
+
+
+def test_files_added_by_somebody_are_not_removed(tmp_path: Path) -> None:
+    write(tmp_path, TREE)
+    (tmp_path / "large" / "app" / "thesis.txt").write_text("x")
+    before = listing(tmp_path)
+    with pytest.raises(UsageError, match=r"holds files that are not ours: large/app/thesis\.txt"):
+        write(tmp_path, {**TREE, "large/app/reconciler.yaml": OutputFile(b"new")})
+    assert listing(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "path", ["../up", "a/../../up", "/etc/x", ".git/config", "a/.GIT/hooks/x", "a//b", "a\\b"]
+)
+def test_paths_that_leave_the_folder(tmp_path: Path, path: str) -> None:
+    with pytest.raises(UsageError, match="cannot be written"):
+        OutputFolder(tmp_path / "out").write({path: OutputFile(b"x")})
+    assert not (tmp_path / "out").exists()
+
+
+def test_modes(tmp_path: Path) -> None:
+    write(
+        tmp_path / "out",
+        {**TREE, "run.sh": OutputFile(b"x", "100755"), "link": OutputFile(b"run.sh", "120000")},
+    )
+    assert (tmp_path / "out" / "run.sh").stat().st_mode & 0o111
+    assert (tmp_path / "out" / "link").readlink() == Path("run.sh")
+
+
+def test_nothing_is_written_through_a_symlink(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    write(
+        tmp_path / "out",
+        {**TREE, "large/app/namespace.yaml": OutputFile(str(victim).encode(), "120000")},
+    )
+    write(tmp_path / "out", {**TREE, "large/app/namespace.yaml": OutputFile(b"n")})
+    assert victim.read_text() == "precious"
+    assert not (tmp_path / "out/large/app/namespace.yaml").is_symlink()

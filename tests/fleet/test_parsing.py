@@ -1,0 +1,254 @@
+"""One document: what it becomes, or everything that is wrong with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.fleet import Findings, parse_document
+from kalypso_actions.model.kinds import ClusterType, ConfigMap, SchedulingPolicy, Template, Workload
+from tests.builders import documents
+
+CLUSTER_TYPE = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata:
+  name: large
+  labels: {size: large}
+spec:
+  reconciler: flux
+  namespaceService: default
+"""
+
+
+def parse(text: str) -> tuple[object | None, list[str], list[str]]:
+    findings = Findings()
+    (document,) = documents(text)
+    noun = parse_document(document, findings)
+    return noun, [str(p) for p in findings.problems], [str(w) for w in findings.warnings]
+
+
+def test_a_cluster_type_in_its_old_form() -> None:
+    noun, problems, warnings = parse(CLUSTER_TYPE)
+    assert isinstance(noun, ClusterType)
+    assert (noun.name, noun.labels, noun.config_type) == ("large", {"size": "large"}, "")
+    assert not problems
+    assert not warnings
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        pytest.param(
+            "{size: large}",
+            "{size: 5}",
+            "test: file.yaml:5: ClusterType 'large': metadata.labels.size must be a text, but it is "
+            "the number 5 (write it in quotes)",
+            id="a number as a label",
+        ),
+        pytest.param(
+            "{size: large}",
+            "{edge: yes}",
+            "test: file.yaml:5: ClusterType 'large': metadata.labels.edge must be a text, but it is "
+            "the boolean true (write it in quotes)",
+            id="a YAML 1.1 boolean as a label",
+        ),
+        pytest.param(
+            "{size: large}",
+            "[size]",
+            "test: file.yaml:5: ClusterType 'large': metadata.labels must be a mapping, but it is a "
+            "list",
+            id="a list of labels",
+        ),
+        pytest.param(
+            "  reconciler: flux\n",
+            "",
+            "test: file.yaml:6: ClusterType 'large': spec.reconciler is missing",
+            id="missing",
+        ),
+        pytest.param(
+            "name: large",
+            "name: Large",
+            "test: file.yaml:4: ClusterType: the name 'Large' may hold lower-case letters, digits, "
+            "'-' and '.' only, and starts and ends with a letter or a digit",
+            id="name",
+        ),
+        pytest.param(
+            "{size: large}",
+            "{size: not ok}",
+            "test: file.yaml:5: ClusterType 'large': the value of label 'size' may hold letters, "
+            "digits, '-', '_' and '.' only, and starts and ends with a letter or a digit",
+            id="label value",
+        ),
+        pytest.param(
+            "v1alpha1",
+            "v1beta1",
+            "test: file.yaml:1: ClusterType has apiVersion 'scheduler.kalypso.io/v1beta1' (write "
+            "apiVersion: scheduler.kalypso.io/v1alpha1)",
+            id="apiVersion",
+        ),
+        pytest.param(
+            "kind: ClusterType",
+            "kind: ClusterTipe",
+            "test: file.yaml:2: unknown kind 'ClusterTipe' (did you mean ClusterType?)",
+            id="kind",
+        ),
+    ],
+)
+def test_problems(old: str, new: str, problem: str) -> None:
+    noun, problems, _ = parse(CLUSTER_TYPE.replace(old, new))
+    assert noun is None
+    assert problems == [problem]
+
+
+def test_every_problem_is_told_at_once() -> None:
+    text = CLUSTER_TYPE.replace("  reconciler: flux\n", "").replace("{size: large}", "{a: 1, b: 2}")
+    _, problems, _ = parse(text)
+    assert len(problems) == 3
+
+
+def test_unknown_fields_warn_with_the_nearest_name() -> None:
+    noun, problems, warnings = parse(CLUSTER_TYPE + "  configtype: configmap\n")
+    assert noun is not None
+    assert not problems
+    assert warnings == [
+        "test: file.yaml:9: ClusterType 'large': unknown field spec.configtype "
+        "(did you mean configType?)"
+    ]
+
+
+def test_unknown_fields_in_lists() -> None:
+    _, _, warnings = parse(
+        """\
+        apiVersion: scheduler.kalypso.io/v1alpha1
+        kind: Workload
+        metadata: {name: app}
+        spec:
+          deploymentTargets:
+          - name: web
+            enviroment: dev
+            environment: dev
+            manifests: {repo: r}
+        """
+    )
+    assert warnings == [
+        "test: file.yaml:7: Workload 'app': unknown field spec.deploymentTargets.0.enviroment "
+        "(did you mean environment?)"
+    ]
+
+
+def test_labels_may_be_null() -> None:
+    noun, problems, _ = parse(CLUSTER_TYPE.replace("{size: large}", ""))
+    assert isinstance(noun, ClusterType)
+    assert noun.labels == {}
+    assert not problems
+
+
+def test_foreign_kinds_are_left_out_with_a_warning() -> None:
+    noun, problems, warnings = parse("{apiVersion: apps/v1, kind: Deployment, metadata: {name: x}}")
+    assert noun is None
+    assert not problems
+    assert warnings == [
+        "test: file.yaml:1: Deployment 'x' is not a kind of Kalypso; it is left out"
+    ]
+
+
+def test_a_config_map_knows_the_lines_of_its_keys() -> None:
+    noun, _, _ = parse(
+        """\
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: c}
+        data:
+          A: x
+          B: |
+            y
+        """
+    )
+    assert isinstance(noun, ConfigMap)
+    assert noun.data == {"A": "x", "B": "y\n"}
+    assert (noun.at("A").line, noun.at("B").line) == (5, 6)
+
+
+@pytest.mark.parametrize("value", ["5", "true", "1.5", "[a]", "{a: b}", "null", "on"])
+def test_data_that_kubernetes_would_refuse(value: str) -> None:
+    noun, problems, _ = parse(
+        f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: c}}, data: {{A: {value}}}}}"
+    )
+    assert noun is None
+    assert "data.A must be a text, but it is " in problems[0]
+
+
+def test_templates_in_both_forms() -> None:
+    noun, problems, _ = parse(
+        """\
+        apiVersion: scheduler.kalypso.io/v1alpha1
+        kind: Template
+        metadata: {name: t}
+        spec:
+          type: reconciler
+          manifests:
+          - |
+            text
+          - {kind: Object}
+        """
+    )
+    assert isinstance(noun, Template)
+    assert noun.manifests == ("text\n", {"kind": "Object"})
+    assert noun.manifest_lines == (7, 9)
+    assert not problems
+
+
+def test_a_manifest_is_a_text_or_an_object() -> None:
+    _, problems, _ = parse(
+        "{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Template, metadata: {name: t}, "
+        "spec: {type: x, manifests: [5]}}"
+    )
+    assert problems == [
+        "test: file.yaml:1: Template 't': spec.manifests.0 must be a text or, in the old form, an "
+        "object"
+    ]
+
+
+def test_a_workloads_labels_win_over_its_targets() -> None:
+    noun, _, _ = parse(
+        """\
+        apiVersion: scheduler.kalypso.io/v1alpha1
+        kind: Workload
+        metadata: {name: app, labels: {tier: gold, kind: web}}
+        spec:
+          configSchemas: [W]
+          deploymentTargets:
+          - name: web
+            environment: dev
+            labels: {tier: silver, own: "1"}
+            manifests: {repo: r, branch: b, path: p}
+            configSchemas: [T]
+        """
+    )
+    assert isinstance(noun, Workload)
+    (target,) = noun.targets
+    assert target.name == "app-web"
+    assert target.labels == {"tier": "gold", "kind": "web", "own": "1"}
+    assert target.config_schemas == ("T", "W")
+
+
+def test_a_policy_keeps_its_selectors_as_written() -> None:
+    noun, _, _ = parse(
+        """\
+        apiVersion: scheduler.kalypso.io/v1alpha1
+        kind: SchedulingPolicy
+        metadata: {name: p}
+        spec:
+          deploymentTargetSelector:
+            workspace: team
+            labelSelector:
+              matchExpressions:
+              - {key: a, operator: In, values: [x]}
+          clusterTypeSelector:
+            labelSelector: {}
+        """
+    )
+    assert isinstance(noun, SchedulingPolicy)
+    assert noun.workspace == "team"
+    assert noun.deployment_targets.match_expressions[0].values == ("x",)
+    assert noun.cluster_types.match_labels == {}

@@ -1,0 +1,76 @@
+"""What a registered repository may deliver."""
+
+from __future__ import annotations
+
+from kalypso_actions.fleet import Findings, read_workloads, workload_conflicts
+from kalypso_actions.model.kinds import Workload
+from tests.builders import documents, registration
+
+API = "scheduler.kalypso.io/v1alpha1"
+
+
+def workload(name: str = "app", *targets: str) -> str:
+    entries = ", ".join(
+        f"{{name: {t}, environment: dev, labels: {{own: x, workspace: forged}}, manifests: {{repo: r}}}}"
+        for t in targets or ("web",)
+    )
+    return (
+        f"{{apiVersion: {API}, kind: Workload, metadata: {{name: {name}, labels: {{workload: forged}}}}, "
+        f"spec: {{deploymentTargets: [{entries}]}}}}\n---\n"
+    )
+
+
+def read(text: str) -> tuple[tuple[Workload, ...], Findings]:
+    return read_workloads(
+        registration("reg", "https://git.test/app", workspace="team"), "dev", documents(text)
+    )
+
+
+def test_the_registration_completes_the_targets() -> None:
+    (found,), findings = read(workload())
+    (target,) = found.targets
+    assert not findings.problems
+    assert (target.name, target.workspace, target.registration) == ("app-web", "team", "reg")
+    assert target.labels == {
+        "own": "x",
+        "kustomize.toolkit.fluxcd.io/name": "dev-reg",
+        "kustomize.toolkit.fluxcd.io/namespace": "flux-system",
+        "workload": "app",
+        "workspace": "team",
+    }
+
+
+def test_anything_else_makes_the_registration_invalid() -> None:
+    intruder = f"{{apiVersion: {API}, kind: Template, metadata: {{name: evil}}, spec: {{}}}}"
+    _, findings = read(workload() + intruder)
+    (problem,) = findings.problems
+    assert problem.message == "Template 'evil' comes from a registered repository"
+    assert problem.where is not None
+    assert (problem.where.path, problem.where.line) == ("file.yaml", 3)
+
+
+def test_names_are_unique() -> None:
+    _, findings = read(workload("app") * 2 + workload("svc", "a", "a"))
+    assert [p.message for p in findings.problems] == [
+        "Workload 'app' is already defined in test: file.yaml:1",
+        "deployment target 'svc-a' stands twice in Workload 'svc'",
+    ]
+
+
+def test_names_become_labels_and_folders() -> None:
+    _, findings = read(workload("w" * 64) + workload("app", "../up"))
+    assert [p.message for p in findings.problems] == [
+        f"Workload {'w' * 64!r}: its name becomes a label's value and has 64 characters, at most "
+        "63 are allowed",
+        "the deployment target's name 'app-../up' may hold lower-case letters, digits, '-' and '.' "
+        "only, and starts and ends with a letter or a digit",
+    ]
+
+
+def test_a_name_belongs_to_one_registration() -> None:
+    mine, _ = read(workload("app") + workload("only"))
+    conflicts = workload_conflicts({"a": mine, "b": mine[:1], "c": ()})
+    assert {name: [p.message for p in found] for name, found in conflicts.items()} == {
+        "a": ["Workload 'app' is delivered by registration 'b' in test: file.yaml:1 too"],
+        "b": ["Workload 'app' is delivered by registration 'a' in test: file.yaml:1 too"],
+    }

@@ -1,0 +1,239 @@
+"""The proposed tree against the existing one: what is written, what goes, what stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.gitops import Kept, Proposal, compute_changes, gitops_folder, mass_removal
+from kalypso_actions.gitops.blobs import blob_id
+from kalypso_actions.model.layout import README_TEXT
+from kalypso_actions.model.tree import BaseTree, TreeChanges
+from tests.builders import HERE, entry
+
+COMMIT = "4a0821c4376423b6a9e6b010bac8fe96616bd6e7"
+OURS = {"reconciler.yaml": b"r\n", "namespace.yaml": b"n\n"}
+README = README_TEXT.decode()
+
+
+def base(
+    files: Mapping[str, str], path: str = "", modes: Mapping[str, str] | None = None
+) -> BaseTree:
+    return BaseTree(
+        repository="gitops",
+        branch="dev",
+        path=path,
+        entries={
+            name: entry(name, blob_id(text.encode()), (modes or {}).get(name, "100644"))
+            for name, text in files.items()
+        },
+    )
+
+
+def changes(
+    existing: BaseTree | None,
+    folders: Mapping[str, Mapping[str, bytes]] | None = None,
+    kept: Kept | None = None,
+    commit: str | None = None,
+) -> TreeChanges:
+    proposal = Proposal(
+        cluster_types=("large", "small"),
+        folders=folders if folders is not None else {"large/app-web": OURS},
+        promoted_commit=commit,
+        sources=b"{}\n",
+        kept=kept or Kept(),
+    )
+    return compute_changes(proposal, existing)
+
+
+TREE = {
+    "large/README.md": README,
+    "small/README.md": README,
+    "large/app-web/reconciler.yaml": "r\n",
+    "large/app-web/namespace.yaml": "n\n",
+}
+
+
+def test_onto_nothing() -> None:
+    result = changes(None, commit=COMMIT)
+    assert result.files == {
+        "large/README.md": README_TEXT,
+        "small/README.md": README_TEXT,
+        "large/app-web/reconciler.yaml": b"r\n",
+        "large/app-web/namespace.yaml": b"n\n",
+        ".github/tracking/Promoted_Commit_Id": COMMIT.encode(),
+        ".github/tracking/sources.json": b"{}\n",
+    }
+    assert result.added == (
+        ".github/tracking/Promoted_Commit_Id",
+        "large/README.md",
+        "large/app-web/namespace.yaml",
+        "large/app-web/reconciler.yaml",
+        "small/README.md",
+    )
+    assert (result.modified, result.deleted, result.unchanged) == ((), (), ())
+
+
+def test_onto_itself() -> None:
+    result = changes(base(TREE))
+    assert (result.added, result.modified, result.deleted) == ((), (), ())
+    assert set(result.unchanged) == set(TREE)
+    assert not result.warnings
+
+
+def test_sources_alone_is_no_change() -> None:
+    result = changes(base({**TREE, ".github/tracking/sources.json": "old"}))
+    assert not (result.added or result.modified)
+    assert result.files[".github/tracking/sources.json"] == b"{}\n"
+
+
+@pytest.mark.parametrize(
+    ("existing", "mode"),
+    [("other\n", "100644"), ("r\n", "100755"), ("r\n", "120000")],
+    ids=["content", "executable", "symlink"],
+)
+def test_modified(existing: str, mode: str) -> None:
+    path = "large/app-web/reconciler.yaml"
+    assert changes(base({**TREE, path: existing}, modes={path: mode})).modified == (path,)
+
+
+def test_without_a_commit_the_tracking_file_stays() -> None:
+    tracking = ".github/tracking/Promoted_Commit_Id"
+    assert changes(base({**TREE, tracking: "old"})).deleted == ()
+    assert changes(base({**TREE, tracking: "old"}), commit=COMMIT).modified == (tracking,)
+    assert changes(base({**TREE, tracking: COMMIT}), commit=COMMIT).modified == ()
+    assert changes(base({**TREE, tracking: COMMIT + "\n"}), commit=COMMIT).modified == (tracking,)
+
+
+@pytest.mark.parametrize("stale", ["config.yaml", "platform-config.yaml", "platform-config.sh"])
+def test_files_of_ours_that_are_no_longer_produced_go(stale: str) -> None:
+    result = changes(base({**TREE, f"large/app-web/{stale}": "x", "large/app-web/notes.md": "x"}))
+    assert result.deleted == (f"large/app-web/{stale}",)
+    assert not result.foreign_deleted
+    assert not result.removed_folders
+
+
+def test_the_folder_of_a_target_that_is_no_longer_assigned_goes_whole() -> None:
+    gone = {"small/app-old/reconciler.yaml": "x", "small/app-old/notes/a.md": "x"}
+    result = changes(base({**TREE, **gone}))
+    assert result.deleted == tuple(sorted(gone))
+    assert result.foreign_deleted == ("small/app-old/notes/a.md",)
+    assert result.removed_folders == ("small/app-old",)
+    assert result.existing_folders == 2
+
+
+def test_what_is_not_ours_stays() -> None:
+    foreign = {
+        "LICENSE": "x",
+        ".github/workflows/check-promote.yaml": "x",
+        "large/loose.txt": "x",
+        "large/by-hand/deployment.yaml": "x",
+        "elsewhere/a.yaml": "x",
+    }
+    result = changes(base({**TREE, **foreign}))
+    assert result.deleted == ()
+    assert [str(w) for w in result.warnings] == [
+        f"gitops: {place}: the {what} {place!r} in the GitOps repository is not ours; it is kept "
+        "(remove it if it is not wanted)"
+        for place, what in [
+            ("elsewhere", "folder"),
+            ("large/by-hand", "folder"),
+            ("large/loose.txt", "file"),
+        ]
+    ]
+
+
+def test_a_removed_cluster_type_goes_by_its_readme() -> None:
+    gone = {"edge/README.md": README, "edge/app-web/reconciler.yaml": "x", "edge/loose": "x"}
+    result = changes(base({**TREE, **gone}))
+    assert result.deleted == ("edge/README.md", "edge/app-web/reconciler.yaml")
+    assert [w.where.path for w in result.warnings if w.where] == ["edge/loose"]
+
+
+def test_a_foreign_folder_with_a_readme_of_its_own_stays() -> None:
+    foreign = {"edge/README.md": "mine", "edge/app/reconciler.yaml": "x"}
+    assert changes(base({**TREE, **foreign})).deleted == ()
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        Kept(folders=frozenset({"large/app-old"})),
+        Kept(targets=frozenset({"app-old"})),
+        Kept(everything=True),
+    ],
+    ids=["folder", "target", "everything"],
+)
+def test_kept_folders_stay_as_they_are(kept: Kept) -> None:
+    old = {"large/app-old/reconciler.yaml": "old", "large/app-old/config.yaml": "old"}
+    result = changes(base({**TREE, **old}), kept=kept)
+    assert result.deleted == ()
+    assert result.removed_folders == ()
+
+
+def test_kept_folders_of_a_removed_cluster_type_go() -> None:
+    old = {"edge/README.md": README, "edge/app-old/reconciler.yaml": "old"}
+    result = changes(base({**TREE, **old}), kept=Kept(targets=frozenset({"app-old"})))
+    assert result.removed_folders == ("edge/app-old",)
+
+
+def test_a_tree_below_a_path() -> None:
+    prefixed = {f"fleet/{path}": text for path, text in TREE.items()}
+    outside = {"other/app/reconciler.yaml": "x", "fleet/small/app-old/reconciler.yaml": "x"}
+    result = changes(base({**prefixed, **outside}, path="fleet"), commit=COMMIT)
+    assert result.added == ("fleet/.github/tracking/Promoted_Commit_Id",)
+    assert result.deleted == ("fleet/small/app-old/reconciler.yaml",)
+    assert set(result.unchanged) == set(prefixed)
+    assert not result.problems
+
+
+def test_a_tree_at_the_root_while_the_path_says_otherwise() -> None:
+    (problem, _) = changes(base(TREE, path="fleet")).problems
+    assert problem.message == (
+        "the GitOpsRepo names the path 'fleet', but the cluster type folder 'large' stands at the "
+        "root"
+    )
+
+
+@pytest.mark.parametrize(
+    ("existing", "path", "fault"),
+    [
+        ({"large": "x"}, "large", "a file stands where a folder is needed"),
+        ({"large/README.md/x": "x"}, "large/README.md", "a folder stands where a file is needed"),
+    ],
+)
+def test_in_the_way(existing: dict[str, str], path: str, fault: str) -> None:
+    (problem,) = changes(base(existing)).problems
+    assert problem.where is not None
+    assert (problem.message, problem.where.path) == (fault, path)
+
+
+def test_mass_removal() -> None:
+    old = {f"small/app-{n}/reconciler.yaml": "x" for n in range(9)}
+    result = changes(base({**TREE, **old}))
+    assert mass_removal(result, 30).startswith(
+        "9 of 10 assignments would be removed, which is more than 30%: small/app-0, "
+    )
+    assert mass_removal(result, 90) == ""
+    few = {f"small/app-{n}/reconciler.yaml": "x" for n in range(5)}
+    assert mass_removal(changes(base({**TREE, **few})), 30) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [(".", ""), ("", ""), ("./", ""), ("/", ""), ("./a/b/", "a/b"), ("/a", "a"), ("a/../b", "b")],
+)
+def test_the_folder_of_a_path(path: str, folder: str) -> None:
+    assert gitops_folder(path, HERE) == folder
+
+
+@pytest.mark.parametrize("path", ["..", "../x", "a/../../x", ".git/hooks"])
+def test_a_path_that_leaves_the_repository(path: str) -> None:
+    with pytest.raises(KalypsoError, match="leaves the repository"):
+        gitops_folder(path, HERE)
+
+
+def test_blob_ids_are_gits() -> None:
+    assert blob_id(b"what is up, doc?") == "bd9dbf5aae1a3862dd1526723246b20206e5fc37"

@@ -1,0 +1,97 @@
+"""Kalypso's scheduler: which pairs are assigned, by whom and why."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from kalypso_actions.errors import UsageError
+from kalypso_actions.model.kinds import SchedulingPolicy
+from kalypso_actions.scheduling import LabelScheduler, Schedule, find_scheduler
+from tests.builders import cluster_type, fleet, policy, selector, target
+
+LARGE = cluster_type("large", size="large")
+SMALL = cluster_type("small", size="small")
+WEB = target("web", tier="front")
+JOB = target("job", tier="back", workspace="batch")
+
+
+def schedule(*policies: SchedulingPolicy) -> Schedule:
+    return LabelScheduler().schedule(
+        fleet(cluster_types=[LARGE, SMALL], targets=[JOB, WEB], policies=policies)
+    )
+
+
+def pairs(result: Schedule) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(a.cluster_type.name, a.target.name, a.policies) for a in result.assignments]
+
+
+def test_every_selected_target_on_every_selected_cluster_type() -> None:
+    assert pairs(schedule(policy("all"))) == [
+        ("large", "app-job", ("all",)),
+        ("large", "app-web", ("all",)),
+        ("small", "app-job", ("all",)),
+        ("small", "app-web", ("all",)),
+    ]
+
+
+def test_selectors_narrow_both_sides() -> None:
+    front = policy("p", targets=selector(tier="front"), cluster_types=selector(size="small"))
+    assert pairs(schedule(front)) == [("small", "app-web", ("p",))]
+
+
+def test_workspace_must_match() -> None:
+    assert pairs(
+        schedule(policy("p", workspace="batch", cluster_types=selector(size="large")))
+    ) == [("large", "app-job", ("p",))]
+    assert pairs(schedule(policy("p", workspace="nobody"))) == []
+
+
+def test_a_pair_is_assigned_once_with_all_its_policies() -> None:
+    first = policy("a", targets=selector(tier="front"), cluster_types=selector(size="large"))
+    second = policy("b", cluster_types=selector(size="large"))
+    assert pairs(schedule(first, second)) == [
+        ("large", "app-job", ("b",)),
+        ("large", "app-web", ("a", "b")),
+    ]
+
+
+def test_no_policies_no_assignments() -> None:
+    assert pairs(schedule()) == []
+
+
+def test_order_does_not_depend_on_the_input_order() -> None:
+    policies = [policy("a", targets=selector(tier="front")), policy("b"), policy("c")]
+    results = {
+        tuple((c, t) for c, t, _ in pairs(schedule(*order)))
+        for order in itertools.permutations(policies)
+    }
+    assert len(results) == 1
+
+
+def test_an_invalid_policy_assigns_nothing_and_is_told() -> None:
+    broken = policy("broken", targets=selector(("tier", "Within", ["x"])))
+    result = schedule(broken, policy("fine", cluster_types=selector(size="small")))
+    assert [c for c, _, _ in pairs(result)] == ["small", "small"]
+    assert [problem.message for problem in result.problems] == [
+        "SchedulingPolicy 'broken': deploymentTargetSelector: 'Within' is not a selector operator"
+    ]
+
+
+def test_reasons_name_the_term_that_failed_and_the_value_met() -> None:
+    result = schedule(
+        policy("p", workspace="team", targets=selector(tier="back"), cluster_types=selector())
+    )
+    (decision,) = result.explain(WEB, LARGE)
+    assert not decision.selected
+    assert [(t.requirement, t.met, t.held) for t in decision.target_terms] == [
+        ("workspace = team", "team", True),
+        ("tier = back", "front", False),
+    ]
+
+
+def test_found_by_name() -> None:
+    assert isinstance(find_scheduler(), LabelScheduler)
+    with pytest.raises(UsageError, match="there is no scheduler 'nobody'"):
+        find_scheduler("nobody")
