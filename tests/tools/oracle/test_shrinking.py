@@ -1,0 +1,39 @@
+"""Cutting down: what is left is small, and still shows what was looked for."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tools.oracle.generator import Sample, generate
+from tools.oracle.shrinking import Find, shrunk
+from tools.oracle.templates import smaller, tree
+
+
+def finder(holds: Callable[[Sample], bool]) -> Find:
+    def find(samples: list[Sample]) -> Sample | None:
+        return next((sample for sample in samples if holds(sample)), None)
+
+    return find
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_only_what_matters_is_left(number: int) -> None:
+    sample = generate(5, number)
+    marked = Sample(tree("body", sample.template, tree("item", "{{ fail }}")), sample.data)
+    small = shrunk(marked, finder(lambda found: "fail" in str(found.template)))
+    assert str(small.template) == "fail"
+    assert not any(small.data.values())
+
+
+def test_data_that_matters_is_kept() -> None:
+    sample = Sample(tree("body", "abc"), {"Labels": {"a": "1", "b": "2"}, "Workload": "w"})
+    small = shrunk(sample, finder(lambda found: "b" in dict(found.data["Labels"])))  # type: ignore[call-overload]
+    assert small.data == {"Labels": {"b": "2"}, "Workload": ""}
+
+
+def test_branches_give_way_to_their_own_kind() -> None:
+    inner = tree("pipeline", tree("call", "upper ", tree("argument", '"a"')))
+    outer = tree("pipeline", tree("call", "lower ", tree("argument", "(", inner, ")")))
+    texts = [str(candidate) for candidate in smaller(outer)]
+    assert 'upper "a"' in texts
+    assert all(len(text) < len(str(outer)) for text in texts)
