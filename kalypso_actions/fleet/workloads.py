@@ -101,14 +101,15 @@ def _name_faults(workload: kinds.Workload) -> Iterable[Problem]:
     if fault:
         message = f"Workload {workload.name!r}: its name becomes a label's value and {fault}"
         yield Problem(message, workload.where)
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     for target in workload.targets:
         fault = object_name_fault(target.name)
         if fault:
             yield Problem(f"the deployment target's name {target.name!r} {fault}", target.where)
-        if target.name in seen:
+        key = (target.environment, target.name)
+        if key in seen:
             message = (
                 f"deployment target {target.name!r} stands twice in Workload {workload.name!r}"
             )
             yield Problem(message, target.where, "remove or rename one of the two")
-        seen.add(target.name)
+        seen.add(key)

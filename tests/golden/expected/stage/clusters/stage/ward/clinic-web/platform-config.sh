@@ -1,0 +1,5 @@
+export INTERVAL="30s"
+export LOG="quiet"
+export MIRRORS="none"
+export REGION="Stage 1"
+export ZIP="'00501'"
