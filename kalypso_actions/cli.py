@@ -12,7 +12,6 @@ import traceback
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
-import click
 import typer
 from pydantic import BaseModel, ValidationError
 from rich.console import Console
@@ -54,23 +53,15 @@ SourceOption = Annotated[
 def main() -> NoReturn:
     """Run the command that the arguments name, and exit."""
     try:
-        code = app(standalone_mode=False) or 0
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        code = 130
+        app()  # ends by itself: with a command's code, or with 2 for arguments that it cannot read
     except KalypsoError as error:
         print_findings(_stderr(), (), ProblemEntry.all_of(error.problems))
-        code = error.exit_code
-    except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
+        sys.exit(error.exit_code)
     except Exception:  # noqa: BLE001 - the only catch: anything that comes this far is our bug
         traceback.print_exc()
         _stderr().print(f"\nThis is a bug in kalypso {__version__}. Please report it: {ISSUES_URL}")
-        code = 1
-    sys.exit(code)
+        sys.exit(1)
+    sys.exit(0)
 
 
 @app.callback(invoke_without_command=True)
@@ -127,7 +118,7 @@ def render(
     ] = "last-good",
     output: Output = "text",
     verbose: Verbose = False,
-) -> int:
+) -> None:
     """Compute what belongs into the GitOps repository of one environment."""
     given = _inputs(inputs.RenderInputs, locals())
     with ProgressDisplay(_stderr(), "rendering") as progress:
@@ -138,7 +129,7 @@ def render(
         print_render(_stdout(), document)
         if out and not document.problems:
             typer.echo(f"written to {out}")
-    return 1 if document.problems else 0
+    raise typer.Exit(1 if document.problems else 0)
 
 
 @app.command()
@@ -153,7 +144,7 @@ def validate(
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     output: Output = "text",
     verbose: Verbose = False,
-) -> int:
+) -> None:
     """Check every document of the given branches: schema, references, templates, names."""
     given = _inputs(
         inputs.ValidateInputs,
@@ -165,7 +156,7 @@ def validate(
         _print_json(document)
     else:
         print_validate(_stdout(), document)
-    return 1 if document.problems else 0
+    raise typer.Exit(1 if document.problems else 0)
 
 
 def _inputs(model: type[Model], given: dict[str, Any]) -> Model:
