@@ -25,6 +25,10 @@ Progress = Callable[[int, int], None]
 """Told how many of how many assignments are done."""
 
 
+def unwatched(_done: int, _total: int) -> None:
+    """Progress that nobody is told of."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
     """What a user may choose about a run; names and values as the actions' inputs."""

@@ -11,6 +11,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.render import render
 from kalypso_actions.commands.session import Session
 from kalypso_actions.inputs import RenderInputs
+from kalypso_actions.plan import unwatched
 from kalypso_actions.report.documents import RenderDocument
 
 HERE = Path(__file__).parent
@@ -43,7 +44,7 @@ def run(environment: str, out: Path, **given: object) -> RenderDocument:
             **given,
         }
     )
-    return render(inputs, Session(Programs({}), lambda done, total: None))
+    return render(inputs, Session(Programs({}), unwatched))
 
 
 def tree(folder: Path) -> dict[str, str]:
