@@ -191,11 +191,14 @@ class _Search:
         kustomization = self._read_kustomization(folder)
         if kustomization is None:
             return
-        if kustomization.build_fields:
+        if kustomization.is_component:
+            message = "a Component counts only where a kustomization lists it under components"
+            self._problem(message, kustomization.where, "make it a Kustomization")
+        elif kustomization.build_fields:
             self._build(folder, kustomization)
-            return
-        for resource in kustomization.resources:
-            self._resource(folder, resource, (*ancestors, folder))
+        else:
+            for resource in kustomization.resources:
+                self._resource(folder, resource, (*ancestors, folder))
 
     def _read_kustomization(self, folder: str) -> Kustomization | None:
         """The kustomization of a folder; None while it is wanted, or with a problem."""

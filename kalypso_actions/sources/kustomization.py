@@ -17,6 +17,8 @@ from kalypso_actions.sources.yaml_documents import parse_yaml
 
 FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
+KIND, COMPONENT = "Kustomization", "Component"
+
 LISTS = ("resources", "bases", "components")
 """Fields whose entries name files or folders with further objects."""
 
@@ -43,9 +45,13 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Kustomization:
-    """A kustomization; with `build_fields`, the first of which stands at `where`, it is built."""
+    """A kustomization; with `build_fields`, the first of which stands at `where`, it is built.
+
+    A component changes the kustomizations that list it under `components`, and is built with them.
+    """
 
     where: Location
+    is_component: bool = False
     resources: tuple[Resource, ...] = ()
     build_fields: tuple[str, ...] = ()
 
@@ -63,15 +69,20 @@ def read_kustomization(
     if problems:
         return None, tuple(problems), parsed.warnings
     document = parsed.documents[0]
-    if document.body.get("kind", "Kustomization") != "Kustomization":
-        message = f"the kind of a kustomization is Kustomization, not {document.body['kind']}"
+    kind = document.body.get("kind", KIND)
+    if kind not in (KIND, COMPONENT):
+        message = f"the kind of a kustomization is {KIND}, not {kind}"
         return None, (Problem(message, document.at("kind")),), parsed.warnings
     if document.body.keys() <= {"apiVersion", "kind"}:
         return None, (Problem("the kustomization is empty", document.where),), parsed.warnings
     resources = tuple(_resources(document, problems))
     fields = tuple(_build_fields(document.body))
     where = document.at(fields[0]) if fields else document.where
-    return Kustomization(where, resources, fields), tuple(problems), parsed.warnings
+    return (
+        Kustomization(where, kind == COMPONENT, resources, fields),
+        tuple(problems),
+        parsed.warnings,
+    )
 
 
 def _build_fields(body: Mapping[str, object]) -> Iterator[str]:

@@ -316,7 +316,9 @@ def _words(error: yaml.YAMLError) -> str:
 
 def _error_line(error: yaml.YAMLError, text: str) -> int:
     if isinstance(error, yaml.MarkedYAMLError):
-        return _mark_line(error.problem_mark or error.context_mark)
+        # libyaml puts the end of a text without a final newline on a line of its own.
+        last = text.count("\n") + (0 if text.endswith("\n") else 1)
+        return min(_mark_line(error.problem_mark or error.context_mark), last)
     if isinstance(error, yaml.reader.ReaderError):
         return text.count("\n", 0, error.position) + 1
     return 0

@@ -1,0 +1,203 @@
+"""Which files count."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kalypso_actions.sources.yaml_documents import MAX_BYTES
+from tests.sources.trees import REPOSITORY, discovered, kustomization, manifest, names, texts
+
+
+def files(*paths: str) -> dict[str, str]:
+    """A manifest in each, named by its path."""
+    return {path: manifest(path.replace("/", "-")) for path in paths}
+
+
+def test_yaml_files_at_any_depth_count_in_the_order_of_their_paths() -> None:
+    found = discovered(
+        files("b.yaml", "a/z.yml", "a/b/c.yaml", ".hidden/x.yaml", "a.json", "a.YAML")
+    )
+    assert names(found) == [".hidden-x.yaml", "a-b-c.yaml", "a-z.yml", "b.yaml"]
+    assert found.problems == found.warnings == ()
+
+
+@pytest.mark.parametrize("root", ["a", "./a", "a/", "/a", "./a/.", "b/../a", "a//"])
+def test_path_of_a_source_can_be_written_in_many_ways(root: str) -> None:
+    assert names(discovered(files("a/x.yaml", "b/y.yaml", "ab/z.yaml"), root)) == ["a-x.yaml"]
+
+
+@pytest.mark.parametrize("root", ["", ".", "./", "/", "a/.."])
+def test_path_of_the_root(root: str) -> None:
+    assert names(discovered(files("a/x.yaml"), root)) == ["a-x.yaml"]
+
+
+@pytest.mark.parametrize("root", ["..", "a/../..", "../repo", "./../a"])
+def test_path_out_of_the_repository_is_refused(root: str) -> None:
+    found = discovered(files("a/x.yaml"), root)
+    assert texts(found.problems) == [f":0: the path {root!r} leads out of the repository"]
+    assert found.documents == ()
+
+
+def test_missing_path_is_a_problem_that_names_what_is_near() -> None:
+    (problem,) = discovered(files("deploy/templates/x.yaml"), "deploy/template").problems
+    assert problem.message == "the folder 'deploy/template' does not exist"
+    assert problem.advice == "is 'deploy/templates' meant?"
+    assert problem.where
+    assert problem.where.repository == REPOSITORY
+
+
+@pytest.mark.parametrize(
+    ("root", "name"), [("x.yaml", "file"), ("link", "symbolic link"), ("module", "submodule")]
+)
+def test_path_that_is_no_folder_is_a_problem(root: str, name: str) -> None:
+    found = discovered(files("x.yaml"), root, links={"link": "a"}, submodules=["module"])
+    assert texts(found.problems) == [f"{root}:0: the path {root!r} is a {name}, not a folder"]
+
+
+def test_empty_repository_holds_nothing() -> None:
+    found = discovered({})
+    assert (found.documents, found.problems) == ((), ())
+
+
+def test_documents_know_their_repository_file_and_line() -> None:
+    (_, second) = discovered(
+        {"a/x.yaml": manifest("one") + "---\n# two\n" + manifest("two")}
+    ).documents
+    assert str(second.where) == f"{REPOSITORY}: a/x.yaml:7"
+    assert str(second.at("metadata", "name")) == f"{REPOSITORY}: a/x.yaml:10"
+
+
+def test_only_what_counts_is_read() -> None:
+    found = discovered(
+        {**files("a/x.yaml"), "a/readme.md": b"\xff", "b/broken.yaml": "a: [", "a/.drone.yml": "{"},
+        "a",
+    )
+    assert names(found) == ["a-x.yaml"]
+    assert found.problems == ()
+
+
+def test_submodules_are_passed_over() -> None:
+    found = discovered(files("x.yaml"), submodules=["module", "module.yaml"])
+    assert names(found) == ["x.yaml"]
+    assert found.problems == found.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("x.yaml", "/etc/passwd"),
+        ("x.yaml", "../outside.yaml"),
+        ("a/b/readme", "../../../up"),
+        ("x", "a/../../up"),
+        ("x", "C:\\Windows"),
+        ("x", "\\\\server\\share"),
+    ],
+)
+def test_symbolic_link_out_of_the_repository_is_a_problem(path: str, target: str) -> None:
+    found = discovered(files("y.yaml"), links={path: target})
+    assert texts(found.problems) == [
+        f"{path}:0: the symbolic link leads out of the repository, to {target!r}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "target", "warned"),
+    [
+        ("x.yaml", "a/y.yaml", True),
+        ("x", "a", True),
+        ("b/x", "../a", True),
+        ("b/x", "..", True),
+        ("README", "docs/README", False),
+        ("x", "nowhere", False),
+    ],
+)
+def test_symbolic_link_inside_is_passed_over(path: str, target: str, *, warned: bool) -> None:
+    found = discovered({**files("a/y.yaml"), "docs/README": ""}, links={path: target})
+    assert names(found) == ["a-y.yaml"]
+    assert found.problems == ()
+    expected = f"{path}:0: the symbolic link to {target!r} is passed over, as Flux does"
+    assert texts(found.warnings) == ([expected] if warned else [])
+
+
+def test_symbolic_links_elsewhere_or_excluded_are_no_matter() -> None:
+    found = discovered(
+        {**files("a/x.yaml"), ".sourceignore": "bad\n"},
+        "a",
+        links={"b/out": "/etc", "a/bad": "/etc"},
+    )
+    assert names(found) == ["a-x.yaml"]
+    assert found.problems == ()
+
+
+def test_file_beyond_the_limit_is_a_problem_and_is_not_read() -> None:
+    found = discovered({"big.yaml": b"#" * (MAX_BYTES + 1), **files("x.yaml")})
+    assert texts(found.problems) == ["big.yaml:0: the file has 10.0 MiB, at most 10 MiB are read"]
+    assert names(found) == ["x.yaml"]
+
+
+def test_file_name_that_is_no_utf8_is_shown_escaped() -> None:
+    found = discovered({"a\udcff.yaml": manifest("x")})
+    assert found.documents[0].where.path == "a\\xff.yaml"
+
+
+def test_deep_folders_are_no_difficulty() -> None:
+    path = "d/" * 3000 + "x.yaml"
+    assert names(discovered({path: manifest("deep")})) == ["deep"]
+
+
+def test_exclusions_hold_below_the_path_and_above_it() -> None:
+    found = discovered(
+        {
+            **files("a/x.yaml", "a/skip.yaml", "a/b/y.yaml", "a/b/own.yaml", ".github/w.yaml"),
+            ".sourceignore": "skip.yaml\n",
+            "a/b/.sourceignore": "/own.yaml\n",
+        },
+        "a",
+    )
+    assert names(found) == ["a-b-y.yaml", "a-x.yaml"]
+
+
+def test_unusable_exclusions_stop_the_search() -> None:
+    found = discovered({**files("x.yaml"), ".sourceignore": "a" * 1001})
+    assert texts(found.problems) == [
+        ".sourceignore:0: more than 1000 lines, or a line of more than 1000 characters"
+    ]
+    assert found.documents == ()
+
+
+def test_whole_tree_ignores_sourceignore_and_kustomizations() -> None:
+    found = discovered(
+        {
+            **files(".environments/dev.yaml", "a/x.yaml", ".github/w.yaml"),
+            ".sourceignore": ".environments/\n",
+            "kustomization.yaml": kustomization("a/x.yaml", more="namePrefix: p-\n"),
+        },
+        whole_tree=True,
+    )
+    assert names(found) == [".environments-dev.yaml", "a-x.yaml"]
+    assert found.problems == found.warnings == ()
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        [
+            *("resources:\n", "- x.yaml\n", "- ../a\n", "- .\n", "kind: ", "Component\n", "List\n"),
+            *("apiVersion: v1\n", "items:\n", "namePrefix: x\n", "*\n", "!x\n", "[\n", "---\n"),
+            *("metadata:\n", "  name: x\n", "x: &x\n", "y: *x\n", "\\", "\x00", "**/", "\n"),
+        ]
+    ),
+    max_size=8,
+).map("".join)
+
+
+@settings(deadline=None)
+@given(TEXTS | st.binary(max_size=20), TEXTS, TEXTS | st.binary(max_size=20), st.text(max_size=4))
+def test_no_files_end_in_a_traceback(
+    ignored: str | bytes, kustomized: str, content: str | bytes, root: str
+) -> None:
+    tree = {".sourceignore": ignored, "a/kustomization.yaml": kustomized, "a/x.yaml": content}
+    for path in (".", "a", root):
+        found = discovered(tree, path)
+        assert all(problem.where for problem in found.problems)

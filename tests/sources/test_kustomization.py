@@ -1,0 +1,297 @@
+"""Folders with a kustomization."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sources.trees import discovered, kustomization, manifest, names, texts
+
+
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
+def test_kustomization_of_the_path_says_what_counts(name: str) -> None:
+    found = discovered(
+        {
+            name: kustomization("a.yaml", "sub/b.yaml", "c.txt"),
+            "a.yaml": manifest("a"),
+            "sub/b.yaml": manifest("b"),
+            "c.txt": manifest("c"),
+            "other.yaml": manifest("other"),
+            "sub/other.yaml": "broken: [",
+        }
+    )
+    assert names(found) == ["a", "c", "b"]
+    assert found.problems == found.warnings == ()
+
+
+def test_folder_with_a_kustomization_is_not_walked() -> None:
+    found = discovered(
+        {
+            "x.yaml": manifest("x"),
+            "sub/kustomization.yaml": kustomization("a.yaml"),
+            "sub/a.yaml": manifest("a"),
+            "sub/b.yaml": manifest("b"),
+            "sub/deeper/c.yaml": manifest("c"),
+        }
+    )
+    assert names(found) == ["a", "x"]
+
+
+def test_folders_and_bases_are_followed_within_the_repository() -> None:
+    found = discovered(
+        {
+            "env/kustomization.yaml": kustomization(
+                "../shared", "./own/", more="bases:\n- ../base\n"
+            ),
+            "env/own/kustomization.yaml": kustomization("../../one.yaml"),
+            "shared/Kustomization": kustomization("s.yaml"),
+            "shared/s.yaml": manifest("s"),
+            "base/kustomization.yml": kustomization("b.yaml"),
+            "base/b.yaml": manifest("b"),
+            "one.yaml": manifest("one"),
+        },
+        "env",
+    )
+    assert names(found) == ["b", "one", "s"]
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "namespace: dev\n",
+        "metadata:\n  name: x\n",
+        "sortOptions:\n  order: fifo\n",
+        "patches: []\n",
+        "namePrefix: ''\n",
+        "images: null\n",
+    ],
+)
+def test_fields_without_effect_need_no_program(more: str) -> None:
+    found = discovered(
+        {"kustomization.yaml": kustomization("a.yaml", more=more), "a.yaml": manifest("a")}
+    )
+    assert names(found) == ["a"]
+    assert found.builds == ()
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "namePrefix: x-",
+        "nameSuffix: -x",
+        "labels: [{pairs: {a: b}}]",
+        "commonLabels: {a: b}",
+        "commonAnnotations: {a: b}",
+        "patches: [{path: p.yaml}]",
+        "patchesStrategicMerge: [p.yaml]",
+        "images: [{name: a, newTag: b}]",
+        "replicas: [{name: a, count: 2}]",
+        "configMapGenerator: [{name: a}]",
+        "generators: [g.yaml]",
+        "transformers: [t.yaml]",
+        "vars: [{name: A}]",
+        "replacements: [{path: r.yaml}]",
+        "buildMetadata: [originAnnotations]",
+        "helmCharts: [{name: a}]",
+        "unknown: 1",
+    ],
+)
+def test_whatever_changes_objects_has_to_be_built(field: str) -> None:
+    found = discovered(
+        {
+            "app/kustomization.yaml": kustomization("a.yaml", more=f"{field}\n"),
+            "app/a.yaml": manifest("a"),
+            "app/p.yaml": "a patch: 1",
+            "other/b.yaml": manifest("b"),
+        }
+    )
+    (build,) = found.builds
+    assert build.folder == "app"
+    assert build.fields == (field.partition(":")[0],)
+    assert (build.where.path, build.where.line) == ("app/kustomization.yaml", 5)
+    assert {"app/kustomization.yaml", "app/a.yaml", "app/p.yaml"} <= build.files
+    assert "other/b.yaml" not in build.files
+
+
+def test_components_are_built_with_the_kustomization_that_lists_them() -> None:
+    found = discovered(
+        {
+            "app/kustomization.yaml": kustomization("a.yaml", more="components: [../part]\n"),
+            "app/a.yaml": manifest("a"),
+            "part/kustomization.yaml": "kind: Component\nnamePrefix: x-\n",
+            "part/values.txt": "x",
+        },
+        "app",
+    )
+    assert found.problems == ()
+    (build,) = found.builds
+    assert {"part/kustomization.yaml", "part/values.txt"} <= build.files
+
+
+def test_build_takes_along_the_folders_that_it_reaches() -> None:
+    found = discovered(
+        {
+            "app/kustomization.yaml": kustomization(
+                "../base", "../file.yaml", more="namePrefix: x-\n"
+            ),
+            "base/kustomization.yaml": kustomization("b.yaml", "../base2"),
+            "base/b.yaml": manifest("b"),
+            "base2/kustomization.yaml": kustomization("c.yaml", more="nameSuffix: -y\n"),
+            "base2/c.yaml": manifest("c"),
+            "base2/data/values.txt": "x",
+            "file.yaml": manifest("file"),
+            "file2.yaml": manifest("file2"),
+        },
+        "app",
+    )
+    (build,) = found.builds
+    assert build.files == {
+        *("app/kustomization.yaml", "base/kustomization.yaml", "base/b.yaml", "file.yaml"),
+        *("base2/kustomization.yaml", "base2/c.yaml", "base2/data/values.txt"),
+    }
+
+
+def test_what_was_built_counts_at_the_place_of_its_kustomization() -> None:
+    found = discovered(
+        {
+            "app/kustomization.yaml": kustomization("a.yaml", more="namePrefix: x-\n"),
+            "app/a.yaml": manifest("a"),
+            "b.yaml": manifest("b"),
+        },
+        built={"app": (manifest("x-a") + "---\n" + manifest("x-b")).encode()},
+    )
+    assert names(found) == ["x-a", "x-b", "b"]
+    where = found.documents[1].at("metadata", "name")
+    assert (where.path, where.line) == ("app/kustomization.yaml", 0)
+    assert found.builds == ()
+
+
+ELSEWHERE = [
+    "https://github.com/org/repo//base?ref=v1",
+    "http://example.com/a.yaml",
+    "git@github.com:org/repo.git",
+    "github.com/org/repo/base",
+    "git::https://example.com/x",
+    "ssh://git@host/x",
+    "host/x?ref=main",
+]
+
+
+@pytest.mark.parametrize("resource", ELSEWHERE)
+@pytest.mark.parametrize("more", ["", "namePrefix: x-\n"])
+def test_remote_resources_are_refused(resource: str, more: str) -> None:
+    found = discovered({"kustomization.yaml": kustomization(resource, more=more)})
+    assert texts(found.problems) == [
+        f"kustomization.yaml:4: {resource} is remote, and only files of this repository are read"
+    ]
+    assert found.builds == ()
+
+
+@pytest.mark.parametrize(
+    ("resource", "message"),
+    [
+        ("missing.yaml", "missing.yaml does not exist"),
+        ("folder", "the folder folder has no kustomization.yaml"),
+        ("../x.yaml", "../x.yaml leads out of the repository"),
+        ("/etc/passwd", "/etc/passwd leads out of the repository"),
+        (".", ". leads back to this kustomization"),
+        ("link.yaml", "link.yaml does not exist"),
+        ("ignored.yaml", "ignored.yaml does not exist"),
+        ("{a: b}", "an entry of resources must be the path of a file or folder"),
+        ('""', "an entry of resources must be the path of a file or folder"),
+    ],
+)
+def test_resource_that_cannot_be_read_is_a_problem(resource: str, message: str) -> None:
+    found = discovered(
+        {
+            "kustomization.yaml": kustomization(resource),
+            "folder/x.yaml": manifest("x"),
+            "ignored.yaml": manifest("ignored"),
+            ".sourceignore": "ignored.yaml\n",
+        },
+        links={"link.yaml": "folder/x.yaml"},
+    )
+    assert texts(found.problems) == [f"kustomization.yaml:4: {message}"]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("", "0: the file holds no kustomization"),
+        ("# nothing\n", "0: the file holds no kustomization"),
+        ("kind: Kustomization\n", "1: the kustomization is empty"),
+        ("a: 1\n---\na: 1\n", "0: the file holds more than one kustomization"),
+        ("kind: Job\n", "1: the kind of a kustomization is Kustomization, not Job"),
+        (
+            "kind: Component\nnamePrefix: x-\n",
+            "2: a Component counts only where a kustomization lists it under components",
+        ),
+        ("resources: x\n", "1: resources must be a list"),
+        (
+            "resources: [",
+            "1: not valid YAML: while parsing a flow node, did not find expected node content",
+        ),
+    ],
+)
+def test_broken_kustomization_is_a_problem(content: str, text: str) -> None:
+    found = discovered({"kustomization.yaml": content})
+    assert texts(found.problems) == [f"kustomization.yaml:{text}"]
+
+
+def test_kustomization_without_objects_is_fine() -> None:
+    found = discovered({"kustomization.yaml": "resources: []\n"})
+    assert (found.documents, found.problems) == ((), ())
+
+
+def test_several_kustomizations_in_a_folder_are_a_problem() -> None:
+    found = discovered({"kustomization.yaml": "", "Kustomization": ""})
+    (problem,) = found.problems
+    assert problem.message.endswith("several kustomizations: kustomization.yaml, Kustomization")
+
+
+def test_cycle_is_a_problem() -> None:
+    found = discovered(
+        {
+            "a/kustomization.yaml": kustomization("../b"),
+            "b/kustomization.yaml": kustomization("../a"),
+        },
+        "a",
+    )
+    assert texts(found.problems) == [
+        "b/kustomization.yaml:4: ../a leads back to this kustomization"
+    ]
+
+
+def test_what_is_included_twice_is_a_problem() -> None:
+    found = discovered(
+        {
+            "dev/kustomization.yaml": kustomization("../base"),
+            "stage/kustomization.yaml": kustomization("../base", "own.yaml", "own.yaml"),
+            "stage/own.yaml": manifest("own"),
+            "base/kustomization.yaml": kustomization("x.yaml"),
+            "base/x.yaml": manifest("x"),
+        }
+    )
+    assert sorted(text.rpartition(" by ")[0] for text in texts(found.problems)) == [
+        "base:0: base is included twice, first",
+        "dev/kustomization.yaml:4: base is included twice, first",
+        "stage/kustomization.yaml:6: stage/own.yaml is included twice, first",
+    ]
+
+
+def test_long_chains_end_with_a_problem() -> None:
+    chain = {
+        f"{number}/kustomization.yaml": kustomization(f"../{number + 1}") for number in range(200)
+    }
+    found = discovered(chain, "0")
+    assert texts(found.problems) == [
+        "99/kustomization.yaml:4: kustomizations refer to one another over more than 100 steps"
+    ]
+
+
+def test_many_ways_to_one_folder_take_no_time() -> None:
+    ladder = {
+        f"{number}/kustomization.yaml": kustomization(*[f"../{number + 1}"] * 20)
+        for number in range(50)
+    }
+    assert len(discovered(ladder, "0").problems) == 19 * 49 + 20

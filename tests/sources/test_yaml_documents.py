@@ -1,0 +1,337 @@
+"""Bytes to documents, whatever the bytes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from kalypso_actions.sources import yaml_documents
+from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
+from tests.sources.trees import texts
+
+
+@pytest.fixture(params=["libyaml", "pure Python"], scope="module", autouse=True)
+def _loader(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every test runs with both parsers of PyYAML."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "pure Python":
+            patch.setattr(yaml_documents, "LOADER", yaml.SafeLoader)
+        yield
+
+
+def parse(text: str | bytes) -> ParsedFile:
+    return parse_yaml("repo", "x.yaml", text.encode() if isinstance(text, str) else text)
+
+
+def body(text: str | bytes) -> object:
+    parsed = parse(text)
+    assert not parsed.problems
+    (document,) = parsed.documents
+    return document.body
+
+
+@pytest.mark.parametrize(
+    ("scalar", "value"),
+    [
+        ("yes", True),
+        ("off", False),
+        ("y", True),
+        ("~", None),
+        ("", None),
+        ("0777", 511),
+        ("0o17", 15),
+        ("1_000", 1000),
+        ("1e3", 1000.0),
+        (".inf", math.inf),
+        ("1:20", "1:20"),
+        ("2001-01-01", "2001-01-01"),
+        ("2001-01-01T00:00:00Z", "2001-01-01T00:00:00Z"),
+        ("=", "="),
+        ('"yes"', "yes"),
+        ("'12'", "12"),
+        ("|\n  12", "12\n"),
+        (">-\n  a\n  b", "a b"),
+        ("!!str 12", "12"),
+        ('!!int "12"', 12),
+        ("!!float 1", 1.0),
+        ("! 12", "12"),
+        ("!own thing", "thing"),
+        ("!!binary aGk=", "hi"),
+        ("&anchor 1", 1),
+        ("\U0001f600", "\U0001f600"),
+    ],
+)
+def test_scalars_are_those_of_kubernetes(scalar: str, value: object) -> None:
+    assert body(f"a: {scalar}\n") == {"a": value}
+
+
+def test_values_are_plain_python() -> None:
+    text = "a: {b: [1, {c: d}]}\n? long key\n: - x\n  - [z]\n"
+    assert body(text) == {"a": {"b": [1, {"c": "d"}]}, "long key": ["x", ["z"]]}
+
+
+def test_every_key_and_item_knows_its_line() -> None:
+    (document,) = parse(
+        "# first\n\nspec:\n  items:\n  - a: 1\n    b: |\n      x\n  - - y\n"
+    ).documents
+    assert document.where.line == 3
+    assert document.lines == {
+        ("spec",): 3,
+        ("spec", "items"): 4,
+        ("spec", "items", 0): 5,
+        ("spec", "items", 0, "a"): 5,
+        ("spec", "items", 0, "b"): 6,
+        ("spec", "items", 1): 8,
+        ("spec", "items", 1, 0): 8,
+    }
+    assert document.at("spec", "items", 0, "b", "deeper").line == 6
+    assert document.at("spec", "nothing").line == 3
+    assert document.at("nothing").line == 3
+    assert document.at("spec", "items", 9).line == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n\n",
+        "# only a comment\n",
+        "---\n",
+        "---\n---\n# x\n...\n",
+        "{}\n",
+        "[]",
+        "~",
+        "null\n---\n",
+    ],
+)
+def test_empty_documents_are_no_documents(text: str) -> None:
+    assert parse(text) == ParsedFile()
+
+
+def test_several_documents_each_at_its_line() -> None:
+    parsed = parse("a: 1\n---\n\nb: 2\n---\n# c\n--- {c: 3}\n...\n---\nd: 4")
+    assert [document.where.line for document in parsed.documents] == [1, 4, 7, 10]
+    assert [document.body for document in parsed.documents] == [
+        {"a": 1},
+        {"b": 2},
+        {"c": 3},
+        {"d": 4},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        (b"\xef\xbb\xbfa: b", "b"),
+        ("a: ü".encode("utf-16-le").join([b"\xff\xfe", b""]), "ü"),
+        ("a: ü".encode("utf-16-be").join([b"\xfe\xff", b""]), "ü"),
+        (b"a: b\r\n# c\r\n", "b"),
+        (b"a: b\rc: d\r", "b"),
+    ],
+)
+def test_encodings_and_line_ends(content: bytes, value: str) -> None:
+    parsed = body(content)
+    assert isinstance(parsed, dict)
+    assert parsed["a"] == value
+
+
+def test_aliases_share_and_merge_keys_merge() -> None:
+    text = """\
+base: &base {a: 1, b: 2}
+other: &other {b: 3, c: 4}
+alias: *base
+before: {<<: *base, b: x}
+after: {b: x, <<: *base}
+both: {<<: [*base, *other]}
+quoted: {"<<": 5}
+"""
+    assert body(text) == {
+        "base": {"a": 1, "b": 2},
+        "other": {"b": 3, "c": 4},
+        "alias": {"a": 1, "b": 2},
+        "before": {"a": 1, "b": "x"},
+        "after": {"a": 1, "b": "x"},
+        "both": {"a": 1, "b": 2, "c": 4},
+        "quoted": {"<<": 5},
+    }
+
+
+def test_anchors_end_with_their_document() -> None:
+    assert texts(parse("a: &x 1\n---\nb: *x\n").problems) == [
+        "x.yaml:3: no anchor &x before the alias *x"
+    ]
+
+
+def test_alias_as_a_key() -> None:
+    assert body("a: &x name\n*x : 1\n&y k: 2\nb: *y\n") == {
+        "a": "name",
+        "name": 1,
+        "k": 2,
+        "b": "k",
+    }
+
+
+def test_key_written_twice_is_a_warning_and_the_last_wins() -> None:
+    parsed = parse("a:\n  b: 1\n  c: {d: 1}\n  b: 2\n")
+    assert texts(parsed.warnings) == [
+        "x.yaml:4: the key 'b' is written twice, on lines 2 and 4; the last counts"
+    ]
+    assert parsed.documents[0].body == {"a": {"b": 2, "c": {"d": 1}}}
+    assert parsed.documents[0].at("a", "b").line == 4
+    assert not parsed.problems
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "written"),
+    [
+        ("1", "number", "1"),
+        ("0x1F", "number", "0x1F"),
+        ("1.5", "number", "1.5"),
+        ("true", "boolean", "true"),
+        ("y", "boolean", "y"),
+        ("~", "null", "~"),
+        ("!!int '3'", "number", "3"),
+    ],
+)
+def test_key_that_is_no_string_is_a_problem(key: str, name: str, written: str) -> None:
+    parsed = parse(f"ok: 1\n{key}: 2\n")
+    (problem,) = parsed.problems
+    assert problem.message == f"the key {written!r} is a {name} to YAML, and keys must be strings"
+    assert problem.advice == f'write it in quotes: "{written}"'
+    assert problem.where
+    assert problem.where.line == 2
+    assert parsed.documents[0].body == {"ok": 1, written: 2}
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join(['*' + before] * 9)}]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"a: \xff\n", "1: not a text in UTF-8 (byte 3)"),
+        (b"a: 1\nb: \xc3", "2: not a text in UTF-8 (byte 8)"),
+        (b"\xff\xfea", "1: not a text in UTF-8 (byte 2)"),
+        (b"- a\n- b\n", "1: the document is a list where an object"),
+        (b"\n\njust text\n", "3: the document is a single value where an object"),
+        (b"a: *x\n", "1: no anchor &x before the alias *x"),
+        (b"a: &x\n  b: *x\n", "2: the alias *x stands inside its own anchor"),
+        (b"a: &x [*x]\n", "1: the alias *x stands inside its own anchor"),
+        (b"a: {<<: 1}\n", "1: << takes an object or a list of objects"),
+        (b"a: {<<: [x]}\n", "1: << takes an object or a list of objects"),
+        (b"? [a]\n: 1\n", "1: a list or an object cannot be a key"),
+        (b"a: !!int x\n", "1: cannot decode !!str `x` as a !!int"),
+        (b"a:\n" + b"- " * 200, "2: nested more than 100 levels deep"),
+        (b"a: " + b"[" * 10_000, "1: nested more than 100 levels deep"),
+        (b"a: " + b"{a: " * 10_000, "1: nested more than 100 levels deep"),
+        (BOMB.encode(), "7: the document grows beyond all measure when its aliases are expanded"),
+        (b"a: &a " + b"x" * 1_000_000 + b"\nb: [" + b"*a," * 12 + b"]", "2: the document grows"),
+        (b"a: 1\n\x00b: 1\n", "2: not valid YAML: #x0000"),
+        (b"a: \x1b[31m\n", "1: not valid YAML: #x001b"),
+        (b"a: b\n\tc: d\n", "2: not valid YAML: "),
+        (b"a: [1\n", ": not valid YAML: "),
+        (b"a: 'x\n", ": not valid YAML: "),
+        (b"a: b: c\n", "1: not valid YAML: "),
+        (b'a: "\\ud800"\n', "1: "),
+        (b'a: "\\UFFFFFFFF"\n', ": not valid YAML: "),
+        (b'a: "\\U00110000"\n', ": not valid YAML: "),
+        (b"%YAML 3.0\n---\na: 1\n", ": not valid YAML: "),
+        (b"a: !<tag:yaml.org,2002:bool> x\n", "1: cannot decode !!str `x` as a !!bool"),
+        (b"#" * (10 * 1024 * 1024 + 1), "0: the file has 10.0 MiB, at most 10 MiB are read"),
+    ],
+)
+def test_what_cannot_be_read_is_a_problem(content: bytes, text: str) -> None:
+    (problem,) = texts(parse(content).problems)
+    assert text in problem
+
+
+def test_what_comes_before_an_error_is_kept() -> None:
+    parsed = parse("a: 1\n---\nb: [\n---\nc: 1\n")
+    assert [document.body for document in parsed.documents] == [{"a": 1}]
+    assert len(parsed.problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "text", "message"),
+    [
+        ("MAX_DOCUMENTS", "a: 1\n---\nb: 1\n---\nc: 1\n---\nd: 1\n", "more than 3 documents"),
+        ("MAX_VALUES", "a: [1, 2, 3]\n", "more than 3 values"),
+        ("MAX_PROBLEMS", "1: a\n2: b\n3: c\n4: d\n", "too much is wrong with this file"),
+        ("MAX_PROBLEMS", "a: a\na: b\na: c\na: d\n", "too much is wrong with this file"),
+    ],
+)
+def test_limits(limit: str, text: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_documents, limit, 3)
+    assert message in parse(text).problems[-1].message
+
+
+PIECES = st.sampled_from(
+    [
+        *("a", "b", ": ", ":\n", "\n", "\n  ", "\n    ", "- ", "? ", "&x ", "*x", "<<: ", "{", "}"),
+        *("[", "]", ",", "|\n", ">-\n", "'", '"', "#", "---\n", "...\n", "%YAML 1.1\n", "!!int "),
+        *(
+            "! ",
+            "!<",
+            "\t",
+            "\\",
+            "\r",
+            "~",
+            "1",
+            "-",
+            ".",
+            "\x00",
+            "\ufeff",
+            "\x85",
+            "\u2028",
+            "ü",
+        ),
+        *("@", "`", "\U0001f600", "apiVersion: v1\n", "kind: List\n", "items:\n", "0x", "e9"),
+    ]
+)
+
+
+@settings(deadline=None)
+@given(
+    st.binary(max_size=60)
+    | st.lists(PIECES, max_size=30).map(lambda parts: "".join(parts).encode())
+)
+@example(b"? \n? \n")
+@example(b"&x &x")
+@example(b"\xff\xfe\x00")
+def test_no_bytes_end_in_a_traceback(content: bytes) -> None:
+    parsed = parse(content)
+    for document in parsed.documents:
+        assert isinstance(document.body, dict)
+        assert document.where.line >= 1
+    for problem in (*parsed.problems, *parsed.warnings):
+        assert problem.where
+        assert (
+            problem.where.line
+            <= content.count(b"\n")
+            + content.count(b"\r")
+            + content.count(b"\xc2\x85")
+            + content.count(b"\xe2\x80\xa8")
+            + 1
+        )
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(),
+    lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=3),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.dictionaries(st.text(), JSON, min_size=1, max_size=4))
+def test_what_pyyaml_writes_in_quotes_is_read_back(value: dict[str, object]) -> None:
+    text = yaml.safe_dump(value, default_style='"', allow_unicode=False)
+    assert body(text) == value
