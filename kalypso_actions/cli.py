@@ -53,7 +53,8 @@ SourceOption = Annotated[
 def main() -> NoReturn:
     """Run the command that the arguments name, and exit."""
     try:
-        app()  # ends by itself: with a command's code, or with 2 for arguments that it cannot read
+        # Ends by itself: with a command's code, or with 2 for arguments that it cannot read.
+        app(prog_name="kalypso")
     except KalypsoError as error:
         print_findings(_stderr(), (), ProblemEntry.all_of(error.problems))
         sys.exit(error.exit_code)
@@ -137,7 +138,7 @@ def validate(
     places: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[REPO[@BRANCH]|DIR]…",
+            metavar="REPO[@BRANCH]|DIR",
             help="Branches to check together; without any, the current folder.",
         ),
     ] = None,
