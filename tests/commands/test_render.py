@@ -1,0 +1,204 @@
+"""`kalypso render` as a person meets it: faults are told with file, line and advice."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FLEET = Path(__file__).parents[1] / "golden" / "fleet"
+CONTROL_PLANE = "https://git.example/acme/control-plane"
+
+
+@pytest.fixture
+def planes(tmp_path: Path) -> Path:
+    """A copy of the fixture fleet that a test may break."""
+    return Path(shutil.copytree(FLEET, tmp_path / "planes"))
+
+
+def kalypso(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kalypso_actions", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+
+
+def render(planes: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    sources = {"control-plane": "main", "clinic": "apps/clinic", "archive": "apps/archive"}
+    arguments = ["render", "dev", "--environment-dir", str(planes / "dev"), *options]
+    for name, folder in {**sources, "lost": "apps/archive-of-old"}.items():
+        arguments += ["--source", f"https://git.example/acme/{name}={planes / folder}"]
+    return kalypso(*arguments)
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def test_a_table_of_assignments(planes: Path) -> None:
+    done = render(planes)
+    assert done.returncode == 0
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert lines[0] == "target cluster type policies files"
+    assert (
+        "clinic-web ward care-everywhere-north, front-on-large reconciler.yaml, namespace.yaml, platform-config.yaml"
+        in lines
+    )
+    assert "23 added, 0 modified, 0 deleted, 0 unchanged" in lines
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        pytest.param(
+            "dev/cluster-types/all.yaml",
+            "reconciler: fleet",
+            "reconciler: flete",
+            ["cluster-types/all.yaml:15", 'Template.scheduler.kalypso.io "flete" not found'],
+            id="a missing template",
+        ),
+        pytest.param(
+            "dev/policies/all.yaml",
+            "operator: DoesNotExist",
+            "operator: Missing",
+            ["policies/all.yaml:39", "'Missing' is not a selector operator"],
+            id="a bad selector",
+        ),
+        pytest.param(
+            "dev/cluster-types/all.yaml",
+            "name: lab",
+            "name: ward",
+            ["cluster-types/all.yaml:8", "ClusterType 'ward' is already defined in", "all.yaml:1"],
+            id="a duplicate name",
+        ),
+        pytest.param(
+            "dev/cluster-types/all.yaml",
+            "site: south",
+            "site: 5",
+            [
+                "cluster-types/all.yaml:12",
+                "metadata.labels.site must be a text",
+                "write it in quotes",
+            ],
+            id="a number as a label",
+        ),
+        pytest.param(
+            "main/shared/common.yaml",
+            '"required": ["INTERVAL"]',
+            '"required": ["PERIOD"]',
+            ["clinic-web on ward: Config data validation failed:", "- PERIOD is required"],
+            id="a schema violation",
+        ),
+        pytest.param(
+            "main/templates/others.yaml",
+            "{{ .Namespace }}\n        labels",
+            "{{ .Nmspace }}\n        labels",
+            ["templates/others.yaml:15", "can't evaluate field Nmspace in type scheduler.dataType"],
+            id="a template that fails",
+        ),
+        pytest.param(
+            "dev/probe.yaml",
+            "kind: DeploymentTarget",
+            "kind: [",
+            ["probe.yaml:"],
+            id="no YAML",
+        ),
+    ],
+)
+def test_faults(planes: Path, file: str, old: str, new: str, said: list[str]) -> None:
+    edit(planes / file, old, new)
+    done = render(planes, "--out", str(planes.parent / "out"))
+    assert done.returncode == 1, done.stderr
+    for words in said:
+        assert words in done.stdout
+    assert "Traceback" not in done.stderr
+    assert not (planes.parent / "out").exists()
+
+
+def test_every_fault_is_told_in_one_run(planes: Path) -> None:
+    edit(planes / "dev/cluster-types/all.yaml", "reconciler: fleet", "reconciler: flete")
+    edit(planes / "dev/policies/all.yaml", "operator: DoesNotExist", "operator: Missing")
+    document = json.loads(render(planes, "--output", "json").stdout)
+    messages = " ".join(problem["message"] for problem in document["problems"])
+    assert "flete" in messages
+    assert "Missing" in messages
+    assert all(problem["where"]["line"] for problem in document["problems"])
+
+
+def test_a_registration_to_nowhere_is_a_warning(planes: Path) -> None:
+    done = render(planes)
+    assert done.returncode == 0
+    assert "registration 'lost'" in done.stdout
+    assert "apps/archive-of-old is not a folder" in done.stdout
+
+
+def test_a_symlink_out_of_the_repository(planes: Path) -> None:
+    (planes / "dev" / "passwd.yaml").symlink_to("/etc/passwd")
+    done = render(planes)
+    assert done.returncode == 1
+    assert "passwd.yaml" in done.stdout
+    assert "root:" not in done.stdout
+
+
+def test_out_on_somebodys_folder(planes: Path) -> None:
+    thesis = planes.parent / "thesis" / "chapter1.txt"
+    thesis.parent.mkdir()
+    thesis.write_text("years of work")
+    done = render(planes, "--out", str(thesis.parent))
+    assert done.returncode == 2
+    assert "is not empty, and was not written by this command" in done.stderr
+    assert thesis.read_text() == "years of work"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["render", "dev"], "one of --control-plane and --environment-dir is needed"),
+        (["render", "dev", "--environment-dir", "nowhere"], "nowhere"),
+        (["render", "Dev", "--environment-dir", "x"], "'Dev' may hold lower-case letters"),
+        (["render", "dev", "--environment-dir", "x", "--on-failure", "hide"], "hide"),
+        (["render", "dev", "--environment-dir", "x", "--source", "x"], "is not of the form URL"),
+        (["sing"], "No such command 'sing'"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], said: str) -> None:
+    done = kalypso(*arguments)
+    assert done.returncode == (1 if arguments[-1] == "nowhere" else 2)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_json_is_one_document_and_nothing_else(planes: Path) -> None:
+    done = render(planes, "--output", "json")
+    document = json.loads(done.stdout)
+    assert document["schema"] == "kalypso.render/v1"
+    assert document["environment"] == "dev"
+    assert document["assignments"][0] == {
+        "workload": "clinic",
+        "deploymentTarget": "clinic-web",
+        "clusterType": "edge",
+        "policies": ["care-everywhere-north"],
+        "namespace": "dev-edge-clinic-web",
+        "files": [
+            "edge/clinic-web/reconciler.yaml",
+            "edge/clinic-web/namespace.yaml",
+            "edge/clinic-web/platform-config.sh",
+        ],
+    }
+
+
+def test_terminal_escapes_of_hostile_names_are_shown_not_obeyed(planes: Path) -> None:
+    edit(planes / "dev/policies/all.yaml", "values: [front]", 'values: ["\\u001b[31mred"]')
+    done = render(planes)
+    assert done.returncode == 1
+    assert "\x1b[31m" not in done.stdout

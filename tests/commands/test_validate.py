@@ -1,0 +1,130 @@
+"""`kalypso validate`: every document of some branches, held against each other."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.git_repositories import commit, git
+
+FLEET = Path(__file__).parents[1] / "golden" / "fleet"
+
+
+@pytest.fixture
+def planes(tmp_path: Path) -> Path:
+    """A copy of the fixture fleet that a test may break."""
+    return Path(shutil.copytree(FLEET, tmp_path / "planes"))
+
+
+def validate(*places: object) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "kalypso_actions", "validate", *map(str, places), "--output", "json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def messages(document: dict[str, Any], kind: str = "problems") -> list[str]:
+    return [entry["message"] for entry in document[kind]]
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def test_a_sound_control_plane(planes: Path) -> None:
+    code, document = validate(planes / "main", planes / "dev", planes / "stage")
+    assert (code, messages(document)) == (0, [])
+    assert document["schema"] == "kalypso.validate/v1"
+    assert document["documents"] == 33
+
+
+def test_environments_are_checked_though_main_ignores_them(planes: Path) -> None:
+    edit(planes / "main/.environments/dev.yaml", "branch: dev", "branch: 5")
+    code, document = validate(planes / "main")
+    assert code == 1
+    assert "spec.controlPlane.branch must be a text" in messages(document)[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("main/templates/others.yaml", "{{ .Namespace }}\n        labels", "{{ .Namespace\n        labels", "Template 'namespace': template: template:4: "),
+        ("main/templates/others.yaml", "hash .ConfigData", "env \"HOME\"", "env"),
+        ("main/shared/common.yaml", '{"type": "object", "req', '{type: "object", "req', "ConfigSchema 'interval': invalid character 't' looking for beginning of object key string"),
+        ("dev/policies/all.yaml", "operator: In,", "operator: Within,", "'Within' is not a selector operator"),
+        ("dev/cluster-types/all.yaml", "reconciler: fleet", "reconciler: flete", "ClusterType 'edge': reconciler names the Template 'flete', which does not exist"),
+        ("dev/cluster-types/all.yaml", "name: lab", "name: ward", "ClusterType 'ward' is already defined in"),
+        ("main/.environments/dev.yaml", "name: dev\n", "name: dev\n  annotations: {kalypso.io/next-environment: stgae}\n", "Environment 'dev' names 'stgae' as next, which is none"),
+    ],
+)  # fmt: skip
+def test_faults(planes: Path, file: str, old: str, new: str, said: str) -> None:
+    edit(planes / file, old, new)
+    code, document = validate(planes / "main", planes / "dev")
+    assert code == 1
+    assert said in " ".join(messages(document))
+    assert all(entry["where"]["path"] for entry in document["problems"])
+
+
+def test_templates_of_a_branch_that_was_not_given_cannot_be_checked(planes: Path) -> None:
+    code, document = validate(planes / "dev")
+    assert code == 0
+    assert "the Templates that 4 ClusterTypes name are not checked" in messages(document, "warnings")
+
+
+def test_a_repository_of_workloads(planes: Path) -> None:
+    code, document = validate(planes / "apps/clinic/workload")
+    assert (code, messages(document)) == (0, [])
+    edit(planes / "apps/clinic/workload/clinic.yaml", '\'{"required": ["REGION"]}\'', '\'{"type": 5}\'')
+    code, document = validate(planes / "apps/clinic/workload")
+    assert code == 1
+    assert messages(document)[0].startswith("configSchemas of 'clinic-web': ")
+
+
+def test_a_workload_in_a_control_plane(planes: Path) -> None:
+    shutil.copy(planes / "apps/archive/workload.yaml", planes / "main/workload.yaml")
+    _, document = validate(planes / "main")
+    assert messages(document) == ["Workload 'archive' stands in a control-plane branch"]
+
+
+def test_a_bare_repository_is_main_and_its_environments(planes: Path, tmp_path: Path) -> None:
+    clone, bare = tmp_path / "clone", tmp_path / "bare.git"
+    for branch in ("main", "dev", "stage"):
+        folder = planes / branch
+        files = {str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*") if f.is_file()}
+        commit(clone, files, branch)
+    git(tmp_path, "clone", "-q", "--bare", str(clone), str(bare))
+    code, document = validate(bare)
+    assert (code, messages(document)) == (0, [])
+    assert [source["branch"] for source in document["sources"]] == ["main", "dev", "stage"]
+    _, document = validate(f"{clone}@dev")
+    assert [source["branch"] for source in document["sources"]] == ["dev"]
+
+
+def test_a_clone_is_its_working_tree(tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    commit(clone, {"a.yaml": "# nothing\n"})
+    (clone / "a.yaml").write_text("kind: [\n")
+    code, _ = validate(clone)
+    assert code == 1
+
+
+def test_values_that_surprise_are_warned_of(planes: Path) -> None:
+    edit(planes / "dev/configs/all.yaml", "REGION: North", 'ENDPOINT: "Endpoint: x"')
+    code, document = validate(planes / "dev")
+    assert code == 0
+    assert (
+        "ConfigMap 'b-north': ENDPOINT looks like a text, but it is read as a mapping"
+        in messages(document, "warnings")
+    )

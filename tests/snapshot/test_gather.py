@@ -1,0 +1,268 @@
+"""What one run reads: from real git repositories, with what stands in for unusable ones."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.render import render
+from kalypso_actions.commands.session import Session
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs import RenderInputs
+from kalypso_actions.plan import unwatched
+from kalypso_actions.report.documents import RenderDocument
+from tests.git_repositories import commit, git
+
+API = "apiVersion: scheduler.kalypso.io/v1alpha1"
+
+
+def document(kind: str, name: str, spec: str) -> str:
+    return f"{API}\nkind: {kind}\nmetadata: {{name: {name}}}\nspec: {spec}\n---\n"
+
+
+def workload(name: str = "app", target: str = "web") -> str:
+    return document(
+        "Workload",
+        name,
+        f"{{deploymentTargets: [{{name: {target}, environment: dev, manifests: {{repo: r}}}}]}}",
+    )
+
+
+def template(name: str, text: str) -> str:
+    return document("Template", name, f"{{type: x, manifests: ['{text}']}}")
+
+
+class Planes:
+    """A control plane with one environment and one registered repository."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.control_plane = folder / "control-plane"
+        self.app = folder / "app"
+        self.gitops = folder / "gitops"
+        commit(self.app, {"workload.yaml": workload()})
+        self.main = self.commit_main()
+        self.commit_dev(self.main)
+
+    def commit_main(self, template_text: str = "{{ .Namespace }}", **files: str) -> str:
+        base = {
+            ".sourceignore": ".environments/\n",
+            ".environments/dev.yaml": document(
+                "Environment", "dev", "{controlPlane: {repo: any, branch: env/dev, path: fleet}}"
+            ),
+            "templates.yaml": template("t", template_text),
+            "registration.yaml": document(
+                "WorkloadRegistration",
+                "app",
+                f"{{workload: {{repo: '{self.app}', branch: main, path: .}}, workspace: team}}",
+            ),
+        }
+        return commit(self.control_plane, {**base, **files})
+
+    def commit_dev(self, promoted: str = "", **files: str) -> None:
+        pinned = f", commit: {promoted}" if promoted else ""
+        base = {
+            "fleet/base-repo.yaml": document(
+                "BaseRepo",
+                "main",
+                f"{{repo: '{self.control_plane}', branch: main, path: .{pinned}}}",
+            ),
+            "fleet/large.yaml": document(
+                "ClusterType", "large", "{reconciler: t, namespaceService: t, configType: t}"
+            ),
+            "fleet/policy.yaml": document(
+                "SchedulingPolicy",
+                "all",
+                "{deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: "
+                "{labelSelector: {}}}",
+            ),
+            "elsewhere.yaml": "not: read",
+        }
+        commit(self.control_plane, {**base, **files}, branch="env/dev")
+
+    def render(self, **given: object) -> RenderDocument:
+        inputs = RenderInputs.model_validate(
+            {"environment": "dev", "control_plane": str(self.control_plane), **given}
+        )
+        return render(inputs, Session(Programs(os.environ), unwatched))
+
+    def rendered(self, **given: object) -> Mapping[str, str]:
+        out = self.folder / f"out{len(list(self.folder.iterdir()))}"
+        self.render(out=out, **given)
+        return {
+            path.relative_to(out).as_posix(): path.read_text()
+            for path in out.rglob("*")
+            if path.is_file()
+        }
+
+
+@pytest.fixture
+def planes(tmp_path: Path) -> Planes:
+    return Planes(tmp_path)
+
+
+def test_the_environment_object_names_the_branch_and_path(planes: Planes) -> None:
+    result = planes.render()
+    assert not result.problems
+    assert [(s.part, s.branch, s.path) for s in result.sources] == [
+        ("environment", "env/dev", "fleet"),
+        ("base:main", "main", "."),
+        ("registration:app", "main", "."),
+    ]
+    assert [a.deployment_target for a in result.assignments] == ["app-web"]
+
+
+def test_without_an_environment_object_the_branch_has_its_name(planes: Planes) -> None:
+    commit(planes.control_plane, {"a.yaml": ""}, branch="plain")
+    assert planes.render(environment="plain").assignments == ()
+    with pytest.raises(KalypsoError, match="there is no Environment 'nowhere'"):
+        planes.render(environment="nowhere")
+
+
+def test_the_promoted_commit_is_read_not_the_head(planes: Planes) -> None:
+    head = planes.commit_main("changed")
+    assert planes.rendered()["large/app-web/reconciler.yaml"] == "dev-large-app-web"
+    promoted = planes.rendered(base_commit=head)
+    assert promoted["large/app-web/reconciler.yaml"] == "changed"
+    assert promoted[".github/tracking/Promoted_Commit_Id"] == head
+
+
+def test_without_a_commit_mains_head_is_read_and_nothing_is_tracked(planes: Planes) -> None:
+    planes.commit_main("changed")
+    planes.commit_dev()
+    tree = planes.rendered()
+    assert tree["large/app-web/reconciler.yaml"] == "changed"
+    assert ".github/tracking/Promoted_Commit_Id" not in tree
+
+
+def test_bare_repositories_and_clones(planes: Planes) -> None:
+    bare, clone = planes.folder / "bare.git", planes.folder / "clone"
+    git(planes.folder, "clone", "-q", "--bare", str(planes.control_plane), str(bare))
+    git(planes.folder, "clone", "-q", str(planes.control_plane), str(clone))
+    expected = planes.render().assignments
+    assert planes.render(control_plane=str(bare)).assignments == expected
+    assert planes.render(control_plane=str(clone)).assignments == expected
+    assert planes.render(control_plane=bare.as_uri()).assignments == expected
+
+
+def test_a_given_source_stands_for_a_url(planes: Planes) -> None:
+    copy = planes.folder / "copy"
+    copy.mkdir()
+    (copy / "workload.yaml").write_text(workload(target="copied"))
+    result = planes.render(source=[f"{planes.app}={copy}"])
+    assert [a.deployment_target for a in result.assignments] == ["app-copied"]
+    assert result.sources[2].commit is None
+
+
+def test_a_given_source_for_one_branch_only(planes: Planes) -> None:
+    copy = planes.folder / "copy"
+    copy.mkdir()
+    given = [f"{planes.app}@other={copy}"]
+    assert planes.render(source=given).assignments == planes.render().assignments
+
+
+def test_an_unreadable_main_ends_the_run(planes: Planes) -> None:
+    planes.commit_dev("f" * 40)
+    with pytest.raises(KalypsoError, match="f" * 40):
+        planes.render(out=planes.folder / "out")
+    assert not (planes.folder / "out").exists()
+
+
+def test_a_broken_document_blocks(planes: Planes) -> None:
+    planes.commit_dev(planes.main, **{"fleet/broken.yaml": "kind: [\n"})
+    result = planes.render(out=planes.folder / "out")
+    assert [p.where.path for p in result.problems if p.where] == ["fleet/broken.yaml"]
+    assert not (planes.folder / "out").exists()
+
+
+def propose(planes: Planes) -> str:
+    """Render onto the GitOps repository and commit the result there; the app's commit in it."""
+    options = {"gitops": str(planes.gitops)} if planes.gitops.exists() else {}
+    tree = planes.rendered(**options)
+    commit(planes.gitops, tree, branch="dev")
+    sources = json.loads(tree[".github/tracking/sources.json"])
+    return str(sources["registrations"]["app"]["commit"])
+
+
+def test_the_last_good_commit_stands_in_for_a_head_that_is_no_good(planes: Planes) -> None:
+    good = propose(planes)
+    commit(planes.app, {"workload.yaml": workload(target="new"), "evil.yaml": template("t", "x")})
+    result = planes.render(gitops=str(planes.gitops))
+    assert not result.problems
+    assert result.degraded
+    assert result.warnings[0].message == (
+        "registration 'app': Template 't' comes from a registered repository"
+    )
+    assert [a.deployment_target for a in result.assignments] == ["app-web"]
+    assert result.sources[2].commit == good
+    assert (result.changes.added, result.changes.modified, result.changes.deleted) == ((), (), ())
+
+
+def test_it_heals(planes: Planes) -> None:
+    propose(planes)
+    commit(planes.app, {"workload.yaml": "kind: ["})
+    assert propose(planes) == propose(planes)
+    commit(planes.app, {"workload.yaml": workload(target="new")})
+    result = planes.render(gitops=str(planes.gitops))
+    assert not result.degraded
+    assert [a.deployment_target for a in result.assignments] == ["app-new"]
+
+
+def test_a_commit_that_is_gone_leaves_the_targets_as_they_are(planes: Planes) -> None:
+    good = propose(planes)
+    planes.app.rename(planes.folder / "moved")
+    result = planes.render(gitops=str(planes.gitops))
+    assert result.degraded
+    assert result.assignments == ()
+    assert result.changes.deleted == ()
+    assert propose(planes) == good
+
+
+def test_two_registrations_that_deliver_one_name(planes: Planes) -> None:
+    rival = planes.folder / "rival"
+    commit(rival, {"workload.yaml": workload()})
+    main = planes.commit_main(
+        **{
+            "rival.yaml": document(
+                "WorkloadRegistration",
+                "rival",
+                f"{{workload: {{repo: '{rival}', branch: main, path: .}}, workspace: other}}",
+            )
+        }
+    )
+    result = planes.render(base_commit=main)
+    assert result.assignments == ()
+    assert [w.message for w in result.warnings] == [
+        "registration 'app': Workload 'app' is delivered by registration 'rival' in "
+        f"{rival}: workload.yaml:1 too",
+        "registration 'rival': Workload 'app' is delivered by registration 'app' in "
+        f"{planes.app}: workload.yaml:1 too",
+    ]
+
+
+def test_the_branch_of_the_gitops_repository(planes: Planes) -> None:
+    commit(planes.gitops, {"large/README.md": "of main"}, branch="main")
+    commit(planes.gitops, {"large/README.md": "of dev"}, branch="dev")
+    repo = document("GitOpsRepo", "dev", f"{{repo: '{planes.gitops}', branch: dev, path: .}}")
+    planes.commit_dev(planes.main, **{"fleet/gitops-repo.yaml": repo})
+    assert planes.render(gitops=str(planes.gitops)).changes.modified == ("large/README.md",)
+    git(planes.gitops, "branch", "-D", "main")
+    assert planes.render(gitops=f"{planes.gitops}@dev").changes.modified == ("large/README.md",)
+
+
+def test_kept_files_of_the_gitops_repository_reach_the_output(planes: Planes) -> None:
+    commit(planes.gitops, {"NOTICE": "ours\n", ".github/workflows/x.yaml": "a: b\n"}, branch="dev")
+    (planes.gitops / "run.sh").write_text("x")
+    (planes.gitops / "run.sh").chmod(0o755)
+    git(planes.gitops, "add", "-A")
+    git(planes.gitops, "commit", "-qm", "script")
+    out = planes.folder / "out"
+    planes.render(gitops=str(planes.gitops), out=out)
+    assert (out / "NOTICE").read_text() == "ours\n"
+    assert (out / ".github/workflows/x.yaml").is_file()
+    assert (out / "run.sh").stat().st_mode & 0o111
