@@ -1,0 +1,89 @@
+"""Go's `reflect.DeepEqual`: same type, same content, however deep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from kalypso_actions.gotemplate.budget import Budget
+from kalypso_actions.gotemplate.sprig.nesting import check_depth
+from kalypso_actions.gotemplate.sprig.signature import function
+from kalypso_actions.gotemplate.values import ANY, BOOL, Function, GoStruct, type_of
+
+
+@function("deepEqual", ANY, ANY, returns=BOOL, bounded=True)
+def deep_equal(budget: Budget, first: object, second: object) -> bool:
+    """Whether both are of one type and equal, nil maps and lists apart from empty ones."""
+    return _Comparison(budget).equal(first, second, 0)
+
+
+class _Comparison:
+    """Compares two values, each pair within them once."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.seen: set[tuple[int, int]] = set()
+
+    def equal(self, first: object, second: object, depth: int) -> bool:
+        check_depth(depth, "deepEqual")
+        if type_of(first) != type_of(second):
+            return False
+        if first is None or isinstance(first, str | int | float):
+            return first == second
+        pair = (id(first), id(second))
+        if first is second or pair in self.seen:
+            return not isinstance(first, Function)
+        self.seen.add(pair)
+        if getattr(first, "nil", False) != getattr(second, "nil", False):
+            return False
+        return self._equal_parts(first, second, depth + 1)
+
+    def _equal_parts(self, first: object, second: object, depth: int) -> bool:
+        if isinstance(first, GoStruct) and isinstance(second, GoStruct) and first.fields:
+            first, second = first.fields, second.fields
+        if isinstance(first, dict) and isinstance(second, dict):
+            self.budget.spend(len(first), "deepEqual")
+            return len(first) == len(second) and all(
+                key in second and self.equal(value, second[key], depth)
+                for key, value in first.items()
+            )
+        if isinstance(first, list) and isinstance(second, list):
+            self.budget.spend(len(first), "deepEqual")
+            return len(first) == len(second) and all(
+                self.equal(one, other, depth) for one, other in zip(first, second, strict=True)
+            )
+        return first == second
+
+
+class Collection:
+    """Values to look others up in, by `deep_equal`."""
+
+    def __init__(self, budget: Budget, values: Sequence[object] = ()) -> None:
+        self._budget = budget
+        self._simple: set[tuple[str, object]] = set()
+        self._others: list[object] = []
+        for value in values:
+            self.add(value)
+
+    def add(self, value: object) -> None:
+        """Take a value in."""
+        key = _key(value)
+        if key is None:
+            self._others.append(value)
+        else:
+            self._simple.add(key)
+
+    def __contains__(self, value: object) -> bool:
+        key = _key(value)
+        if key is not None:
+            return key in self._simple
+        self._budget.spend(len(self._others), "the search")
+        return any(deep_equal(self._budget, value, other) for other in self._others)
+
+
+def _key(value: object) -> tuple[str, object] | None:
+    """What values without parts are equal by; None for others, and for what equals nothing."""
+    known = type_of(value)
+    if isinstance(value, str | int) or (isinstance(value, float) and not math.isnan(value)):
+        return ("" if known is None else known.name, value)
+    return ("", None) if value is None else None

@@ -1,0 +1,69 @@
+"""URLs as maps: `urlParse` and `urlJoin`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kalypso_actions.gotemplate.sprig import runes
+from kalypso_actions.gotemplate.sprig.nesting import NIL_DEREFERENCE, kind_of
+from kalypso_actions.gotemplate.sprig.signature import function
+from kalypso_actions.gotemplate.sprig.urls import URL, URLError, parse_url
+from kalypso_actions.gotemplate.text import from_bytes
+from kalypso_actions.gotemplate.values import ANY_MAP, STRING, FunctionError
+
+
+@function("urlParse", STRING, returns=ANY_MAP)
+def url_parse(text: str) -> dict[str, object]:
+    """The parts of a URL as a map; those that are missing are empty."""
+    try:
+        url = parse_url(text)
+    except URLError as error:
+        raise FunctionError(f"unable to parse url: {error}") from None
+    parts = {
+        "scheme": url.scheme,
+        "host": url.host,
+        "hostname": url.hostname(),
+        "path": url.path,
+        "query": url.query,
+        "opaque": url.opaque,
+        "fragment": url.fragment,
+        "userinfo": url.user_info(),
+    }
+    return {name: from_bytes(part.encode("latin-1")) for name, part in parts.items()}
+
+
+@function("urlJoin", ANY_MAP, returns=STRING)
+def url_join(parts: dict[str, object]) -> str:
+    """The URL of such a map."""
+    url = URL(
+        scheme=_part(parts, "scheme"),
+        host=_part(parts, "host"),
+        path=_part(parts, "path"),
+        query=_part(parts, "query"),
+        opaque=_part(parts, "opaque"),
+        fragment=_part(parts, "fragment"),
+    )
+    info = _part(parts, "userinfo")
+    if info:
+        url = _with_user(url, info)
+    return from_bytes(str(url).encode("latin-1"))
+
+
+def _with_user(url: URL, info: str) -> URL:
+    try:
+        user = parse_url(from_bytes(f"proto://{info}@host".encode("latin-1")))
+    except URLError as error:
+        raise FunctionError(f"unable to parse userinfo in dict: {error}") from None
+    return replace(url, user=user.user, password=user.password)
+
+
+def _part(parts: dict[str, object], name: str) -> str:
+    """A part as bytes, each a character."""
+    part = parts.get(name, "")
+    if isinstance(part, str):
+        return runes.bytes_as_runes(part)
+    if part is None:
+        raise FunctionError(NIL_DEREFERENCE)
+    raise FunctionError(
+        f"unable to parse {name} key, must be of type string, but {kind_of(part)} found"
+    )

@@ -1,0 +1,47 @@
+"""Paths with slashes: Go's `path` package."""
+
+from __future__ import annotations
+
+from kalypso_actions.gotemplate.sprig.signature import function
+from kalypso_actions.gotemplate.values import BOOL, STRING
+
+
+@function("base", STRING, returns=STRING)
+def base(path: str) -> str:
+    """The last element; `/` where there are slashes alone, `.` where there is nothing."""
+    if not path:
+        return "."
+    return path.rstrip("/").rpartition("/")[2] or "/"
+
+
+@function("dir", STRING, returns=STRING)
+def dir_(path: str) -> str:
+    """All but the last element, cleaned."""
+    before, slash, _ = path.rpartition("/")
+    return clean(before + slash)
+
+
+@function("ext", STRING, returns=STRING)
+def ext(path: str) -> str:
+    """The last element from its last dot on."""
+    _, dot, extension = path.rpartition("/")[2].rpartition(".")
+    return dot + extension
+
+
+@function("isAbs", STRING, returns=BOOL)
+def is_abs(path: str) -> bool:
+    """Whether the path begins with a slash."""
+    return path.startswith("/")
+
+
+@function("clean", STRING, returns=STRING)
+def clean(path: str) -> str:
+    """The shortest path to the same place, told by the text alone."""
+    rooted = path.startswith("/")
+    kept: list[str] = []
+    for element in path.split("/"):
+        if element == ".." and kept and kept[-1] != "..":
+            kept.pop()
+        elif element not in ("", ".") and not (element == ".." and rooted):
+            kept.append(element)
+    return ("/" if rooted else "") + "/".join(kept) or "."

@@ -1,0 +1,74 @@
+"""Runes one by one, as Go's `unicode` package sees them.
+
+Letters change case by Unicode's simple mappings, where Python's `str` knows words and mappings to
+several letters: `ß` stays `ß`, a sigma at a word's end is a sigma.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from kalypso_actions.gotemplate.text import to_bytes, to_runes
+
+SPACES = (
+    "\t\n\v\f\r \x85\xa0\u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+"""What `unicode.IsSpace` calls white space; `str.isspace` knows more."""
+
+
+def is_upper(rune: str) -> bool:
+    """Go's `unicode.IsUpper`."""
+    return unicodedata.category(rune) == "Lu"
+
+
+def is_lower(rune: str) -> bool:
+    """Go's `unicode.IsLower`."""
+    return unicodedata.category(rune) == "Ll"
+
+
+def is_title(rune: str) -> bool:
+    """Go's `unicode.IsTitle`."""
+    return unicodedata.category(rune) == "Lt"
+
+
+def is_number(rune: str) -> bool:
+    """Go's `unicode.IsNumber`."""
+    return unicodedata.category(rune)[0] == "N"
+
+
+def is_punctuation(rune: str) -> bool:
+    """Go's `unicode.IsPunct`."""
+    return unicodedata.category(rune)[0] == "P"
+
+
+def to_upper(rune: str) -> str:
+    """Go's `unicode.ToUpper`."""
+    changed = rune.upper()
+    return changed if len(changed) == 1 else to_title(rune)
+
+
+def to_lower(rune: str) -> str:
+    """Go's `unicode.ToLower`."""
+    return rune.lower()[0]
+
+
+def to_title(rune: str) -> str:
+    """Go's `unicode.ToTitle`."""
+    changed = rune.title()
+    return changed if len(changed) == 1 else rune
+
+
+def upper(text: str) -> str:
+    """Go's `strings.ToUpper`."""
+    return text.upper() if text.isascii() else "".join(map(to_upper, to_runes(text)))
+
+
+def lower(text: str) -> str:
+    """Go's `strings.ToLower`."""
+    return text.lower() if text.isascii() else "".join(map(to_lower, to_runes(text)))
+
+
+def bytes_as_runes(text: str) -> str:
+    """Go's `rune(text[i])` for each byte, a mistake that some functions make."""
+    return text if text.isascii() else to_bytes(text).decode("latin-1")

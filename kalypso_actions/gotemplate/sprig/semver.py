@@ -1,0 +1,175 @@
+"""Functions of semantic versions, and versions as values with methods."""
+
+from __future__ import annotations
+
+from kalypso_actions.gotemplate.budget import Budget
+from kalypso_actions.gotemplate.sprig.constraints import parse_constraints, satisfies
+from kalypso_actions.gotemplate.sprig.signature import Methods, function
+from kalypso_actions.gotemplate.sprig.versions import Version, parse_version
+from kalypso_actions.gotemplate.values import (
+    BOOL,
+    INT,
+    INT64,
+    STRING,
+    UINT8,
+    FunctionError,
+    GoInt,
+    GoSlice,
+    GoStruct,
+    Type,
+    pointer_to,
+    slice_of,
+)
+
+VERSION = Type("struct", "semver.Version")
+VERSION_POINTER = pointer_to(VERSION)
+
+_METHODS = Methods()
+"""Those of `*semver.Version`."""
+
+_STRUCT_METHODS = Methods()
+"""Those of `semver.Version`, which both have."""
+
+
+class VersionValue(GoStruct):
+    """A `*semver.Version`."""
+
+    __slots__ = ("version",)
+
+    def __init__(self, version: Version) -> None:
+        super().__init__(VERSION, {}, pointer=True)
+        self.become(version)
+
+    def become(self, version: Version) -> None:
+        """Take the place of another version: pointers to this one see it."""
+        self.version = version
+        self.methods = _METHODS.of(version) | _STRUCT_METHODS.of(version)
+
+
+class VersionStruct(GoStruct):
+    """A `semver.Version`: what the methods that change a version return."""
+
+    __slots__ = ("version",)
+
+    def __init__(self, version: Version) -> None:
+        super().__init__(VERSION, {}, _STRUCT_METHODS.of(version))
+        self.version = version
+
+    def __eq__(self, other: object) -> bool:
+        """Go's `==`."""
+        return isinstance(other, VersionStruct) and self.version == other.version
+
+    def __hash__(self) -> int:
+        return hash(self.version)
+
+
+@function("semver", STRING, returns=VERSION_POINTER)
+def semver(text: str) -> VersionValue:
+    """The version that `text` is."""
+    try:
+        return VersionValue(parse_version(text))
+    except ValueError as error:
+        raise FunctionError(str(error)) from None
+
+
+@function("semverCompare", STRING, STRING, returns=BOOL, bounded=True)
+def semver_compare(budget: Budget, constraint: str, text: str) -> bool:
+    """Whether the version `text` satisfies the constraint."""
+    # The search for ranges may look at every part of it again from each of its characters.
+    budget.spend(len(constraint) ** 2, "semverCompare")
+    try:
+        constraints = parse_constraints(constraint)
+        return satisfies(constraints, parse_version(text))
+    except ValueError as error:
+        raise FunctionError(str(error)) from None
+
+
+@_METHODS("String", returns=STRING)
+def _string(version: Version) -> str:
+    return str(version)
+
+
+@_METHODS("Original", returns=STRING)
+def _original(version: Version) -> str:
+    return version.original
+
+
+@_METHODS("Major", returns=INT64)
+def _major(version: Version) -> GoInt:
+    return GoInt(INT64, version.major)
+
+
+@_METHODS("Minor", returns=INT64)
+def _minor(version: Version) -> GoInt:
+    return GoInt(INT64, version.minor)
+
+
+@_METHODS("Patch", returns=INT64)
+def _patch(version: Version) -> GoInt:
+    return GoInt(INT64, version.patch)
+
+
+@_METHODS("Prerelease", returns=STRING)
+def _prerelease(version: Version) -> str:
+    return version.prerelease
+
+
+@_METHODS("Metadata", returns=STRING)
+def _metadata(version: Version) -> str:
+    return version.metadata
+
+
+@_METHODS("Compare", VERSION_POINTER, returns=INT)
+def _compare(version: Version, other: VersionValue) -> int:
+    return version.compare(other.version)
+
+
+@_METHODS("Equal", VERSION_POINTER, returns=BOOL)
+def _equal(version: Version, other: VersionValue) -> bool:
+    return version.compare(other.version) == 0
+
+
+@_METHODS("LessThan", VERSION_POINTER, returns=BOOL)
+def _less_than(version: Version, other: VersionValue) -> bool:
+    return version.compare(other.version) < 0
+
+
+@_METHODS("GreaterThan", VERSION_POINTER, returns=BOOL)
+def _greater_than(version: Version, other: VersionValue) -> bool:
+    return version.compare(other.version) > 0
+
+
+@_METHODS("MarshalJSON", returns=slice_of(UINT8))
+def _marshal_json(version: Version) -> GoSlice:
+    return GoSlice(slice_of(UINT8), [GoInt(UINT8, byte) for byte in f'"{version}"'.encode()])
+
+
+@_STRUCT_METHODS("IncMajor", returns=VERSION)
+def _inc_major(version: Version) -> VersionStruct:
+    return VersionStruct(version.next_major())
+
+
+@_STRUCT_METHODS("IncMinor", returns=VERSION)
+def _inc_minor(version: Version) -> VersionStruct:
+    return VersionStruct(version.next_minor())
+
+
+@_STRUCT_METHODS("IncPatch", returns=VERSION)
+def _inc_patch(version: Version) -> VersionStruct:
+    return VersionStruct(version.next_patch())
+
+
+@_STRUCT_METHODS("SetPrerelease", STRING, returns=VERSION)
+def _set_prerelease(version: Version, prerelease: str) -> VersionStruct:
+    try:
+        return VersionStruct(version.with_prerelease(prerelease))
+    except ValueError as error:
+        raise FunctionError(str(error)) from None
+
+
+@_STRUCT_METHODS("SetMetadata", STRING, returns=VERSION)
+def _set_metadata(version: Version, metadata: str) -> VersionStruct:
+    try:
+        return VersionStruct(version.with_metadata(metadata))
+    except ValueError as error:
+        raise FunctionError(str(error)) from None

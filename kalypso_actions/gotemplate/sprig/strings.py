@@ -1,0 +1,266 @@
+"""Texts: trimming, cutting, searching, joining, quoting and indenting."""
+
+from __future__ import annotations
+
+from kalypso_actions.gotemplate.budget import Budget
+from kalypso_actions.gotemplate.quoting import quote as quoted
+from kalypso_actions.gotemplate.sprig import runes
+from kalypso_actions.gotemplate.sprig.coercion import sprint, to_string, to_strings
+from kalypso_actions.gotemplate.sprig.signature import function
+from kalypso_actions.gotemplate.text import byte_length, from_bytes, normal, to_bytes
+from kalypso_actions.gotemplate.values import (
+    ANY,
+    BOOL,
+    INT,
+    STRING,
+    STRING_MAP,
+    STRING_SLICE,
+    FunctionError,
+    GoMap,
+    GoSlice,
+)
+
+
+@function("hello", returns=STRING)
+def hello() -> str:
+    """`Hello!`: sprig's own test that it is there."""
+    return "Hello!"
+
+
+@function("upper", STRING, returns=STRING)
+def upper(text: str) -> str:
+    """Go's `strings.ToUpper`."""
+    return runes.upper(text)
+
+
+@function("lower", STRING, returns=STRING)
+def lower(text: str) -> str:
+    """Go's `strings.ToLower`."""
+    return runes.lower(text)
+
+
+@function("trim", STRING, returns=STRING)
+def trim(text: str) -> str:
+    """Go's `strings.TrimSpace`."""
+    return text.strip(runes.SPACES)
+
+
+@function("trimAll", "trimall", STRING, STRING, returns=STRING)
+def trim_all(cutset: str, text: str) -> str:
+    """Go's `strings.Trim`: every rune of `cutset` goes from both ends."""
+    if cutset.isascii():
+        return text.strip(cutset) if cutset else text
+    return normal(text).strip(normal(cutset))
+
+
+def _bytewise(text: str, part: str) -> bool:
+    """Whether `part` may stand inside of a rune of `text`, so that only bytes tell."""
+    return not part.isascii() and not text.isascii()
+
+
+@function("trimPrefix", STRING, STRING, returns=STRING)
+def trim_prefix(prefix: str, text: str) -> str:
+    """`text` without `prefix`, once."""
+    if _bytewise(text, prefix):
+        return from_bytes(to_bytes(text).removeprefix(to_bytes(prefix)))
+    return text.removeprefix(prefix)
+
+
+@function("trimSuffix", STRING, STRING, returns=STRING)
+def trim_suffix(suffix: str, text: str) -> str:
+    """`text` without `suffix`, once."""
+    if _bytewise(text, suffix):
+        return from_bytes(to_bytes(text).removesuffix(to_bytes(suffix)))
+    return text.removesuffix(suffix)
+
+
+@function("contains", STRING, STRING, returns=BOOL)
+def contains(part: str, text: str) -> bool:
+    """Whether `part` stands in `text`."""
+    if _bytewise(text, part):
+        return to_bytes(part) in to_bytes(text)
+    return part in text
+
+
+@function("hasPrefix", STRING, STRING, returns=BOOL)
+def has_prefix(prefix: str, text: str) -> bool:
+    """Whether `text` begins with `prefix`."""
+    if _bytewise(text, prefix):
+        return to_bytes(text).startswith(to_bytes(prefix))
+    return text.startswith(prefix)
+
+
+@function("hasSuffix", STRING, STRING, returns=BOOL)
+def has_suffix(suffix: str, text: str) -> bool:
+    """Whether `text` ends with `suffix`."""
+    if _bytewise(text, suffix):
+        return to_bytes(text).endswith(to_bytes(suffix))
+    return text.endswith(suffix)
+
+
+def cut(text: str, start: int, end: int) -> str:
+    """The bytes of `text` from `start` to `end`, which may part a rune."""
+    if text.isascii():
+        return text[start:end]
+    return from_bytes(to_bytes(text)[start:end])
+
+
+@function("trunc", INT, STRING, returns=STRING)
+def trunc(count: int, text: str) -> str:
+    """The first `count` bytes."""
+    if byte_length(text) <= count:
+        return text
+    if count < 0:
+        raise FunctionError(f"runtime error: slice bounds out of range [:{count}]")
+    return cut(text, 0, count)
+
+
+@function("substr", INT, INT, STRING, returns=STRING)
+def substr(start: int, end: int, text: str) -> str:
+    """The bytes from `start` to `end`; a negative one stands for the beginning or the end."""
+    length = byte_length(text)
+    if start < 0:
+        if end < 0:
+            raise FunctionError(f"runtime error: slice bounds out of range [:{end}]")
+        if end > length:
+            raise FunctionError(
+                f"runtime error: slice bounds out of range [:{end}] with length {length}"
+            )
+        return cut(text, 0, end)
+    if end < 0 or end > length:
+        end = length
+    if start > end:
+        raise FunctionError(f"runtime error: slice bounds out of range [{start}:{end}]")
+    return cut(text, start, end)
+
+
+@function("repeat", INT, STRING, returns=STRING, bounded=True)
+def repeat(budget: Budget, count: int, text: str) -> str:
+    """`text`, `count` times over."""
+    if count < 0:
+        raise FunctionError("strings: negative Repeat count")
+    budget.reserve(byte_length(text) * count, "repeat")
+    # Nothing repeated is nothing, however often; a str cannot even count that far.
+    return text * count if text else ""
+
+
+@function("replace", STRING, STRING, STRING, returns=STRING, bounded=True)
+def replace(budget: Budget, old: str, new: str, text: str) -> str:
+    """Go's `strings.ReplaceAll`: an empty `old` matches between all runes."""
+    if _bytewise(text, old):
+        data, old_data, new_data = map(to_bytes, (text, old, new))
+        budget.reserve(
+            len(data) + data.count(old_data) * (len(new_data) - len(old_data)), "replace"
+        )
+        return from_bytes(data.replace(old_data, new_data))
+    text = normal(text)
+    growth = byte_length(new) - len(old)
+    budget.reserve(byte_length(text) + text.count(old) * growth, "replace")
+    return text.replace(old, new)
+
+
+@function("plural", STRING, STRING, INT, returns=STRING)
+def plural(one: str, many: str, count: int) -> str:
+    """`one` where `count` is 1, `many` otherwise."""
+    return one if count == 1 else many
+
+
+def _indented(budget: Budget, before: str, spaces: int, text: str) -> str:
+    if spaces < 0:
+        raise FunctionError("strings: negative Repeat count")
+    growth = spaces * (text.count("\n") + 1)
+    budget.reserve(len(before) + byte_length(text) + growth, "indent")
+    pad = " " * spaces
+    return before + pad + text.replace("\n", "\n" + pad)
+
+
+@function("indent", INT, STRING, returns=STRING, bounded=True)
+def indent(budget: Budget, spaces: int, text: str) -> str:
+    """Every line of `text` behind so many spaces, empty ones too."""
+    return _indented(budget, "", spaces, text)
+
+
+@function("nindent", INT, STRING, returns=STRING, bounded=True)
+def nindent(budget: Budget, spaces: int, text: str) -> str:
+    """A newline, then `indent`."""
+    return _indented(budget, "\n", spaces, text)
+
+
+@function("quote", ANY, variadic=True, returns=STRING, bounded=True)
+def quote(budget: Budget, *values: object) -> str:
+    """The values in Go's double quotes, nil left out."""
+    return " ".join([quoted(to_string(budget, value)) for value in values if value is not None])
+
+
+@function("squote", ANY, variadic=True, returns=STRING, bounded=True)
+def squote(budget: Budget, *values: object) -> str:
+    """The values in single quotes, which nothing escapes; nil left out."""
+    return " ".join([f"'{sprint(budget, value)}'" for value in values if value is not None])
+
+
+@function("cat", ANY, variadic=True, returns=STRING, bounded=True)
+def cat(budget: Budget, *values: object) -> str:
+    """The values with spaces between, nil left out."""
+    return " ".join([sprint(budget, value) for value in values if value is not None])
+
+
+@function("toString", ANY, returns=STRING, bounded=True)
+def to_string_(budget: Budget, value: object) -> str:
+    """The value as text, as `print` writes it."""
+    return to_string(budget, value)
+
+
+@function("toStrings", ANY, returns=STRING_SLICE, bounded=True)
+def to_strings_(budget: Budget, value: object) -> GoSlice:
+    """The elements as texts, nil left out; what is no list is one element, nil none.
+
+    A list of texts is returned itself, so that who sorts the result sorts the list.
+    """
+    if isinstance(value, GoSlice) and value.type == STRING_SLICE:
+        return value
+    return GoSlice(STRING_SLICE, to_strings(budget, value))
+
+
+@function("join", STRING, ANY, returns=STRING, bounded=True)
+def join(budget: Budget, separator: str, value: object) -> str:
+    """The elements as texts with `separator` between."""
+    texts = to_strings(budget, value)
+    budget.reserve(sum(map(len, texts)) + len(separator) * max(len(texts) - 1, 0), "join")
+    return separator.join(texts)
+
+
+def split_text(separator: str, count: int, text: str) -> list[str]:
+    """Go's `strings.SplitN`: at most `count` parts, all where it is negative, none at 0."""
+    if count == 0:
+        return []
+    if not separator:
+        text = normal(text)
+        if count < 0 or count >= len(text):
+            return list(text)
+        return [*text[: count - 1], text[count - 1 :]]
+    if _bytewise(text, separator):
+        parts = to_bytes(text).split(to_bytes(separator), max(count - 1, -1))
+        return [from_bytes(part) for part in parts]
+    return text.split(separator, max(count - 1, -1))
+
+
+def _numbered(parts: list[str]) -> GoMap:
+    return GoMap(STRING_MAP, {f"_{index}": part for index, part in enumerate(parts)})
+
+
+@function("split", STRING, STRING, returns=STRING_MAP)
+def split(separator: str, text: str) -> GoMap:
+    """The parts of `text` as a map of `_0`, `_1` and so on."""
+    return _numbered(split_text(separator, -1, text))
+
+
+@function("splitn", STRING, INT, STRING, returns=STRING_MAP)
+def splitn(separator: str, count: int, text: str) -> GoMap:
+    """`split` into at most `count` parts."""
+    return _numbered(split_text(separator, count, text))
+
+
+@function("splitList", STRING, STRING, returns=STRING_SLICE)
+def split_list(separator: str, text: str) -> GoSlice:
+    """The parts of `text` as a list."""
+    return GoSlice(STRING_SLICE, split_text(separator, -1, text))

@@ -1,0 +1,171 @@
+"""JSON as Go's `encoding/json` writes it, which escapes HTML; `""` where it refuses a value."""
+
+from __future__ import annotations
+
+import math
+import re
+from base64 import b64encode
+
+from kalypso_actions.gotemplate.budget import Budget
+from kalypso_actions.gotemplate.numerals import format_float
+from kalypso_actions.gotemplate.sprig.nesting import check_depth
+from kalypso_actions.gotemplate.sprig.semver import VersionValue
+from kalypso_actions.gotemplate.sprig.signature import function
+from kalypso_actions.gotemplate.sprig.times import TimeValue, json_text
+from kalypso_actions.gotemplate.text import normal, to_bytes
+from kalypso_actions.gotemplate.values import (
+    ANY,
+    STRING,
+    UINT8,
+    Function,
+    FunctionError,
+    GoSlice,
+    GoStruct,
+    type_of,
+)
+
+_ESCAPED = re.compile('["\\\\\\x00-\\x1f<>&\u2028\u2029\udc80-\udcff]')
+_SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+class _UnsupportedError(Exception):
+    """JSON has nothing for the value."""
+
+
+@function("toJson", ANY, returns=STRING, bounded=True)
+def to_json(budget: Budget, value: object) -> str:
+    """The value as JSON in one line."""
+    return _encoded(_Encoder(budget, pretty=False), value)
+
+
+@function("toPrettyJson", ANY, returns=STRING, bounded=True)
+def to_pretty_json(budget: Budget, value: object) -> str:
+    """The value as JSON, each element in a line of its own."""
+    return _encoded(_Encoder(budget, pretty=True), value)
+
+
+def _encoded(encoder: _Encoder, value: object) -> str:
+    try:
+        encoder.value(value, 0)
+    except _UnsupportedError:
+        return ""
+    return "".join(encoder.parts)
+
+
+class _Encoder:
+    """Collects the parts of one JSON text."""
+
+    def __init__(self, budget: Budget, *, pretty: bool) -> None:
+        self.budget = budget
+        self.pretty = pretty
+        self.parts: list[str] = []
+        self.size = 0
+        self.path: set[int] = set()
+
+    def value(self, value: object, depth: int) -> None:
+        check_depth(depth, "toJson")
+        if isinstance(value, dict | list):
+            if id(value) in self.path:
+                raise _UnsupportedError("a value within itself")
+            self.path.add(id(value))
+            self._container(value, depth + 1)
+            self.path.remove(id(value))
+        elif isinstance(value, GoStruct):
+            self._struct(value, depth + 1)
+        else:
+            self._write(_scalar(value))
+
+    def _write(self, text: str) -> None:
+        self.parts.append(text)
+        self.size += len(text)
+        self.budget.reserve(self.size if len(text) > 64 else 0, "toJson")
+
+    def _container(self, value: dict[object, object] | list[object], depth: int) -> None:
+        nil = getattr(value, "nil", False)
+        if isinstance(value, list):
+            if nil:
+                self._write("null")
+            elif isinstance(value, GoSlice) and value.type.elem == UINT8:
+                self._write(f'"{b64encode(bytes(_integers(value))).decode()}"')
+            else:
+                self._members("[", [("", element) for element in value], "]", depth)
+            return
+        known = type_of(value)
+        if known is None or known.key is None or known.key.kind != "string":
+            raise _UnsupportedError("keys that are no texts")
+        if nil:
+            self._write("null")
+            return
+        texts = sorted((str(key) for key in value), key=to_bytes)
+        self._members("{", [(key, value[key]) for key in texts], "}", depth, keyed=True)
+
+    def _members(
+        self,
+        opening: str,
+        members: list[tuple[str, object]],
+        closing: str,
+        depth: int,
+        *,
+        keyed: bool = False,
+    ) -> None:
+        self._write(opening)
+        line = "\n" + "  " * depth if self.pretty else ""
+        colon = ": " if self.pretty else ":"
+        for index, (key, value) in enumerate(members):
+            self._write("," + line if index else line)
+            if keyed:
+                self._write(_quoted(key) + colon)
+            self.value(value, depth)
+        self._write((line[:-2] if members else "") + closing)
+
+    def _struct(self, value: GoStruct, depth: int) -> None:
+        if isinstance(value, TimeValue):
+            try:
+                self._write(f'"{json_text(value.instant)}"')
+            except FunctionError as error:
+                raise _UnsupportedError(str(error)) from None
+        elif isinstance(value, VersionValue):
+            self._write(_quoted(str(value.version)))
+        else:
+            self._members("{", list(value.fields.items()), "}", depth, keyed=True)
+
+
+def _integers(values: list[object]) -> list[int]:
+    return [value for value in values if isinstance(value, int)]
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, str):
+        return _quoted(value)
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(int(value))
+    if isinstance(value, float):
+        return _number(value)
+    raise _UnsupportedError(f"{type_of(value)}" if isinstance(value, Function) else "no Go value")
+
+
+def _number(value: float) -> str:
+    """As JavaScript writes numbers."""
+    if not math.isfinite(value):
+        raise _UnsupportedError("no finite number")
+    size = abs(value)
+    if size and not 1e-6 <= size < 1e21:
+        return re.sub("e-0", "e-", format_float(value, "e"))
+    return format_float(value, "f")
+
+
+def _quoted(text: str) -> str:
+    if text.isascii() and not _ESCAPED.search(text):
+        return f'"{text}"'
+    return '"' + _ESCAPED.sub(_escape, normal(text)) + '"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    if char in _SHORT:
+        return _SHORT[char]
+    return "\\ufffd" if char >= "\udc80" else f"\\u{ord(char):04x}"

@@ -1,0 +1,137 @@
+"""Words joined by a connector: `HTTPServer` to `http_server`.
+
+Follows huandu/xstrings 1.4: a text falls into words of one kind each, and the kinds of two
+neighbours decide whether a connector stands between them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kalypso_actions.gotemplate.characters import is_letter
+from kalypso_actions.gotemplate.sprig import runes
+from kalypso_actions.gotemplate.sprig.signature import function
+from kalypso_actions.gotemplate.text import normal, to_runes
+from kalypso_actions.gotemplate.values import STRING
+
+_UPPER, _LETTER, _NUMBER, _CONNECTOR, _PUNCTUATION, _OTHER, _NONE = "ULNCPO-"
+
+_WORDS = re.compile("U+(?=UL)|UU+|UL*|L+|N+|C+|P+|O+")
+"""Over the kinds of the runes: the last upper case letter before others begins their word."""
+
+_HAN = (("\u3400", "\u4d85"), ("\u4e00", "\u9fcc"), ("\U00020000", "\U0002b81d"))
+_INVALID = re.compile("[\udc80-\udcff\ufffd]")
+
+_Word = tuple[str, str]
+
+
+@function("snakecase", STRING, returns=STRING)
+def snakecase(text: str) -> str:
+    """`HTTPServer` to `http_server`."""
+    return _Joiner(text, "_").join()
+
+
+@function("kebabcase", STRING, returns=STRING)
+def kebabcase(text: str) -> str:
+    """`HTTPServer` to `http-server`."""
+    return _Joiner(text, "-").join()
+
+
+def _kind(rune: str) -> str:
+    if rune in "-_" or rune in runes.SPACES:
+        return _CONNECTOR
+    if runes.is_punctuation(rune):
+        return _PUNCTUATION
+    if runes.is_upper(rune):
+        return _UPPER
+    if is_letter(rune) and not any(low <= rune <= high for low, high in _HAN):
+        return _LETTER
+    return _NUMBER if runes.is_number(rune) else _OTHER
+
+
+def _split(text: str) -> list[_Word]:
+    """The words with their kinds; bytes that are not UTF-8 belong to the rune behind them."""
+    cells: list[str] = []
+    kinds = ""
+    pending = ""
+    for rune in text:
+        pending += rune
+        if not _INVALID.match(rune):
+            cells.append(pending)
+            kinds += _kind(rune)
+            pending = ""
+    if not cells:
+        return [(_NONE, text)]
+    cells[-1] += pending
+    return [
+        (match[0][0], "".join(cells[match.start() : match.end()]))
+        for match in _WORDS.finditer(kinds)
+    ]
+
+
+class _Joiner:
+    """Walks the words of a text and writes them with connectors."""
+
+    def __init__(self, text: str, connector: str) -> None:
+        self.words = _split(normal(text))
+        self.connector = connector
+        self.position = 0
+        self.written: list[str] = []
+
+    @property
+    def kind(self) -> str:
+        """The kind of the word that is next."""
+        return self.words[self.position][0] if self.position < len(self.words) else _NONE
+
+    def join(self) -> str:
+        while self.position < len(self.words) - 1:
+            before = self.kind
+            self._write()
+            if before == _NUMBER:
+                self._write_tail()
+            elif before not in (_CONNECTOR, _PUNCTUATION):
+                self._write_between()
+        if self.position < len(self.words):
+            self._write()
+        return "".join(self.written)
+
+    def _write(self) -> None:
+        """Write the next word in lower case, each rune of a connector as the connector."""
+        kind, word = self.words[self.position]
+        self.position += 1
+        if kind == _CONNECTOR:
+            word = "".join([self.connector if _is_connector(rune) else "\ufffd" for rune in word])
+        elif kind == _UPPER:
+            word = "".join(
+                [runes.to_lower(rune) if runes.is_upper(rune) else rune for rune in to_runes(word)]
+            )
+        self.written.append(word)
+
+    def _write_tail(self) -> None:
+        """Behind a number: letters and numbers follow at once."""
+        while self.kind in (_LETTER, _NUMBER):
+            self._write()
+        self._connect(_NONE, _CONNECTOR, _PUNCTUATION)
+
+    def _write_between(self) -> None:
+        """Behind letters: a number belongs to them, unless lower case letters follow it."""
+        if self.kind != _NUMBER:
+            self._connect(_CONNECTOR, _PUNCTUATION)
+            return
+        if self.position == len(self.words) - 1:
+            return
+        if self.words[self.position + 1][0] == _LETTER:
+            self.written.append(self.connector)
+            self._write()
+            self._write_tail()
+            return
+        self._write()
+        self._connect(_CONNECTOR, _PUNCTUATION)
+
+    def _connect(self, *unless: str) -> None:
+        if self.kind not in unless:
+            self.written.append(self.connector)
+
+
+def _is_connector(rune: str) -> bool:
+    return rune in "-_" or rune in runes.SPACES
