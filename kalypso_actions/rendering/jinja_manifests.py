@@ -1,16 +1,248 @@
-"""Manifests written in Jinja2, for Templates annotated `kalypso.io/engine: jinja2`."""
+"""Manifests written in Jinja2, for Templates annotated `kalypso.io/engine: jinja2`.
+
+jinja_manifests.py    a text → a manifest that renders, and where its errors stand
+jinja_syntax.py       what is refused before anything runs, and where the meter is asked
+jinja_sandbox.py      what a template may reach, call and compute
+jinja_members.py      what values have beside their elements
+jinja_filters.py      the filters
+jinja_tests.py        the tests
+jinja_text.py         operations on texts that could build far larger ones
+jinja_meter.py        how much one rendering may use
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from types import CodeType, GeneratorType, TracebackType
+from typing import Any, Final, cast
+
+import jinja2
+from jinja2.exceptions import TemplateError, TemplateSyntaxError
+
+from kalypso_actions.gotemplate import DEFAULT_LIMITS, FunctionError, Limits
+from kalypso_actions.gotemplate.values import ANY_MAP, STRING_MAP, YAML_MAP, GoMap, GoSlice
 from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.functions import FUNCTIONS, to_template_value
+from kalypso_actions.rendering.jinja_filters import FILTERS, REFUSED_FILTERS
+from kalypso_actions.rendering.jinja_meter import Meter, current_meter, metered
+from kalypso_actions.rendering.jinja_sandbox import Sandbox
+from kalypso_actions.rendering.jinja_syntax import Metering, Vocabulary, check
+from kalypso_actions.rendering.jinja_tests import REFUSED_TESTS, TESTS
+from kalypso_actions.rendering.manifests import ManifestError
+
+_OWN_FUNCTIONS: Final = ("toYaml", "stringify", "hash", "unquote")
+
+_PYTHON_ERRORS: Final = (
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    AssertionError,
+    RuntimeError,  # RecursionError is one
+)
+"""What Python's operators and methods, and Jinja2's filters, raise for arguments they do not take:
+the template is wrong, not we."""
+
+Stream = GeneratorType[str, None, None]
+
+_INT64_MIN: Final = -(1 << 63)
+_UINT64_MAX: Final = (1 << 64) - 1
+
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_NAMED: Final = re.compile(r"'([^']+)' is undefined|has no (?:key|attribute) '([^']+)'")
+"""The errors whose column can be found, by the name that they quote."""
 
 
 class JinjaManifest:
-    """A Jinja2 template in the sandbox, undefined names being errors."""
+    """A Jinja2 template in the sandbox, undefined names being errors.
 
-    def __init__(self, text: str) -> None:
+    Compiled once; rendered any number of times, by several threads at once.
+    """
+
+    def __init__(self, text: str, limits: Limits = DEFAULT_LIMITS) -> None:
         """Compile. Raises ManifestError."""
+        self._lines = _LINE_END.split(text)
+        self._limits = limits
+        self._template = _compile(text, limits)
 
     def render(self, data: TemplateData) -> str:
-        """Render. Raises ManifestError."""
-        raise NotImplementedError
+        """Render once: output that holds `{{` is output. Raises ManifestError."""
+        meter = Meter(self._limits)
+        context = self._template.new_context(_variables(data))
+        stream = cast("Stream", self._template.root_render_func(context))
+        pieces = []
+        try:
+            with metered(meter):
+                for piece in stream:
+                    meter.write(piece)
+                    pieces.append(piece)
+        except (TemplateError, FunctionError, *_PYTHON_ERRORS) as error:
+            message = _message(error)
+            line = _line(error.__traceback__, self._template) or _line_of(stream, self._template)
+            raise ManifestError(message, line, self._column(message, line)) from error
+        return "".join(pieces)
+
+    def _column(self, message: str, line: int) -> int:
+        """Jinja2 knows lines alone; a name that stands once in its line has a column, too."""
+        named = _NAMED.search(message)
+        if not named or not 0 < line <= len(self._lines):
+            return 0
+        name = re.escape(named[1] or named[2])
+        found = [*re.finditer(rf"(?<!\w){name}(?!\w)", self._lines[line - 1])]
+        return found[0].start() + 1 if len(found) == 1 else 0
+
+
+def _compile(text: str, limits: Limits) -> jinja2.Template:
+    """Raises ManifestError."""
+    if len(text.encode("utf-8", "surrogatepass")) > limits.template_bytes:
+        raise ManifestError(f"the template has more than {limits.template_bytes} bytes")
+    try:
+        tree = _SANDBOX.parse(text)
+        check(tree, _FILTER_NAMES, _TEST_NAMES, limits)
+        source = _SANDBOX.compile(Metering().visit(tree), raw=True)
+    except TemplateSyntaxError as error:
+        raise ManifestError(error.message or "", error.lineno) from error
+    except (RecursionError, MemoryError) as error:  # the stacks of Jinja2's and Python's parsers
+        raise ManifestError("the template is nested too deeply") from error
+    except ValueError as error:  # a number with too many digits
+        raise ManifestError(str(error)) from error
+    return jinja2.Template.from_code(_SANDBOX, _python(source), _SANDBOX.make_globals(None))
+
+
+def _python(source: str) -> CodeType:
+    """What Jinja2 has written, compiled; it leaves some errors to Python. Raises ManifestError."""
+    try:
+        return compile(source, "<template>", "exec")
+    except SyntaxError as error:
+        raise ManifestError(error.msg, _template_line(source, error.lineno or 0)) from error
+    except (RecursionError, MemoryError) as error:
+        raise ManifestError("the template is nested too deeply") from error
+
+
+def _template_line(source: str, python_line: int) -> int:
+    """By the last line of what Jinja2 writes: `debug_info = '<line>=<Python's line>&…'`."""
+    pairs = source.rpartition("debug_info = ")[2].strip("'\n").split("&")
+    lines = [tuple(map(int, pair.split("="))) for pair in pairs if pair]
+    before = [line for line, written in lines if written <= python_line]
+    return before[-1] if before else 0
+
+
+def _line(trace: TracebackType | None, template: jinja2.Template) -> int:
+    """The line of the template where its innermost code was; 0 where none of it ran."""
+    line = 0
+    while trace is not None:
+        if trace.tb_frame.f_globals.get("__jinja_template__") is template:
+            line = template.get_corresponding_lineno(trace.tb_lineno)
+        trace = trace.tb_next
+    return line
+
+
+def _line_of(stream: Stream, template: jinja2.Template) -> int:
+    """The line whose output was being taken; 0 where the template itself has ended."""
+    frame = stream.gi_frame
+    return template.get_corresponding_lineno(frame.f_lineno) if frame else 0
+
+
+def _message(error: Exception) -> str:
+    match error:
+        case RecursionError():
+            return "the template calls itself too deeply"
+        case UnicodeEncodeError():
+            return f"the output holds half a character: {error.object[error.start]!r}"
+        case OverflowError():
+            return "a number is too large"
+        case KeyError():
+            return f"there is no {error}"
+        case _:
+            return str(error) or type(error).__name__
+
+
+def _variables(data: TemplateData) -> dict[str, object]:
+    """What a Go template has as fields of dot; mappings in the order in which Go walks them."""
+    config = {key: to_template_value(value) for key, value in data.config.items()}
+    return {
+        "DeploymentTargetName": data.target,
+        "Namespace": data.namespace,
+        "Environment": data.environment,
+        "Workspace": data.workspace,
+        "Workload": data.workload,
+        "Labels": _sorted(GoMap(STRING_MAP, data.labels)),
+        "Manifests": _sorted(GoMap(STRING_MAP, data.manifests)),
+        "ClusterType": data.cluster_type,
+        "ConfigData": _sorted(GoMap(ANY_MAP, config)),
+    }
+
+
+def _sorted(value: object) -> object:
+    """A copy, its mappings sorted by their keys."""
+    match value:
+        case GoMap():
+            items = sorted(value.items(), key=lambda item: _rank(item[0]))
+            return GoMap(value.type, [(key, _sorted(inner)) for key, inner in items])
+        case GoSlice():
+            return GoSlice(value.type, map(_sorted, value))
+        case dict():
+            return {key: _sorted(value[key]) for key in sorted(value, key=_rank)}
+        case list():
+            return [_sorted(item) for item in value]
+        case _:
+            return value
+
+
+def _rank(key: object) -> tuple[int, Any]:
+    """Keys of several types: none, booleans, numbers, texts."""
+    match key:
+        case None:
+            return 0, 0
+        case bool():
+            return 1, key
+        case int() | float():
+            return 2, key
+        case _:
+            return 3, key
+
+
+def _own_function(name: str) -> Callable[..., object]:
+    """Kalypso's function of Go templates, for values of Jinja2."""
+    function = FUNCTIONS[name]
+
+    def call(value: object) -> object:
+        meter = current_meter()
+        meter.weigh(value)
+        arguments = (meter.budget, _go_value(value)) if function.bounded else (_go_value(value),)
+        result = function.call(*arguments)
+        meter.weigh(result)
+        return result
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _go_value(value: object) -> object:
+    """What comes from the data keeps its type.
+
+    A list or mapping that a template has made is `[]interface {}` or `map[string]interface {}`.
+    """
+    match value:
+        case GoMap():
+            return GoMap(value.type, {key: _go_value(inner) for key, inner in value.items()})
+        case dict():
+            type_ = ANY_MAP if all(isinstance(key, str) for key in value) else YAML_MAP
+            return GoMap(type_, {key: _go_value(inner) for key, inner in value.items()})
+        case GoSlice():
+            return GoSlice(value.type, map(_go_value, value))
+        case list() | tuple() | range():
+            return [_go_value(item) for item in value]
+        case int() if not _INT64_MIN <= value <= _UINT64_MAX:
+            raise ValueError(f"Go has no integer as large as {value}")
+        case int():
+            return to_template_value(value)
+        case _:
+            return value
+
+
+_SANDBOX: Final = Sandbox({name: _own_function(name) for name in _OWN_FUNCTIONS})
+_FILTER_NAMES: Final = Vocabulary("filter", {*FILTERS, *_OWN_FUNCTIONS}, REFUSED_FILTERS)
+_TEST_NAMES: Final = Vocabulary("test", TESTS, REFUSED_TESTS)

@@ -1,0 +1,200 @@
+"""Jinja2's sandbox with an end: what a template may reach, call and compute.
+
+A template meets data (texts, numbers, booleans, none, lists, mappings, ranges) and what the
+language itself makes (loops, macros, namespaces). Everything else has no attributes, cannot be
+called and does not print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from jinja2 import StrictUndefined, Undefined, pass_context
+from jinja2.runtime import Context, LoopContext, Macro
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
+from jinja2.utils import Cycler, Joiner, Namespace
+
+from kalypso_actions.gotemplate import LimitError
+from kalypso_actions.rendering import jinja_syntax, jinja_text
+from kalypso_actions.rendering.jinja_filters import FILTERS
+from kalypso_actions.rendering.jinja_members import ABSENT, Function, member_of
+from kalypso_actions.rendering.jinja_meter import (
+    ELEMENT_COST,
+    MAX_INTEGER_BITS,
+    bounded_integer,
+    current_meter,
+    describe,
+)
+from kalypso_actions.rendering.jinja_tests import TESTS
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """The environment of all manifests: immutable, shared between threads."""
+
+    intercepted_binops = frozenset(SandboxedEnvironment.default_binop_table)
+
+    def __init__(self, functions: Mapping[str, Callable[..., object]]) -> None:
+        """`functions` are also filters, under the same names."""
+        super().__init__(
+            undefined=StrictUndefined,
+            autoescape=False,
+            keep_trailing_newline=True,
+            optimized=False,  # constants are computed while the meter runs, not before
+            finalize=_printed,
+            cache_size=0,
+        )
+        self.filters = {**FILTERS, **_HIDDEN, **functions}
+        self.tests = dict(TESTS)
+        everywhere = {**_GLOBALS, **functions}
+        self.globals = {name: Function(name, run) for name, run in everywhere.items()}
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """`obj.attribute`: a function of its kind, else the value of that key."""
+        if isinstance(obj, Undefined):
+            return obj[attribute]
+        member = member_of(self, obj, attribute)
+        if member is ABSENT and isinstance(obj, Mapping):
+            member = obj.get(attribute, ABSENT)
+        return self._undefined_member(obj, attribute) if member is ABSENT else member
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """`obj[argument]`: the element or the value of that key, else a function."""
+        if isinstance(obj, Undefined):
+            return obj[argument]
+        if not isinstance(argument, int | str):
+            current_meter().weigh(argument)
+        if isinstance(obj, str | list | tuple | range | dict):
+            try:
+                return obj[argument]
+            except (TypeError, LookupError):
+                pass
+        if not isinstance(argument, str):
+            return self.undefined(f"{describe(obj)} has no element {argument!r}")
+        member = member_of(self, obj, argument)
+        return self._undefined_member(obj, argument) if member is ABSENT else member
+
+    def _undefined_member(self, obj: object, name: str) -> Undefined:
+        kind = "key" if isinstance(obj, Mapping) else "attribute"
+        return self.undefined(f"{describe(obj)} has no {kind} {name!r}")
+
+    def is_safe_callable(self, obj: Any) -> bool:
+        """Functions, and what the language itself makes."""
+        return isinstance(obj, Function | Macro | LoopContext | Joiner | Undefined)
+
+    def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """A call; macros and recursive loops count how deep they stand in one another."""
+        if isinstance(obj, Macro | LoopContext):
+            with current_meter().call():
+                return super().call(context, obj, *args, **kwargs)
+        return super().call(context, obj, *args, **kwargs)
+
+    def call_binop(self, _context: Context, operator: str, left: Any, right: Any) -> Any:
+        """An arithmetic operator, on numbers, and on texts and lists where Python has it."""
+        match operator, left, right:
+            case _, int() | float(), int() | float():
+                return self._calculate(operator, left, right)
+            case "%", str(), _:
+                return jinja_text.percent(left, right)
+            case ("+", str(), str()) | ("+", list(), list()) | ("+", tuple(), tuple()):
+                return _repeated(left, 1, right)
+            case "*", str() | list() | tuple(), int():
+                return _repeated(left, right)
+            case "*", int(), str() | list() | tuple():
+                return _repeated(right, left)
+        if isinstance(left, Undefined) or isinstance(right, Undefined):
+            return self.binop_table[operator](left, right)
+        raise TypeError(f"{describe(left)} {operator} {describe(right)} cannot be computed")
+
+    def _calculate(self, operator: str, left: Any, right: Any) -> object:
+        bounded_integer(left)
+        bounded_integer(right)
+        if operator == "**" and isinstance(left, int) and isinstance(right, int):
+            bits = (abs(left).bit_length() - 1) * right
+            if bits > MAX_INTEGER_BITS:
+                raise LimitError(f"an integer goes beyond the limit of {MAX_INTEGER_BITS} bits")
+        return bounded_integer(self.binop_table[operator](left, right))
+
+    def concat(self, pieces: Iterable[str], /) -> str:
+        """What a macro, a `call`, `filter` or `set` block has written."""
+        texts = list(pieces)
+        current_meter().reserve(sum(map(len, texts)), "the text of a block")
+        return "".join(texts)
+
+
+@pass_context
+def _printed(_context: Context, value: object) -> str:
+    """A value as it is written; asking for the context keeps Jinja2 from doing it beforehand."""
+    return current_meter().text(value)
+
+
+def _repeated(left: Any, count: int, right: Any = ()) -> Any:
+    """`left * count`, or `left + right`."""
+    unit = 1 if isinstance(left, str) else ELEMENT_COST
+    size = (len(left) * max(0, count) + len(right)) * unit
+    current_meter().reserve(size, f"{describe(left)} put together")
+    return left + right if right else left * count
+
+
+def _range(*bounds: int) -> range:
+    made = range(*bounds)
+    current_meter().check_turns(len(made))
+    return made
+
+
+def _dict(*args: Any, **kwargs: object) -> dict[object, object]:
+    current_meter().weigh(args)
+    return dict(*args, **kwargs)
+
+
+def _namespace(*args: Any, **kwargs: object) -> Namespace:
+    return Namespace(_dict(*args, **kwargs))
+
+
+_GLOBALS: Final[Mapping[str, Callable[..., object]]] = {
+    "cycler": Cycler,
+    "dict": _dict,
+    "joiner": Joiner,
+    "namespace": _namespace,
+    "range": _range,
+}
+
+
+def _weighed(value: object) -> object:
+    current_meter().weigh(value)
+    return value
+
+
+def _concat(values: Iterable[object]) -> str:
+    meter = current_meter()
+    texts = [meter.text(value) for value in values]
+    meter.reserve(sum(map(len, texts)), "a text put together by ~")
+    return "".join(texts)
+
+
+def _slice(value: Any, start: Any, stop: Any, step: Any) -> object:
+    if isinstance(value, Undefined):
+        return value[start]
+    if not isinstance(value, str | list | tuple | range):
+        raise TypeError(f"{describe(value)} cannot be sliced")
+    current_meter().spend(len(value) * ELEMENT_COST, "a slice")
+    return value[start:stop:step]
+
+
+def _spread(value: object) -> object:
+    meter = current_meter()
+    if isinstance(value, Mapping):
+        meter.turn(len(value))
+        return value
+    return meter.items(value)
+
+
+_HIDDEN: Final[Mapping[str, Callable[..., object]]] = {
+    jinja_syntax.CONCAT: _concat,
+    jinja_syntax.ENTER_MACRO: lambda weight: current_meter().enter_macro(weight),
+    jinja_syntax.ENTER_TURN: lambda weight: current_meter().enter_turn(weight),
+    jinja_syntax.SLICE: _slice,
+    jinja_syntax.SPREAD: _spread,
+    jinja_syntax.WEIGHED: _weighed,
+}
+"""What `jinja_syntax` puts into templates."""

@@ -1,0 +1,194 @@
+"""The syntax of a Jinja2 template: what is refused, and where the meter is asked.
+
+What Jinja2's compiler offers no hook for is rewritten into calls of filters whose names no
+template can write (`%…`); `jinja_sandbox` defines them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from jinja2 import nodes
+from jinja2.exceptions import TemplateAssertionError, TemplateSyntaxError
+from jinja2.visitor import NodeTransformer
+
+from kalypso_actions.gotemplate import Limits
+
+MAX_NODES: Final = 100_000
+"""A template of more takes Jinja2's compiler many seconds."""
+
+MAX_LOOPS: Final = 16
+"""Python compiles 20 blocks within one another."""
+
+ENTER_TURN: Final = "%turn"
+ENTER_MACRO: Final = "%macro"
+WEIGHED: Final = "%weighed"
+CONCAT: Final = "%concat"
+SLICE: Final = "%slice"
+SPREAD: Final = "%spread"
+
+_ALONE = "a manifest stands alone: there are no other templates to "
+_REFUSED_TAGS: Final[Mapping[type[nodes.Node], str]] = {
+    nodes.Extends: f"{_ALONE}extend",
+    nodes.Include: f"{_ALONE}include",
+    nodes.Import: f"{_ALONE}import",
+    nodes.FromImport: f"{_ALONE}import from",
+    nodes.Block: "blocks are for templates that extend one another; write a macro",
+    nodes.ScopedEvalContextModifier: "nothing is escaped by itself; use the filter escape",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The filters or tests that exist, and why others that Jinja2 has do not."""
+
+    kind: str
+    known: Collection[str]
+    refused: Mapping[str, str]
+
+    def check(self, name: str, lineno: int) -> None:
+        """Raises TemplateAssertionError for a name that does not exist."""
+        if name in self.refused:
+            fault = f"the {self.kind} {name!r} does not exist here: {self.refused[name]}"
+            raise TemplateAssertionError(fault, lineno)
+        if name not in self.known:
+            near = difflib.get_close_matches(name, self.known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise TemplateAssertionError(f"No {self.kind} named {name!r}.{hint}", lineno)
+
+
+def check(tree: nodes.Template, filters: Vocabulary, tests: Vocabulary, limits: Limits) -> None:
+    """Refuse what cannot be meant. Raises TemplateSyntaxError with the line."""
+    count = 0
+    level: list[nodes.Node] = [tree]
+    for _ in range(limits.parse_depth):
+        for node in level:
+            _check_node(node, filters, tests)
+        count += len(level)
+        if count > MAX_NODES:
+            raise TemplateSyntaxError(f"the template has more than {MAX_NODES} elements", 1)
+        level = [child for node in level for child in node.iter_child_nodes()]
+        if not level:
+            return
+    raise TemplateSyntaxError(
+        f"the template is nested more than {limits.parse_depth} deep", level[0].lineno
+    )
+
+
+def _check_node(node: nodes.Node, filters: Vocabulary, tests: Vocabulary) -> None:
+    reason = _REFUSED_TAGS.get(type(node))
+    if reason:
+        raise TemplateAssertionError(reason, node.lineno)
+    match node:
+        case nodes.Filter():
+            filters.check(node.name, node.lineno)
+        case nodes.Test():
+            tests.check(node.name, node.lineno)
+        case nodes.Tuple() if any(isinstance(item, nodes.Slice) for item in node.items):
+            raise TemplateSyntaxError("only one slice fits between brackets", node.lineno)
+
+
+class Metering(NodeTransformer):
+    """Puts the meter wherever a template could take long or grow large."""
+
+    def __init__(self) -> None:
+        self._loops = 0
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja2 finds it by name
+        """Each turn counts, and so does each test of an element (`for … if …`)."""
+        self._loops += 1
+        if self._loops > MAX_LOOPS:
+            raise TemplateSyntaxError(f"loops stand more than {MAX_LOOPS} deep", node.lineno)
+        weight = _weight(node)
+        self.generic_visit(node)
+        self._loops -= 1
+        node.body.insert(0, _entering(ENTER_TURN, weight, node.lineno))
+        if node.test is not None:
+            entered = _call(ENTER_TURN, nodes.Const(1), lineno=node.lineno)
+            node.test = nodes.And(entered, node.test, lineno=node.lineno)
+        return node
+
+    def visit_Macro(self, node: nodes.Macro) -> nodes.Node:  # noqa: N802 - as above
+        """Each call counts."""
+        return self._visit_body(node)
+
+    def visit_CallBlock(self, node: nodes.CallBlock) -> nodes.Node:  # noqa: N802 - as above
+        """Each call of `caller` counts."""
+        return self._visit_body(node)
+
+    def _visit_body(self, node: nodes.Macro | nodes.CallBlock) -> nodes.Node:
+        weight = _weight(node)
+        self.generic_visit(node)
+        node.body.insert(0, _entering(ENTER_MACRO, weight, node.lineno))
+        return node
+
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:  # noqa: N802 - as above
+        """What is compared is weighed: comparing walks through all of it."""
+        self.generic_visit(node)
+        node.expr = _weighed(node.expr)
+        for operand in node.ops:
+            operand.expr = _weighed(operand.expr)
+        return node
+
+    def visit_Pair(self, node: nodes.Pair) -> nodes.Node:  # noqa: N802 - as above
+        """So are the keys of a mapping: hashing walks through all of them."""
+        self.generic_visit(node)
+        node.key = _weighed(node.key)
+        return node
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - as above
+        """`~` becomes a call."""
+        self.generic_visit(node)
+        return _call(CONCAT, nodes.List(node.nodes, lineno=node.lineno), lineno=node.lineno)
+
+    def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:  # noqa: N802 - as above
+        """A slice becomes a call."""
+        self.generic_visit(node)
+        if not isinstance(node.arg, nodes.Slice):
+            return node
+        bounds = [
+            nodes.Const(None) if bound is None else bound
+            for bound in (node.arg.start, node.arg.stop, node.arg.step)
+        ]
+        return _call(SLICE, node.node, *bounds, lineno=node.lineno)
+
+    def visit_Call(self, node: nodes.Call) -> nodes.Node:  # noqa: N802 - as above
+        """`*arguments` and `**arguments` are counted."""
+        return self._visit_arguments(node)
+
+    def visit_Filter(self, node: nodes.Filter) -> nodes.Node:  # noqa: N802 - as above
+        """Likewise."""
+        return self._visit_arguments(node)
+
+    def visit_Test(self, node: nodes.Test) -> nodes.Node:  # noqa: N802 - as above
+        """Likewise."""
+        return self._visit_arguments(node)
+
+    def _visit_arguments(self, node: nodes.Call | nodes.Filter | nodes.Test) -> nodes.Node:
+        self.generic_visit(node)
+        if node.dyn_args is not None:
+            node.dyn_args = _call(SPREAD, node.dyn_args, lineno=node.lineno)
+        if node.dyn_kwargs is not None:
+            node.dyn_kwargs = _call(SPREAD, node.dyn_kwargs, lineno=node.lineno)
+        return node
+
+
+def _weight(node: nodes.Node) -> int:
+    return sum(1 for _ in node.find_all(nodes.Node))
+
+
+def _entering(name: str, weight: int, lineno: int) -> nodes.ExprStmt:
+    return nodes.ExprStmt(_call(name, nodes.Const(weight), lineno=lineno), lineno=lineno)
+
+
+def _weighed(node: nodes.Expr) -> nodes.Expr:
+    if isinstance(node, nodes.Const):
+        return node
+    return _call(WEIGHED, node, lineno=node.lineno)
+
+
+def _call(name: str, value: nodes.Expr, *args: nodes.Expr, lineno: int) -> nodes.Filter:
+    return nodes.Filter(value, name, list(args), [], None, None, lineno=lineno)

@@ -1,0 +1,74 @@
+"""Jinja2's tests (`value is …`), each either bounded or refused with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from jinja2.tests import TESTS as JINJA_TESTS
+
+from kalypso_actions.rendering.jinja_filters import FOR_HTML
+from kalypso_actions.rendering.jinja_meter import current_meter, describe, refuse_undefined
+
+REFUSED_TESTS: Final[Mapping[str, str]] = {
+    "callable": "whoever writes a template knows what can be called",
+    "escaped": FOR_HTML,
+    "filter": "whoever writes a template knows the filters",
+    "sameas": "whether equal values are one value is Python's affair; write == or `is true`",
+    "test": "whoever writes a template knows the tests",
+}
+
+Test = Callable[..., bool]
+
+_ORIGINAL: Final[Mapping[str, Any]] = JINJA_TESTS
+
+
+def _comparing(name: str) -> Test:
+    """Comparing walks through all of both values."""
+
+    def comparing(value: object, other: object) -> bool:
+        meter = current_meter()
+        meter.weigh(value)
+        meter.weigh(other)
+        return bool(_ORIGINAL[name](value, other))
+
+    return comparing
+
+
+def _on_number(name: str) -> Test:
+    """Of a text, Python's `%` would format it."""
+
+    def on_number(value: object, *args: Any, **kwargs: Any) -> bool:
+        refuse_undefined(value)
+        if not isinstance(value, int | float):
+            raise TypeError(f"{describe(value)} is no number")
+        return bool(_ORIGINAL[name](value, *args, **kwargs))
+
+    return on_number
+
+
+def _on_text(name: str) -> Test:
+    def on_text(value: object) -> bool:
+        return bool(_ORIGINAL[name](current_meter().text(value)))
+
+    return on_text
+
+
+_COMPARISONS: Final = (
+    *("==", "!=", "<", "<=", ">", ">="),
+    *("eq", "equalto", "ne", "lt", "lessthan", "le", "gt", "greaterthan", "ge"),
+    "in",
+)
+_OF_KIND: Final = (
+    *("boolean", "false", "float", "integer", "none", "number", "string", "true"),
+    *("iterable", "mapping", "sequence"),
+    *("defined", "undefined"),
+)
+
+TESTS: Final[Mapping[str, Test]] = {
+    **{name: _comparing(name) for name in _COMPARISONS},
+    **{name: _on_number(name) for name in ("divisibleby", "even", "odd")},
+    **{name: _on_text(name) for name in ("lower", "upper")},
+    **{name: _ORIGINAL[name] for name in _OF_KIND},
+}
+"""Every test that a template may use."""

@@ -1,0 +1,230 @@
+"""Operations on texts whose result can be far larger than their arguments.
+
+Each asks the meter before it builds anything; the results are Python's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, Final, cast
+
+from jinja2 import Environment
+from jinja2.sandbox import SandboxedFormatter
+
+from kalypso_actions.rendering.jinja_meter import current_meter, describe
+
+_PIECE_COST: Final = 32
+"""What Python spends on each of the small texts that a text is cut into."""
+
+_CONVERSION: Final = re.compile(
+    r"%(?:\((?P<key>[^()]*)\))?(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?"
+    r"(?:\.(?P<precision>\*|\d*))?[hlL]?(?P<verb>[diouxXeEfFgGcrsa%])"
+)
+_NUMBER: Final = re.compile(r"\d+")
+_FORMATTED: Final = (str, int, float)
+"""Types whose `format` takes a specification."""
+
+
+def replace(text: str, old: str, new: str, count: int = -1) -> str:
+    """`str.replace`."""
+    meter = current_meter()
+    found = text.count(old)
+    meter.reserve(len(text) + found * max(0, len(new) - len(old)), "a replaced text")
+    return text.replace(old, new, count)
+
+
+def join(separator: str, pieces: object) -> str:
+    """`str.join`."""
+    texts = current_meter().items(pieces)
+    for index, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"item {index} is {describe(text)}, only texts can be joined")
+    return joined(separator, cast("list[str]", texts))
+
+
+def joined(separator: str, texts: list[str]) -> str:
+    """The texts, once their size together is known."""
+    size = sum(map(len, texts)) + len(separator) * len(texts)
+    current_meter().reserve(size, "a joined text")
+    return separator.join(texts)
+
+
+def percent(text: str, values: object) -> str:
+    """`text % values`, conversion by conversion."""
+    arguments = list(values) if isinstance(values, tuple) else [values]
+    conversions = _Conversions(_Growing(len(text)), arguments, values)
+    _refuse_incomplete(text)
+    result = _CONVERSION.sub(conversions.convert, text)
+    if arguments and not isinstance(values, dict):
+        raise TypeError("not all arguments converted during string formatting")
+    return result
+
+
+def _refuse_incomplete(text: str) -> None:
+    rest = _CONVERSION.sub("", text)
+    if "%" in rest:
+        start = rest.index("%")
+        raise ValueError(f"unsupported format {rest[start : start + 10]!r}")
+
+
+class _Growing:
+    """The size of a text that is put together piece by piece."""
+
+    def __init__(self, size: int) -> None:
+        self.meter = current_meter()
+        self._size = size
+
+    def ask(self, size: int) -> None:
+        """May a piece of `size` characters be built? Raises LimitError."""
+        self.meter.check(self._size + size, "a formatted text")
+
+    def add(self, piece: str) -> str:
+        """The piece, counted. Raises LimitError."""
+        self._size += len(piece)
+        self.meter.spend(len(piece), "a formatted text")
+        self.ask(0)
+        return piece
+
+
+class _Conversions:
+    """The conversions of one `%`, each taking its argument."""
+
+    def __init__(self, result: _Growing, arguments: list[object], values: object) -> None:
+        self._result = result
+        self._arguments = arguments
+        self._values = values
+
+    def convert(self, match: re.Match[str]) -> str:
+        if match["verb"] == "%":
+            return "%"
+        width = self._number(match["width"])
+        precision = max(0, self._number(match["precision"]))
+        value = self._value(match["key"])
+        if match["verb"] in "sra":
+            shown = self._result.meter.text(value)
+            value = shown if match["verb"] == "s" else value
+        point = "" if match["precision"] is None else f".{precision}"
+        self._result.ask(abs(width) + precision)
+        return self._result.add(f"%{match['flags']}{width or ''}{point}{match['verb']}" % (value,))
+
+    def _value(self, key: str | None) -> object:
+        if key is None:
+            if not self._arguments:
+                raise TypeError("not enough arguments for format string")
+            return self._arguments.pop(0)
+        if not isinstance(self._values, Mapping):
+            raise TypeError("format requires a mapping")
+        return self._values[key]
+
+    def _number(self, digits: str | None) -> int:
+        if digits != "*":
+            return int(digits or 0)
+        number = self._value(None)
+        if not isinstance(number, int):
+            raise TypeError("* wants int")
+        return number
+
+
+class BoundedFormatter(SandboxedFormatter):
+    """`str.format` in the sandbox."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        self._result = _Growing(0)
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        """`!s`, `!r` and `!a`, of data alone."""
+        if conversion is not None:
+            self._result.meter.text(value)
+        return super().convert_field(value, conversion)
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """One replaced field; widths and precisions are the numbers in its specification."""
+        if not isinstance(value, _FORMATTED):
+            if format_spec:
+                raise TypeError(f"{describe(value)} takes no format {format_spec!r}")
+            value = self._result.meter.text(value)
+        self._result.ask(sum(int(number) for number in _NUMBER.findall(format_spec)))
+        return self._result.add(format(value, format_spec))
+
+
+def _padded(method: Callable[..., str]) -> Callable[..., str]:
+    @wraps(method)
+    def padded(text: str, width: int, *fill: str) -> str:
+        current_meter().reserve(max(len(text), _as_size(width)), "a padded text")
+        return method(text, width, *fill)
+
+    return padded
+
+
+def expandtabs(text: str, tabsize: int = 8) -> str:
+    """`str.expandtabs`."""
+    size = len(text) + text.count("\t") * _as_size(tabsize)
+    current_meter().reserve(size, "a text with its tabs expanded")
+    return text.expandtabs(tabsize)
+
+
+def _as_size(number: object) -> int:
+    """0 where it is no number, which is then the method's own error."""
+    return max(0, number) if isinstance(number, int) else 0
+
+
+def _in_pieces(method: Callable[..., list[str]]) -> Callable[..., list[str]]:
+    @wraps(method)
+    def pieces(text: str, *args: object, **kwargs: object) -> list[str]:
+        current_meter().spend(len(text) * _PIECE_COST, "cutting a text into pieces")
+        return method(text, *args, **kwargs)
+
+    return pieces
+
+
+center = _padded(str.center)
+
+_LARGER: Final[Mapping[str, Callable[..., object]]] = {
+    "center": center,
+    "expandtabs": expandtabs,
+    "join": join,
+    "ljust": _padded(str.ljust),
+    "replace": replace,
+    "rjust": _padded(str.rjust),
+    "rsplit": _in_pieces(str.rsplit),
+    "split": _in_pieces(str.split),
+    "splitlines": _in_pieces(str.splitlines),
+    "zfill": _padded(str.zfill),
+}
+"""Methods with a bounded version."""
+
+_ALIKE: Final = frozenset(
+    {
+        *("capitalize", "casefold", "lower", "swapcase", "title", "upper"),
+        *("lstrip", "removeprefix", "removesuffix", "rstrip", "strip"),
+        *("count", "endswith", "find", "index", "rfind", "rindex", "startswith"),
+        *("partition", "rpartition"),
+        *("isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "isidentifier", "islower"),
+        *("isnumeric", "isprintable", "isspace", "istitle", "isupper"),
+    }
+)
+"""Methods whose result is hardly larger than the text."""
+
+TEXT_METHODS: Final = frozenset({*_LARGER, *_ALIKE, "format", "format_map"})
+"""What a template may call on a text. `encode`, `maketrans` and `translate` make no text."""
+
+
+def call_text_method(
+    environment: Environment, text: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> object:
+    """Call one of TEXT_METHODS. Raises LimitError, and what Python raises."""
+    meter = current_meter()
+    meter.spend(len(text), "a method of a text")
+    if name == "format":
+        return BoundedFormatter(environment).vformat(text, args, kwargs)
+    if name == "format_map":
+        (mapping,) = args
+        return BoundedFormatter(environment).vformat(text, (), mapping)
+    if name in _LARGER:
+        return _LARGER[name](text, *args, **kwargs)
+    for argument in args:
+        meter.weigh(argument)
+    return getattr(text, name)(*args, **kwargs)
