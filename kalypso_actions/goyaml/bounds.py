@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-MAX_DEPTH: Final = 200
+MAX_DEPTH: Final = 100
 """Levels of lists and mappings, in what is read and in what is written."""
 
 MAX_BYTES: Final = 16 * 1024 * 1024

@@ -7,7 +7,6 @@ YAML 1.1, with yaml.v2's own deviations: `0o17` is an integer, `1:20` and a lone
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from calendar import monthrange
 from typing import Final
@@ -42,6 +41,9 @@ SIGN_AFTER_PREFIX: Final = re.compile(r"0b([-+][01]+)")
 FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 DOTTED: Final = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
 
+BASE64: Final = re.compile(
+    "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?",
+)
 TIMESTAMP: Final = re.compile(
     r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
     r"(?:(?:[Tt]| +)([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?)?"
@@ -96,17 +98,17 @@ def _finite(text: str) -> float | None:
     return value if abs(value) != float("inf") else None
 
 
-def tagged(text: str, tag: str) -> Scalar:
+def tagged(text: str, tag: str, line: int = 0) -> Scalar:
     """Return the value of a scalar, plain or quoted, with an explicit tag (`tag:yaml.org,2002:…`).
 
-    Raises `YAMLError` where yaml.v2 cannot read the text as that type. Tags that yaml.v2 does not
-    know, the lone `!` among them, leave the text as it is.
+    Raises `YAMLError` for that `line` where yaml.v2 cannot read the text as that type. Tags that
+    yaml.v2 does not know, the lone `!` among them, leave the text as it is.
     """
     if not tag.startswith(TAG_PREFIX):
         return text
     name = tag[len(TAG_PREFIX) :]
     if name == "binary":
-        return _decoded_binary(text)
+        return _decoded_binary(text, line)
     if name not in {"bool", "int", "float", "null", "timestamp"}:
         return text
     if name == "timestamp" and is_timestamp(text):
@@ -116,7 +118,7 @@ def tagged(text: str, tag: str) -> Scalar:
     if name == "float" and found == "int" and isinstance(value, int) and value <= MAX_INT64:
         return float(value)
     if found != name:
-        raise YAMLError(f"cannot decode !!{found} `{text}` as a !!{name}")
+        raise YAMLError(f"cannot decode !!{found} `{text}` as a !!{name}", line)
     return value
 
 
@@ -130,13 +132,12 @@ def _tag_name(value: Scalar) -> str:
     return "float" if isinstance(value, float) else "str"
 
 
-def _decoded_binary(text: str) -> str:
+def _decoded_binary(text: str, line: int) -> str:
     """Decode base64 with padding, line breaks ignored, as Go's StdEncoding."""
-    try:
-        data = base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise YAMLError("!!binary value contains invalid base64 data") from error
-    return data.decode("utf-8", "surrogateescape")
+    encoded = text.replace("\n", "").replace("\r", "")
+    if not BASE64.fullmatch(encoded):
+        raise YAMLError("!!binary value contains invalid base64 data", line)
+    return base64.b64decode(encoded).decode("utf-8", "surrogateescape")
 
 
 def is_timestamp(text: str) -> bool:

@@ -1,0 +1,49 @@
+"""The tree of a YAML document, before its values are made."""
+
+from __future__ import annotations
+
+
+class ScalarNode:
+    """A scalar: `tag` in full or "" where none is written, `implicit` where its text decides."""
+
+    __slots__ = ("implicit", "line", "tag", "text")
+
+    def __init__(self, line: int, text: str = "", tag: str = "", *, implicit: bool = True) -> None:
+        self.line = line
+        self.text = text
+        self.tag = tag
+        self.implicit = implicit
+
+
+class SequenceNode:
+    """A list; yaml.v2 looks at no tag here."""
+
+    __slots__ = ("items", "line")
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.items: list[Node] = []
+
+
+class MappingNode:
+    """Keys and values in the order of the text, repeated keys too."""
+
+    __slots__ = ("entries", "line")
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.entries: list[tuple[Node, Node]] = []
+
+
+class AliasNode:
+    """`*name`; its target may be the collection that it stands in."""
+
+    __slots__ = ("line", "name", "target")
+
+    def __init__(self, line: int, name: str, target: Node) -> None:
+        self.line = line
+        self.name = name
+        self.target = target
+
+
+Node = ScalarNode | SequenceNode | MappingNode | AliasNode
