@@ -1,1 +1,27 @@
-"""YAML as Go's libraries read and write it: yaml.v2 2.4.0 and yaml.v3 3.0.1."""
+"""YAML as Go's libraries read and write it: yaml.v2 2.4.0 and yaml.v3 3.0.1.
+
+    parse(text)       what yaml.v2 decodes into an `interface{}`
+    dump_v3(value)    what yaml.v3 writes
+    dump_v2(value)    what yaml.v2 writes
+
+Reading goes cursor, scanner (with flow_scalars, block_scalars, tags), composer, parser: from
+characters to tokens, nodes and values; `scalars` tells what a scalar is. Writing goes emitter, with
+keys for their order, quoting for the form of a string and layout for those of several lines.
+"""
+
+from __future__ import annotations
+
+from kalypso_actions.goyaml.bounds import MAX_BYTES, MAX_DEPTH
+from kalypso_actions.goyaml.emitter import dump_v2, dump_v3
+from kalypso_actions.goyaml.errors import YAMLBoundError, YAMLError
+from kalypso_actions.goyaml.parser import parse
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "YAMLBoundError",
+    "YAMLError",
+    "dump_v2",
+    "dump_v3",
+    "parse",
+]
