@@ -18,7 +18,7 @@ SETTINGS: Final = (
     "fetch.recurseSubmodules=false",
     "fetch.writeCommitGraph=false",
     "protocol.version=2",
-    # A redirect could carry a credential to another host.
+    # A redirect could carry a credential to another host; `remote` follows those that do not.
     "http.followRedirects=false",
     "http.lowSpeedLimit=1000",
     "http.lowSpeedTime=60",
@@ -40,6 +40,8 @@ NO_USER_CONFIG: Final = {
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=30",
 }
+
+TRACE: Final = {"GIT_TRACE_CURL": "1", "GIT_TRACE_CURL_NO_DATA": "1", "GIT_TRACE_REDACT": "1"}
 
 USER_CONFIG: Final = (
     *("GIT_CONFIG_GLOBAL", "GIT_SSH", "GIT_SSH_COMMAND", "SSH_AGENT_PID"),
@@ -86,10 +88,12 @@ class Git:
         *,
         stdin: bytes = b"",
         timeout: float = 600,
+        trace: bool = False,
     ) -> bytes:
         """A call that talks to the repository at `url`, which is its remote `origin`.
 
-        It gets the credential of that URL and no other. Raises ProcessError.
+        It gets the credential of that URL and no other. With `trace`, git tells what goes over
+        HTTP, credentials left out. Raises ProcessError.
         """
         remote = (
             f"remote.origin.url={url}",
@@ -99,7 +103,11 @@ class Git:
         settings = [part for setting in remote for part in ("-c", setting)]
         command = ["git", f"--git-dir={git_dir}", *self._settings(), *settings, *arguments]
         environment = self._environment(
-            {"GIT_ALLOW_PROTOCOL": ":".join(sorted(self._protocols)), **self._credential(url)}
+            {
+                "GIT_ALLOW_PROTOCOL": ":".join(sorted(self._protocols)),
+                **self._credential(url),
+                **(TRACE if trace else {}),
+            }
         )
         inherit = ["SSH_AUTH_SOCK"] if "ssh" in self._protocols else []
         return self._programs.run(

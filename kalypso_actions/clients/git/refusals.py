@@ -20,6 +20,9 @@ TRANSIENT: Final = re.compile(
 )
 PERMANENT: Final = re.compile(r"returned error: (3\d\d|4(?!29)\d\d)", re.IGNORECASE)
 
+REDIRECT: Final = re.compile(r"returned error: 30\d|unable to update url base from redirection")
+LOCATION: Final = re.compile(r"recv header(?:, \w+)?: location: (\S+)", re.IGNORECASE)
+
 MISMATCHED_FORMAT: Final = "mismatched algorithms"
 
 REFUSALS: Final = (
@@ -32,11 +35,6 @@ REFUSALS: Final = (
         r"not our ref|unadvertised object|no such remote ref|remote did not send all necessary",
         "the server does not have that commit",
         "check its id; it may have been on a branch that was rewritten or deleted",
-    ),
-    (
-        r"returned error: 30\d|redirect",
-        "the server answers with a redirect, which is not followed",
-        "the repository has moved or been renamed: write its new URL",
     ),
     (
         r"could not read (username|password)|authentication failed|error: 401|invalid user",
@@ -75,6 +73,17 @@ REFUSALS: Final = (
 def is_transient(error: ProcessError) -> bool:
     """Whether the same call may well succeed a little later."""
     return TRANSIENT.search(error.words) is not None and PERMANENT.search(error.words) is None
+
+
+def is_redirect(error: ProcessError) -> bool:
+    """Whether the server sent git elsewhere."""
+    return REDIRECT.search(error.words) is not None
+
+
+def redirect_target(error: ProcessError) -> str:
+    """The URL of the repository that a traced call was sent to; "" when it does not say."""
+    found = LOCATION.findall(error.words)
+    return str(found[-1]).partition("/info/refs")[0] if found else ""
 
 
 def refusal(error: ProcessError, url: str, what: str) -> KalypsoError:

@@ -13,8 +13,14 @@ from typing import Final, Self
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.local import check_branch, check_commit
 from kalypso_actions.clients.git.program import Git
-from kalypso_actions.clients.git.refusals import MISMATCHED_FORMAT, is_transient, refusal
-from kalypso_actions.clients.git.urls import check_url, copy_key
+from kalypso_actions.clients.git.refusals import (
+    MISMATCHED_FORMAT,
+    is_redirect,
+    is_transient,
+    redirect_target,
+    refusal,
+)
+from kalypso_actions.clients.git.urls import check_url, copy_key, same_server, without_secret
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location
 
@@ -190,11 +196,33 @@ class _Copy:
 
     def _talk(self, arguments: Sequence[str], what: str, *, stdin: bytes = b"") -> bytes:
         """Ask the remote, again after a transient failure. Raises KalypsoError."""
-        for delay in (*DELAYS, None):
+        moved = False
+        delays = iter(DELAYS)
+        while True:
             try:
                 return self._git.run_remote(self._git_dir, self._url, arguments, stdin=stdin)
             except ProcessError as error:
+                if is_redirect(error) and not moved:
+                    self._url = self._new_url(what)
+                    moved = True
+                    continue
+                delay = next(delays, None)
                 if delay is None or not is_transient(error):
                     raise refusal(error, self._url, what) from error
                 self._sleep(delay)
-        raise AssertionError("unreachable")
+
+    def _new_url(self, what: str) -> str:
+        """Where the server says that the repository is now, if that is on the same server."""
+        target = ""
+        try:
+            self._git.run_remote(self._git_dir, self._url, ["ls-remote", "origin"], trace=True)
+        except ProcessError as error:
+            target = redirect_target(error)
+        if target and same_server(target, self._url):
+            return target
+        where = f" to {without_secret(target)}" if target else ""
+        raise KalypsoError(
+            f"{what} cannot be read: the server sends git elsewhere{where}",
+            Location(self._url),
+            "write the repository's new URL",
+        )

@@ -97,6 +97,11 @@ def credential_for(url: str, credentials: Mapping[str, str]) -> str:
     return found
 
 
+def same_server(first: str, second: str) -> bool:
+    """Whether protocol, host and port are the same."""
+    return _server(split(first)) == _server(split(second))
+
+
 def _server(parts: SplitResult) -> tuple[str, str, int | None]:
     default = {"https": 443, "http": 80}.get(parts.scheme)
     return parts.scheme, parts.hostname or "", parts.port or default

@@ -1,0 +1,229 @@
+"""Repositories on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.git import GitRepository, is_repository
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.documents import FileEntry
+from tests.clients.repositories import commit, git, programs, repository
+
+
+def opened(path: Path) -> GitRepository:
+    return GitRepository(path, programs())
+
+
+def test_files_of_a_branch_and_of_a_commit(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    first = commit(path, {"a/x.yaml": "one\n", "b.yaml": ""})
+    second = commit(path, {"a/x.yaml": "two\n"})
+    (path / "a" / "x.yaml").write_text("not committed")
+    now, before = opened(path).at_branch("main"), opened(path).at_commit(first)
+    assert (now.commit, before.commit) == (second, first)
+    assert now.repository == str(path)
+    assert list(now.entries()) == ["a/x.yaml", "b.yaml"]
+    entry = before.entries()["a/x.yaml"]
+    assert entry == FileEntry("a/x.yaml", "100644", git(path, "rev-parse", f"{first}:a/x.yaml"), 4)
+    assert now.read(["b.yaml", "a/x.yaml"]) == {"b.yaml": b"", "a/x.yaml": b"two\n"}
+    assert before.read(["a/x.yaml"]) == {"a/x.yaml": b"one\n"}
+    assert now.read([]) == {}
+
+
+def test_tree_ids(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    commit(path, {"a/b/x.yaml": "x"})
+    files = opened(path).at_branch("main")
+    for folder in ("", "a", "a/b"):
+        assert files.tree_id(folder) == git(path, "rev-parse", f"HEAD:{folder}")
+    assert files.tree_id(".") == files.tree_id("")
+    assert files.tree_id("a/b/x.yaml") is None
+    assert files.tree_id("nowhere") is None
+
+
+def test_commit_without_files(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    commit(path, {})
+    files = opened(path).at_branch("main")
+    assert files.entries() == {}
+    assert files.tree_id("") == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
+def test_any_names_and_contents(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    names = ["a b.yaml", "tab\t.yaml", "new\nline.yaml", "ü.yaml", '"quoted".yaml', "-dash", "a\\b"]
+    contents = {name: name.encode() + b"\x00\n\xff" for name in names}
+    commit(path, contents)
+    odd = git(path, "hash-object", "-w", "--stdin", stdin=b"odd")
+    entry = f"100644 blob {odd}\t".encode() + b"\xff.yaml\x00"
+    tree = git(path, "mktree", "-z", stdin=entry)
+    bare = git(path, "commit-tree", tree, "-m", "odd")
+    assert opened(path).at_branch("main").read(names) == contents
+    assert opened(path).at_commit(bare).read(["\udcff.yaml"]) == {"\udcff.yaml": b"odd"}
+
+
+def test_submodules_and_links_are_entries(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    (path / "link").symlink_to("../../etc/passwd")
+    head = commit(path, {"x": "x"})
+    git(path, "update-index", "--add", "--cacheinfo", f"160000,{head},module")
+    git(path, "commit", "--quiet", "-m", "module")
+    files = opened(path).at_branch("main")
+    assert {name: entry.mode for name, entry in files.entries().items()} == {
+        "link": "120000",
+        "module": "160000",
+        "x": "100644",
+    }
+    assert files.read(["link"]) == {"link": b"../../etc/passwd"}
+
+
+@pytest.mark.parametrize("name", [b"..", b".", b".git", b".GIT"])
+def test_tree_that_no_checkout_would_write_is_refused(tmp_path: Path, name: bytes) -> None:
+    path = repository(tmp_path / "repo")
+    blob = git(path, "hash-object", "-w", "--stdin", stdin=b"x")
+    inner = b"100644 x\x00" + bytes.fromhex(blob)
+    tree = git(path, "hash-object", "-w", "-t", "tree", "--literally", "--stdin", stdin=inner)
+    outer = b"40000 " + name + b"\x00" + bytes.fromhex(tree)
+    top = git(path, "hash-object", "-w", "-t", "tree", "--literally", "--stdin", stdin=outer)
+    evil = git(path, "commit-tree", top, "-m", "evil")
+    with pytest.raises(KalypsoError, match="a path that no checkout would write"):
+        opened(path).at_commit(evil).entries()
+
+
+def test_clone_has_its_own_branches_and_origins(tmp_path: Path) -> None:
+    origin = repository(tmp_path / "origin")
+    main = commit(origin, {"x": "main"})
+    git(origin, "checkout", "--quiet", "-b", "dev")
+    dev = commit(origin, {"x": "dev"})
+    git(origin, "checkout", "--quiet", "main")
+    git(tmp_path, "clone", "--quiet", str(origin), "clone")
+    clone = tmp_path / "clone"
+    git(clone, "checkout", "--quiet", "-b", "feature")
+    own = commit(clone, {"x": "own"})
+    assert opened(clone).at_branch("dev").commit == dev
+    assert opened(clone).at_branch("feature").commit == own
+    git(clone, "branch", "--force", "dev", own)
+    assert opened(clone).at_branch("dev").commit == own
+    assert opened(clone).default_branch() == "main"
+    assert opened(clone).at_branch("main").commit == main
+    assert opened(clone).has_branch("dev")
+    assert not opened(clone).has_branch("prod")
+    assert not opened(clone).has_branch("-x")
+
+
+def test_default_branch(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo", branch="trunk")
+    assert opened(path).default_branch() == "trunk"
+    commit(path, {"x": "x"})
+    git(path, "checkout", "--quiet", "--detach")
+    with pytest.raises(KalypsoError, match="its default branch is not known"):
+        opened(path).default_branch()
+
+
+def test_bare_repositories_and_worktrees(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    head = commit(path, {"x": "x"})
+    git(tmp_path, "clone", "--quiet", "--bare", str(path), "bare")
+    git(path, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "worktree"))
+    for other in ("bare", "worktree"):
+        assert is_repository(tmp_path / other)
+        assert opened(tmp_path / other).at_branch("main").commit == head
+    assert opened(tmp_path / "worktree").default_branch() == "side"
+
+
+def test_folder_inside_a_repository_is_none(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    commit(path, {"a/x": "x"})
+    assert is_repository(path)
+    assert not is_repository(path / "a")
+    assert not is_repository(tmp_path / "nowhere")
+    with pytest.raises(KalypsoError, match="not a git repository"):
+        opened(path / "a")
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        *("", "-x", "--all", "a b", "a..b", "a~1", "a^", "a:b", "a?", "a*", "a[", "a\\b", "a\nb"),
+        *("@{u}", "@", "a.lock", "a/", "/a", "a//b", ".a", "a/.b", "a.", "a@{1}", "a.lock/b"),
+    ],
+)
+def test_what_cannot_be_a_branch(tmp_path: Path, branch: str) -> None:
+    path = repository(tmp_path / "repo")
+    with pytest.raises(KalypsoError, match="is not the name of a branch"):
+        opened(path).at_branch(branch)
+
+
+def test_missing_branch_names_one_that_is_near(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    commit(path, {"x": "x"})
+    git(path, "branch", "stage/east")
+    with pytest.raises(KalypsoError, match="there is no branch 'stage/eest'") as caught:
+        opened(path).at_branch("stage/eest")
+    assert caught.value.problem.advice == "is 'stage/east' meant?"
+
+
+@pytest.mark.parametrize(
+    "commit_id", ["", "HEAD", "abc1234", "g" * 40, "A" * 40, "a" * 41, "-" * 40]
+)
+def test_commit_has_to_be_a_full_id(tmp_path: Path, commit_id: str) -> None:
+    path = repository(tmp_path / "repo")
+    with pytest.raises(KalypsoError, match="is not a commit id"):
+        opened(path).at_commit(commit_id)
+
+
+@pytest.mark.parametrize("commit_id", ["a" * 40, "a" * 64])
+def test_missing_commit(tmp_path: Path, commit_id: str) -> None:
+    path = repository(tmp_path / "repo")
+    commit(path, {"x": "x"})
+    with pytest.raises(KalypsoError, match="is not in the repository"):
+        opened(path).at_commit(commit_id)
+
+
+def test_id_of_something_else_is_no_commit(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    commit(path, {"x": "x"})
+    git(path, "tag", "-a", "v1", "-m", "v1")
+    for revision in ("HEAD^{tree}", "HEAD:x", "refs/tags/v1"):
+        with pytest.raises(KalypsoError, match="is not in the repository"):
+            opened(path).at_commit(git(path, "rev-parse", revision))
+
+
+def test_sha256_repository(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo", object_format="sha256")
+    head = commit(path, {"x": "hello"})
+    assert len(head) == 64
+    assert opened(path).at_commit(head).read(["x"]) == {"x": b"hello"}
+
+
+def test_replaced_objects_have_no_effect(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    first = commit(path, {"x": "one"})
+    second = commit(path, {"x": "two"})
+    git(path, "replace", second, first)
+    assert opened(path).at_branch("main").read(["x"]) == {"x": b"two"}
+
+
+def test_clone_without_its_files_says_so_and_fetches_nothing(tmp_path: Path) -> None:
+    origin = repository(tmp_path / "origin")
+    commit(origin, {"x": "x"})
+    git(tmp_path, "clone", "--quiet", "--bare", "--filter=blob:none", f"file://{origin}", "clone")
+    with pytest.raises(KalypsoError, match="cannot be read") as caught:
+        opened(tmp_path / "clone").at_branch("main").entries()
+    assert "clone it again without --filter" in caught.value.problem.advice
+
+
+def test_configuration_of_the_repository_starts_nothing(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    commit(path, {"x.yaml": "x", ".gitattributes": "*.yaml diff=evil filter=evil\n"})
+    trap = f"touch {tmp_path / 'trapped'}; cat"
+    for name in ("core.fsmonitor", "core.pager", "diff.evil.textconv", "filter.evil.smudge"):
+        git(path, "config", name, trap)
+    hook = path / ".git" / "hooks" / "post-checkout"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\n{trap}\n")
+    hook.chmod(0o755)
+    assert opened(path).at_branch("main").read(["x.yaml"]) == {"x.yaml": b"x"}
+    assert not (tmp_path / "trapped").exists()

@@ -1,0 +1,140 @@
+"""URLs of repositories."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.clients.git.urls import check_url, copy_key, credential_for, without_secret
+from kalypso_actions.errors import KalypsoError
+
+ALL = frozenset({"https", "http", "ssh", "file"})
+
+
+@pytest.mark.parametrize(
+    ("url", "protocol"),
+    [
+        ("https://github.com/org/repo", "https"),
+        ("https://github.com/org/repo.git", "https"),
+        ("https://org@dev.azure.com/org/project/_git/repo", "https"),
+        ("https://host:8443/x", "https"),
+        ("https://[::1]:8443/x", "https"),
+        ("HTTPS://github.com/org/repo", "https"),
+        ("http://127.0.0.1:8080/org/repo", "http"),
+        ("ssh://git@github.com/org/repo", "ssh"),
+        ("ssh://git@github.com:22/org/repo", "ssh"),
+        ("git@github.com:org/repo.git", "ssh"),
+        ("github.com:org/repo", "ssh"),
+        ("file:///srv/git/repo", "file"),
+        ("/srv/git/my repo", "file"),
+        ("./repo", "file"),
+        ("C:\\git\\repo", "file"),
+        ("C:/git/repo", "file"),
+    ],
+)
+def test_protocol_has_to_be_allowed(url: str, protocol: str) -> None:
+    check_url(url, frozenset({protocol}))
+    with pytest.raises(KalypsoError, match=f"not by {protocol}"):
+        check_url(url, ALL - {protocol})
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("-oProxyCommand=touch /tmp/x", "cannot begin with '-'"),
+        ("--upload-pack=touch", "cannot begin with '-'"),
+        ("ssh://-oProxyCommand=x/repo", "cannot begin with '-'"),
+        ("ssh://git@-oProxyCommand=x/repo", "cannot begin with '-'"),
+        ("-oProxyCommand=x@host:repo", "cannot begin with '-'"),
+        ("ext::sh -c touch% /tmp/x", "not the URL of a repository"),
+        ("fd::17", "not the URL of a repository"),
+        ("https::https://github.com/x/y", "not the URL of a repository"),
+        ("", "not the URL of a repository"),
+        ("https://", "not the URL of a repository"),
+        ("https:///path", "not the URL of a repository"),
+        ("https://host/a b", "not the URL of a repository"),
+        ("https://host/a\nb", "not the URL of a repository"),
+        ("https://host/a\x00", "not the URL of a repository"),
+        ("/a\x1bb", "not the URL of a repository"),
+        ("https://host:port/x", "not the URL of a repository"),
+        ("https://[host/x", "not the URL of a repository"),
+        ("://x", "not the URL of a repository"),
+        ("git://github.com/x/y", "not by git"),
+        ("ftp://host/x", "not by ftp"),
+        ("javascript://host/x", "not by javascript"),
+        ("https://user:pass@host/x", "contains a password or token"),
+        ("https://:pass@host/x", "contains a password or token"),
+        ("https://ghp_abc123@github.com/x/y", "contains a password or token"),
+    ],
+)
+def test_what_is_refused_before_git_starts(url: str, message: str) -> None:
+    with pytest.raises(KalypsoError, match=message):
+        check_url(url, ALL)
+
+
+@pytest.mark.parametrize("url", ["https://me:s3cret@host:1/x", "https://ghp_s3cret@host:1/x"])
+def test_secrets_in_urls_are_not_repeated(url: str) -> None:
+    assert without_secret(url) == "https://***@host:1/x"
+    with pytest.raises(KalypsoError) as caught:
+        check_url(url, ALL)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_harmless_urls_are_shown_as_they_are() -> None:
+    for url in ("https://org@dev.azure.com/x", "git@host:x", "/a b", "https://host/x?a#b"):
+        assert without_secret(url) == url
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("https://GitHub.com/o/r", "https://github.com/o/r.git", True),
+        ("https://github.com/o/r/", "https://github.com/o/r", True),
+        ("git@github.com:o/r", "ssh://git@github.com/o/r.git", True),
+        ("https://github.com/o/r", "ssh://git@github.com/o/r", False),
+        ("https://a@host/o/r", "https://b@host/o/r", False),
+        ("https://host/o/r", "https://host/o/R", False),
+        ("https://host/o/r", "https://host:8443/o/r", False),
+    ],
+)
+def test_which_urls_share_a_copy(first: str, second: str, *, same: bool) -> None:
+    assert (copy_key(first) == copy_key(second)) is same
+
+
+CREDENTIALS = {
+    "https://github.com": "host",
+    "https://github.com/org/": "org",
+    "https://github.com/org/repo.git": "repo",
+    "example.com/team": "team",
+    "https://example.com:8443": "port",
+    "http://plain.example.com": "plain",
+    "https://user@named.example.com/x": "named",
+}
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://github.com/other/repo", "host"),
+        ("https://github.com/org/other", "org"),
+        ("https://github.com/Org/Repo", "repo"),
+        ("https://github.com/org/repo/", "repo"),
+        ("https://github.com/organisation/x", "host"),
+        ("https://GITHUB.com:443/org/x", "org"),
+        ("https://me@github.com/org/x", "org"),
+        ("https://github.com.evil.example/org/x", ""),
+        ("https://evil.example/github.com/org", ""),
+        ("https://github.com@evil.example/org/x", ""),
+        ("https://example.com/team/x", "team"),
+        ("https://example.com/x", ""),
+        ("https://example.com:8443/x", "port"),
+        ("https://github.com:8443/org/x", ""),
+        ("http://github.com/org/x", ""),
+        ("http://plain.example.com/x", "plain"),
+        ("ssh://github.com/org/x", ""),
+        ("git@github.com:org/x", ""),
+        ("/github.com/org/x", ""),
+        ("https://named.example.com/x/y", "named"),
+    ],
+)
+def test_credential_belongs_to_the_longest_prefix(url: str, expected: str) -> None:
+    assert credential_for(url, CREDENTIALS) == expected

@@ -1,0 +1,60 @@
+"""Real git repositories for tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from kalypso_actions.clients.process import Programs
+
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "HOME": os.devnull,
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "n",
+    "GIT_AUTHOR_EMAIL": "n@example.com",
+    "GIT_COMMITTER_NAME": "n",
+    "GIT_COMMITTER_EMAIL": "n@example.com",
+    "GIT_ALLOW_PROTOCOL": "file",
+}
+
+
+def programs(**more: str) -> Programs:
+    """Programs with the PATH of the machine and nothing else of its environment."""
+    return Programs({"PATH": os.environ["PATH"], **more})
+
+
+def git(folder: Path, *arguments: str, stdin: bytes = b"") -> str:
+    """Run git as a person would, and return what it says."""
+    done = subprocess.run(
+        ["git", *arguments],
+        cwd=folder,
+        env=ENVIRONMENT,
+        input=stdin,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode("utf-8", "surrogateescape").strip()
+
+
+def repository(path: Path, *, branch: str = "main", object_format: str = "sha1") -> Path:
+    """An empty repository that serves what our client asks for."""
+    path.mkdir(parents=True)
+    git(path, "init", "--quiet", f"--initial-branch={branch}", f"--object-format={object_format}")
+    git(path, "config", "uploadpack.allowFilter", "true")
+    return path
+
+
+def commit(path: Path, files: Mapping[str, str | bytes], message: str = "change") -> str:
+    """Commit these files on the branch that is checked out; returns the commit's id."""
+    for name, content in files.items():
+        file = path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    git(path, "add", "--all")
+    git(path, "commit", "--quiet", "--allow-empty", "-m", message)
+    return git(path, "rev-parse", "HEAD")

@@ -1,0 +1,134 @@
+"""How programs are started."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.process import ProcessError, Programs
+
+PYTHON = Path(sys.executable).name
+HERE = Programs({"PATH": str(Path(sys.executable).parent)})
+
+
+def python(code: str, programs: Programs = HERE, **more: object) -> bytes:
+    return programs.run([PYTHON, "-c", code], **more)  # type: ignore[arg-type]
+
+
+def test_bytes_go_in_and_come_out() -> None:
+    code = "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read()[::-1])"
+    assert python(code, stdin=b"\x00ab\xff") == b"\xffba\x00"
+
+
+def test_program_that_does_not_read_its_input_is_no_error() -> None:
+    assert python("print(1)", stdin=b"x" * 1_000_000) == f"1{os.linesep}".encode()
+
+
+def test_large_output_and_error_output_do_not_block() -> None:
+    code = "import sys; sys.stderr.write('e' * 10**6); sys.stdout.write('o' * 10**6)"
+    assert len(python(code)) == 10**6
+
+
+def test_runs_in_a_folder(tmp_path: Path) -> None:
+    assert (
+        Path(python("import os; print(os.getcwd())", folder=tmp_path).decode().strip()) == tmp_path
+    )
+
+
+def test_no_shell_reads_the_arguments() -> None:
+    code = "import sys; print(sys.argv[1:])"
+    assert HERE.run([PYTHON, "-c", code, "$HOME; *", "a b"]) == b"['$HOME; *', 'a b']\n"
+
+
+def test_only_listed_variables_reach_a_program() -> None:
+    path = str(Path(sys.executable).parent)
+    programs = Programs(
+        {
+            "PATH": path,
+            "HOME": "/home/me",
+            "LC_TIME": "C",
+            "https_proxy": "http://proxy",
+            "SSL_CERT_FILE": "/ca",
+            "GITHUB_TOKEN": "secret",
+            "KALYPSO_INPUTS": "secret",
+            "GIT_DIR": "/elsewhere",
+            "LD_PRELOAD": "/evil.so",
+            "PYTHONPATH": "/evil",
+            "AWAITED": "yes",
+        }
+    )
+    code = "import os, json; print(sorted(os.environ))"
+    output = python(code, programs, extra={"GIT_X": "1"}, inherit=["AWAITED"]).decode()
+    for name in ("LC_CTYPE", "__CF_USER_TEXT_ENCODING"):  # Python and macOS add these themselves
+        output = output.replace(f", '{name}'", "")
+    assert output.strip() == str(
+        ["AWAITED", "GIT_X", "HOME", "LC_TIME", "PATH", "SSL_CERT_FILE", "https_proxy"]
+    )
+
+
+def test_failure_carries_the_words_of_the_program() -> None:
+    with pytest.raises(ProcessError) as caught:
+        python("import sys; sys.stderr.write('one\\rtwo \\x1b[31mred\\n'); sys.exit(7)")
+    assert caught.value.status == 7
+    assert caught.value.words == "one\ntwo [31mred"
+    assert caught.value.problem.message == f"{PYTHON}: one\ntwo [31mred"
+
+
+def test_silent_failure_names_its_exit_code() -> None:
+    with pytest.raises(ProcessError, match="exit code 3"):
+        python("raise SystemExit(3)")
+
+
+def test_long_words_are_cut_at_their_beginning() -> None:
+    with pytest.raises(ProcessError) as caught:
+        python("import sys; sys.exit('x' * 10000 + 'end')")
+    assert caught.value.words.startswith("…x")
+    assert caught.value.words.endswith("xend")
+    assert len(caught.value.words) == 4001
+
+
+@pytest.mark.parametrize("path", ["", "/nowhere"])
+def test_absent_program(path: str) -> None:
+    programs = Programs({"PATH": path})
+    assert programs.find("kustomize") is None
+    with pytest.raises(ProcessError, match="the program kustomize was not found") as caught:
+        programs.run(["kustomize"])
+    assert caught.value.status is None
+    assert "install kustomize" in caught.value.problem.advice
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a file is executable by its mode")
+def test_program_that_cannot_be_started(tmp_path: Path) -> None:
+    (tmp_path / "broken").write_bytes(b"\x7fELF nothing")
+    (tmp_path / "broken").chmod(0o755)
+    with pytest.raises(ProcessError, match="broken cannot be started"):
+        Programs({"PATH": str(tmp_path)}).run(["broken"])
+
+
+def test_time_limit_ends_the_program_and_what_it_started(tmp_path: Path) -> None:
+    child = f"import time; time.sleep(2); open({str(tmp_path / 'alive')!r}, 'w')"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    started = time.monotonic()
+    with pytest.raises(ProcessError, match=r"did not finish within 0\.5 seconds"):
+        python(code, timeout=0.5)
+    assert time.monotonic() - started < 2
+    time.sleep(2)
+    assert not (tmp_path / "alive").exists()
+
+
+def test_no_terminal_to_ask_on() -> None:
+    if os.name == "posix":
+        with pytest.raises(ProcessError, match="No such device or address"):
+            python("open('/dev/tty')")
+
+
+def test_each_call_is_logged_with_its_time(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "kalypso_actions.clients.process"):
+        python("pass", extra={"SECRET": "hidden"})
+    assert caplog.messages[0].startswith(f"{PYTHON} -c pass  0.")
+    assert "hidden" not in caplog.text
