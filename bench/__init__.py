@@ -1,0 +1,1 @@
+"""Speed and memory, on fleets that are made up."""

@@ -1,0 +1,130 @@
+"""How many manifests a second: our template engine, Go's as upstream uses it, and gotpl.
+
+Each gets the same manifests with the same data, made before the clock starts. Ours and gotpl
+compile a template once, as they are meant to be used; upstream parses it for every use. gotpl has
+none of Kalypso's own functions: it is measured on the manifests that need none, and so are we
+beside it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import subprocess
+import time
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.templates import TEMPLATES
+from kalypso_actions.platform_config.values import parse_value
+from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.go_manifests import TextManifest
+from tools.oracle import program
+
+GOTPL = "gotpl==0.1.0"
+KALYPSO_FUNCTIONS = re.compile(r"\b(?:toYaml|stringify|hash|unquote)\b")
+ASSIGNMENTS = 50
+
+Request = dict[str, Any]
+"""As the oracle takes it: `op`, `text`, `data`."""
+
+
+def requests() -> list[Request]:
+    """Every manifest of every Template for some assignments."""
+    texts = [text for _, manifests in TEMPLATES.values() for text in manifests]
+    return [
+        {"op": "template", "text": text, "data": _fields(number)}
+        for number, text in itertools.product(range(ASSIGNMENTS), texts)
+    ]
+
+
+def without_kalypso_functions(asked: Sequence[Request]) -> list[Request]:
+    """Those that any engine with sprig can render."""
+    return [request for request in asked if not KALYPSO_FUNCTIONS.search(request["text"])]
+
+
+def ours(asked: Sequence[Request], seconds: float) -> float:
+    """Manifests a second by our engine."""
+    compiled = {text: TextManifest(text) for text in {request["text"] for request in asked}}
+    uses = [(compiled[request["text"]], _data(request["data"])) for request in asked]
+    rendered = 0
+    started = time.perf_counter()
+    while time.perf_counter() - started < seconds:
+        for manifest, data in uses:
+            manifest.render(data)
+        rendered += len(uses)
+    return rendered / (time.perf_counter() - started)
+
+
+def go(asked: Sequence[Request], seconds: float, folder: Path) -> float:
+    """Manifests a second by Go, parsed for every use. Raises CalledProcessError, OSError."""
+    program.build()
+    file = folder / "requests.jsonl"
+    file.write_text("".join(json.dumps(request) + "\n" for request in asked), encoding="utf-8")
+    command = [str(program.PROGRAM), "bench", str(file), str(seconds)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    return float(json.loads(done.stdout)["per_second"])
+
+
+def gotpl(asked: Sequence[Request], seconds: float, folder: Path) -> float:
+    """Manifests a second by gotpl, in an environment of its own.
+
+    Raises CalledProcessError where it cannot be installed, or renders anything else than we do.
+    """
+    venv.create(folder / "gotpl", with_pip=True)
+    python = str(folder / "gotpl" / "bin" / "python")
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", GOTPL]
+    subprocess.run(install, check=True, capture_output=True)
+    uses = [
+        {
+            "text": request["text"],
+            "data": {**request["data"], "ConfigData": _config(request["data"])},
+            "expected": TextManifest(request["text"]).render(_data(request["data"])),
+        }
+        for request in asked
+    ]
+    file = folder / "gotpl.json"
+    file.write_text(json.dumps(uses), encoding="utf-8")
+    script = Path(__file__).with_name("gotpl_render.py")
+    command = [python, str(script), str(file), str(seconds)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", check=True)
+    return float(done.stdout)
+
+
+def _fields(number: int) -> dict[str, Any]:
+    target, cluster_type = f"workload-{number:04}-north", f"region-000-{number % 20:02}"
+    config = {f"SETTING_{index:02}": f"value {index}" for index in range(40)}
+    config |= {"PORT": "8080", "CLUSTER": cluster_type, "ZONES": "[a, b, c, d]"}
+    config["LOGGING"] = "level: info\noutputs:\n- name: console\n  format: json\n  buffer: 100\n"
+    return {
+        "DeploymentTargetName": target,
+        "Namespace": f"dev-{cluster_type}-{target}",
+        "Environment": "dev",
+        "Workspace": "workspace-01",
+        "Workload": f"workload-{number:04}",
+        "ClusterType": cluster_type,
+        "Labels": {"region": "region-000", "tier": "first", "workspace": "workspace-01"},
+        "Manifests": {"repo": "https://example.org/manifests", "branch": "dev", "path": "./north"},
+        "Config": config,
+    }
+
+
+def _config(fields: dict[str, Any]) -> dict[str, object]:
+    return {key: parse_value(text) for key, text in fields["Config"].items()}
+
+
+def _data(fields: dict[str, Any]) -> TemplateData:
+    return TemplateData(
+        target=fields["DeploymentTargetName"],
+        namespace=fields["Namespace"],
+        environment=fields["Environment"],
+        workspace=fields["Workspace"],
+        workload=fields["Workload"],
+        labels=fields["Labels"],
+        manifests=fields["Manifests"],
+        cluster_type=fields["ClusterType"],
+        config=_config(fields),
+    )
