@@ -15,19 +15,21 @@ from kalypso_actions.gotemplate.values import FunctionError
 class Limits:
     """How far one template may go.
 
-    `template_bytes` and `parse_depth` bound the text and the nesting of what is parsed;
-    `output_bytes` bounds the rendered text and every single value that a function builds;
-    `iterations` bounds the turns of all loops and the calls of all templates together;
-    `recursion` how deep executing actions may stand in one another, called templates included;
-    `work` the characters that functions read and write, all together.
+    - `template_bytes`, `parse_depth`: the text, and how deep expressions and controls may nest;
+    - `output_bytes`: the rendered text, and any one value that a function builds;
+    - `iterations`: the turns of all loops and the calls of all templates together;
+    - `recursion`: how deep templates may call one another, counting the controls that a call
+      stands in;
+    - `work`: the characters that functions read and write, and those of the loops' bodies for
+      each turn.
     """
 
     template_bytes: int = 1 << 20
     parse_depth: int = 60
     output_bytes: int = 16 << 20
     iterations: int = 1_000_000
-    recursion: int = 500
-    work: int = 512 << 20
+    recursion: int = 300
+    work: int = 256 << 20
 
 
 DEFAULT_LIMITS = Limits()
@@ -38,15 +40,20 @@ class LimitError(FunctionError):
 
 
 class Budget:
-    """What one execution has used of its limits."""
+    """What one execution has used of its limits.
 
-    __slots__ = ("iterations", "limits", "output", "work")
+    While little has been done, the small work of functions is not counted; `is_spent` tells that
+    from here on it is.
+    """
+
+    __slots__ = ("is_spent", "iterations", "limits", "output", "work")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.output = 0
         self.iterations = 0
         self.work = 0
+        self.is_spent = False
 
     def reserve(self, size: int, what: str) -> None:
         """Ask for `size` bytes (or elements) to build `what`, before they are built.
@@ -70,8 +77,58 @@ class Budget:
         Raises `LimitError` where all work of this execution goes beyond its limit.
         """
         self.work += size
-        if self.work > self.limits.work:
+        if self.work > _FREE_WORK:
+            self.is_spent = True
+            if self.work > self.limits.work:
+                raise LimitError(
+                    f"{what} goes beyond the limit of {self.limits.work} characters that loops "
+                    "and functions may go through in one execution"
+                )
+
+    def turn(self, size: int, what: str) -> None:
+        """Count a turn of a loop, or a call of a template, whose body has `size` characters."""
+        self.iterations += 1
+        if self.iterations > self.limits.iterations:
             raise LimitError(
-                f"{what} goes beyond the limit of {self.limits.work} bytes that functions may "
-                "read and write in one execution"
+                f"{what} goes beyond the limit of {self.limits.iterations} turns of loops and "
+                "calls of templates in one execution"
             )
+        self.spend(size, what)
+
+    def charge(self, what: str, *values: object) -> None:
+        """Count what a function was given and what it has made."""
+        self.spend(_CALL + sum(map(_size, values)), what)
+
+    def write(self, size: int) -> None:
+        """Count `size` bytes of output."""
+        self.output += size
+        if self.output > self.limits.output_bytes:
+            raise LimitError(
+                f"the output goes beyond the limit of {self.limits.output_bytes} bytes"
+            )
+
+
+_FREE_WORK = 1 << 16
+_CALL = 32
+
+
+def _size(value: object) -> int:
+    """About how many characters a value has, with everything inside of it."""
+    if isinstance(value, str):
+        return len(value)
+    if not isinstance(value, list | dict):
+        return 1
+    size, rest = 0, [value]
+    while rest and size < _LARGE:
+        container = rest.pop()
+        size += len(container)
+        for element in container.values() if isinstance(container, dict) else container:
+            if isinstance(element, list | dict):
+                rest.append(element)
+            elif isinstance(element, str):
+                size += len(element)
+    return size
+
+
+_LARGE = 1 << 24
+"""Where measuring a value ends; one that contains itself has no end."""

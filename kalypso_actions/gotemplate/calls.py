@@ -1,0 +1,247 @@
+"""Calls of functions and methods: arguments checked and converted, errors told as Go does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from kalypso_actions.gotemplate.builtins import AND, CALL, OR
+from kalypso_actions.gotemplate.conversion import Argument, Bound, Check, bind, checked
+from kalypso_actions.gotemplate.execution import Definition, Evaluate, State
+from kalypso_actions.gotemplate.function_values import call_value
+from kalypso_actions.gotemplate.nodes import Command, Node
+from kalypso_actions.gotemplate.values import NO_VALUE, Function, FunctionError, Type, type_of
+
+
+class _NoFinal:
+    """Stands for the argument that no pipe brings."""
+
+
+NO_FINAL: Final = _NoFinal()
+
+
+class Call:
+    """A call at one place.
+
+    `node` is what errors of the function name, `last` what errors name before an argument is
+    evaluated. `piped` tells whether the last argument comes through a pipe.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        function: Function,
+        arguments: Sequence[Argument],
+        *,
+        node: Node,
+        last: Node | None,
+        piped: bool,
+    ) -> None:
+        self.definition = definition
+        self.function = function
+        self.arguments = arguments
+        self.node = node
+        self.before = last
+        self.piped = piped
+        self.bounds: list[Bound] = []
+
+    @property
+    def last(self) -> Node | None:
+        """What errors name once all arguments are evaluated."""
+        return self.bounds[-1].last if self.bounds else self.before
+
+    def compile(self) -> Evaluate:
+        """Make the call. What it returns takes the argument of the pipe as its third."""
+        wrong = self._wrong_number()
+        if wrong:
+            return self._failing(wrong)
+        types = self._types()
+        self.bounds = [
+            bind(self.definition, argument, type_)
+            for argument, type_ in zip(self.arguments, types, strict=False)
+        ]
+        if self.function is AND or self.function is OR:
+            return self._short_circuit(until=self.function is OR)
+        final = checked(self.definition, self.last, types[-1]) if self.piped else None
+        if self.function is CALL:
+            return self._value_call(final)
+        return self._fast(final) or self._general(final)
+
+    def _wrong_number(self) -> str:
+        function, given = self.function, len(self.arguments)
+        wanted = len(function.parameters)
+        if function.variadic:
+            least = wanted - 1
+            if given + self.piped < least:
+                return (
+                    f"wrong number of args for {function.name}: want at least {least} got {given}"
+                )
+        elif given + self.piped != wanted:
+            got = given + self.piped
+            return f"wrong number of args for {function.name}: want {wanted} got {got}"
+        return ""
+
+    def _failing(self, detail: str) -> Evaluate:
+        def fail(state: State, _: object, __: object = NO_FINAL) -> object:
+            raise self.definition.late_error(state, self.before, detail)
+
+        return fail
+
+    def _types(self) -> list[Type]:
+        """The type for each argument, that of the pipe included."""
+        parameters = self.function.parameters
+        count = len(self.arguments) + self.piped
+        if not self.function.variadic:
+            return list(parameters)
+        fixed = parameters[:-1][:count]
+        return [*fixed, *[parameters[-1]] * (count - len(fixed))]
+
+    def _failed(self, error: FunctionError) -> Exception:
+        return self.definition.error(self.node, f"error calling {self.function.name}: {error}")
+
+    def _short_circuit(self, *, until: bool) -> Evaluate:
+        """`and` and `or` evaluate arguments until one decides."""
+        arguments = [(bound.evaluate, bound.last) for bound in self.bounds]
+
+        def decide(state: State, dot: object, final: object = NO_FINAL) -> object:
+            value: object = NO_VALUE
+            for evaluate, last in arguments:
+                value = evaluate(state, dot)
+                if last is not None:
+                    state.node = last
+                if bool(value) is until:
+                    return value
+            return value if final is NO_FINAL else final
+
+        return decide
+
+    def _value_call(self, final: Check | None) -> Evaluate:
+        """`call` names the function in errors as the template does."""
+        if isinstance(self.node, Command) and self.arguments:
+            name = str(self.node.arguments[1])
+            return self._general(final, replace(CALL, call=partial(call_value, name)))
+
+        def call(state: State, dot: object, value: object = NO_FINAL) -> object:
+            name = value if isinstance(value, str) else f"<{type_of(value) or 'invalid'} Value>"
+            general = self._general(final, replace(CALL, call=partial(call_value, name)))
+            return general(state, dot, value)
+
+        return call
+
+    def _general(self, final: Check | None, function: Function | None = None) -> Evaluate:
+        """A call with any number of arguments."""
+        function = function or self.function
+        call, name, bounded = function.call, function.name, function.bounded
+        bounds = [(bound.evaluate, *bound.check) for bound in self.bounds]
+
+        def general(state: State, dot: object, value: object = NO_FINAL) -> object:
+            values: list[object] = [state.budget] if bounded else []
+            for evaluate, accepts, convert in bounds:
+                argument = evaluate(state, dot)
+                if type(argument) not in accepts:
+                    argument = convert(state, argument)
+                values.append(argument)
+            if final is not None:
+                values.append(
+                    value if type(value) in final.accepts else final.convert(state, value)
+                )
+            try:
+                result = call(*values)
+                if state.budget.is_spent:
+                    state.budget.charge(name, *values[bounded:], result)
+            except FunctionError as error:
+                raise self._failed(error) from None
+            return result
+
+        return general
+
+    def _fast(self, final: Check | None) -> Evaluate | None:
+        """The same for the most frequent forms; None for all others."""
+        if self.function.bounded:
+            return None
+        if final is None:
+            makers: dict[int, Callable[[], Evaluate]] = {1: self._one, 2: self._two}
+        else:
+            makers = {0: partial(self._piped, final), 1: partial(self._one_piped, final)}
+        maker = makers.get(len(self.bounds))
+        return maker() if maker else None
+
+    def _one(self) -> Evaluate:
+        call, name, failed = self.function.call, self.function.name, self._failed
+        evaluate, (accepts, convert) = self.bounds[0].evaluate, self.bounds[0].check
+
+        def one(state: State, dot: object, _: object = NO_FINAL) -> object:
+            argument = evaluate(state, dot)
+            if type(argument) not in accepts:
+                argument = convert(state, argument)
+            try:
+                result = call(argument)
+                if state.budget.is_spent:
+                    state.budget.charge(name, argument, result)
+            except FunctionError as error:
+                raise failed(error) from None
+            return result
+
+        return one
+
+    def _two(self) -> Evaluate:
+        call, name, failed = self.function.call, self.function.name, self._failed
+        first, (accepts, convert) = self.bounds[0].evaluate, self.bounds[0].check
+        second, (accepts_too, convert_too) = self.bounds[1].evaluate, self.bounds[1].check
+
+        def two(state: State, dot: object, _: object = NO_FINAL) -> object:
+            argument = first(state, dot)
+            if type(argument) not in accepts:
+                argument = convert(state, argument)
+            other = second(state, dot)
+            if type(other) not in accepts_too:
+                other = convert_too(state, other)
+            try:
+                result = call(argument, other)
+                if state.budget.is_spent:
+                    state.budget.charge(name, argument, other, result)
+            except FunctionError as error:
+                raise failed(error) from None
+            return result
+
+        return two
+
+    def _piped(self, final: Check) -> Evaluate:
+        call, name, failed = self.function.call, self.function.name, self._failed
+        accepts, convert = final
+
+        def piped(state: State, _: object, value: object = NO_FINAL) -> object:
+            if type(value) not in accepts:
+                value = convert(state, value)
+            try:
+                result = call(value)
+                if state.budget.is_spent:
+                    state.budget.charge(name, value, result)
+            except FunctionError as error:
+                raise failed(error) from None
+            return result
+
+        return piped
+
+    def _one_piped(self, final: Check) -> Evaluate:
+        call, name, failed = self.function.call, self.function.name, self._failed
+        evaluate, (accepts, convert) = self.bounds[0].evaluate, self.bounds[0].check
+        accepts_final, convert_final = final
+
+        def one_piped(state: State, dot: object, value: object = NO_FINAL) -> object:
+            argument = evaluate(state, dot)
+            if type(argument) not in accepts:
+                argument = convert(state, argument)
+            if type(value) not in accepts_final:
+                value = convert_final(state, value)
+            try:
+                result = call(argument, value)
+                if state.budget.is_spent:
+                    state.budget.charge(name, argument, value, result)
+            except FunctionError as error:
+                raise failed(error) from None
+            return result
+
+        return one_piped

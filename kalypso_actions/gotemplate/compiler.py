@@ -1,0 +1,269 @@
+"""Nodes to closures: texts, actions and controls. What is compiled never changes again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kalypso_actions.gotemplate.budget import LimitError
+from kalypso_actions.gotemplate.builtins import display
+from kalypso_actions.gotemplate.cursor import Source
+from kalypso_actions.gotemplate.execution import (
+    BreakLoop,
+    ContinueLoop,
+    Definition,
+    Evaluate,
+    Run,
+    State,
+    Steps,
+)
+from kalypso_actions.gotemplate.loops import Loop
+from kalypso_actions.gotemplate.nodes import (
+    Action,
+    Body,
+    Break,
+    Continue,
+    If,
+    Node,
+    Range,
+    Statement,
+    TemplateCall,
+    Text,
+    With,
+)
+from kalypso_actions.gotemplate.pipelines import PipelineCompiler
+from kalypso_actions.gotemplate.quoting import quote
+from kalypso_actions.gotemplate.scope import Held, Scope, Variable
+from kalypso_actions.gotemplate.text import byte_length
+from kalypso_actions.gotemplate.values import NO_VALUE, Function, FunctionError
+
+
+class Program:
+    """A compiled definition; `steps` are run in order, on `size` variables."""
+
+    __slots__ = ("length", "size", "steps")
+
+    def __init__(self) -> None:
+        self.steps: Steps = ()
+        self.size = 1
+        self.length = 0
+
+    def run(self, state: State, dot: object) -> None:
+        """Render with `dot`, which is also `$`, in a state of its own."""
+        state.variables = [NO_VALUE] * self.size
+        state.variables[0] = dot
+        for step in self.steps:
+            step(state, dot)
+
+
+def compile_trees(
+    source: Source, trees: Mapping[str, Body], functions: Mapping[str, Function]
+) -> dict[str, Program]:
+    """Compile all definitions of a text, which may call one another."""
+    programs = {name: Program() for name in trees}
+    for name, body in trees.items():
+        _Compiler(Definition(source, name), functions, programs).fill(programs[name], body)
+    return programs
+
+
+class _Compiler(PipelineCompiler):
+    """Compiles one definition."""
+
+    def __init__(
+        self,
+        definition: Definition,
+        functions: Mapping[str, Function],
+        programs: Mapping[str, Program],
+    ) -> None:
+        super().__init__(definition, functions, Scope())
+        self.programs = programs
+        self.depth = 1
+        """How many controls the current place stands in, and one."""
+
+    def fill(self, program: Program, body: Body) -> None:
+        program.steps = self.body(body)
+        program.size = self.scope.size
+        program.length = len(str(body))
+
+    def body(self, body: Body) -> Steps:
+        return tuple(_STATEMENTS[type(node)](self, node) for node in body.nodes)
+
+    def block(self, body: Body) -> Steps:
+        """A body inside of a control: what it declares ends with it."""
+        outer = self.scope.binding
+        self.depth += 1
+        steps = self.body(body)
+        self.depth -= 1
+        self.scope.binding = outer
+        return steps
+
+    def text(self, node: Text) -> Run:
+        text, size, exceeded = node.text, byte_length(node.text), self.exceeded
+
+        def write(state: State, _: object) -> None:
+            state.output.append(text)
+            budget = state.budget
+            budget.output += size
+            if budget.output > budget.limits.output_bytes:
+                raise exceeded(state, node)
+
+        return write
+
+    def exceeded(self, state: State, node: Node) -> Exception:
+        """The error of an output that is too long."""
+        if isinstance(node, Text):
+            node = Text(node.position, node.text[:20])
+        limit = state.budget.limits.output_bytes
+        return self.definition.error(node, f"the output goes beyond the limit of {limit} bytes")
+
+    def action(self, node: Action) -> Run:
+        evaluate, exceeded = self.pipe(node.pipe).evaluate, self.exceeded
+        if node.pipe.variables:
+
+            def keep(state: State, dot: object) -> None:
+                evaluate(state, dot)
+
+            return keep
+
+        def write(state: State, dot: object) -> None:
+            value = evaluate(state, dot)
+            text = value if type(value) is str else self.display(state, node, value)
+            state.output.append(text)
+            budget = state.budget
+            budget.output += len(text) if text.isascii() else byte_length(text)
+            if budget.output > budget.limits.output_bytes:
+                raise exceeded(state, node)
+
+        return write
+
+    def display(self, state: State, node: Action, value: object) -> str:
+        """The text of a value that is none itself."""
+        if isinstance(value, Function):
+            raise self.definition.error(node, f"can't print {node} of type {value.type}")
+        try:
+            return display(value, state.budget)
+        except FunctionError as error:
+            raise self.definition.error(node, str(error)) from None
+
+    def if_(self, node: If) -> Run:
+        cases, otherwise = self.cases(node)
+
+        def run(state: State, dot: object) -> None:
+            for condition, steps in cases:
+                if condition(state, dot):
+                    for step in steps:
+                        step(state, dot)
+                    return
+            for step in otherwise:
+                step(state, dot)
+
+        return run
+
+    def with_(self, node: With) -> Run:
+        cases, otherwise = self.cases(node)
+
+        def run(state: State, dot: object) -> None:
+            for condition, steps in cases:
+                value = condition(state, dot)
+                if value:
+                    for step in steps:
+                        step(state, value)
+                    return
+            for step in otherwise:
+                step(state, dot)
+
+        return run
+
+    def cases(self, node: If | With) -> tuple[list[tuple[Evaluate, Steps]], Steps]:
+        """The conditions with their bodies; what one declares, the later ones know too."""
+        outer, dot = self.scope.binding, self.scope.dot
+        cases: list[tuple[Evaluate, Steps]] = []
+        for case in node.cases:
+            condition = self.pipe(case.pipe).evaluate
+            self.scope.dot = None if isinstance(node, With) else dot
+            cases.append((condition, self.block(case.body)))
+            self.scope.dot = dot
+        otherwise = self.block(node.otherwise) if node.otherwise else ()
+        self.scope.binding = outer
+        return cases, otherwise
+
+    def range_(self, node: Range) -> Run:
+        outer, dot = self.scope.binding, self.scope.dot
+        container = self.scope.reserve()
+        key, element = Held(container, keys=True), Held(container)
+        names = [variable.names[0] for variable in node.pipe.variables]
+        pipe = self.pipe(node.pipe, [key, element][-len(names) :] if names else ())
+        variables = self.loop_variables(names, assigns=node.pipe.assigns)
+        loop = Loop(self.definition, node, pipe, container, *variables)
+        self.scope.dot = element
+        steps = self.block(node.body)
+        self.scope.dot = dot
+        otherwise = self.block(node.otherwise) if node.otherwise else ()
+        self.scope.binding = outer
+        return loop.compile(steps, otherwise)
+
+    def loop_variables(
+        self, names: list[str], *, assigns: bool
+    ) -> tuple[Variable | None, Variable | None]:
+        """The variables for keys and elements; where there is one, it is for elements."""
+        if assigns:
+            found = [self.scope.find(name) for name in names]
+        else:
+            found = self.scope.latest(len(names))
+        key = found[0] if len(found) > 1 else None
+        return key, found[-1] if found else None
+
+    def template(self, node: TemplateCall) -> Run:
+        program = self.programs.get(node.name)
+        error = self.definition.error
+        if program is None:
+            return self.undefined(node)
+        evaluate = self.pipe(node.pipe).unwrapped() if node.pipe else _nothing
+        deeper = self.depth
+
+        def run(state: State, dot: object) -> None:
+            depth, budget = state.depth + deeper, state.budget
+            if depth > budget.limits.recursion:
+                raise error(node, f"exceeded maximum template depth ({budget.limits.recursion})")
+            value = evaluate(state, dot)
+            try:
+                budget.turn(program.length, "the call")
+            except LimitError as exceeded:
+                raise error(node, str(exceeded)) from None
+            program.run(State(state.output, budget, depth), value)
+
+        return run
+
+    def undefined(self, node: TemplateCall) -> Run:
+        def fail(*_: object) -> None:
+            raise self.definition.error(node, f"template {quote(node.name)} not defined")
+
+        return fail
+
+    def break_(self, _: Break) -> Run:
+        def jump(_: State, __: object) -> None:
+            raise BreakLoop
+
+        return jump
+
+    def continue_(self, _: Continue) -> Run:
+        def jump(_: State, __: object) -> None:
+            raise ContinueLoop
+
+        return jump
+
+
+def _nothing(*_: object) -> object:
+    return NO_VALUE
+
+
+_STATEMENTS: dict[type[Statement], Callable[[_Compiler, Any], Run]] = {
+    Text: _Compiler.text,
+    Action: _Compiler.action,
+    If: _Compiler.if_,
+    With: _Compiler.with_,
+    Range: _Compiler.range_,
+    TemplateCall: _Compiler.template,
+    Break: _Compiler.break_,
+    Continue: _Compiler.continue_,
+}

@@ -1,0 +1,213 @@
+"""Arguments against the types of parameters, as Go's text/template checks and converts them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import NoneType
+from typing import NamedTuple
+
+from kalypso_actions.gotemplate.execution import Definition, Evaluate, Expression, State
+from kalypso_actions.gotemplate.indexing import zero
+from kalypso_actions.gotemplate.nodes import Bool, Nil, Node, Number, String
+from kalypso_actions.gotemplate.values import (
+    ANY,
+    ANY_MAP,
+    ANY_SLICE,
+    BOOL,
+    FLOAT64,
+    INT,
+    NO_VALUE,
+    REFLECT_VALUE,
+    STRING,
+    Function,
+    GoInt,
+    GoMap,
+    GoSlice,
+    GoStruct,
+    NoValue,
+    Type,
+    type_of,
+)
+
+_VALUES = frozenset(
+    {
+        NoneType,
+        str,
+        bool,
+        int,
+        float,
+        complex,
+        dict,
+        list,
+        GoInt,
+        GoMap,
+        GoSlice,
+        GoStruct,
+        Function,
+    }
+)
+_ACCEPTED: dict[Type, frozenset[type]] = {
+    REFLECT_VALUE: _VALUES | {NoValue},
+    ANY: _VALUES,
+    STRING: frozenset({str}),
+    BOOL: frozenset({bool}),
+    INT: frozenset({int}),
+    FLOAT64: frozenset({float}),
+    ANY_MAP: frozenset({dict}),
+    ANY_SLICE: frozenset({list}),
+}
+_NILLABLE = frozenset({"interface", "map", "ptr", "slice", "func"})
+_WIDTHS = {"8": 8, "16": 16, "32": 32}
+
+
+Constant = Bool | Nil | Number | String
+
+Argument = Expression | Constant
+"""An argument of a call: compiled, or a constant that becomes what the parameter wants."""
+
+
+def last_of(argument: Argument) -> Node | None:
+    """The node that errors name once an argument is evaluated."""
+    return argument.last if isinstance(argument, Expression) else argument
+
+
+class Check(NamedTuple):
+    """What a parameter takes as it is, and what becomes of the rest."""
+
+    accepts: frozenset[type]
+    convert: Callable[[State, object], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An argument for a certain parameter."""
+
+    evaluate: Evaluate
+    check: Check
+    last: Node | None
+
+
+def bind(definition: Definition, argument: Argument, type_: Type) -> Bound:
+    """Fit an argument to the type of its parameter."""
+    if isinstance(argument, Expression):
+        check = checked(definition, argument.last, type_)
+        return Bound(argument.evaluate, check, argument.last)
+    try:
+        evaluate = constantly(constant(argument, type_))
+    except ValueError as error:
+        evaluate = definition.failing(argument, str(error))
+    return Bound(evaluate, Check(_ACCEPTED[REFLECT_VALUE], _unchanged), argument)
+
+
+def constantly(value: object) -> Evaluate:
+    """Evaluate to the same value always."""
+
+    def evaluate(_: State, __: object) -> object:
+        return value
+
+    return evaluate
+
+
+def _unchanged(_: State, value: object) -> object:
+    return value
+
+
+def checked(definition: Definition, last: Node | None, type_: Type) -> Check:
+    """How values fit a parameter's type; errors name `last`."""
+
+    def convert(state: State, value: object) -> object:
+        if value is NO_VALUE:
+            if can_be_nil(type_):
+                return nil(type_)
+            raise definition.late_error(state, last, f"invalid value; expected {type_}")
+        if type_ in {ANY, REFLECT_VALUE}:
+            return value
+        actual = type_of(value) or ANY
+        if actual.name == type_.name:
+            return value
+        if isinstance(value, GoStruct) and value.pointer and value.type.name == type_.name:
+            return GoStruct(value.type, value.fields, value.methods)
+        raise definition.late_error(
+            state, last, f"wrong type for value; expected {type_}; got {actual}"
+        )
+
+    return Check(_ACCEPTED.get(type_, frozenset()), convert)
+
+
+def can_be_nil(type_: Type) -> bool:
+    """Whether `nil` may stand for a value of this type."""
+    return type_.kind in _NILLABLE or type_ == REFLECT_VALUE
+
+
+def nil(type_: Type) -> object:
+    """What `nil` is as a value of this type."""
+    return NO_VALUE if type_ == REFLECT_VALUE else zero(type_)
+
+
+def constant(node: Constant, type_: Type) -> object:
+    """A constant as a value of a parameter's type; raises ValueError with Go's text."""
+    if isinstance(node, Nil):
+        if can_be_nil(type_):
+            return nil(type_)
+        raise ValueError(f"cannot assign nil to {type_}")
+    if type_ in {ANY, REFLECT_VALUE}:
+        return untyped(node)
+    if type_.kind == "bool":
+        if isinstance(node, Bool):
+            return node.value
+        raise ValueError(f"expected bool; found {node}")
+    if type_.kind == "string":
+        if isinstance(node, String):
+            return node.text
+        raise ValueError(f"expected string; found {node}")
+    if type_.kind.startswith(("int", "uint", "float", "complex")) and type_.kind != "interface":
+        return _number(node, type_)
+    raise ValueError(f"can't handle {node} for arg of type {type_}")
+
+
+def _number(node: Constant, type_: Type) -> object:
+    number = node if isinstance(node, Number) else Number(node.position, str(node))
+    if type_.kind.startswith("complex"):
+        if number.complex is not None:
+            return number.complex
+        raise ValueError(f"expected complex; found {node}")
+    if type_.kind.startswith("float"):
+        if number.floating is not None:
+            return number.floating
+        raise ValueError(f"expected float; found {node}")
+    if type_.kind.startswith("uint"):
+        if number.unsigned is not None:
+            return GoInt(type_, number.unsigned % (1 << _bits(type_)))
+        raise ValueError(f"expected unsigned integer; found {node}")
+    if number.integer is None:
+        raise ValueError(f"expected integer; found {node}")
+    half = 1 << (_bits(type_) - 1)
+    value = (number.integer + half) % (2 * half) - half
+    return value if type_.name == "int" else GoInt(type_, value)
+
+
+def _bits(type_: Type) -> int:
+    return _WIDTHS.get(type_.kind.lstrip("uint"), 64)
+
+
+def untyped(node: Bool | Number | String) -> object:
+    """A constant where nothing says its type; raises ValueError with Go's text."""
+    if isinstance(node, Bool):
+        return node.value
+    if isinstance(node, String):
+        return node.text
+    if node.complex is not None:
+        return node.complex
+    if node.floating is not None and _looks_floating(node.text):
+        return node.floating
+    if node.integer is not None:
+        return node.integer
+    raise ValueError(f"{node} overflows int")
+
+
+def _looks_floating(text: str) -> bool:
+    """Whether the form of a number makes it a float; a sign hides the `0x` of a hexadecimal."""
+    if text[0] == "'" or (len(text) > 2 and text[:2] in {"0x", "0X"} and not set(text) & set("pP")):
+        return False
+    return bool(set(text) & set(".eEpP"))

@@ -1,0 +1,150 @@
+"""`.Name.Name`: fields of structs, entries of maps, and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kalypso_actions.gotemplate.calls import NO_FINAL, Call
+from kalypso_actions.gotemplate.conversion import Argument, last_of
+from kalypso_actions.gotemplate.errors import TemplateError
+from kalypso_actions.gotemplate.execution import Definition, Evaluate, Expression, State
+from kalypso_actions.gotemplate.nodes import Node
+from kalypso_actions.gotemplate.scope import Held, holds_interfaces
+from kalypso_actions.gotemplate.values import (
+    NO_VALUE,
+    Function,
+    GoInt,
+    GoMap,
+    GoStruct,
+    Type,
+    type_of,
+)
+
+_KEYS = frozenset({"string", "interface {}"})
+"""Types of keys that a field's name can be."""
+
+
+class Fields:
+    """The names behind a receiver.
+
+    `node` is what errors of methods name, `last` what others do. `declared` tells whether Go knows
+    the receiver as an `interface {}`; that of a loop's element depends on the loop's container.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        node: Node,
+        names: Sequence[str],
+        last: Node | None,
+        declared: Held | bool = False,
+    ) -> None:
+        self.definition = definition
+        self.node = node
+        self.names = tuple(names)
+        self.last = last
+        self.declared = declared
+
+    def of(self, receiver: Evaluate) -> Expression:
+        """The chain behind what is evaluated first."""
+        walk, names = self.walk, self.names
+
+        def fields(state: State, dot: object) -> object:
+            return walk(state, receiver(state, dot), names)
+
+        return Expression(fields, self.last)
+
+    def of_dot(self) -> Expression:
+        """The chain behind dot."""
+        walk, names = self.walk, self.names
+        (name, *more) = names
+
+        def field(state: State, dot: object) -> object:
+            if type(dot) is GoStruct and name in dot.fields and not dot.methods:
+                return dot.fields[name]
+            return walk(state, dot, names)
+
+        def fields(state: State, dot: object) -> object:
+            return walk(state, dot, names)
+
+        return Expression(fields if more else field, self.last)
+
+    def with_arguments(self, receiver: Evaluate | None, arguments: Sequence[Argument]) -> Evaluate:
+        """The same where the last name has arguments or stands behind a pipe; no receiver is dot.
+
+        Which node errors name afterwards, only the execution knows.
+        """
+        *names, name = self.names
+
+        def apply(state: State, dot: object, final: object = NO_FINAL) -> object:
+            value = self.walk(state, receiver(state, dot) if receiver else dot, names)
+            if value is NO_VALUE:
+                state.node = self.last or state.node
+                return NO_VALUE
+            method = _method(value, name)
+            if method is None:
+                raise self._no_method(state, value, name)
+            call = self._call(method, arguments, piped=final is not NO_FINAL)
+            result = call(state, dot, final)
+            last = last_of(arguments[-1]) if arguments else self.last
+            state.node = last or state.node
+            return result
+
+        return apply
+
+    def walk(self, state: State, value: object, names: Sequence[str]) -> object:
+        """Follow the names."""
+        container: object = None
+        for name in names:
+            kind = type(value)
+            if kind is dict or (kind is GoMap and _has_names(value)):  # type: ignore[arg-type]
+                found = value.get(name, NO_VALUE)  # type: ignore[attr-defined]
+            elif value is NO_VALUE:
+                return value
+            elif (method := _method(value, name)) is not None:
+                found = self._call(method, (), piped=False)(state, value)
+            elif kind is GoStruct and name in value.fields:  # type: ignore[attr-defined]
+                found = value.fields[name]  # type: ignore[attr-defined]
+            else:
+                raise self._no_field(state, value, name, container)
+            container, value = value, found
+        return value
+
+    def _call(self, method: Function, arguments: Sequence[Argument], *, piped: bool) -> Evaluate:
+        call = Call(self.definition, method, arguments, node=self.node, last=self.last, piped=piped)
+        return call.compile()
+
+    def _no_method(self, state: State, value: object, name: str) -> TemplateError:
+        """Say that what has this name takes no arguments."""
+        if isinstance(value, GoStruct) and name in value.fields:
+            detail = f"{name} has arguments but cannot be invoked as function"
+        elif isinstance(value, dict) and _has_names(value):
+            detail = f"{name} is not a method but has arguments"
+        else:
+            return self._no_field(state, value, name, None)
+        return self.definition.late_error(state, self.last, detail)
+
+    def _no_field(self, state: State, value: object, name: str, container: object) -> TemplateError:
+        """Say that a value has no such field, with the type that Go knows it by."""
+        if container is not None:
+            declared = holds_interfaces(container)
+        elif isinstance(self.declared, Held):
+            declared = self.declared.is_interface(state.variables)
+        else:
+            declared = self.declared
+        type_ = "interface {}" if declared or value is None else str(type_of(value))
+        if value is None:
+            detail = f"nil pointer evaluating {type_}.{name}"
+        else:
+            detail = f"can't evaluate field {name} in type {type_}"
+        return self.definition.late_error(state, self.last, detail)
+
+
+def _method(value: object, name: str) -> Function | None:
+    return value.methods.get(name) if isinstance(value, GoStruct | GoInt) else None
+
+
+def _has_names(mapping: dict[object, object]) -> bool:
+    """Whether names can be keys of a map."""
+    key: Type | None = mapping.type.key if isinstance(mapping, GoMap) else None
+    return key is None or key.name in _KEYS

@@ -1,0 +1,147 @@
+"""`len`, `index` and `slice`: what is inside of maps, slices and strings."""
+
+from __future__ import annotations
+
+from kalypso_actions.gotemplate.text import byte_length, from_bytes, to_bytes
+from kalypso_actions.gotemplate.values import (
+    ANY,
+    NO_VALUE,
+    STRING,
+    UINT8,
+    FunctionError,
+    GoInt,
+    GoMap,
+    GoSlice,
+    GoStruct,
+    Type,
+    type_of,
+)
+
+
+def length(value: object) -> int:
+    """Go's `len`: bytes of a string, elements of a slice or map."""
+    if isinstance(value, str):
+        return byte_length(value)
+    if isinstance(value, dict | list):
+        return len(value)
+    if value is None:
+        raise FunctionError("len of nil pointer")
+    if value is NO_VALUE:
+        raise FunctionError("reflect: call of reflect.Value.Type on zero Value")
+    raise FunctionError(f"len of type {_name(value)}")
+
+
+def index(value: object, *keys: object) -> object:
+    """`index x 1 2` is Go's `x[1][2]`; the zero value where a map has no such key."""
+    if value is None or value is NO_VALUE:
+        raise FunctionError("index of untyped nil")
+    for key in keys:
+        if value is None:
+            raise FunctionError("index of nil pointer")
+        if isinstance(value, dict):
+            value = _map_entry(value, key)
+        elif isinstance(value, list):
+            place = _place(key, len(value))
+            if place == len(value):
+                raise FunctionError("reflect: slice index out of range")
+            value = value[place]
+        elif isinstance(value, str):
+            value = _byte(value, key)
+        else:
+            raise FunctionError(f"can't index item of type {_name(value)}")
+    return value
+
+
+def slice_(value: object, *indexes: object) -> object:
+    """`slice x 1 2` is Go's `x[1:2]`; strings are cut by bytes."""
+    if value is None or value is NO_VALUE:
+        raise FunctionError("slice of untyped nil")
+    if len(indexes) > 3:
+        raise FunctionError(f"too many slice indexes: {len(indexes)}")
+    if not isinstance(value, str | list):
+        raise FunctionError(f"can't slice item of type {_name(value)}")
+    if isinstance(value, str) and len(indexes) == 3:
+        raise FunctionError("cannot 3-index slice a string")
+    data = to_bytes(value) if isinstance(value, str) else value
+    places = [_place(place, len(data)) for place in indexes]
+    start, end, capacity = [*places, *(0, len(data), len(data))[len(places) :]]
+    if start > end:
+        raise FunctionError(f"invalid slice index: {start} > {end}")
+    if end > capacity:
+        raise FunctionError(f"invalid slice index: {end} > {capacity}")
+    if isinstance(data, bytes):
+        return from_bytes(data[start:end])
+    return GoSlice(data.type, data[start:end]) if isinstance(data, GoSlice) else data[start:end]
+
+
+def zero(type_: Type) -> object:
+    """The value of a type that nobody has set."""
+    if type_.kind == "string":
+        return ""
+    if type_.kind == "bool":
+        return False
+    if type_.kind.startswith(("int", "uint")) and type_.kind != "interface":
+        return 0 if type_.name == "int" else GoInt(type_, 0)
+    if type_.kind == "map":
+        return GoMap(type_, nil=True)
+    if type_.kind == "slice":
+        return GoSlice(type_, nil=True)
+    return {"float64": 0.0, "complex128": 0j}.get(type_.kind)
+
+
+def _map_entry(mapping: dict[object, object], key: object) -> object:
+    known = mapping.type if isinstance(mapping, GoMap) else None
+    wanted = known.key if known and known.key else STRING
+    if wanted.kind == "interface":
+        found = _same_key(mapping, None if key is NO_VALUE else key)
+    elif key is None or key is NO_VALUE:
+        raise FunctionError(f"value is nil; should be of type {wanted}")
+    else:
+        found = _key_of_type(key, wanted)
+    if found in mapping:
+        return mapping[found]
+    return zero(known.elem if known and known.elem else ANY)
+
+
+def _key_of_type(key: object, wanted: Type) -> object:
+    """`key` if it can be a key of this type; integers of every width can be each other's."""
+    name = _name(key)
+    integers = isinstance(key, int) and not isinstance(key, bool)
+    if name == wanted.name or (integers and wanted.kind.startswith(("int", "uint"))):
+        return key
+    raise FunctionError(f"value has type {name}; should be {wanted}")
+
+
+def _same_key(mapping: dict[object, object], key: object) -> object:
+    """`key`, or what equals no key: in Go 1, 1.0 and true are three keys."""
+    if isinstance(key, dict | list):
+        raise FunctionError(f"runtime error: hash of unhashable type {_name(key)}")
+    if isinstance(key, str) or key not in mapping:
+        return key
+    known = type_of(key)
+    return key if any(own == key and type_of(own) == known for own in mapping) else NO_VALUE
+
+
+def _byte(text: str, key: object) -> GoInt:
+    data = to_bytes(text)
+    place = _place(key, len(data))
+    if place == len(data):
+        raise FunctionError("reflect: string index out of range")
+    return GoInt(UINT8, data[place])
+
+
+def _place(key: object, size: int) -> int:
+    """A position up to `size`."""
+    if key is None or key is NO_VALUE:
+        raise FunctionError("cannot index slice/array with nil")
+    if isinstance(key, bool) or not isinstance(key, int):
+        raise FunctionError(f"cannot index slice/array with type {_name(key)}")
+    if not 0 <= key <= size:
+        raise FunctionError(f"index out of range: {int(key)}")
+    return int(key)
+
+
+def _name(value: object) -> str:
+    if isinstance(value, GoStruct):
+        return value.type.name
+    return str(type_of(value))

@@ -1,0 +1,121 @@
+"""`range`: over maps in order, slices and integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import repeat
+from typing import NamedTuple
+
+from kalypso_actions.gotemplate.budget import DEFAULT_LIMITS, Budget, LimitError
+from kalypso_actions.gotemplate.errors import TemplateError
+from kalypso_actions.gotemplate.execution import (
+    BreakLoop,
+    ContinueLoop,
+    Definition,
+    Expression,
+    Run,
+    State,
+    Steps,
+)
+from kalypso_actions.gotemplate.nodes import Range
+from kalypso_actions.gotemplate.ordering import sorted_keys
+from kalypso_actions.gotemplate.printf import sprintf
+from kalypso_actions.gotemplate.scope import Variable
+from kalypso_actions.gotemplate.values import NO_VALUE, GoInt
+
+
+class _Elements(NamedTuple):
+    """What a loop goes through, as it is when the loop begins."""
+
+    keys: Iterable[object]
+    elements: Iterable[object]
+    length: int
+
+
+_NOTHING = _Elements((), (), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop: what it ranges over, and the variables for keys and elements.
+
+    `container` is the place where the state keeps what the loop ranges over.
+    """
+
+    definition: Definition
+    node: Range
+    pipe: Expression
+    container: int
+    key: Variable | None
+    element: Variable | None
+
+    def compile(self, steps: Steps, otherwise: Steps) -> Run:
+        """Run `steps` for each element; `otherwise` where there is none."""
+        evaluate, elements_of, container = self.pipe.evaluate, self.elements, self.container
+        key, element = self.key, self.element
+        length = len(str(self.node.body))
+
+        def loop(state: State, dot: object) -> None:
+            value = evaluate(state, dot)
+            keys, elements, count = elements_of(state, value)
+            variables = state.variables
+            variables[container] = value
+            key_place = key.place(variables) if key else None
+            element_place = element.place(variables) if element else None
+            for index, inside in zip(keys, elements, strict=False):
+                self.turn(state, length)
+                if element_place is not None:
+                    variables[element_place] = inside
+                if key_place is not None:
+                    variables[key_place] = index
+                try:
+                    for step in steps:
+                        step(state, inside)
+                except ContinueLoop:
+                    continue
+                except BreakLoop:
+                    break
+            if not count:
+                for step in otherwise:
+                    step(state, dot)
+
+        return loop
+
+    def turn(self, state: State, length: int) -> None:
+        """Count a turn of the loop."""
+        try:
+            state.budget.turn(length, "the loop")
+        except LimitError as error:
+            raise self.definition.error(self.node.pipe, str(error)) from None
+
+    def elements(self, state: State, value: object) -> _Elements:
+        """The elements of what is ranged over."""
+        if isinstance(value, list):
+            return _Elements(range(len(value)), value, len(value))
+        if isinstance(value, dict):
+            keys = sorted_keys(value)
+            return _Elements(keys, [value[key] for key in keys], len(keys))
+        if value is NO_VALUE or value is None:
+            return _NOTHING
+        if isinstance(value, int) and not isinstance(value, bool):
+            return self.integers(state, value)
+        raise self.error(state, f"range can't iterate over {_shown(value)}")
+
+    def integers(self, state: State, value: int) -> _Elements:
+        """From 0 up to a number, of the type of the number."""
+        if self.key is not None:
+            detail = f"can't use {_shown(value)} to iterate over more than one variable"
+            raise self.error(state, detail)
+        numbers: Iterable[object] = range(value)
+        if isinstance(value, GoInt):
+            numbers = (GoInt(value.type, number) for number in range(value))
+        return _Elements(repeat(NO_VALUE), numbers, max(value, 0))
+
+    def error(self, state: State, detail: str) -> TemplateError:
+        """An error of what is ranged over."""
+        return self.definition.late_error(state, self.pipe.last, detail)
+
+
+def _shown(value: object) -> str:
+    return sprintf("%v", (value,), Budget(DEFAULT_LIMITS))

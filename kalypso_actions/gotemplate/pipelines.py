@@ -1,0 +1,241 @@
+"""Pipelines to closures: commands, operands, and what they pass on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+
+from kalypso_actions.gotemplate.builtins import AND, OR
+from kalypso_actions.gotemplate.calls import Call
+from kalypso_actions.gotemplate.conversion import Argument, constantly, untyped
+from kalypso_actions.gotemplate.execution import (
+    Definition,
+    Evaluate,
+    Expression,
+    State,
+)
+from kalypso_actions.gotemplate.fields import Fields
+from kalypso_actions.gotemplate.nodes import (
+    Bool,
+    Chain,
+    Command,
+    Dot,
+    Field,
+    Identifier,
+    Nil,
+    Node,
+    Number,
+    Operand,
+    Pipe,
+    String,
+    Variable,
+)
+from kalypso_actions.gotemplate.scope import UNSET, Held, Scope
+from kalypso_actions.gotemplate.values import NO_VALUE, Function
+
+
+class PipelineCompiler:
+    """Compiles the pipelines of one definition, in the order of the text."""
+
+    def __init__(
+        self, definition: Definition, functions: Mapping[str, Function], scope: Scope
+    ) -> None:
+        self.definition = definition
+        self.functions = functions
+        self.scope = scope
+
+    def pipe(self, node: Pipe, held: Sequence[Held] = ()) -> Expression:
+        """A pipeline: each command passes its value on; the last one's is kept and returned.
+
+        `held` tells for each variable of a loop where its values come from.
+        """
+        commands = [self.command(node.commands[0], node, piped=False)]
+        for command in node.commands[1:]:
+            commands.append(self.command(command, commands[-1].last, piped=True))
+        expression = _pipeline(commands)
+        for variable, source in zip_longest(node.variables, held):
+            if node.assigns:
+                expression = self.assign(variable, expression)
+            else:
+                expression = self.declare(variable, expression, source)
+        return expression
+
+    # Variables
+
+    def declare(self, node: Variable, value: Expression, held: Held | None) -> Expression:
+        """Keep a value in a new variable."""
+        evaluate = value.unwrapped()
+        place = self.scope.declare(node.names[0], held)
+
+        def declare(state: State, dot: object) -> object:
+            state.variables[place] = kept = evaluate(state, dot)
+            return kept
+
+        return Expression(declare, value.last, nullable=False)
+
+    def assign(self, node: Variable, value: Expression) -> Expression:
+        """Keep a value in the variable of a name."""
+        name, evaluate = node.names[0], value.unwrapped()
+        variable = self.scope.find(name)
+
+        def assign(state: State, dot: object) -> object:
+            kept = evaluate(state, dot)
+            place = variable.place(state.variables)
+            if place is None:
+                raise self.definition.late_error(state, value.last, f"undefined variable: {name}")
+            state.variables[place] = kept
+            return kept
+
+        return Expression(assign, value.last, nullable=False)
+
+    def variable(self, node: Variable) -> Evaluate:
+        """The value of the variable that a node begins with."""
+        name = node.names[0]
+        variable = self.scope.find(name)
+        if variable.certain:
+            place = variable.places[0]
+
+            def read(state: State, _: object) -> object:
+                return state.variables[place]
+
+            return read
+
+        def find(state: State, _: object) -> object:
+            known = variable.place(state.variables)
+            if known is None:
+                raise self.definition.error(node, f"undefined variable: {name}")
+            return state.variables[known]
+
+        return find
+
+    # Commands
+
+    def command(self, node: Command, before: Node | None, *, piped: bool) -> Expression:
+        """A command; `before` is what errors name until its first word is looked at."""
+        word, rest = node.arguments[0], node.arguments[1:]
+        if isinstance(word, Identifier):
+            return self.call(word, rest, node=node, piped=piped)
+        if not rest and not piped:
+            return self.single(word)
+        if isinstance(word, Field | Chain) or (isinstance(word, Variable) and word.names[1:]):
+            return self.fields_with_arguments(word, rest)
+        detail = f"can't give argument to non-function {word}"
+        if not isinstance(word, Pipe):
+            return Expression(self.definition.failing(word, detail), word)
+
+        def fail(state: State, *_: object) -> object:
+            raise self.definition.late_error(state, before, detail)
+
+        return Expression(fail, before)
+
+    def single(self, node: Operand) -> Expression:
+        """A command of one word."""
+        if isinstance(node, Bool | Number | String):
+            try:
+                return Expression(constantly(untyped(node)), node, nullable=False)
+            except ValueError as error:
+                return Expression(self.definition.failing(node, str(error)), node)
+        if isinstance(node, Nil):
+            return Expression(self.definition.failing(node, "nil is not a command"), node)
+        return self.operand(node)
+
+    def call(
+        self, word: Identifier, arguments: Sequence[Operand], *, node: Node, piped: bool
+    ) -> Expression:
+        """A call of a function."""
+        function = self.functions[word.name]
+        lazy = function is AND or function is OR
+        first = self.scope.size
+        compiled: list[Argument] = []
+        for place, argument in enumerate(arguments):
+            self.scope.uncertain += lazy and place > 0
+            compiled.append(self.argument(argument))
+            self.scope.uncertain -= lazy and place > 0
+        call = Call(self.definition, function, compiled, node=node, last=word, piped=piped)
+        evaluate = call.compile()
+        if lazy:
+            evaluate = _forgetting(range(first, self.scope.size), evaluate)
+        last = None if lazy and len(arguments) > 1 else call.last
+        nullable = function.result.kind == "interface" or function.result.name == "reflect.Value"
+        return Expression(evaluate, last, nullable)
+
+    def fields_with_arguments(
+        self, word: Field | Chain | Variable, rest: Sequence[Operand]
+    ) -> Expression:
+        """Fields the last of which must be a method, since it has arguments."""
+        receiver, fields = self.fields(word)
+        arguments = [self.argument(argument) for argument in rest]
+        return Expression(fields.with_arguments(receiver, arguments), None)
+
+    # Operands
+
+    def argument(self, node: Operand) -> Argument:
+        """An argument of a call: constants wait for the type of their parameter."""
+        if isinstance(node, Bool | Nil | Number | String):
+            return node
+        expression = self.operand(node)
+        if isinstance(node, Pipe):
+            return Expression(expression.unwrapped(), expression.last, nullable=False)
+        return expression
+
+    def operand(self, node: Chain | Dot | Field | Identifier | Pipe | Variable) -> Expression:
+        """What an operand evaluates to, which is no constant."""
+        if isinstance(node, Dot):
+            return Expression(_dot, node)
+        if isinstance(node, Identifier):
+            return self.call(node, (), node=node, piped=False)
+        if isinstance(node, Pipe):
+            return self.pipe(node)
+        if isinstance(node, Variable) and len(node.names) == 1:
+            return Expression(self.variable(node), node)
+        receiver, fields = self.fields(node)
+        return fields.of_dot() if receiver is None else fields.of(receiver)
+
+    def fields(self, node: Chain | Field | Variable) -> tuple[Evaluate | None, Fields]:
+        """The fields of a node, and what their receiver is evaluated by; None for dot."""
+        if isinstance(node, Field):
+            return None, Fields(self.definition, node, node.names, node, self.scope.dot or False)
+        if isinstance(node, Variable):
+            held = self.scope.find(node.names[0]).held
+            fields = Fields(self.definition, node, node.names[1:], node, held or False)
+            return self.variable(node), fields
+        receiver = self.operand(node.node)
+        if isinstance(node.node, Pipe):
+            fields = Fields(self.definition, node, node.names, receiver.last)
+            return receiver.unwrapped(), fields
+        declared = self.functions[node.node.name].result.kind == "interface"
+        return receiver.evaluate, Fields(self.definition, node, node.names, receiver.last, declared)
+
+
+def _dot(_: State, dot: object) -> object:
+    return dot
+
+
+def _pipeline(commands: Sequence[Expression]) -> Expression:
+    """Pass the value of each command on to the next."""
+    first, last = commands[0], commands[-1]
+    if len(commands) == 1:
+        return first
+    evaluate, apply = first.evaluate, last.evaluate
+    between = [command.evaluate for command in commands[1:-1]]
+
+    def pipe(state: State, dot: object) -> object:
+        value = evaluate(state, dot)
+        for command in between:
+            value = command(state, dot, NO_VALUE if value is None else value)
+        return apply(state, dot, NO_VALUE if value is None else value)
+
+    return Expression(pipe, last.last, last.nullable)
+
+
+def _forgetting(places: range, evaluate: Evaluate) -> Evaluate:
+    """Forget what the arguments of an earlier execution have declared."""
+    if not places:
+        return evaluate
+
+    def forget(state: State, *values: object) -> object:
+        for place in places:
+            state.variables[place] = UNSET
+        return evaluate(state, *values)
+
+    return forget
