@@ -16,7 +16,7 @@ from kalypso_actions.sources.paths import OutsideError, normalise
 class KustomizeBuild(Protocol):
     """Runs `kustomize build` on a folder among these files and returns its output."""
 
-    def __call__(self, files: Mapping[str, bytes], folder: str) -> bytes:
+    def __call__(self, files: Mapping[str, bytes], folder: str, /) -> bytes:
         """Raises KalypsoError with the program's words."""
 
 
