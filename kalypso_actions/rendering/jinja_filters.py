@@ -23,11 +23,12 @@ from kalypso_actions.rendering.jinja_meter import (
 )
 
 FOR_HTML: Final = "it is for HTML, and a manifest is none"
+NOT_REPRODUCIBLE: Final = "the same sources must always give the same manifests"
 
 REFUSED_FILTERS: Final[Mapping[str, str]] = {
     "attr": "values here have keys and no attributes; write value[key]",
     "pprint": "where it breaks lines is its own affair; write toYaml or tojson",
-    "random": "the same sources must always give the same manifests",
+    "random": NOT_REPRODUCIBLE,
     "striptags": FOR_HTML,
     "urlize": FOR_HTML,
     "xmlattr": FOR_HTML,

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from jinja2 import StrictUndefined, Undefined, pass_context
+from jinja2 import StrictUndefined, TemplateRuntimeError, Undefined, pass_context
 from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 from jinja2.utils import Cycler, Joiner, Namespace
 
 from kalypso_actions.gotemplate import LimitError
 from kalypso_actions.rendering import jinja_syntax, jinja_text
-from kalypso_actions.rendering.jinja_filters import FILTERS
+from kalypso_actions.rendering.jinja_filters import FILTERS, NOT_REPRODUCIBLE
 from kalypso_actions.rendering.jinja_members import ABSENT, Function, member_of
 from kalypso_actions.rendering.jinja_meter import (
     ELEMENT_COST,
@@ -151,10 +151,15 @@ def _namespace(*args: Any, **kwargs: object) -> Namespace:
     return Namespace(_dict(*args, **kwargs))
 
 
+def _lipsum(*_args: object, **_kwargs: object) -> str:
+    raise TemplateRuntimeError(f"lipsum does not exist here: {NOT_REPRODUCIBLE}")
+
+
 _GLOBALS: Final[Mapping[str, Callable[..., object]]] = {
     "cycler": Cycler,
     "dict": _dict,
     "joiner": Joiner,
+    "lipsum": _lipsum,
     "namespace": _namespace,
     "range": _range,
 }

@@ -17,7 +17,7 @@ from jinja2.visitor import NodeTransformer
 
 from kalypso_actions.gotemplate import Limits
 
-MAX_NODES: Final = 100_000
+MAX_NODES: Final = 30_000
 """A template of more takes Jinja2's compiler many seconds."""
 
 MAX_LOOPS: Final = 16

@@ -1,0 +1,53 @@
+"""Data and limits for tests of Jinja2 manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from kalypso_actions.gotemplate import DEFAULT_LIMITS, Limits
+from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.jinja_manifests import JinjaManifest
+from kalypso_actions.rendering.manifests import ManifestError
+
+SMALL = replace(DEFAULT_LIMITS, output_bytes=100_000, iterations=10_000, work=4_000_000)
+"""Limits that a test reaches quickly."""
+
+
+def template_data(config: Mapping[str, object] | None = None) -> TemplateData:
+    return TemplateData(
+        target="hello-world",
+        namespace="dev-large-hello-world",
+        environment="dev",
+        workspace="team",
+        workload="hello",
+        labels={"tier": "front", "edge": "true"},
+        manifests={"repo": "https://git.test/hello", "branch": "main", "path": "./dev"},
+        cluster_type="large",
+        config={"replicas": "3"} if config is None else config,
+    )
+
+
+def rendered(
+    text: str, config: Mapping[str, object] | None = None, limits: Limits = DEFAULT_LIMITS
+) -> str:
+    return JinjaManifest(text, limits).render(template_data(config))
+
+
+def attempt(
+    text: str, config: Mapping[str, object] | None = None, limits: Limits = DEFAULT_LIMITS
+) -> str | ManifestError:
+    """What comes out, be it an error."""
+    try:
+        return rendered(text, config, limits)
+    except ManifestError as error:
+        return error
+
+
+def failure(
+    text: str, config: Mapping[str, object] | None = None, limits: Limits = DEFAULT_LIMITS
+) -> ManifestError:
+    """The error of a template that must not render."""
+    outcome = attempt(text, config, limits)
+    assert isinstance(outcome, ManifestError), outcome
+    return outcome

@@ -1,0 +1,248 @@
+"""No Jinja2 template hangs or fills the memory: whatever it tries, an error names the bound."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+
+import pytest
+
+from kalypso_actions.gotemplate import DEFAULT_LIMITS
+from tests.rendering.jinja_rendering import SMALL, attempt, failure, rendered
+
+LONG = "{% set x = 'a' * 90000 %}"
+DOUBLING = "{% set ns = namespace(v=[0, 'a']) %}{% for i in range(90) %}{% set ns.v = [ns.v, ns.v] %}{% endfor %}"
+NESTING = (
+    "{% set ns = namespace(v=[0]) %}{% for i in range(200) %}{% set ns.v = [ns.v] %}{% endfor %}"
+)
+TUPLES = "{% set ns = namespace(v=(0, 1)) %}{% for i in range(90) %}{% set ns.v = (ns.v, ns.v) %}{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "'x' * 10 ** 9",
+        "10 ** 9 * 'x'",
+        "[0] * 10 ** 9",
+        "(0, 1) * 10 ** 9",
+        "('x' * 99999) + ('x' * 99999)",
+        "('x' * 99999) ~ ('x' * 99999)",
+        "'%1000000000d' % 1",
+        "'%1000000000d'|format(1)",
+        "'%.1000000000f' % 1.5",
+        "'%*d' % (1000000000, 1)",
+        "'%-*d' % (-1000000000, 1)",
+        "'%.*f' % (1000000000, 1.5)",
+        "'%(a)1000000000s' % {'a': 1}",
+        "('%s' * 9) % (x, x, x, x, x, x, x, x, x)",
+        "'{:>1000000000}'.format(1)",
+        "'{:.1000000000f}'.format(1.5)",
+        "'{:>{}}'.format(1, 1000000000)",
+        "'{0}{0}'.format(x)",
+        "'{a}{a}'.format_map({'a': x})",
+        "'a'.center(10 ** 9)",
+        "'a'.ljust(10 ** 9)",
+        "'a'.rjust(10 ** 9, 'x')",
+        "'a'.zfill(10 ** 9)",
+        "'\t'.expandtabs(10 ** 9)",
+        "'a'.join([x, x, x])",
+        "x.join('abc')",
+        "x.replace('a', 'bc')",
+        "x.replace('', x)",
+        "'a'|center(10 ** 9)",
+        "'a\nb'|indent(10 ** 9)",
+        "'a\nb'|indent(x)|indent(x)",
+        "[x, x, x]|join",
+        "['a', 'b', 'c']|join(x)",
+        "x|replace('a', 'bc')",
+        "x|escape|replace('a', '<')|escape",
+        "x|urlencode",
+        "x|wordwrap(1, wrapstring='abc')",
+        "x|tojson",
+        "[x, x]|string",
+        "[x, x] ~ ''",
+        "[[[1]]]|tojson(indent=10 ** 9)",
+        "2 ** (10 ** 9)",
+        "(2 ** 4000) * (2 ** 4000)",
+        "(2 ** 4000) ** 2",
+        "[2 ** 4095, 2 ** 4095]|sum",
+        "'9'|replace('9', '9' * 4000)|int",
+        "range(10 ** 9)",
+        "range(20000)|list",
+        "range(9999)|list + range(9999)|list",
+        "x|list",
+        "[1]|batch(10 ** 9, 0)",
+        "[1]|slice(10 ** 9)",
+        "dict(a=range(9999)|list, b=range(9999)|list)",
+        "dict(*[range(9999)|list])|length + range(9999)|length",
+        "joiner(*range(20000))",
+        "toYaml([x, x])",
+    ],
+)
+def test_a_value_that_would_be_too_large(expression: str) -> None:
+    tracemalloc.start()
+    error = failure(f"{LONG}{{{{ {expression} }}}}", limits=SMALL)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "limit" in error.message
+    assert error.line
+    assert peak < 50_000_000
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        (
+            "{% for a in range(999) %}{% for b in range(999) %}{% endfor %}{% endfor %}",
+            "10000 turns",
+        ),
+        (
+            "{% for a in range(99) %}{% for b in range(999) if false %}{% endfor %}{% endfor %}",
+            "10000 turns",
+        ),
+        ("{% for a in range(999) %}{{ range(999)|map('string')|join }}{% endfor %}", "limit"),
+        (
+            "{% for a in range(9999) %}{{ 'x' * 99 }}{% endfor %}",
+            "the output goes beyond the limit",
+        ),
+        (
+            "{% for a in range(9999) %}" + "x" * 99 + "{% endfor %}",
+            "the output goes beyond the limit",
+        ),
+        (
+            "{% set x %}{% for a in range(9999) %}" + "x" * 99 + "{% endfor %}{% endset %}",
+            "the text of a block",
+        ),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "more than 100 deep"),
+        (
+            "{% macro n() %}{{ caller() }}{% endmacro %}{% macro m() %}{% call n() %}{{ m() }}{% endcall %}{% endmacro %}{{ m() }}",
+            "more than 100 deep",
+        ),
+        ("{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}", "more than 100 deep"),
+        (
+            "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}",
+            "10000 turns",
+        ),
+        (
+            "{% macro m(f) %}{% for i in range(99) %}{{ f() }}{% endfor %}{% endmacro %}"
+            "{% macro n() %}{{ m(o) }}{% endmacro %}{% macro o() %}{{ m(n) }}{% endmacro %}{{ n() }}",
+            "more than 100 deep",
+        ),
+        (
+            "{% for i in range(9999) %}"
+            + "{% set y = [1, 2, 3, 4, 5, 6, 7, 8, 9] %}" * 20
+            + "{% endfor %}",
+            "a loop goes beyond the limit",
+        ),
+        (DOUBLING + "{{ ns.v }}", "with everything in it"),
+        (DOUBLING + "{{ ns.v|tojson }}", "with everything in it"),
+        (DOUBLING + "{{ ns.v|toYaml }}", "with everything in it"),
+        (DOUBLING + "{{ ns.v|sort }}", "with everything in it"),
+        (DOUBLING + "{{ ns.v|map('string') }}", "with everything in it"),
+        (DOUBLING + "{{ '%s' % (ns.v,) }}", "with everything in it"),
+        (DOUBLING + "{{ '%s' % ns.v }}", "with everything in it"),
+        (DOUBLING + "{{ '{}'.format(ns.v) }}", "with everything in it"),
+        (DOUBLING + "{{ ns.v == ns.v }}", "with everything in it"),
+        (DOUBLING + "{{ 1 in ns.v }}", "with everything in it"),
+        (DOUBLING + "{{ ns.v is eq ns.v }}", "with everything in it"),
+        (DOUBLING + "{{ ns.v is in [ns.v] }}", "with everything in it"),
+        (DOUBLING + "{{ [ns.v, ns.v]|unique }}", "with everything in it"),
+        (DOUBLING + "{{ [ns.v, ns.v]|max }}", "with everything in it"),
+        (DOUBLING + "{{ {'a': ns.v}|dictsort }}", "with everything in it"),
+        (DOUBLING + "{{ ns.v.index(1) }}", "with everything in it"),
+        (
+            DOUBLING + "{% for x in [1] %}{{ loop.changed(ns.v) }}{% endfor %}",
+            "with everything in it",
+        ),
+        (TUPLES + "{{ {ns.v: 1} }}", "with everything in it"),
+        (TUPLES + "{{ {}[ns.v] }}", "with everything in it"),
+        (TUPLES + "{{ {}.get(ns.v) }}", "with everything in it"),
+        (TUPLES + "{{ dict([(ns.v, 1)]) }}", "with everything in it"),
+        (NESTING + "{{ ns.v }}", "nested more than 100 levels"),
+        (
+            LONG + "{% for i in range(999) %}{% set y = x[1:] %}{% endfor %}",
+            "a slice goes beyond the limit",
+        ),
+        (
+            LONG + "{% for i in range(999) %}{% set y = x.upper() %}{% endfor %}",
+            "a method of a text goes beyond",
+        ),
+        (
+            LONG + "{% for i in range(999) %}{% set y = x.split('b') %}{% endfor %}",
+            "goes beyond the limit",
+        ),
+        (
+            LONG + "{% for i in range(999) %}{% set y = x|upper %}{% endfor %}",
+            "the filter upper goes beyond",
+        ),
+        (
+            LONG + "{% for i in range(999) %}{% if x ~ 'a' == x %}{% endif %}{% endfor %}",
+            "goes beyond the limit",
+        ),
+        (LONG + "{{ x[:40000]|wordwrap(1) }}", "the filter wordwrap goes beyond"),
+        (
+            "{% set ns = namespace(v=[]) %}{% for i in range(9999) %}{% set ns.v = ns.v + [i] %}{% endfor %}",
+            "limit",
+        ),
+        ("{{ 5|round(-10 ** 9) }}", "a precision beyond 308"),
+        ("{{ 'x'|round(8, 'floor') }}", "a text cannot be rounded"),
+        ("{{ [[1]]|sum(start=[]) }}", "a sum starts with a number"),
+        ("{{ '%1000000000d' is divisibleby 1 }}", "a text is no number"),
+        ("{{ '%1000000000d' is odd }}", "a text is no number"),
+    ],
+)
+def test_a_template_that_would_go_on(template: str, message: str) -> None:
+    assert message in failure(template, limits=SMALL).message
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{{ " + "(" * 300 + "1" + ")" * 300 + " }}", "nested too deeply"),
+        ("{{ 1" + " + 1" * 300 + " }}", "nested more than 60 deep"),
+        ("{{ 1" + "|int" * 300 + " }}", "nested more than 60 deep"),
+        ("\n" + "{% if 1 %}" * 99 + "{% endif %}" * 99, "nested more than 60 deep"),
+        ("{% for a in [1] %}" * 17 + "{% endfor %}" * 17, "loops stand more than 16 deep"),
+        ("{{ a }}" * 30_000, "more than 30000 elements"),
+        ("x" * (1 << 20) + "x", "more than 1048576 bytes"),
+    ],
+)
+def test_a_template_that_is_itself_too_large(template: str, message: str) -> None:
+    assert message in failure(template).message
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for a in range(9000) %}{% endfor %}",
+        "{% for a in [1] %}" * 16 + "{% endfor %}" * 16,
+        "{{ 1" + " + 1" * 55 + " }}",
+        "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(98) }}",
+        "{{ 'x' * 99000 }}",
+        "{{ 2 ** 4095 > 0 }}",
+        "{{ '%5000d' % 1 }}",
+        "{% for a in range(2000) %}{{ ConfigData.replicas }}{{ 'a' == Namespace }}{% endfor %}",
+    ],
+)
+def test_what_is_within_the_bounds(template: str) -> None:
+    assert isinstance(attempt(template, limits=SMALL), str)
+
+
+def test_the_bounds_are_per_rendering() -> None:
+    template = "{% for a in range(900) %}x{% endfor %}"
+    limits = replace(DEFAULT_LIMITS, output_bytes=1000, iterations=1000)
+    assert [len(rendered(template, limits=limits)) for _ in range(3)] == [900, 900, 900]
+
+
+def test_the_output_is_counted_in_bytes() -> None:
+    limits = replace(DEFAULT_LIMITS, output_bytes=10)
+    assert rendered("é" * 5, limits=limits) == "é" * 5
+    assert (
+        failure("a\n" + "é" * 5, limits=limits).message
+        == "the output goes beyond the limit of 10 bytes"
+    )
+
+
+def test_the_line_of_an_output_that_is_too_long() -> None:
+    template = "a\n{% for i in range(99) %}\n{{ i }}\n{% endfor %}\n"
+    assert failure(template, limits=replace(DEFAULT_LIMITS, output_bytes=20)).line in {2, 3}
