@@ -15,10 +15,13 @@ from kalypso_actions.goyaml.bounds import MAX_BYTES, MAX_DEPTH
 from kalypso_actions.goyaml.emitter import dump_v2, dump_v3
 from kalypso_actions.goyaml.errors import YAMLBoundError, YAMLError
 from kalypso_actions.goyaml.parser import parse
+from kalypso_actions.goyaml.represented import InOrder, Verbatim
 
 __all__ = [
     "MAX_BYTES",
     "MAX_DEPTH",
+    "InOrder",
+    "Verbatim",
     "YAMLBoundError",
     "YAMLError",
     "dump_v2",

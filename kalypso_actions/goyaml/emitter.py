@@ -11,6 +11,7 @@ without a fraction.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from kalypso_actions.goyaml.bounds import MAX_BYTES, MAX_DEPTH
@@ -19,30 +20,41 @@ from kalypso_actions.goyaml.keys import ordered
 from kalypso_actions.goyaml.layout import FOLD_COLUMN, lay_out
 from kalypso_actions.goyaml.numbers import format_float, format_integer
 from kalypso_actions.goyaml.quoting import BREAKS, inline, simple_key
+from kalypso_actions.goyaml.represented import InOrder, Verbatim
 
 INDENT: Final = {2: 2, 3: 4}
+CONSTANTS: Final = {None: "null", True: "true", False: "false"}
 
 
-def dump_v3(value: object, limit_bytes: int = MAX_BYTES) -> str:
+Represent = Callable[[object], object]
+"""Gives a value that can be written in the place of one of another type."""
+
+PLAIN_TYPES: Final = frozenset({type(None), bool, int, float, str, dict, list, InOrder, Verbatim})
+
+
+def dump_v3(value: object, limit_bytes: int = MAX_BYTES, represent: Represent | None = None) -> str:
     """`value` as yaml.v3 writes it, with its last line feed.
 
     Values are None, bool, int (64 bits), float, str, list and dict with scalar keys, and their
-    subclasses; surrogate escapes in a string stand for bytes that are not UTF-8.
+    subclasses; surrogate escapes in a string stand for bytes that are not UTF-8. `represent` is
+    asked for every value of another type, subclasses included, and may return an `InOrder` or a
+    `Verbatim`, too.
     Raises `YAMLError` for anything else, `YAMLBoundError` for what is too deep (cycles too) or
     would take more than `limit_bytes`.
     """
-    return _Writer(3, limit_bytes).document(value)
+    return _Writer(3, limit_bytes, represent).document(value)
 
 
-def dump_v2(value: object, limit_bytes: int = MAX_BYTES) -> str:
+def dump_v2(value: object, limit_bytes: int = MAX_BYTES, represent: Represent | None = None) -> str:
     """`value` as yaml.v2 writes it, with its last line feed; as `dump_v3` otherwise."""
-    return _Writer(2, limit_bytes).document(value)
+    return _Writer(2, limit_bytes, represent).document(value)
 
 
 class _Writer:
     """One document being written, at the end of `parts`."""
 
-    def __init__(self, version: int, limit: int) -> None:
+    def __init__(self, version: int, limit: int, represent: Represent | None) -> None:
+        self.represent = represent
         self.version = version
         self.step = INDENT[version]
         self.limit = limit
@@ -50,6 +62,7 @@ class _Writer:
         self.parts: list[str] = []
 
     def document(self, value: object) -> str:
+        value = self.represented(value)
         if isinstance(value, dict) and value:
             self.mapping(value, 0, 1)
         elif isinstance(value, list) and value:
@@ -99,6 +112,7 @@ class _Writer:
 
     def behind_key(self, value: object, indent: int, column: int, depth: int) -> None:
         """Write the value of a key at `indent`; a list or mapping begins on a line of its own."""
+        value = self.represented(value)
         below = self.under(indent)
         if isinstance(value, dict) and value:
             self.deeper(depth)
@@ -114,6 +128,7 @@ class _Writer:
 
     def behind_indicator(self, value: object, column: int, indent: int, depth: int) -> None:
         """Write what a dash, or the colon of a complex key, stands before, on the same line."""
+        value = self.represented(value)
         if isinstance(value, dict) and value:
             self.deeper(depth)
             self.write(" " * (indent - column))
@@ -124,6 +139,12 @@ class _Writer:
             self.sequence(value, indent, depth + 1)
         else:
             self.write(" " + self.line(self.scalar(value, column + 1, indent)))
+
+    def represented(self, value: object) -> object:
+        """`value`, or what stands for it."""
+        if self.represent is None or type(value) in PLAIN_TYPES:
+            return value
+        return self.represent(value)
 
     def under(self, indent: int) -> int:
         """Where that begins which belongs to a key at `indent`."""
@@ -138,7 +159,7 @@ class _Writer:
 
     def scalar(self, value: object, column: int, indent: int) -> str:
         """`value`, which may be an empty list or mapping, as it is written at `column`."""
-        if not isinstance(value, str):
+        if not isinstance(value, str) or isinstance(value, Verbatim):
             return self.number(value)
         text = inline(value, self.version)
         if text is None or (column + len(text) > FOLD_COLUMN[self.version] and " " in text):
@@ -147,16 +168,14 @@ class _Writer:
 
     def number(self, value: object) -> str:
         """What is written the same way wherever it stands."""
-        if value is None:
-            return "null"
-        if isinstance(value, bool):
-            return "true" if value else "false"
+        if value is None or isinstance(value, bool):
+            return CONSTANTS[value]
         if isinstance(value, int):
             return format_integer(value)
         if isinstance(value, float):
             return format_float(value)
-        if isinstance(value, dict):
-            return "{}"
-        if isinstance(value, list):
-            return "[]"
+        if isinstance(value, dict | list):
+            return "{}" if isinstance(value, dict) else "[]"
+        if isinstance(value, Verbatim):
+            return str(value)
         raise YAMLError(f"cannot marshal type: {type(value).__name__}")

@@ -18,6 +18,7 @@ from string import ascii_letters
 from typing import Final
 
 from kalypso_actions.goyaml.errors import YAMLError
+from kalypso_actions.goyaml.represented import InOrder
 from kalypso_actions.goyaml.scalars import MAX_INT64, MAX_UINT64, Scalar
 from kalypso_actions.goyaml.surrogates import to_runes
 
@@ -68,9 +69,9 @@ def distinct_key(key: Scalar) -> Scalar:
 def ordered(mapping: Mapping[object, object], *, version: int) -> list[tuple[object, object]]:
     """The entries of `mapping` in the order in which yaml.v2 or yaml.v3 (`version`) writes them.
 
-    Raises `YAMLError` for a key that is no scalar.
+    Those of a struct keep theirs. Raises `YAMLError` for a key that is no scalar.
     """
-    if len(mapping) < 2:
+    if len(mapping) < 2 or isinstance(mapping, InOrder):
         return list(mapping.items())
     natural = natural_key_v2 if version == 2 else natural_key_v3
     ranks = [natural(key) if type(key) is str else None for key in mapping]

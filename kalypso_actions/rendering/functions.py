@@ -1,0 +1,140 @@
+"""Kalypso's own template functions, over sprig's, and configuration as templates see it.
+
+Where upstream's functions give "" for what they cannot do, ours fail: a manifest without its
+configuration is worse than none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from kalypso_actions import goyaml
+from kalypso_actions.gotemplate import sprig
+from kalypso_actions.gotemplate.budget import Budget, LimitError
+from kalypso_actions.gotemplate.sprig.times import TIME
+from kalypso_actions.gotemplate.values import (
+    ANY,
+    ANY_MAP,
+    ANY_SLICE,
+    STRING,
+    UINT64,
+    YAML_MAP,
+    Function,
+    FunctionError,
+    GoInt,
+    GoMap,
+    GoStruct,
+    type_of,
+)
+from kalypso_actions.rendering.hashing import hash_of
+
+RFC_3339_NANO: Final = "2006-01-02T15:04:05.999999999Z07:00"
+MAX_INT64: Final = (1 << 63) - 1
+GO_SPACE: Final = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""What Go's `unicode.IsSpace` says."""
+
+
+def to_yaml(budget: Budget, value: object) -> str:
+    """`toYaml`: the value as yaml.v3 writes it, without the last line feed.
+
+    Raises `FunctionError` for what has no YAML, `LimitError` for what is too large or too deep.
+    """
+    try:
+        text = goyaml.dump_v3(value, budget.limits.output_bytes, _represent)
+    except goyaml.YAMLBoundError as error:
+        raise LimitError(error.message) from error
+    except goyaml.YAMLError as error:
+        raise FunctionError(error.message) from error
+    budget.reserve(len(text), "toYaml")
+    return text.removesuffix("\n")
+
+
+def stringify(budget: Budget, value: object) -> str:
+    """`stringify`: `toYaml` of a map in which each list is the text of its YAML.
+
+    Just as upstream tells types: a list is a `[]interface {}`, and a mapping inside of
+    configuration is no `map[string]interface {}`, so that it stays as it is.
+    """
+    if type_of(value) != ANY_MAP or not isinstance(value, dict):
+        return to_yaml(budget, value)
+    texts = {
+        key: to_yaml(budget, inner) if type_of(inner) in (ANY_SLICE, ANY_MAP) else inner
+        for key, inner in value.items()
+    }
+    return to_yaml(budget, texts)
+
+
+def hash_(budget: Budget, value: object) -> str:
+    """`hash`: hashstructure's number of the value, in decimal digits."""
+    return str(hash_of(value, budget))
+
+
+def unquote(value: object) -> str:
+    """`unquote`: a text without space around it, then without `"`, then without `'`; else ""."""
+    if not isinstance(value, str):
+        return ""
+    return value.strip(GO_SPACE).strip('"').strip("'")
+
+
+FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
+    {
+        **sprig.FUNCTIONS,
+        "toYaml": Function("toYaml", to_yaml, (ANY,), result=STRING, bounded=True),
+        "stringify": Function("stringify", stringify, (ANY,), result=STRING, bounded=True),
+        "hash": Function("hash", hash_, (ANY,), result=STRING, bounded=True),
+        "unquote": Function("unquote", unquote, (ANY,), result=STRING),
+    }
+)
+"""What templates can call beside Go's own functions."""
+
+REFUSED: Final[Mapping[str, str]] = sprig.REFUSED
+"""What templates cannot call though upstream's can, and why."""
+
+
+def _represent(value: object) -> object:
+    """Structs, and the types that yaml.v3 writes in a way of their own."""
+    if isinstance(value, GoStruct):
+        if value.type == TIME and not value.pointer:
+            return goyaml.Verbatim(value.methods["Format"].call(RFC_3339_NANO))
+        return goyaml.InOrder({name.lower(): field for name, field in value.fields.items()})
+    if isinstance(value, GoInt) and value.type.name == "time.Duration":
+        return value.methods["String"].call()
+    if isinstance(value, dict | list | str | int | float):
+        return value
+    raise goyaml.YAMLError(f"cannot marshal type: {type_of(value)}")
+
+
+def to_template_value(value: object) -> object:
+    """What `goyaml.parse` gave, as yaml.v2's Go types; a copy, since templates may change it.
+
+    Raises `FunctionError` for a mapping that has both 1 and true (or 1 and 1.0, 0 and false) as
+    keys: Go tells them apart, Python cannot.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        copy = GoMap(YAML_MAP, [(_key(k), to_template_value(v)) for k, v in value.items()])
+        if len(copy) != len(value):
+            raise FunctionError(
+                "a mapping has keys that only Go can tell apart, such as 1 and true"
+            )
+        return copy
+    if isinstance(value, list):
+        return [to_template_value(item) for item in value]
+    if isinstance(value, int) and value > MAX_INT64:
+        return GoInt(UINT64, value)
+    return value
+
+
+def _key(key: object) -> object:
+    """A key as a plain value."""
+    if isinstance(key, str | bool) or key is None:
+        return key
+    if isinstance(key, int):
+        return GoInt(UINT64, key) if key > MAX_INT64 else int(key)
+    return float(key) if isinstance(key, float) else key

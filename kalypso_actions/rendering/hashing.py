@@ -1,0 +1,135 @@
+"""hashstructure 1.1.0 with its default, FNV-1 in 64 bits.
+
+    text        its bytes                      list    ordered(hash so far, element), from 0 on
+    int         its bytes, little-endian       map     ordered(key, value) of all, by exclusive or
+    float       8 bytes                        struct  its type's name, then as a map of its fields
+    bool        1 byte                         nil     as the int 0
+
+`ordered(a, b)` is the hash of the 16 bytes of two hashes.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from typing import Final
+
+from kalypso_actions.gotemplate.budget import Budget, LimitError
+from kalypso_actions.gotemplate.sprig.instants import UTC_LOCATION, Instant
+from kalypso_actions.gotemplate.sprig.times import TimeValue
+from kalypso_actions.gotemplate.text import to_bytes
+from kalypso_actions.gotemplate.values import FunctionError, GoInt, GoStruct, type_of
+
+OFFSET: Final = 0xCBF29CE484222325
+PRIME: Final = 0x100000001B3
+MASK: Final = (1 << 64) - 1
+
+WIDTHS: Final = {"int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4}
+"""Bytes of the integers that do not have eight."""
+
+MAX_DEPTH: Final = 100
+CACHED_LENGTH: Final = 256
+SECONDS_FROM_YEAR_1_TO_1970: Final = 62_135_596_800
+
+
+def hash_of(value: object, budget: Budget) -> int:
+    """The hash of a value as templates have it.
+
+    Raises `FunctionError` for functions and complex numbers, and `LimitError` for what is nested
+    too deep or goes beyond the budget.
+    """
+    return _Hasher(budget).visit(value, 0)
+
+
+class _Hasher:
+    """Walks through one value."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+
+    def visit(self, value: object, depth: int) -> int:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict | list | GoStruct):
+            if depth > MAX_DEPTH:
+                raise LimitError(f"hash: values may nest {MAX_DEPTH} levels")
+            if isinstance(value, list):
+                return self.sequence(value, depth + 1)
+            if isinstance(value, dict):
+                return self.entries(value, depth + 1)
+            return self.structure(value, depth + 1)
+        return _number(value)
+
+    def text(self, text: str) -> int:
+        self.budget.spend(len(text), "hash")
+        return _text(text) if len(text) > CACHED_LENGTH else _cached_text(text)
+
+    def sequence(self, elements: list[object], depth: int) -> int:
+        self.budget.spend(len(elements), "hash")
+        result = 0
+        for element in elements:
+            result = _ordered(result, self.visit(element, depth))
+        return result
+
+    def entries(self, mapping: dict[object, object], depth: int) -> int:
+        self.budget.spend(len(mapping), "hash")
+        result = 0
+        for key, value in mapping.items():
+            result ^= _ordered(self.visit(key, depth), self.visit(value, depth))
+        return result
+
+    def structure(self, value: GoStruct, depth: int) -> int:
+        if isinstance(value, TimeValue):
+            return _fnv(_binary_time(value.instant))
+        result = self.text(value.type.name.rpartition(".")[2])
+        for name, field in value.fields.items():
+            result ^= _ordered(self.text(name), self.visit(field, depth))
+        return result
+
+
+def _number(value: object) -> int:
+    if value is None:
+        return _fnv(bytes(8))
+    if isinstance(value, bool):
+        return _fnv(bytes([value]))
+    if isinstance(value, int):
+        width = WIDTHS.get(value.type.kind, 8) if isinstance(value, GoInt) else 8
+        return _fnv((value & MASK).to_bytes(8, "little")[:width])
+    if isinstance(value, float):
+        return _fnv(struct.pack("<d", value))
+    known = type_of(value)
+    raise FunctionError(f"unknown kind to hash: {known.kind if known else 'invalid'}")
+
+
+def _fnv(data: bytes) -> int:
+    result = OFFSET
+    for byte in data:
+        result = (result * PRIME & MASK) ^ byte
+    return result
+
+
+def _text(text: str) -> int:
+    return _fnv(to_bytes(text))
+
+
+_cached_text = lru_cache(maxsize=1 << 14)(_text)
+
+
+@lru_cache(maxsize=1 << 14)
+def _ordered(first: int, second: int) -> int:
+    return _fnv(struct.pack("<QQ", first, second))
+
+
+def _binary_time(instant: Instant) -> bytes:
+    """Go's `Time.MarshalBinary`: version, seconds, nanoseconds, minutes east of UTC (-1: UTC)."""
+    seconds = instant.unix + SECONDS_FROM_YEAR_1_TO_1970
+    minutes, odd_seconds = -1, 0
+    if instant.location != UTC_LOCATION:
+        offset = instant.zone()[1]
+        odd_seconds = abs(offset) % 60 * (1 if offset >= 0 else -1)
+        minutes = (offset - odd_seconds) // 60
+        if minutes == -1 or not -(1 << 15) <= minutes < 1 << 15:
+            raise FunctionError("Time.MarshalBinary: unexpected zone offset")
+    version = 2 if odd_seconds else 1
+    data = struct.pack(">BqIh", version, seconds, instant.nanosecond, minutes)
+    return data + struct.pack(">b", odd_seconds) if odd_seconds else data
