@@ -35,6 +35,7 @@ ENVIRONMENT: Final = {
 }
 
 NO_USER_CONFIG: Final = {
+    "HOME": os.devnull,  # no .netrc
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_ATTR_NOSYSTEM": "1",

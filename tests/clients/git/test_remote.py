@@ -372,6 +372,27 @@ def test_configuration_of_the_user_counts_only_when_trusted(tmp_path: Path) -> N
         opened.fetch("http://nowhere.invalid/x", branch="main")
 
 
+@pytest.mark.parametrize("trusted", [True, False])
+def test_credentials_of_the_user_are_sent_only_when_trusted(
+    tmp_path: Path, *, trusted: bool
+) -> None:
+    _, head = bare(tmp_path)
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".netrc").write_text("machine 127.0.0.1 login me password mine\n")
+    with serving(tmp_path / "srv") as server:
+        with remotes(programs(HOME=str(home)), trust_user_config=trusted) as opened:
+            assert opened.fetch(f"{server.url}/org/repo", branch="main").commit == head
+        server.answers["/"] = [(401, {"WWW-Authenticate": "Basic"})]
+        with remotes(programs(HOME=str(home)), trust_user_config=trusted) as opened:
+            if trusted:
+                assert opened.fetch(f"{server.url}/org/repo", branch="main").commit == head
+            else:
+                with pytest.raises(KalypsoError, match="or is private"):
+                    opened.fetch(f"{server.url}/org/repo", branch="main")
+    assert any(credential for _, _, credential in server.requests) is trusted
+
+
 def test_credential_helper_of_the_user_is_asked_only_when_trusted(tmp_path: Path) -> None:
     _, head = bare(tmp_path)
     home = tmp_path / "home"
