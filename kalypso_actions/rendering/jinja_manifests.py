@@ -45,6 +45,9 @@ the template is wrong, not we."""
 Stream: TypeAlias = "GeneratorType[str, None, None]"
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_PREFIX: Final = re.compile(r"^(?:_|do_|sync_do_|test_)(?=\w+\(\) )")
+"""What the functions behind filters and tests have before the name that a template writes."""
+
 _NAMED: Final = re.compile(r"'([^']+)' is undefined|has no (?:key|attribute) '([^']+)'")
 """The errors whose column can be found, by the name that they quote."""
 
@@ -147,6 +150,8 @@ def _message(error: Exception) -> str:
             return f"the output holds half a character: {error.object[error.start]!r}"
         case OverflowError():
             return "a number is too large"
+        case TypeError():
+            return _PREFIX.sub("", str(error), count=1)
         case KeyError():
             return f"there is no {error}"
         case _:

@@ -32,6 +32,7 @@ def _comparing(name: str) -> Test:
         meter.weigh(other)
         return bool(_ORIGINAL[name](value, other))
 
+    comparing.__qualname__ = name
     return comparing
 
 
@@ -44,6 +45,7 @@ def _on_number(name: str) -> Test:
             raise TypeError(f"{describe(value)} is no number")
         return bool(_ORIGINAL[name](value, *args, **kwargs))
 
+    on_number.__qualname__ = name
     return on_number
 
 
@@ -51,6 +53,7 @@ def _on_text(name: str) -> Test:
     def on_text(value: object) -> bool:
         return bool(_ORIGINAL[name](current_meter().text(value)))
 
+    on_text.__qualname__ = name
     return on_text
 
 
