@@ -33,7 +33,7 @@ from kalypso_actions.gotemplate.nodes import (
 )
 from kalypso_actions.gotemplate.pipelines import PipelineCompiler
 from kalypso_actions.gotemplate.quoting import quote
-from kalypso_actions.gotemplate.scope import Held, Scope, Variable
+from kalypso_actions.gotemplate.scope import Scope, Variable
 from kalypso_actions.gotemplate.text import byte_length
 from kalypso_actions.gotemplate.values import NO_VALUE, Function, FunctionError
 
@@ -176,28 +176,27 @@ class _Compiler(PipelineCompiler):
 
     def cases(self, node: If | With) -> tuple[list[tuple[Evaluate, Steps]], Steps]:
         """The conditions with their bodies; what one declares, the later ones know too."""
-        outer, dot = self.scope.binding, self.scope.dot
+        outer, around = self.scope.binding, self.scope.container
         cases: list[tuple[Evaluate, Steps]] = []
         for case in node.cases:
             condition = self.pipe(case.pipe).evaluate
-            self.scope.dot = None if isinstance(node, With) else dot
+            self.scope.container = None if isinstance(node, With) else around
             cases.append((condition, self.block(case.body)))
-            self.scope.dot = dot
+            self.scope.container = around
         otherwise = self.block(node.otherwise) if node.otherwise else ()
         self.scope.binding = outer
         return cases, otherwise
 
     def range_(self, node: Range) -> Run:
-        outer, dot = self.scope.binding, self.scope.dot
+        outer, around = self.scope.binding, self.scope.container
         container = self.scope.reserve()
-        key, element = Held(container, keys=True), Held(container)
         names = [variable.names[0] for variable in node.pipe.variables]
-        pipe = self.pipe(node.pipe, [key, element][-len(names) :] if names else ())
+        pipe = self.pipe(node.pipe)
         variables = self.loop_variables(names, assigns=node.pipe.assigns)
         loop = Loop(self.definition, node, pipe, container, *variables)
-        self.scope.dot = element
+        self.scope.container = container
         steps = self.block(node.body)
-        self.scope.dot = dot
+        self.scope.container = around
         otherwise = self.block(node.otherwise) if node.otherwise else ()
         self.scope.binding = outer
         return loop.compile(steps, otherwise)

@@ -17,16 +17,19 @@ from kalypso_actions.gotemplate.values import NO_VALUE
 class State:
     """One execution of one definition: its variables, and what all definitions share.
 
-    `node` is the one that errors name where only the execution can tell which it was.
+    `node` is the one that errors name where only the execution can tell which it was. `elements`
+    are the places of variables whose values a loop took out of a container of `interface {}`: Go
+    remembers, and says so in errors.
     """
 
-    __slots__ = ("budget", "depth", "node", "output", "variables")
+    __slots__ = ("budget", "depth", "elements", "node", "output", "variables")
 
     def __init__(self, output: list[str], budget: Budget, depth: int) -> None:
         self.output = output
         self.budget = budget
         self.depth = depth
         self.variables: list[object] = []
+        self.elements: set[int] = set()
         self.node: Node | None = None
 
 

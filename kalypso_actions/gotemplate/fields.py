@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kalypso_actions.gotemplate.calls import NO_FINAL, Call
 from kalypso_actions.gotemplate.conversion import Argument, last_of
 from kalypso_actions.gotemplate.errors import TemplateError
 from kalypso_actions.gotemplate.execution import Definition, Evaluate, Expression, State
 from kalypso_actions.gotemplate.nodes import Node
-from kalypso_actions.gotemplate.scope import Held, holds_interfaces
 from kalypso_actions.gotemplate.values import (
     NO_VALUE,
     Function,
@@ -27,8 +26,8 @@ _KEYS = frozenset({"string", "interface {}"})
 class Fields:
     """The names behind a receiver.
 
-    `node` is what errors of methods name, `last` what others do. `declared` tells whether Go knows
-    the receiver as an `interface {}`; that of a loop's element depends on the loop's container.
+    `node` is what errors of methods name, `last` what others do; `is_interface` tells whether Go
+    knows the receiver as an `interface {}`.
     """
 
     def __init__(
@@ -37,13 +36,13 @@ class Fields:
         node: Node,
         names: Sequence[str],
         last: Node | None,
-        declared: Held | bool = False,
+        is_interface: Callable[[State], bool] | None = None,
     ) -> None:
         self.definition = definition
         self.node = node
         self.names = tuple(names)
         self.last = last
-        self.declared = declared
+        self.is_interface = is_interface
 
     def of(self, receiver: Evaluate) -> Expression:
         """The chain behind what is evaluated first."""
@@ -77,13 +76,18 @@ class Fields:
         *names, name = self.names
 
         def apply(state: State, dot: object, final: object = NO_FINAL) -> object:
-            value = self.walk(state, receiver(state, dot) if receiver else dot, names)
+            value = container = receiver(state, dot) if receiver else dot
+            for index, step in enumerate(names):
+                container, value = (
+                    value,
+                    self.walk(state, value, (step,), container if index else None),
+                )
             if value is NO_VALUE:
                 state.node = self.last or state.node
                 return NO_VALUE
             method = _method(value, name)
             if method is None:
-                raise self._no_method(state, value, name)
+                raise self._no_method(state, value, name, container if names else None)
             call = self._call(method, arguments, piped=final is not NO_FINAL)
             result = call(state, dot, final)
             last = last_of(arguments[-1]) if arguments else self.last
@@ -92,9 +96,10 @@ class Fields:
 
         return apply
 
-    def walk(self, state: State, value: object, names: Sequence[str]) -> object:
-        """Follow the names."""
-        container: object = None
+    def walk(
+        self, state: State, value: object, names: Sequence[str], container: object = None
+    ) -> object:
+        """Follow the names; `container` is what the value itself was taken from, if anything."""
         for name in names:
             kind = type(value)
             if kind is dict or (kind is GoMap and _has_names(value)):  # type: ignore[arg-type]
@@ -114,25 +119,25 @@ class Fields:
         call = Call(self.definition, method, arguments, node=self.node, last=self.last, piped=piped)
         return call.compile()
 
-    def _no_method(self, state: State, value: object, name: str) -> TemplateError:
+    def _no_method(
+        self, state: State, value: object, name: str, container: object
+    ) -> TemplateError:
         """Say that what has this name takes no arguments."""
         if isinstance(value, GoStruct) and name in value.fields:
             detail = f"{name} has arguments but cannot be invoked as function"
         elif isinstance(value, dict) and _has_names(value):
             detail = f"{name} is not a method but has arguments"
         else:
-            return self._no_field(state, value, name, None)
+            return self._no_field(state, value, name, container)
         return self.definition.late_error(state, self.last, detail)
 
     def _no_field(self, state: State, value: object, name: str, container: object) -> TemplateError:
         """Say that a value has no such field, with the type that Go knows it by."""
-        if container is not None:
-            declared = holds_interfaces(container)
-        elif isinstance(self.declared, Held):
-            declared = self.declared.is_interface(state.variables)
+        if container is None:
+            is_interface = self.is_interface is not None and self.is_interface(state)
         else:
-            declared = self.declared
-        type_ = "interface {}" if declared or value is None else str(type_of(value))
+            is_interface = holds_interfaces(container)
+        type_ = "interface {}" if is_interface or value is None else str(type_of(value))
         if value is None:
             detail = f"nil pointer evaluating {type_}.{name}"
         else:
@@ -148,3 +153,10 @@ def _has_names(mapping: dict[object, object]) -> bool:
     """Whether names can be keys of a map."""
     key: Type | None = mapping.type.key if isinstance(mapping, GoMap) else None
     return key is None or key.name in _KEYS
+
+
+def holds_interfaces(container: object, *, keys: bool = False) -> bool:
+    """Whether the type of a map or slice declares its elements, or keys, as `interface {}`."""
+    known = type_of(container)
+    part = known and (known.key if keys else known.elem)
+    return part is not None and part.kind == "interface"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import repeat
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from kalypso_actions.gotemplate.execution import (
     State,
     Steps,
 )
+from kalypso_actions.gotemplate.fields import holds_interfaces
 from kalypso_actions.gotemplate.nodes import Range
 from kalypso_actions.gotemplate.ordering import sorted_keys
 from kalypso_actions.gotemplate.printf import sprintf
@@ -53,25 +54,19 @@ class Loop:
     def compile(self, steps: Steps, otherwise: Steps) -> Run:
         """Run `steps` for each element; `otherwise` where there is none."""
         evaluate, elements_of, container = self.pipe.evaluate, self.elements, self.container
-        key, element = self.key, self.element
         length = len(str(self.node.body))
 
         def loop(state: State, dot: object) -> None:
-            value = evaluate(state, dot)
+            value = state.variables[container] = evaluate(state, dot)
             keys, elements, count = elements_of(state, value)
-            variables = state.variables
-            variables[container] = value
-            key_place = key.place(variables) if key else None
-            element_place = element.place(variables) if element else None
-            for index, inside in zip(keys, elements, strict=False):
+            store = self.store(state, value)
+            for key, element in zip(keys, elements, strict=False):
                 self.turn(state, length)
-                if element_place is not None:
-                    variables[element_place] = inside
-                if key_place is not None:
-                    variables[key_place] = index
+                if store is not None:
+                    store(key, element)
                 try:
                     for step in steps:
-                        step(state, inside)
+                        step(state, element)
                 except ContinueLoop:
                     continue
                 except BreakLoop:
@@ -81,6 +76,25 @@ class Loop:
                     step(state, dot)
 
         return loop
+
+    def store(self, state: State, value: object) -> Callable[[object, object], None] | None:
+        """What keeps key and element in the loop's variables; None where it has none."""
+        if self.element is None:
+            return None
+        variables = state.variables
+        place = self.element.place(variables)
+        key_place = self.key.place(variables) if self.key else None
+        marked = _marked(value, key_place, place)
+
+        def store(key: object, element: object) -> None:
+            if place is not None:
+                variables[place] = element
+            if key_place is not None:
+                variables[key_place] = key
+            if marked:
+                state.elements.update(marked)
+
+        return store
 
     def turn(self, state: State, length: int) -> None:
         """Count a turn of the loop."""
@@ -119,3 +133,13 @@ class Loop:
 
 def _shown(value: object) -> str:
     return sprintf("%v", (value,), Budget(DEFAULT_LIMITS))
+
+
+def _marked(container: object, key: int | None, element: int | None) -> set[int]:
+    """The places of those variables whose values Go knows as `interface {}`."""
+    places = set()
+    if element is not None and holds_interfaces(container):
+        places.add(element)
+    if key is not None and holds_interfaces(container, keys=True):
+        places.add(key)
+    return places

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Callable, Mapping, Sequence
 
 from kalypso_actions.gotemplate.builtins import AND, OR
 from kalypso_actions.gotemplate.calls import Call
@@ -14,7 +13,7 @@ from kalypso_actions.gotemplate.execution import (
     Expression,
     State,
 )
-from kalypso_actions.gotemplate.fields import Fields
+from kalypso_actions.gotemplate.fields import Fields, holds_interfaces
 from kalypso_actions.gotemplate.nodes import (
     Bool,
     Chain,
@@ -30,7 +29,7 @@ from kalypso_actions.gotemplate.nodes import (
     String,
     Variable,
 )
-from kalypso_actions.gotemplate.scope import UNSET, Held, Scope
+from kalypso_actions.gotemplate.scope import UNSET, Scope
 from kalypso_actions.gotemplate.values import NO_VALUE, Function
 
 
@@ -44,31 +43,27 @@ class PipelineCompiler:
         self.functions = functions
         self.scope = scope
 
-    def pipe(self, node: Pipe, held: Sequence[Held] = ()) -> Expression:
-        """A pipeline: each command passes its value on; the last one's is kept and returned.
-
-        `held` tells for each variable of a loop where its values come from.
-        """
+    def pipe(self, node: Pipe) -> Expression:
+        """A pipeline: each command passes its value on; the last one's is kept and returned."""
         commands = [self.command(node.commands[0], node, piped=False)]
         for command in node.commands[1:]:
             commands.append(self.command(command, commands[-1].last, piped=True))
         expression = _pipeline(commands)
-        for variable, source in zip_longest(node.variables, held):
-            if node.assigns:
-                expression = self.assign(variable, expression)
-            else:
-                expression = self.declare(variable, expression, source)
+        for variable in node.variables:
+            keep = self.assign if node.assigns else self.declare
+            expression = keep(variable, expression)
         return expression
 
     # Variables
 
-    def declare(self, node: Variable, value: Expression, held: Held | None) -> Expression:
+    def declare(self, node: Variable, value: Expression) -> Expression:
         """Keep a value in a new variable."""
         evaluate = value.unwrapped()
-        place = self.scope.declare(node.names[0], held)
+        place = self.scope.declare(node.names[0])
 
         def declare(state: State, dot: object) -> object:
             state.variables[place] = kept = evaluate(state, dot)
+            state.elements.discard(place)
             return kept
 
         return Expression(declare, value.last, nullable=False)
@@ -84,6 +79,7 @@ class PipelineCompiler:
             if place is None:
                 raise self.definition.late_error(state, value.last, f"undefined variable: {name}")
             state.variables[place] = kept
+            state.elements.discard(place)
             return kept
 
         return Expression(assign, value.last, nullable=False)
@@ -120,13 +116,14 @@ class PipelineCompiler:
         if isinstance(word, Field | Chain) or (isinstance(word, Variable) and word.names[1:]):
             return self.fields_with_arguments(word, rest)
         detail = f"can't give argument to non-function {word}"
-        if not isinstance(word, Pipe):
-            return Expression(self.definition.failing(word, detail), word)
+        last = before if isinstance(word, Pipe) else word
+        read = self.variable(word) if isinstance(word, Variable) else _dot
 
-        def fail(state: State, *_: object) -> object:
-            raise self.definition.late_error(state, before, detail)
+        def fail(state: State, dot: object, _: object = None) -> object:
+            read(state, dot)
+            raise self.definition.late_error(state, last, detail)
 
-        return Expression(fail, before)
+        return Expression(fail, last)
 
     def single(self, node: Operand) -> Expression:
         """A command of one word."""
@@ -194,17 +191,33 @@ class PipelineCompiler:
     def fields(self, node: Chain | Field | Variable) -> tuple[Evaluate | None, Fields]:
         """The fields of a node, and what their receiver is evaluated by; None for dot."""
         if isinstance(node, Field):
-            return None, Fields(self.definition, node, node.names, node, self.scope.dot or False)
+            return None, Fields(self.definition, node, node.names, node, self.dot_is_interface())
         if isinstance(node, Variable):
-            held = self.scope.find(node.names[0]).held
-            fields = Fields(self.definition, node, node.names[1:], node, held or False)
+            variable = self.scope.find(node.names[0])
+
+            def is_element(state: State) -> bool:
+                return variable.place(state.variables) in state.elements
+
+            fields = Fields(self.definition, node, node.names[1:], node, is_element)
             return self.variable(node), fields
         receiver = self.operand(node.node)
         if isinstance(node.node, Pipe):
             fields = Fields(self.definition, node, node.names, receiver.last)
             return receiver.unwrapped(), fields
         declared = self.functions[node.node.name].result.kind == "interface"
-        return receiver.evaluate, Fields(self.definition, node, node.names, receiver.last, declared)
+        fields = Fields(self.definition, node, node.names, receiver.last, lambda _: declared)
+        return receiver.evaluate, fields
+
+    def dot_is_interface(self) -> Callable[[State], bool] | None:
+        """Tells whether Go knows dot as an `interface {}`: inside of a loop it may be."""
+        container = self.scope.container
+        if container is None:
+            return None
+
+        def is_interface(state: State) -> bool:
+            return holds_interfaces(state.variables[container])
+
+        return is_interface
 
 
 def _dot(_: State, dot: object) -> object:

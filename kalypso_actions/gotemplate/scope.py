@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.gotemplate.values import type_of
-
 
 class _Unset:
     """Stands at the place of a variable that was not declared in this execution."""
@@ -21,35 +19,12 @@ UNSET: Final = _Unset()
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """Where the container stands that a loop takes elements from; `keys` for its keys.
-
-    Go remembers whether such a value came out of an `interface {}`, and says so in errors.
-    """
-
-    place: int
-    keys: bool = False
-
-    def is_interface(self, variables: list[object]) -> bool:
-        """Whether elements (or keys) of the container are declared as `interface {}`."""
-        return holds_interfaces(variables[self.place], keys=self.keys)
-
-
-def holds_interfaces(container: object, *, keys: bool = False) -> bool:
-    """Whether the type of a map or slice declares its elements, or keys, as `interface {}`."""
-    known = type_of(container)
-    part = known and (known.key if keys else known.elem)
-    return part is not None and part.kind == "interface"
-
-
-@dataclass(frozen=True, slots=True)
 class Binding:
     """A declared variable. `certain` where every execution that comes by has declared it."""
 
     name: str
     place: int
     certain: bool
-    held: Held | None
     outer: Binding | None
 
 
@@ -62,7 +37,6 @@ class Variable:
 
     places: tuple[int, ...]
     certain: bool = False
-    held: Held | None = None
 
     def place(self, variables: list[object]) -> int | None:
         """The place that the name means in an execution; None where it is not declared."""
@@ -73,13 +47,14 @@ class Variable:
 
 
 class Scope:
-    """The variables of one definition while it is compiled, and where dot comes from."""
+    """The variables of one definition while it is compiled, and what dot is an element of."""
 
     def __init__(self) -> None:
         self.binding: Binding | None = None
         self.size = 0
         self.uncertain = 0
-        self.dot: Held | None = None
+        self.container: int | None = None
+        """Where the container stands that dot is an element of, inside of a loop."""
         self.declare("$")
 
     def reserve(self) -> int:
@@ -87,10 +62,10 @@ class Scope:
         self.size += 1
         return self.size - 1
 
-    def declare(self, name: str, held: Held | None = None) -> int:
+    def declare(self, name: str) -> int:
         """A place for a new variable."""
         place = self.reserve()
-        self.binding = Binding(name, place, not self.uncertain, held, self.binding)
+        self.binding = Binding(name, place, not self.uncertain, self.binding)
         return place
 
     def find(self, name: str) -> Variable:
@@ -104,13 +79,13 @@ class Scope:
         if not found:
             return Variable(())
         places = tuple(binding.place for binding in found)
-        return Variable(places, found[0].certain, found[0].held)
+        return Variable(places, found[0].certain)
 
     def latest(self, count: int) -> list[Variable]:
         """The variables declared last, in the order of their declaration."""
         found: list[Variable] = []
         binding = self.binding
         while binding is not None and len(found) < count:
-            found.insert(0, Variable((binding.place,), certain=True, held=binding.held))
+            found.insert(0, Variable((binding.place,), certain=True))
             binding = binding.outer
         return found
