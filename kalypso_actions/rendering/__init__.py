@@ -13,21 +13,27 @@ renderer.py           which Template goes into which file, and how manifests joi
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.manifests import ManifestError
 from kalypso_actions.rendering.renderer import (
+    Excerpt,
     Failure,
     Options,
     Renderer,
     is_builtin_config,
+    join_manifests,
     namespace_of,
+    render_template,
     template_faults,
 )
 
 __all__ = [
+    "Excerpt",
     "Failure",
     "ManifestError",
     "Options",
     "Renderer",
     "TemplateData",
     "is_builtin_config",
+    "join_manifests",
     "namespace_of",
+    "render_template",
     "template_faults",
 ]

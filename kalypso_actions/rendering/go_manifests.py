@@ -24,20 +24,24 @@ class TextManifest:
     """A Go template."""
 
     def __init__(self, text: str) -> None:
+        self._text = text
         self._template = _compile(text)
 
     def render(self, data: TemplateData) -> str:
         """Render, and again while the output holds `{{`: values may be templates themselves."""
-        output = _execute(self._template, data)
+        output = _execute(self._template, data, self._text)
         for _ in range(PASSES - 1):
             if "{{" not in output:
                 return output
-            output = _execute(_compile(output), data)
-        if "{{" in output:
-            start = output.index("{{")
+            output = _execute(_compile(output), data, output)
+        start = output.find("{{")
+        if start >= 0:
             raise ManifestError(
                 f"after {PASSES} passes the output still holds a template: "
-                f"{output[start : start + 80]!r}"
+                f"{output[start : start + 80]!r}",
+                line=output.count("\n", 0, start) + 1,
+                column=start - output.rfind("\n", 0, start),
+                text=output,
             )
         return output
 
@@ -85,16 +89,21 @@ def _render_object(value: object, data: TemplateData) -> object:
 def _compile(text: str) -> gotemplate.Template:
     """Parsed once per text: Templates are few, and so are the values that are templates."""
     return _located(
-        lambda: gotemplate.parse(text, name=TEMPLATE_NAME, functions=FUNCTIONS, refused=REFUSED)
+        lambda: gotemplate.parse(text, name=TEMPLATE_NAME, functions=FUNCTIONS, refused=REFUSED),
+        text,
     )
 
 
-def _execute(template: gotemplate.Template, data: TemplateData) -> str:
-    return _located(lambda: template.execute(data.go))
+def _execute(template: gotemplate.Template, data: TemplateData, text: str) -> str:
+    try:
+        go = data.go
+    except gotemplate.FunctionError as error:
+        raise ManifestError(str(error)) from error
+    return _located(lambda: template.execute(go), text)
 
 
-def _located(step: Callable[[], Result]) -> Result:
+def _located(step: Callable[[], Result], text: str) -> Result:
     try:
         return step()
     except gotemplate.TemplateError as error:
-        raise ManifestError(error.message, error.line, error.column) from error
+        raise ManifestError(error.message, error.line, error.column, text) from error

@@ -60,6 +60,7 @@ class JinjaManifest:
 
     def __init__(self, text: str, limits: Limits = DEFAULT_LIMITS) -> None:
         """Compile. Raises ManifestError."""
+        self._text = text
         self._lines = _LINE_END.split(text)
         self._limits = limits
         self._template = _compile(text, limits)
@@ -67,7 +68,10 @@ class JinjaManifest:
     def render(self, data: TemplateData) -> str:
         """Render once: output that holds `{{` is output. Raises ManifestError."""
         meter = Meter(self._limits)
-        context = self._template.new_context(variables(data))
+        try:
+            context = self._template.new_context(variables(data))
+        except FunctionError as error:
+            raise ManifestError(str(error)) from error
         stream = cast("Stream", self._template.root_render_func(context))
         pieces = []
         try:
@@ -78,7 +82,8 @@ class JinjaManifest:
         except (TemplateError, FunctionError, *_PYTHON_ERRORS) as error:
             message = _message(error)
             line = _line(error.__traceback__, self._template) or _line_of(stream, self._template)
-            raise ManifestError(message, line, self._column(message, line)) from error
+            column = self._column(message, line)
+            raise ManifestError(message, line, column, self._text) from error
         return "".join(pieces)
 
     def _column(self, message: str, line: int) -> int:
@@ -100,20 +105,21 @@ def _compile(text: str, limits: Limits) -> jinja2.Template:
         check(tree, _FILTER_NAMES, _TEST_NAMES, limits)
         source = _SANDBOX.compile(Metering().visit(tree), raw=True)
     except TemplateSyntaxError as error:
-        raise ManifestError(error.message or "", error.lineno) from error
+        raise ManifestError(error.message or "", error.lineno, text=text) from error
     except (RecursionError, MemoryError) as error:  # the stacks of Jinja2's and Python's parsers
         raise ManifestError("the template is nested too deeply") from error
     except ValueError as error:  # a number with too many digits
         raise ManifestError(str(error)) from error
-    return jinja2.Template.from_code(_SANDBOX, _python(source), _SANDBOX.make_globals(None))
+    return jinja2.Template.from_code(_SANDBOX, _python(source, text), _SANDBOX.make_globals(None))
 
 
-def _python(source: str) -> CodeType:
+def _python(source: str, text: str) -> CodeType:
     """What Jinja2 has written, compiled; it leaves some errors to Python. Raises ManifestError."""
     try:
         return compile(source, "<template>", "exec")
     except SyntaxError as error:
-        raise ManifestError(error.msg, _template_line(source, error.lineno or 0)) from error
+        line = _template_line(source, error.lineno or 0)
+        raise ManifestError(error.msg, line, text=text) from error
     except (RecursionError, MemoryError) as error:
         raise ManifestError("the template is nested too deeply") from error
 

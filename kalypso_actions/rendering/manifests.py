@@ -10,15 +10,17 @@ from kalypso_actions.rendering.data import TemplateData
 class ManifestError(Exception):
     """A manifest that does not compile or render.
 
-    `message` is the engine's whole text, as upstream reports it; `line` and `column` count from 1
-    inside the manifest, 0 stands for unknown.
+    `message` is the engine's whole text, as upstream reports it. `text` is the template that was at
+    work: the manifest, a text inside of it, or what an earlier pass has rendered; `line` and
+    `column` count from 1 inside of it, 0 stands for unknown.
     """
 
-    def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
+    def __init__(self, message: str, line: int = 0, column: int = 0, text: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.line = line
         self.column = column
+        self.text = text
 
 
 class Manifest(Protocol):

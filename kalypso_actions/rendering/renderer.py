@@ -40,12 +40,25 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A place in a template's text; `line` and `column` count from 1, 0 stands for unknown.
+
+    `text` is not always the manifest as it is written: see ManifestError.
+    """
+
+    text: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Why an assignment has no files: upstream's text, and where to look."""
 
     message: str
     where: Location
     advice: str = ""
+    excerpt: Excerpt | None = None
 
 
 def namespace_of(assignment: Assignment, environment: str, options: Options) -> str:
@@ -132,11 +145,7 @@ class Renderer:
         return LEGACY_CONFIG_FILE if self._options.config_file == "legacy" else CONFIG_FILE
 
     def _render_template(self, name: str, data: TemplateData, user: Location) -> str | Failure:
-        """All manifests of one Template, joined; `user` is the place that names the Template.
-
-        An empty manifest is dropped, one of white space only is kept; nothing is added where a
-        manifest lacks its final newline.
-        """
+        """All manifests of one Template, joined; `user` is the place that names the Template."""
         template = self._templates.get(name)
         if template is None:
             return _not_found(name, user)
@@ -148,8 +157,8 @@ class Renderer:
             try:
                 texts.append(manifest.render(data))
             except ManifestError as error:
-                return Failure(error.message, _place(template, index, error))
-        return MANIFEST_SEPARATOR.join(text for text in texts if text)
+                return _failure(template, index, error)
+        return join_manifests(texts)
 
     def _manifests(self, template: Template) -> tuple[Manifest, ...] | Failure:
         compiled = self._compiled.get(template.name)
@@ -162,6 +171,32 @@ class Renderer:
 def is_builtin_config(config_type: str) -> bool:
     """Whether a `configType` needs no Template of that name."""
     return config_type in _CONFIG_MAP_TYPES or config_type == _ENV_FILE_TYPE
+
+
+def render_template(
+    template: Template, data: TemplateData
+) -> tuple[tuple[str, ...], tuple[Failure, ...]]:
+    """The texts of a Template's manifests, and why others have none.
+
+    All failures, for whoever writes the Template; an assignment ends with its first.
+    """
+    manifests, failures = _compile(template)
+    texts = []
+    for index, manifest in enumerate(() if failures else manifests):
+        try:
+            texts.append(manifest.render(data))
+        except ManifestError as error:
+            failures.append(_failure(template, index, error))
+    return tuple(texts), tuple(failures)
+
+
+def join_manifests(texts: Iterable[str]) -> str:
+    """The manifests of one Template as one text.
+
+    An empty manifest is dropped, one of white space only is kept; nothing is added where a manifest
+    lacks its final newline.
+    """
+    return MANIFEST_SEPARATOR.join(text for text in texts if text)
 
 
 def template_faults(template: Template) -> Iterator[Problem]:
@@ -182,7 +217,7 @@ def _compile(template: Template) -> tuple[tuple[Manifest, ...], list[Failure]]:
         try:
             made.append(_compile_manifest(source, engine))
         except ManifestError as error:
-            failures.append(Failure(error.message, _place(template, index, error)))
+            failures.append(_failure(template, index, error))
     return tuple(made), failures
 
 
@@ -192,16 +227,19 @@ def _compile_manifest(source: str | Mapping[str, object], engine: str) -> Manife
     return JinjaManifest(source) if engine == _JINJA else TextManifest(source)
 
 
-def _place(template: Template, index: int, error: ManifestError) -> Location:
-    """The line in the Template's file.
+def _failure(template: Template, index: int, error: ManifestError) -> Failure:
+    """With the line in the Template's file.
 
-    A manifest of several lines is a block scalar, which starts on the line after its `- |`.
+    A manifest of several lines is a block scalar, which starts on the line after its `- |`. The
+    lines of another text, such as the output of an earlier pass, stand in no file.
     """
     where, source = template.where, template.manifests[index]
     line = template.manifest_lines[index] if template.manifest_lines else where.line
-    if isinstance(source, str) and error.line:
+    if error.line and error.text == source:
         line += error.line if "\n" in source else error.line - 1
-    return Location(where.repository, where.path, line)
+    excerpt = Excerpt(error.text, error.line, error.column) if error.text else None
+    place = Location(where.repository, where.path, line)
+    return Failure(error.message, place, excerpt=excerpt)
 
 
 def _not_found(name: str, user: Location) -> Failure:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget
 from kalypso_actions.gotemplate.values import GoMap
+from kalypso_actions.platform_config import parse_value
 from kalypso_actions.rendering.functions import FUNCTIONS
 from kalypso_actions.rendering.jinja_manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
@@ -243,6 +244,18 @@ def test_what_is_no_data_does_not_print(value: str) -> None:
     for template in (f"{{{{ {value} }}}}", f"{{{{ [{value}] }}}}", f"{{{{ '%s' % {value} }}}}"):
         assert "is no data" in failure(template).message
     assert "is no data" in failure(f"{{{{ '{{}}'.format({value}) }}}}").message
+
+
+@pytest.mark.parametrize(
+    "template", ["a\n{{ nope }}", "a\n{{ 1|nofilter }}", "\n{{ dict(a=1, a=2) }}"]
+)
+def test_errors_bring_the_text_they_speak_of(template: str) -> None:
+    assert failure(template).text == template
+
+
+def test_a_mapping_that_python_cannot_hold_is_an_error() -> None:
+    config = {"x": parse_value("{1: a, true: b}")}
+    assert "keys that only Go can tell apart" in failure("{{ ConfigData.x }}", config).message
 
 
 def test_one_rendering_leaves_nothing_for_the_next() -> None:
