@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 
 from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.formatting import PLAIN
@@ -22,6 +23,7 @@ def sprint(budget: Budget, value: object) -> str:
         return str(value)
     printer = Printer(budget)
     printer.argument(value, "v", PLAIN)
+    budget.spend(printer.length, "printing")
     return printer.text()
 
 
@@ -34,10 +36,24 @@ def to_string(budget: Budget, value: object) -> str:
 
 def to_strings(budget: Budget, value: object) -> list[str]:
     """The elements as texts, nil left out; what is no list is one element, nil none."""
-    if isinstance(value, list):
-        budget.spend(len(value), "the list")
-        return [to_string(budget, element) for element in value if element is not None]
-    return [] if value is None else [to_string(budget, value)]
+    elements = value if isinstance(value, list) else [value]
+    return fitting(budget, [element for element in elements if element is not None], to_string)
+
+
+def fitting(
+    budget: Budget, values: Sequence[object], to_text: Callable[[Budget, object], str]
+) -> list[str]:
+    """The values as texts; the budget bounds them together, as they are about to become one."""
+    if len(values) == 1:
+        return [to_text(budget, values[0])]
+    texts = []
+    size = 0
+    for value in values:
+        text = to_text(budget, value)
+        size += len(text)
+        budget.fit(size, "the text")
+        texts.append(text)
+    return texts
 
 
 def wrap_int64(value: int) -> int:

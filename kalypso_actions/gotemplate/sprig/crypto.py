@@ -43,7 +43,7 @@ _CHARACTERS = {
     "x": "AEIOUaeiouBCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstvwxyz0123456789!@#$%^&*()",
 }
 
-_SCRYPT_WORK = 8 << 20
+_SCRYPT_WORK = 4 << 20
 """What one derivation counts for: it takes about as long as reading so much text."""
 
 

@@ -13,6 +13,8 @@ from kalypso_actions.gotemplate.values import (
     BOOL,
     STRING,
     STRING_SLICE,
+    FunctionError,
+    GoMap,
     GoSlice,
 )
 
@@ -32,6 +34,8 @@ def dict_(budget: Budget, *keys_and_values: object) -> Map:
 @function("set", ANY_MAP, STRING, ANY, returns=ANY_MAP)
 def set_(values: Map, key: str, value: object) -> Map:
     """The map itself, with `value` under `key`."""
+    if isinstance(values, GoMap) and values.nil:
+        raise FunctionError("assignment to entry in nil map")
     values[key] = value
     return values
 
@@ -64,17 +68,15 @@ def sorted_keys(values: Map) -> list[str]:
     return sorted(values, key=to_bytes)
 
 
-@function("keys", ANY_MAP, variadic=True, returns=STRING_SLICE, bounded=True)
-def keys(budget: Budget, *maps: Map) -> GoSlice:
+@function("keys", ANY_MAP, variadic=True, returns=STRING_SLICE)
+def keys(*maps: Map) -> GoSlice:
     """The keys of all maps, map by map."""
-    budget.spend(sum(map(len, maps)), "keys")
     return GoSlice(STRING_SLICE, [key for values in maps for key in sorted_keys(values)])
 
 
-@function("values", ANY_MAP, returns=ANY_SLICE, bounded=True)
-def values_(budget: Budget, values: Map) -> list[object]:
+@function("values", ANY_MAP, returns=ANY_SLICE)
+def values_(values: Map) -> list[object]:
     """The values of a map, in the order of their keys."""
-    budget.spend(len(values), "values")
     return [values[key] for key in sorted_keys(values)]
 
 
@@ -84,8 +86,7 @@ def pick(values: Map, *wanted: str) -> Map:
     return {key: values[key] for key in wanted if key in values}
 
 
-@function("omit", ANY_MAP, STRING, variadic=True, returns=ANY_MAP, bounded=True)
-def omit(budget: Budget, values: Map, *unwanted: str) -> Map:
+@function("omit", ANY_MAP, STRING, variadic=True, returns=ANY_MAP)
+def omit(values: Map, *unwanted: str) -> Map:
     """A new map of all keys but the given ones."""
-    budget.spend(len(values), "omit")
     return {key: value for key, value in values.items() if key not in unwanted}

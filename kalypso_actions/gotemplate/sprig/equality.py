@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.sprig.nesting import check_depth
+from kalypso_actions.gotemplate.sprig.semver import VersionValue
 from kalypso_actions.gotemplate.sprig.signature import function
 from kalypso_actions.gotemplate.values import ANY, BOOL, Function, GoStruct, type_of
 
@@ -52,6 +53,8 @@ class _Comparison:
             return len(first) == len(second) and all(
                 self.equal(one, other, depth) for one, other in zip(first, second, strict=True)
             )
+        if isinstance(first, VersionValue) and isinstance(second, VersionValue):
+            return first.version == second.version
         return first == second
 
 

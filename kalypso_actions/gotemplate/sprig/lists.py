@@ -30,30 +30,26 @@ def list_(*values: object) -> list[object]:
     return list(values)
 
 
-@function("append", "push", ANY, ANY, returns=ANY_SLICE, bounded=True)
-def append(budget: Budget, values: object, value: object) -> list[object]:
+@function("append", "push", ANY, ANY, returns=ANY_SLICE)
+def append(values: object, value: object) -> list[object]:
     """The list with one more element at the end."""
     found = elements(values, "Cannot push on type {}")
-    budget.reserve(len(found) + 1, "append")
     return [*found, value]
 
 
-@function("prepend", ANY, ANY, returns=ANY_SLICE, bounded=True)
-def prepend(budget: Budget, values: object, value: object) -> list[object]:
+@function("prepend", ANY, ANY, returns=ANY_SLICE)
+def prepend(values: object, value: object) -> list[object]:
     """The list with one more element in front."""
     found = elements(values, "Cannot prepend on type {}")
-    budget.reserve(len(found) + 1, "prepend")
     return [value, *found]
 
 
-@function("concat", ANY, variadic=True, bounded=True)
-def concat(budget: Budget, *lists: object) -> list[object]:
+@function("concat", ANY, variadic=True)
+def concat(*lists: object) -> list[object]:
     """The lists' elements as one list; nil where there are none."""
     joined: list[object] = []
     for values in lists:
-        found = elements(values, "Cannot concat type {} as list")
-        budget.reserve(len(joined) + len(found), "concat")
-        joined += found
+        joined += elements(values, "Cannot concat type {} as list")
     return joined or _nil()
 
 
@@ -71,35 +67,31 @@ def last(values: object) -> object:
     return found[-1] if found else None
 
 
-@function("rest", ANY, returns=ANY_SLICE, bounded=True)
-def rest(budget: Budget, values: object) -> list[object]:
+@function("rest", ANY, returns=ANY_SLICE)
+def rest(values: object) -> list[object]:
     """All but the first element; a nil list of an empty one."""
     found = elements(values, "Cannot find rest on type {}")
-    budget.spend(len(found), "rest")
     return found[1:] if found else _nil()
 
 
-@function("initial", ANY, returns=ANY_SLICE, bounded=True)
-def initial(budget: Budget, values: object) -> list[object]:
+@function("initial", ANY, returns=ANY_SLICE)
+def initial(values: object) -> list[object]:
     """All but the last element; a nil list of an empty one."""
     found = elements(values, "Cannot find initial on type {}")
-    budget.spend(len(found), "initial")
     return found[:-1] if found else _nil()
 
 
-@function("reverse", ANY, returns=ANY_SLICE, bounded=True)
-def reverse(budget: Budget, values: object) -> list[object]:
+@function("reverse", ANY, returns=ANY_SLICE)
+def reverse(values: object) -> list[object]:
     """The elements in the other order."""
     found = elements(values, "Cannot find reverse on type {}")
-    budget.spend(len(found), "reverse")
     return found[::-1]
 
 
-@function("compact", ANY, returns=ANY_SLICE, bounded=True)
-def compact(budget: Budget, values: object) -> list[object]:
+@function("compact", ANY, returns=ANY_SLICE)
+def compact(values: object) -> list[object]:
     """The elements that are not empty."""
     found = elements(values, "Cannot compact on type {}")
-    budget.spend(len(found), "compact")
     return [value for value in found if not is_empty(value)]
 
 
@@ -107,7 +99,6 @@ def compact(budget: Budget, values: object) -> list[object]:
 def uniq(budget: Budget, values: object) -> list[object]:
     """The elements, of equal ones the first."""
     found = elements(values, "Cannot find uniq on type {}")
-    budget.spend(len(found), "uniq")
     kept = []
     seen = Collection(budget)
     for value in found:
@@ -121,7 +112,6 @@ def uniq(budget: Budget, values: object) -> list[object]:
 def without(budget: Budget, values: object, *omitted: object) -> list[object]:
     """The elements that equal none of the other arguments."""
     found = elements(values, "Cannot find without on type {}")
-    budget.spend(len(found), "without")
     unwanted = Collection(budget, omitted)
     return [value for value in found if value not in unwanted]
 
@@ -132,12 +122,11 @@ def has(budget: Budget, value: object, values: object) -> bool:
     if values is None:
         return False
     found = elements(values, "Cannot find has on type {}")
-    budget.spend(len(found), "has")
     return value in Collection(budget, found)
 
 
-@function("slice", ANY, ANY, variadic=True, bounded=True)
-def slice_(budget: Budget, values: object, *bounds: object) -> object:
+@function("slice", ANY, ANY, variadic=True)
+def slice_(values: object, *bounds: object) -> object:
     """The elements between two positions, as a list of the same type; nil of an empty list."""
     found = elements(values, "list should be type of slice or array but {}")
     if not found:
@@ -146,7 +135,6 @@ def slice_(budget: Budget, values: object, *bounds: object) -> object:
     end = to_int64(bounds[1]) if len(bounds) > 1 else len(found)
     if not 0 <= start <= end <= len(found):
         raise FunctionError("reflect.Value.Slice: slice index out of bounds")
-    budget.spend(end - start, "slice")
     return GoSlice(type_of(values) or ANY_SLICE, found[start:end])
 
 

@@ -13,6 +13,7 @@ from kalypso_actions.gotemplate.values import (
     ANY,
     ANY_MAP,
     FunctionError,
+    GoMap,
     GoStruct,
     Type,
     type_of,
@@ -40,10 +41,16 @@ def merge_overwrite(budget: Budget, target: Map, *sources: Map) -> object:
 def _merge_all(merger: _Merger, target: Map, sources: Sequence[Map]) -> object:
     try:
         for source in sources:
+            if _is_nil(target) and not _is_nil(source):
+                target = {}
             merger.merge(target, source, 0)
     except _DifferentTypesError:
         return ""
     return target
+
+
+def _is_nil(values: Map) -> bool:
+    return isinstance(values, GoMap) and values.nil
 
 
 class _Merger:

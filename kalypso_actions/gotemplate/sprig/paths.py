@@ -24,8 +24,8 @@ def dir_(path: str) -> str:
 @function("ext", STRING, returns=STRING)
 def ext(path: str) -> str:
     """The last element from its last dot on."""
-    _, dot, extension = path.rpartition("/")[2].rpartition(".")
-    return dot + extension
+    name = path.rpartition("/")[2]
+    return name[name.rfind(".") :] if "." in name else ""
 
 
 @function("isAbs", STRING, returns=BOOL)

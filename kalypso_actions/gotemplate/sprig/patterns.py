@@ -35,6 +35,8 @@ _SCAN = 128
 """How many bytes RE2 scans in the time that other functions take for one."""
 
 _REFERENCE = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)\})?")
+_GROUP = re.compile("0|[1-9][0-9]{0,8}")
+"""The number of a group; with other digits it is a name."""
 
 Span = tuple[int, int]
 
@@ -99,7 +101,7 @@ class Expression:
                     else self._expand(replacement, data, spans)
                 )
             size += sum(map(len, parts[-2:]))
-            budget.reserve(size + len(data) - end if len(parts) % 64 == 0 else 0, "the replacement")
+            budget.fit(size, "the replacement")
             last_end = end
             position = max(end, _next_rune(data, position))
         return b"".join([*parts, data[last_end:]])
@@ -112,7 +114,7 @@ class Expression:
             name = name or braced
             if dollar or not name:
                 return "$"
-            group = int(name) if name.isascii() and name.isdigit() else self._names.get(name, -1)
+            group = int(name) if _GROUP.fullmatch(name) else self._names.get(name, -1)
             start, end = spans[group] if 0 <= group < len(spans) else (0, 0)
             return data[max(start, 0) : max(end, 0)].decode()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.quoting import quote as quoted
 from kalypso_actions.gotemplate.sprig import runes
-from kalypso_actions.gotemplate.sprig.coercion import sprint, to_string, to_strings
+from kalypso_actions.gotemplate.sprig.coercion import fitting, sprint, to_string, to_strings
 from kalypso_actions.gotemplate.sprig.signature import function
 from kalypso_actions.gotemplate.text import byte_length, from_bytes, normal, to_bytes
 from kalypso_actions.gotemplate.values import (
@@ -139,7 +141,7 @@ def repeat(budget: Budget, count: int, text: str) -> str:
     """`text`, `count` times over."""
     if count < 0:
         raise FunctionError("strings: negative Repeat count")
-    budget.reserve(byte_length(text) * count, "repeat")
+    budget.fit(byte_length(text) * count, "repeat")
     # Nothing repeated is nothing, however often; a str cannot even count that far.
     return text * count if text else ""
 
@@ -149,13 +151,11 @@ def replace(budget: Budget, old: str, new: str, text: str) -> str:
     """Go's `strings.ReplaceAll`: an empty `old` matches between all runes."""
     if _bytewise(text, old):
         data, old_data, new_data = map(to_bytes, (text, old, new))
-        budget.reserve(
-            len(data) + data.count(old_data) * (len(new_data) - len(old_data)), "replace"
-        )
+        budget.fit(len(data) + data.count(old_data) * (len(new_data) - len(old_data)), "replace")
         return from_bytes(data.replace(old_data, new_data))
     text = normal(text)
     growth = byte_length(new) - len(old)
-    budget.reserve(byte_length(text) + text.count(old) * growth, "replace")
+    budget.fit(byte_length(text) + text.count(old) * growth, "replace")
     return text.replace(old, new)
 
 
@@ -169,7 +169,7 @@ def _indented(budget: Budget, before: str, spaces: int, text: str) -> str:
     if spaces < 0:
         raise FunctionError("strings: negative Repeat count")
     growth = spaces * (text.count("\n") + 1)
-    budget.reserve(len(before) + byte_length(text) + growth, "indent")
+    budget.fit(len(before) + byte_length(text) + growth, "indent")
     pad = " " * spaces
     return before + pad + text.replace("\n", "\n" + pad)
 
@@ -189,19 +189,25 @@ def nindent(budget: Budget, spaces: int, text: str) -> str:
 @function("quote", ANY, variadic=True, returns=STRING, bounded=True)
 def quote(budget: Budget, *values: object) -> str:
     """The values in Go's double quotes, nil left out."""
-    return " ".join([quoted(to_string(budget, value)) for value in values if value is not None])
+    return _spaced(budget, values, lambda spent, value: quoted(to_string(spent, value)))
 
 
 @function("squote", ANY, variadic=True, returns=STRING, bounded=True)
 def squote(budget: Budget, *values: object) -> str:
     """The values in single quotes, which nothing escapes; nil left out."""
-    return " ".join([f"'{sprint(budget, value)}'" for value in values if value is not None])
+    return _spaced(budget, values, lambda spent, value: f"'{sprint(spent, value)}'")
 
 
 @function("cat", ANY, variadic=True, returns=STRING, bounded=True)
 def cat(budget: Budget, *values: object) -> str:
     """The values with spaces between, nil left out."""
-    return " ".join([sprint(budget, value) for value in values if value is not None])
+    return _spaced(budget, values, sprint)
+
+
+def _spaced(
+    budget: Budget, values: Sequence[object], to_text: Callable[[Budget, object], str]
+) -> str:
+    return " ".join(fitting(budget, [value for value in values if value is not None], to_text))
 
 
 @function("toString", ANY, returns=STRING, bounded=True)
@@ -225,7 +231,7 @@ def to_strings_(budget: Budget, value: object) -> GoSlice:
 def join(budget: Budget, separator: str, value: object) -> str:
     """The elements as texts with `separator` between."""
     texts = to_strings(budget, value)
-    budget.reserve(sum(map(len, texts)) + len(separator) * max(len(texts) - 1, 0), "join")
+    budget.fit(sum(map(len, texts)) + len(separator) * max(len(texts) - 1, 0), "join")
     return separator.join(texts)
 
 

@@ -78,7 +78,8 @@ class _Encoder:
     def _write(self, text: str) -> None:
         self.parts.append(text)
         self.size += len(text)
-        self.budget.reserve(self.size if len(text) > 64 else 0, "toJson")
+        self.budget.fit(self.size, "toJson")
+        self.budget.spend(len(text), "toJson")
 
     def _container(self, value: dict[object, object] | list[object], depth: int) -> None:
         nil = getattr(value, "nil", False)

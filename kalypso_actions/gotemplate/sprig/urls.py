@@ -125,7 +125,7 @@ def _parse(text: str) -> URL:
 
 def _with_authority(url: URL, authority: str) -> URL:
     info, at, host = authority.rpartition("@")
-    url = replace(url, host=_parse_host(url.scheme, host))
+    url = replace(url, host=_parse_host(host))
     if not at:
         return url
     if not _USER_INFO.fullmatch(info):
@@ -134,17 +134,14 @@ def _with_authority(url: URL, authority: str) -> URL:
     return replace(url, user=_unescape(user), password=_unescape(password) if colon else None)
 
 
-def _parse_host(scheme: str, host: str) -> str:
+def _parse_host(host: str) -> str:
     bracket = host.rfind("[")
     if bracket > 0:
         raise URLError("invalid IP-literal")
     if bracket == 0:
         return _parse_ip_literal(host)
-    # Lists of hosts with ports are common for databases; for http the first colon has the port.
-    first_colon = scheme in ("http", "https")
-    colon = host.find(":") if first_colon else host.rfind(":")
-    if colon >= 0:
-        _check_port(host[colon:])
+    if ":" in host:
+        _check_port(host[host.rfind(":") :])
     return _unescape_host(host)
 
 

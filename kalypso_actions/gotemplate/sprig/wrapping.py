@@ -43,7 +43,7 @@ def _wrapped(budget: Budget, text: str, width: int, separator: str, *, break_wor
             following = end + 1
         lines.append(data[start:end])
         size += end - start + len(separator)
-        budget.reserve(size, "wrap")
+        budget.fit(size, "wrap")
         start = following
     lines.append(data[start:])
     return from_bytes(to_bytes(separator).join(lines))
