@@ -186,4 +186,5 @@ def read_enum(members: Members, schema: Schema) -> None:
         if text in texts:
             raise SchemaError("enum items must be unique")
         texts[text] = None
-    schema.enum = tuple(texts)
+    schema.enum = frozenset(texts)
+    schema.enum_text = ", ".join(texts)

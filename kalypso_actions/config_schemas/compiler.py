@@ -12,6 +12,7 @@ from functools import lru_cache
 from kalypso_actions.config_schemas import assertions, json_text
 from kalypso_actions.config_schemas.assertions import Members, wrong_type
 from kalypso_actions.config_schemas.errors import (
+    MAX_PATTERN_SIZE,
     MAX_PATTERNS,
     MAX_SCHEMA_LENGTH,
     MAX_SUBSCHEMAS,
@@ -60,6 +61,7 @@ class _Compiler:
         self._document = document
         self._documents = Documents(document)
         self._patterns: dict[str, Pattern] = {}
+        self._pattern_size = 0
         self._targets: dict[str, Schema] = {}
         self._waiting: list[tuple[Json, Schema, URL]] = []
         self._count = 0
@@ -153,7 +155,13 @@ class _Compiler:
                 raise SchemaError(
                     f"the schema has more than {MAX_PATTERNS} different patterns: join some with |"
                 )
-            self._patterns[text] = Pattern(text)
+            pattern = self._patterns[text] = Pattern(text)
+            self._pattern_size += pattern.size
+            if self._pattern_size > MAX_PATTERN_SIZE:
+                raise SchemaError(
+                    "the patterns of the schema are too large together: "
+                    "lower the counts of their repetitions"
+                )
         return self._patterns[text]
 
     def _object_schemas(self, schema: Schema, members: Members, base: URL) -> None:

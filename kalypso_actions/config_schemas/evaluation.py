@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kalypso_actions.config_schemas.errors import (
-    MAX_MESSAGE_LENGTH,
+    MAX_VIOLATIONS_LENGTH,
     MAX_NESTING,
     MAX_STEPS,
     SchemaError,
@@ -65,7 +65,7 @@ class _Evaluation:
     def __init__(self) -> None:
         self._steps = MAX_STEPS
         self._depth = 0
-        self._characters = MAX_MESSAGE_LENGTH
+        self._characters = MAX_VIOLATIONS_LENGTH
 
     def _spend(self, steps: int) -> None:
         self._steps -= steps
@@ -80,7 +80,7 @@ class _Evaluation:
         self._characters -= len(violation)
         if self._characters < 0:
             raise SchemaError(
-                f"the violations of the schema take more than {MAX_MESSAGE_LENGTH:,} characters: "
+                f"the violations of the schema take more than {MAX_VIOLATIONS_LENGTH:,} characters: "
                 "check whether it belongs to this configuration"
             )
         outcome.violations.append(violation)
@@ -104,7 +104,7 @@ class _Evaluation:
         self._depth += 1
         if self._depth > MAX_NESTING:
             raise SchemaError(
-                f"more than {MAX_NESTING} schemas apply inside each other at {field(path)}: "
+                f"at {field(path)} more than {MAX_NESTING} schemas apply inside each other: "
                 "a $ref leads back to itself, or the value is nested too deep"
             )
         self._combinations(schema, value, path, outcome)
@@ -121,13 +121,14 @@ class _Evaluation:
         elif isinstance(value, Number):
             self._report(number_violations(schema, value), path, outcome)
         elif isinstance(value, str):
-            self._spend(len(value) >> 4)
+            self._spend(len(value) >> (2 if schema.format else 4))
             self._report(text_violations(schema, value), path, outcome)
         self._listed(schema, value, path, outcome)
-        if isinstance(value, dict):
-            for name, part in schema.properties.items():
-                if name in value:
-                    self.apply(part, value[name], (path, name), outcome)
+        if isinstance(value, dict) and schema.properties:
+            for name, item in value.items():
+                part = schema.properties.get(name)
+                if part is not None:
+                    self.apply(part, item, (path, name), outcome)
 
     def _report(self, texts: Iterable[str], path: Path, outcome: Outcome) -> None:
         for text in texts:
@@ -209,12 +210,12 @@ class _Evaluation:
     def _dependencies(
         self, schema: Schema, value: dict[str, Json], path: Path, outcome: Outcome
     ) -> None:
-        for name, needed in schema.dependencies.items():
-            if name not in value:
-                continue
+        for name in value:
+            needed = schema.dependencies.get(name, ())
             if isinstance(needed, Schema):
                 self.apply(needed, value, path, outcome)
                 continue
+            self._spend(1 + len(needed))
             for other in needed:
                 if other not in value:
                     self._fail(outcome, path, f"Has a dependency on {other}")
@@ -274,7 +275,7 @@ class _Evaluation:
             self._fail(outcome, path, f"Must have at least {least} properties")
         if most is not None and len(value) > most:
             self._fail(outcome, path, f"Must have at most {most} properties")
-        self._spend(len(schema.required) + len(value) * (1 + len(schema.pattern_properties)))
+        self._spend(len(schema.required) + len(value))
         for name in schema.required:
             if name in value:
                 outcome.score += 1
@@ -297,6 +298,7 @@ class _Evaluation:
     ) -> bool:
         matched = False
         for pattern, part in schema.pattern_properties:
+            self._spend(1 + (len(name) >> 4))
             if pattern.matches(name):
                 matched = True
                 self.apply(part, item, (path, name), outcome)
@@ -313,7 +315,7 @@ class _Evaluation:
 
     def _comparable(self, value: Json) -> str:
         text = comparable(value)
-        self._spend(len(text) >> 4)
+        self._spend(1 + (len(text) >> 4))
         return text
 
     def _listed(self, schema: Schema, value: Json, path: Path, outcome: Outcome) -> None:
@@ -321,6 +323,6 @@ class _Evaluation:
         if schema.const is not None and self._comparable(value) != schema.const:
             self._fail(outcome, path, f"{field(path)} does not match: {schema.const}")
         if schema.enum and self._comparable(value) not in schema.enum:
-            allowed = ", ".join(schema.enum)
-            self._fail(outcome, path, f"{field(path)} must be one of the following: {allowed}")
+            text = f"{field(path)} must be one of the following: {schema.enum_text}"
+            self._fail(outcome, path, text)
         outcome.score += 1

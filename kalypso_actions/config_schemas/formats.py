@@ -97,12 +97,17 @@ def _is_uri_reference(text: str) -> bool:
 
 
 def _is_uri_template(text: str) -> bool:
-    """A URI reference whose path opens and closes its braces one by one."""
+    """A URI reference in whose path every brace that opens is closed before the next may open."""
     url = _parsed(text)
     if url is None:
         return False
-    # A brace that closes nothing is fine; one that opens needs its end.
-    return "{" not in re.sub(r"\{[^}]*\}", "", url.path)
+    opening = url.path.find("{")
+    while opening >= 0:
+        closing = url.path.find("}", opening)
+        if closing < 0:
+            return False
+        opening = url.path.find("{", closing)
+    return True
 
 
 _FORMATS: dict[str, Callable[[str], bool]] = {

@@ -32,6 +32,12 @@ class Pattern:
                 ) from error
             raise PatternError(text) from error
 
+    @property
+    def size(self) -> int:
+        """How many instructions the pattern takes, of a few bytes each."""
+        size: int = self._compiled.programsize
+        return size
+
     def matches(self, text: str) -> bool:
         """Whether any part of the text matches."""
         return self._compiled.search(_encoded(text)) is not None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from kalypso_actions.config_schemas.errors import SchemaError
+from kalypso_actions.config_schemas.errors import MAX_REFERENCE_LENGTH, SchemaError
 from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.schema import Draft
 from kalypso_actions.config_schemas.urls import URL, URLError, parse_url
@@ -27,6 +27,11 @@ _INDEX = re.compile(r"[-+]?[0-9]+")
 
 def reference(text: str) -> URL:
     """The URL of a `$ref`, `$id` or `$schema`; raises `SchemaError`."""
+    if len(text) > MAX_REFERENCE_LENGTH:
+        raise SchemaError(
+            f"the reference {text[:40]}… has more than {MAX_REFERENCE_LENGTH:,} characters: "
+            "name what it leads to in `definitions`"
+        )
     try:
         return parse_url(text)
     except URLError as error:

@@ -48,7 +48,8 @@ class Schema:
     """What `$ref` names: it alone counts then."""
 
     types: tuple[str, ...] = ()
-    enum: tuple[str, ...] = ()
+    enum: frozenset[str] = frozenset()
+    enum_text: str = ""
     const: str | None = None
 
     multiple_of: Bound | None = None

@@ -43,8 +43,6 @@ class _Serializer:
             raise UnsupportedValueError(
                 f"more than {MAX_CONFIG_VALUES:,} values: shorten the lists"
             )
-        if depth > MAX_NESTING:
-            raise UnsupportedValueError(f"a value is nested more than {MAX_NESTING} levels deep")
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
@@ -53,11 +51,13 @@ class _Serializer:
             return Number(str(int(value)))
         if isinstance(value, float):
             return Number(_float_text(value))
+        if not isinstance(value, list | dict):
+            raise TypeError(f"{type(value).__name__} is no value of a configuration")
+        if depth > MAX_NESTING:
+            raise UnsupportedValueError(f"a value is nested more than {MAX_NESTING} levels deep")
         if isinstance(value, list):
             return self._list(value, depth)
-        if isinstance(value, dict):
-            return {_key(key): self.value(item, depth + 1) for key, item in value.items()}
-        raise TypeError(f"{type(value).__name__} is no value of a configuration")
+        return {_key(key): self.value(item, depth + 1) for key, item in value.items()}
 
     def _list(self, items: list[object], depth: int) -> Json:
         try:

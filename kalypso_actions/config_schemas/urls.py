@@ -257,7 +257,7 @@ def _to_text(data: str) -> str:
 
 
 def _resolved_path(base: str, reference: str) -> str:
-    """The path without `.` and `..`, by the steps of Go's resolvePath."""
+    """The path without `.` and `..`, always beginning with a slash."""
     if not reference:
         full = base
     elif reference.startswith("/"):
@@ -266,19 +266,18 @@ def _resolved_path(base: str, reference: str) -> str:
         full = base[: base.rfind("/") + 1] + reference
     if not full:
         return ""
-    kept = "/"
-    first = True
+    kept: list[str] = []
     element = ""
     for element in full.split("/"):
-        if element == ".":
-            first = False
-        elif element == "..":
-            slash = kept[1:].rfind("/")
-            kept = kept[: slash + 1] if slash >= 0 else "/"
-            first = len(kept) == 1
+        if element == "..":
+            del kept[-1:]
+            if kept == [""]:
+                kept = []
+        elif element == ".":
+            kept = kept or [""]
         else:
-            kept += element if first else "/" + element
-            first = False
+            kept.append(element)
     if element in {".", ".."}:
-        kept += "/"
-    return kept[1:] if kept[1:].startswith("/") else kept
+        kept = [*(kept or [""]), ""]
+    path = "/".join(kept)
+    return path if path.startswith("/") else "/" + path

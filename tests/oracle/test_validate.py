@@ -1,0 +1,18 @@
+"""Configuration against schemas: the messages that Go's gojsonschema gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.config_schemas import check
+from kalypso_actions.platform_config import parse_value
+from tests.oracle.cases import Case, load
+
+CASES = load("validate")
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_message_is_upstreams(case: Case) -> None:
+    config = {name: parse_value(text) for name, text in case.request["config"].items()}
+
+    assert check(config, case.request["schemas"]) == case.output
