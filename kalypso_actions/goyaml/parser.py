@@ -73,7 +73,11 @@ class _Decoder:
             key = self.decode(key_node)
             if key is not None and not isinstance(key, bool | int | float | str):
                 raise YAMLError("invalid map key: a list or a mapping", key_node.line)
-            mapping[distinct_key(key)] = self.decode(value_node)
+            value = self.decode(value_node)
+            if key in mapping and isinstance(key, float):
+                # 0.0 and -0.0 are one key; Go keeps the last one.
+                del mapping[key]
+            mapping[distinct_key(key)] = value
         return mapping
 
     def merge(self, mapping: dict[Scalar, object], node: Node) -> None:

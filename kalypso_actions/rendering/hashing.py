@@ -27,6 +27,7 @@ MASK: Final = (1 << 64) - 1
 WIDTHS: Final = {"int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4}
 """Bytes of the integers that do not have eight."""
 
+GO_NAN: Final = (0x7FF8000000000001).to_bytes(8, "little")
 MAX_DEPTH: Final = 100
 CACHED_LENGTH: Final = 256
 SECONDS_FROM_YEAR_1_TO_1970: Final = 62_135_596_800
@@ -96,7 +97,8 @@ def _number(value: object) -> int:
         width = WIDTHS.get(value.type.kind, 8) if isinstance(value, GoInt) else 8
         return _fnv((value & MASK).to_bytes(8, "little")[:width])
     if isinstance(value, float):
-        return _fnv(struct.pack("<d", value))
+        # Python's NaN has other bits than Go's.
+        return _fnv(struct.pack("<d", value) if value == value else GO_NAN)  # noqa: PLR0124
     known = type_of(value)
     raise FunctionError(f"unknown kind to hash: {known.kind if known else 'invalid'}")
 

@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"sort"
 	"strconv"
+	"strings"
 )
 
 // Values travel as JSON whose numbers and containers say their Go type:
@@ -17,13 +20,16 @@ func decodeValue(encoded []byte) (interface{}, error) {
 	if len(trimmed) == 0 {
 		return nil, fmt.Errorf("oracle: no value")
 	}
+	if trimmed[0] == '"' {
+		return decodeString(trimmed)
+	}
 	if trimmed[0] != '{' {
 		var plain interface{}
 		if err := json.Unmarshal(trimmed, &plain); err != nil {
 			return nil, fmt.Errorf("oracle: bad value: %w", err)
 		}
 		switch plain.(type) {
-		case nil, bool, string:
+		case nil, bool:
 			return plain, nil
 		}
 		return nil, fmt.Errorf("oracle: value without a type: %s", trimmed)
@@ -40,6 +46,39 @@ func decodeValue(encoded []byte) (interface{}, error) {
 		return value, nil
 	}
 	panic("unreachable: one key was just counted")
+}
+
+// escape is a JSON escape: a pair of surrogates, the lone surrogate that stands for a byte, another.
+var escape = regexp.MustCompile(`(?i)\\u(?:d[89ab]..\\ud[c-f]..|dc([89a-f].))|\\.`)
+
+// decodeString reads a JSON string, in which a lone surrogate stands for a byte that is no UTF-8.
+func decodeString(encoded []byte) (string, error) {
+	var text strings.Builder
+	rest := encoded[1 : len(encoded)-1]
+	for len(rest) > 0 {
+		part, after, lone := cutAtByte(rest)
+		var decoded string
+		if err := json.Unmarshal([]byte(`"`+string(part)+`"`), &decoded); err != nil {
+			return "", fmt.Errorf("oracle: bad value: %w", err)
+		}
+		text.WriteString(decoded)
+		text.Write(lone)
+		rest = after
+	}
+	return text.String(), nil
+}
+
+// cutAtByte returns what stands before the first escaped byte and behind it, and that byte.
+func cutAtByte(encoded []byte) (before, after, lone []byte) {
+	for _, found := range escape.FindAllSubmatchIndex(encoded, -1) {
+		if found[2] < 0 {
+			continue
+		}
+		if lone, err := hex.DecodeString(string(encoded[found[2]:found[3]])); err == nil {
+			return encoded[:found[0]], encoded[found[1]:], lone
+		}
+	}
+	return encoded, nil, nil
 }
 
 func decodeTagged(tag string, content []byte) (interface{}, error) {
