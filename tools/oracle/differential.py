@@ -32,8 +32,13 @@ ALLOWED: tuple[tuple[str, str, str], ...] = (
         r"after 8 passes the output still holds a template",
         "the oracle's own words: the operator would never end",
     ),
+    (
+        r"",
+        r"error calling slice: reflect.Value.Slice: slice index out of bounds",
+        "Go's slices may be sliced beyond their end, up to a capacity that its allocator chose",
+    ),
 )
-"""Pairs of error texts, Go's and ours, that may differ, each with the reason."""
+"""Pairs of error texts, Go's (none for an output) and ours, that may differ, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)

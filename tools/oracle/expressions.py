@@ -33,6 +33,18 @@ WIDER: dict[str, tuple[str, ...]] = {
 }
 """What does for a type besides itself."""
 
+INDEXED = (
+    ["list", "index"],
+    ["map", "key"],
+    ["str", "index"],
+    ["ymap", "key"],
+    ["strmap", "key"],
+    ["list", "index", "key"],
+    ["map"],
+    ["any", "any"],
+)
+"""What `index` is given."""
+
 CHAINS: dict[str, tuple[str, ...]] = {
     "semver": (".Major", ".Minor", ".Patch", ".Prerelease", ".Metadata", ".Original", ".String"),
     "time": (".Year", ".Month", ".Day", ".Weekday", ".YearDay", ".Unix", ".IsZero", ".Nope"),
@@ -41,6 +53,22 @@ CHAINS: dict[str, tuple[str, ...]] = {
     "ymap": (".level", ".n.x", ".nope", ".a.b"),
 }
 """What may follow a value in parentheses."""
+
+METHODS: dict[str, dict[str, str]] = {
+    "semver": {
+        **dict.fromkeys(["Compare", "Equal", "LessThan", "GreaterThan"], "semver"),
+        **dict.fromkeys(["IncMajor", "IncMinor", "IncPatch", "String"], ""),
+        **dict.fromkeys(["SetPrerelease", "SetMetadata"], "str"),
+    },
+    "time": {
+        **dict.fromkeys(["Equal", "Before", "After", "Compare", "Sub"], "time"),
+        **dict.fromkeys(["Month", "UnixNano", "Weekday", "UTC", "Location", "String", "Date"], ""),
+        "Format": "layout",
+        "AddDate": "count index count",
+        "Add": "int",
+    },
+}
+"""Methods and the types of their arguments."""
 
 COMPOUND: dict[str, tuple[str, ...]] = {
     "list": ('(list 1 "b" 2.5)', '(list "b" "a" "c")', "(list 3 1 2)", "(list)"),
@@ -54,6 +82,9 @@ COMPOUND: dict[str, tuple[str, ...]] = {
     "time": ('(toDate "2006-01-02" "2020-02-29")',),
 }
 """The simplest of those types that have no constants."""
+
+VERBS = "vvvvTtdddsssqqxXoObcUeEfFgG%w"
+"""Of printf; `p` would print addresses."""
 
 CALLS_BY_RESULT: dict[str, list[str]] = {}
 for _name, (_, _result) in SIGNATURES.items():
@@ -139,7 +170,7 @@ class Expressions:
         if parameters[0] in {"comparable", "ordered"} and self.source.random() < 0.8:
             return [self.resolve(parameters[0])] * len(parameters)
         if parameters == ["indexed"]:
-            return self.source.choice([["list", "index"], ["map", "key"], ["str", "index"]])
+            return self.source.choice(INDEXED)
         if parameters[0] == "any" and len(parameters) > 1:
             return parameters[: self.source.randint(1, len(parameters))] + (
                 parameters[-1:] if name == "ternary" else []
@@ -155,11 +186,21 @@ class Expressions:
     def _parenthesised(self, type_: str, scope: Scope, depth: int) -> Tree:
         if type_ in WHOLE and self.source.random() < 0.1:
             return tree("argument", self.source.choice(WHOLE[type_]))
+        if self.source.random() < 0.05:
+            return self._method(scope, depth)
         if self.source.random() < 0.15:
             owner = self.source.choice(list(CHAINS))
             inner = self.pipeline(owner, scope, depth - 1)
             return tree("argument", "(", inner, ")", self.source.choice(CHAINS[owner]))
         return tree("argument", "(", self.pipeline(type_, scope, depth - 1), ")")
+
+    def _method(self, scope: Scope, depth: int) -> Tree:
+        owner = self.source.choice(list(METHODS))
+        name = self.source.choice(list(METHODS[owner]))
+        parameters = METHODS[owner][name].split()
+        value = self.pipeline(owner, scope, depth - 1)
+        arguments = self._arguments(parameters, scope, depth - 1)
+        return tree("argument", "((", value, f").{name}", *arguments, ")")
 
     def _names(self, type_: str, scope: Scope) -> list[str]:
         names = [name for name, known in scope.variables if known == type_]
@@ -189,12 +230,12 @@ class Expressions:
         return tree("argument", self.source.choice(COMPOUND.get(type_, LITERALS["str"])))
 
     def _format(self) -> str:
-        """A format of printf. `p` would print addresses."""
+        """A format of printf."""
         pieces = []
         for _ in range(self.source.randint(1, 3)):
-            flags = "".join(self.source.sample("+-# 0", self.source.choice([0, 0, 0, 1, 2])))
-            width = self.source.choice(["", "", "", "5", "12", "1"])
-            precision = self.source.choice(["", "", "", ".2", ".0", ".", ".7"])
-            verb = self.source.choice("vvvTtdddsssqqxXoObcUeEfFgG%")
+            flags = "".join(self.source.sample("+-# 0", self.source.choice([0, 0, 0, 1, 2, 3])))
+            width = self.source.choice(["", "", "", "5", "12", "1", "*", "[1]*"])
+            precision = self.source.choice(["", "", "", ".2", ".0", ".", ".7", ".*", ".20"])
+            verb = self.source.choice(["[2]", "[1]", *[""] * 20]) + self.source.choice(VERBS)
             pieces.append(f"%{flags}{width}{precision}{verb}")
         return '"' + self.source.choice([" ", ":", "é", ""]).join(pieces) + '"'

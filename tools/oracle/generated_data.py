@@ -15,6 +15,9 @@ CONFIG_VALUES: dict[str, tuple[str, ...]] = {
         "",
         "é😀 <&>",
         "true",
+        "{{ .Workload | upper }} {{",
+        "line\n{{ if }}",
+        "{{ range $i, $e := .ConfigData }}{{ $i }}{{ end }}",
     ),
     "list": (
         "[a.local, b.local]",
@@ -25,6 +28,8 @@ CONFIG_VALUES: dict[str, tuple[str, ...]] = {
         "[[1, 2], [a], []]",
         "[9223372036854775808, -1, 0x1F]",
         "['1', '10', '9']",
+        "[1, 1.0, '1', yes, 2001-01-01, .inf, -0.0, 1e6]",
+        "[{a: 1}, {a: [x]}, {}]",
     ),
     "ymap": (
         "level: info\nsinks: [a, b]\nn: {x: 1, q: 2.5}\n",

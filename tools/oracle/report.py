@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterable
 
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
-
 from tests.oracle.cases import load
 from tools.oracle import program
 from tools.oracle.coverage import (
