@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kalypso_actions.config_schemas.errors import (
-    MAX_VIOLATIONS_LENGTH,
     MAX_NESTING,
     MAX_STEPS,
+    MAX_VIOLATIONS_LENGTH,
     SchemaError,
 )
 from kalypso_actions.config_schemas.json_values import Json, comparable
@@ -80,8 +80,8 @@ class _Evaluation:
         self._characters -= len(violation)
         if self._characters < 0:
             raise SchemaError(
-                f"the violations of the schema take more than {MAX_VIOLATIONS_LENGTH:,} characters: "
-                "check whether it belongs to this configuration"
+                f"the violations take more than {MAX_VIOLATIONS_LENGTH:,} characters: "
+                "check whether the schema belongs to this configuration"
             )
         outcome.violations.append(violation)
         outcome.score -= 2

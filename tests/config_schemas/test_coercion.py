@@ -1,0 +1,71 @@
+"""Texts that become numbers as Go's strconv reads them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalypso_actions.config_schemas.coercion import coerced, number
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0", 0),
+        ("+5", 5),
+        ("007", 7),
+        ("-9223372036854775808", -(1 << 63)),
+        ("9223372036854775807", (1 << 63) - 1),
+        ("00000000000000000000000000001152921504606846977", 1152921504606846977),
+        ("9223372036854775808", 9223372036854775808.0),
+        ("1.5", 1.5),
+        (".5", 0.5),
+        ("5.", 5.0),
+        ("1e3", 1000.0),
+        ("1_000", 1000.0),
+        ("0x1p4", 16.0),
+        ("0X_1.8P+1", 3.0),
+        ("1e-400", 0.0),
+        ("Infinity", math.inf),
+        ("-inf", -math.inf),
+    ],
+)
+def test_number(text: str, value: float) -> None:
+    assert (number(text), type(number(text))) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " 5", "5 ", "+", ".", "e5", "1e", "1,5", "0x10", "0x.p1", "0b1", "1e400", "_1", "1_", "1__0",
+     "+nan", "infin", "٣", "true", "--5", "0x1p99999"],
+)  # fmt: skip
+def test_no_number(text: str) -> None:
+    assert number(text) == text
+
+
+def test_not_a_number_is_a_float() -> None:
+    value = number("NaN")
+
+    assert isinstance(value, float)
+    assert math.isnan(value)
+
+
+def test_only_top_level_texts_change() -> None:
+    config = {"A": "5", "B": True, "C": ["5"], "D": {"e": "5"}, "F": None}
+
+    assert coerced(config) == {**config, "A": 5}
+
+
+@given(st.text(alphabet="0123456789_.+-eExXpPabfin", max_size=12))
+def test_every_text_ends_as_a_number_or_as_itself(text: str) -> None:
+    value = number(text)
+
+    assert isinstance(value, int | float) or value == text
+
+
+@given(st.floats(allow_nan=False))
+def test_floats_come_back(value: float) -> None:
+    assert number(repr(value)) == value
