@@ -21,12 +21,14 @@ from kalypso_actions import ISSUES_URL, __version__, inputs
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.render import render as run_render
 from kalypso_actions.commands.session import Session
+from kalypso_actions.commands.template import template as run_template
 from kalypso_actions.commands.validate import validate as run_validate
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.report.documents import Document, ProblemEntry
 from kalypso_actions.report.findings import print_findings
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.render_report import print_render
+from kalypso_actions.report.template_report import print_template
 from kalypso_actions.report.validate_report import print_validate
 
 app = typer.Typer(
@@ -157,6 +159,48 @@ def validate(
         _print_json(document)
     else:
         print_validate(_stdout(), document)
+    raise typer.Exit(1 if document.problems else 0)
+
+
+@app.command()
+def template(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A YAML file with Template documents; any other text is one Go template.",
+        ),
+    ],
+    values: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The data, as JSON or YAML.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which Template, where FILE has several.")
+    ] = None,
+    output: Output = "text",
+) -> None:
+    """Render one Template with given data, for its author.
+
+    The data have the names that a template sees. What is left out is:
+
+    Environment            dev
+    Workspace              team
+    Workload               app
+    ClusterType            large
+    DeploymentTargetName   <Workload>-target
+    Namespace              <Environment>-<ClusterType>-<DeploymentTargetName>
+    Labels                 workload and workspace
+    Manifests, ConfigData  empty
+
+    A text in ConfigData is read as a ConfigMap's value; a list or an object
+    can also be written out.
+    """
+    given = _inputs(inputs.TemplateInputs, locals())
+    document = run_template(given)
+    if output == "json":
+        _print_json(document)
+    else:
+        print_template(_stdout(), _stderr(), document)
     raise typer.Exit(1 if document.problems else 0)
 
 

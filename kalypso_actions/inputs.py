@@ -7,7 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasGenerator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+from pydantic.alias_generators import to_pascal
 from pydantic_core import PydanticCustomError
 
 from kalypso_actions.model.names import object_name_fault
@@ -164,3 +173,39 @@ class ValidateInputs(Inputs):
 
     places: tuple[str, ...] = (".",)
     source: Sources = ()
+
+
+class TemplateInputs(Inputs):
+    """Inputs of `kalypso template`."""
+
+    file: Path
+    values: Path | None = None
+    name: str | None = None
+
+
+def _text_or_structure(value: object) -> object:
+    """Values of a ConfigMap are texts; what a text may spell can also be written out."""
+    if not isinstance(value, str | list | dict):
+        raise PydanticCustomError("string_type", "must be a text")
+    return value
+
+
+ConfigValue = Annotated[object, AfterValidator(_text_or_structure)]
+
+
+class TemplateValues(BaseModel):
+    """What the file of `--values` may hold: a template's data, under the names they have there."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, alias_generator=AliasGenerator(to_pascal)
+    )
+
+    environment: str = "dev"
+    workspace: str = "team"
+    workload: str = "app"
+    cluster_type: str = "large"
+    deployment_target_name: str | None = None
+    namespace: str | None = None
+    labels: dict[str, str] | None = None
+    manifests: dict[str, str] = Field(default_factory=dict)
+    config_data: dict[str, ConfigValue] = Field(default_factory=dict)

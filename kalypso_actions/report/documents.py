@@ -118,3 +118,24 @@ class ValidateDocument(Document):
     documents: int = 0
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
+
+
+class TemplateProblemEntry(ProblemEntry):
+    """A problem of a template; `excerpt` shows the place in its text, and is "" without one."""
+
+    excerpt: str = ""
+
+
+class TemplateDocument(Document):
+    """What `kalypso template --output json` prints.
+
+    `output` is all `manifests` as one text, as they would be written; with problems, both are
+    empty. A byte that is no UTF-8 appears as U+FFFD.
+    """
+
+    schema_name: str = Field("kalypso.template/v1", alias="schema")
+    template: str
+    manifests: tuple[str, ...] = ()
+    output: str = ""
+    warnings: tuple[ProblemEntry, ...] = ()
+    problems: tuple[TemplateProblemEntry, ...] = ()

@@ -1,0 +1,35 @@
+"""A line of a template with a mark under the place that is meant."""
+
+from __future__ import annotations
+
+import re
+
+from rich.cells import cell_len
+
+from kalypso_actions.report.printable import printable
+
+WIDTH = 120
+"""Longer lines are cut around the place."""
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def excerpt(text: str, line: int, column: int, number: int) -> str:
+    """The line `line` of `text`, shown with `number`, and `^` under `column`.
+
+    Both count from 1. Without a column the whole line is marked; without a line that exists there
+    is no excerpt, and the result is "".
+    """
+    lines = _LINE_END.split(text)
+    if not 0 < line <= len(lines):
+        return ""
+    content = lines[line - 1].replace("\t", " ").rstrip()
+    start = min(column - 1, len(content)) if column else len(content) - len(content.lstrip())
+    end = start + 1 if column else max(len(content), start + 1)
+    cut = max(0, start - WIDTH // 2) if len(content) > WIDTH else 0
+    shown = content[cut : cut + WIDTH]
+    before = cell_len(printable(content[cut:start]))
+    marked = cell_len(printable(content[start : min(end, cut + WIDTH)]))
+    gutter = f"{number} | "
+    pointer = f"{'| ':>{len(gutter)}}{' ' * before}{'^' * max(1, marked)}"
+    return f"{gutter}{printable(shown)}\n{pointer}"

@@ -1,0 +1,366 @@
+"""`kalypso template` as the author of a template meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from kalypso_actions.commands.template import template
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs import TemplateInputs
+from kalypso_actions.report.documents import TemplateDocument
+
+RECONCILER = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata:
+  name: reconciler
+spec:
+  type: reconciler
+  manifests:
+    - |
+      name: {{ .DeploymentTargetName }}
+      path: {{ .Manifests.path }}
+    - "namespace: {{ .Namespace }}"
+"""
+CONFIG = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata:
+  name: config
+  annotations:
+    kalypso.io/engine: jinja2
+spec:
+  type: config
+  manifests:
+    - |
+      {% for key in ConfigData %}
+      {{ key }}: {{ ConfigData[key]|tojson }}
+      {% endfor %}
+"""
+OLD = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata:
+  name: old
+spec:
+  type: reconciler
+  manifests:
+    - kind: Kustomization
+      metadata:
+        name: "{{ .DeploymentTargetName }}"
+"""
+
+
+def rendered(
+    tmp_path: Path, text: str, values: str | None = None, *, name: str | None = None
+) -> TemplateDocument:
+    """The result for a template and values that lie in files."""
+    file = tmp_path / "template.yaml"
+    file.write_text(text, encoding="utf-8", newline="")
+    given = tmp_path / "values.yaml"
+    if values is not None:
+        given.write_text(dedent(values), encoding="utf-8")
+    inputs = TemplateInputs(file=file, values=None if values is None else given, name=name)
+    return template(inputs)
+
+
+def test_manifests_and_the_text_that_they_make(tmp_path: Path) -> None:
+    document = rendered(
+        tmp_path,
+        RECONCILER,
+        """
+        DeploymentTargetName: hello-eu
+        Namespace: dev-small-hello-eu
+        Manifests: {path: ./eu}
+        """,
+    )
+    assert document.template == "reconciler"
+    assert document.manifests == (
+        "name: hello-eu\npath: ./eu\n",
+        "namespace: dev-small-hello-eu",
+    )
+    assert document.output == "---\n".join(document.manifests)
+    assert not document.problems
+
+
+def test_what_a_template_sees_without_values(tmp_path: Path) -> None:
+    text = (
+        "{{ .DeploymentTargetName }} {{ .Namespace }} {{ .Environment }} {{ .Workspace }} "
+        "{{ .Workload }} {{ .ClusterType }} {{ .Labels }} {{ .Manifests }} {{ .ConfigData }}"
+    )
+    expected = (
+        "app-target dev-large-app-target dev team "
+        "app large map[workload:app workspace:team] map[] map[]"
+    )
+    assert rendered(tmp_path, text).output == expected
+    assert rendered(tmp_path, text, "").output == expected
+    assert rendered(tmp_path, text, "{}").output == expected
+
+
+def test_names_follow_from_those_that_are_given(tmp_path: Path) -> None:
+    text = "{{ .DeploymentTargetName }} {{ .Namespace }} {{ .Labels }}"
+    values = "{Environment: qa, ClusterType: small, Workload: web, Workspace: blue}"
+    assert rendered(tmp_path, text, values).output == (
+        "web-target qa-small-web-target map[workload:web workspace:blue]"
+    )
+    assert rendered(tmp_path, text, "{Labels: {}, Namespace: ''}").output == "app-target  map[]"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ('"3"', "string 3"),
+        ("'- a\n\n  - 2'", "[]interface {} [a 2]"),
+        ("[a, 2]", "[]interface {} [a 2]"),
+        ("'{a: true}'", "map[interface {}]interface {} map[a:true]"),
+        ("{a: true}", "map[interface {}]interface {} map[a:true]"),
+        ("\"'5'\"", "string 5"),
+    ],
+)
+def test_values_are_read_as_those_of_a_config_map(
+    tmp_path: Path, value: str, expected: str
+) -> None:
+    text = '{{ printf "%T" .ConfigData.x }} {{ .ConfigData.x }}'
+    assert rendered(tmp_path, text, f"ConfigData:\n  x: {value}\n").output == expected
+
+
+def test_values_may_be_json(tmp_path: Path) -> None:
+    values = json.dumps({"Environment": "qa", "ConfigData": {"x": ["a"], "y": "text"}})
+    assert rendered(tmp_path, "{{ .Environment }} {{ .ConfigData }}", values).output == (
+        "qa map[x:[a] y:text]"
+    )
+
+
+def test_the_annotation_makes_it_jinja(tmp_path: Path) -> None:
+    document = rendered(tmp_path, CONFIG, "ConfigData: {b: 'x', a: [1]}")
+    assert document.output == '\na: [1]\n\nb: "x"\n\n'
+
+
+def test_old_templates_are_objects(tmp_path: Path) -> None:
+    document = rendered(tmp_path, OLD)
+    assert document.output == "kind: Kustomization\nmetadata:\n  name: app-target\n"
+
+
+def test_one_of_several(tmp_path: Path) -> None:
+    text = f"{RECONCILER}---\n{CONFIG}---\nkind: Other\nmetadata: {{name: x}}\n"
+    assert rendered(tmp_path, text, name="config").template == "config"
+    with pytest.raises(UsageError, match="several Templates: reconciler, config"):
+        rendered(tmp_path, text)
+    with pytest.raises(UsageError, match="no Template 'nope', but reconciler, config"):
+        rendered(tmp_path, text, name="nope")
+
+
+def test_a_file_that_is_one_go_template(tmp_path: Path) -> None:
+    document = rendered(tmp_path, "a: {{ .Environment }}\n---\nb: [unclosed\n")
+    assert document.template == "template.yaml"
+    assert document.output == "a: dev\n---\nb: [unclosed\n"
+    with pytest.raises(UsageError, match="holds no Template"):
+        rendered(tmp_path, "a", name="x")
+
+
+def test_a_byte_that_is_cut_from_its_character(tmp_path: Path) -> None:
+    document = rendered(tmp_path, '{{ trunc 1 "é" }}|')
+    assert document.output == "\ufffd|"
+    assert document.manifests == ("\ufffd|",)
+    assert json.loads(document.to_json())["output"] == "\ufffd|"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "excerpt"),
+    [
+        (
+            ".Manifests.path",
+            ".Nope.path",
+            10,
+            """
+            10 | path: {{ .Nope.path }}
+               |               ^
+            """,
+        ),
+        (
+            "name: {{ .Dep",
+            "name: {{ nofunction .Dep",
+            9,
+            """
+            9 | name: {{ nofunction .DeploymentTargetName }}
+              |          ^
+            """,
+        ),
+        (
+            "{{ .Namespace }}",
+            "{{ .Nope }}",
+            11,
+            """
+            11 | namespace: {{ .Nope }}
+               |               ^
+            """,
+        ),
+    ],
+)
+def test_a_go_template_that_fails(
+    tmp_path: Path, old: str, new: str, line: int, excerpt: str
+) -> None:
+    assert old in RECONCILER
+    document = rendered(tmp_path, RECONCILER.replace(old, new))
+    assert (document.manifests, document.output) == ((), "")
+    (problem,) = document.problems
+    assert problem.where
+    assert (problem.where.path, problem.where.line) == ("template.yaml", line)
+    assert problem.message.startswith("template: template:")
+    assert problem.excerpt == dedent(excerpt).strip("\n")
+
+
+def test_a_jinja_template_that_fails(tmp_path: Path) -> None:
+    document = rendered(tmp_path, CONFIG.replace("ConfigData[key]", "nope"), "ConfigData: {a: b}")
+    (problem,) = document.problems
+    assert problem.where
+    assert problem.where.line == 12
+    assert problem.message == "'nope' is undefined"
+    assert problem.excerpt == "12 | {{ key }}: {{ nope|tojson }}\n   |               ^"
+
+
+def test_every_failing_manifest_is_told(tmp_path: Path) -> None:
+    text = RECONCILER.replace(".DeploymentTargetName", ".A").replace(".Namespace", ".B")
+    document = rendered(tmp_path, text)
+    assert [problem.where.line for problem in document.problems if problem.where] == [9, 11]
+
+
+def test_a_value_that_is_itself_a_template(tmp_path: Path) -> None:
+    values = 'ConfigData: {x: "one\\n{{ .Workload }} {{ .Nope }}"}'
+    document = rendered(tmp_path, "a\n{{ .ConfigData.x }}\n", values)
+    (problem,) = document.problems
+    assert problem.where
+    assert problem.where.line == 0
+    assert problem.excerpt == (
+        "in a value, or in what an earlier pass has rendered:\n"
+        "3 | {{ .Workload }} {{ .Nope }}\n"
+        "  |                    ^"
+    )
+
+
+def test_an_unknown_engine(tmp_path: Path) -> None:
+    (problem,) = rendered(tmp_path, CONFIG.replace("jinja2", "jinja3")).problems
+    assert "unknown engine 'jinja3'" in problem.message
+    assert problem.excerpt == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        (RECONCILER.replace("type: reconciler", "type: 5"), "spec.type must be a text", 6),
+        (RECONCILER.replace("spec:", "spec: ["), "not valid YAML", 7),
+        (RECONCILER.replace("scheduler.kalypso.io/v1alpha1", "v1"), "it is left out", 0),
+    ],
+)
+def test_a_document_that_is_no_template(tmp_path: Path, text: str, message: str, line: int) -> None:
+    document = rendered(tmp_path, text)
+    found = [*document.problems, *document.warnings]
+    assert message in found[0].message
+    assert document.output == ""
+    if line:
+        assert found[0].where
+        assert found[0].where.line == line
+
+
+def test_unknown_fields_are_warned_of(tmp_path: Path) -> None:
+    document = rendered(tmp_path, RECONCILER.replace("  type:", "  typo: x\n  type:"))
+    assert document.output
+    assert "unknown field spec.typo" in document.warnings[0].message
+
+
+@pytest.mark.parametrize(
+    ("values", "messages", "line"),
+    [
+        ("Enviroment: dev", ["Enviroment is nothing that a template sees"], 1),
+        ("Environment: 5", ["Environment must be a text"], 1),
+        ("Labels:\n  a: 1\n  b: x\n", ["Labels.a must be a text"], 2),
+        ("Labels: [a]", ["Labels must be an object"], 1),
+        ("ConfigData:\n  a: '1'\n  b: 2\n", ["ConfigData.b must be a text"], 3),
+        ("ConfigData: {a: null}", ["ConfigData.a must be a text"], 1),
+        ("ConfigData: text", ["ConfigData must be an object"], 1),
+        ("{Environment: 1, Workload: 2}", ["Environment must be", "Workload must be"], 1),
+        ("Environment: dev\n---\nEnvironment: qa\n", ["a second one begins"], 3),
+        ("Environment: [", ["not valid YAML"], 1),
+        ("- a", ["the document is a list"], 1),
+    ],
+)
+def test_values_of_another_shape(
+    tmp_path: Path, values: str, messages: list[str], line: int
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        rendered(tmp_path, "x", values)
+    assert len(caught.value.problems) == len(messages)
+    for problem, message in zip(caught.value.problems, messages, strict=True):
+        assert message in problem.message
+    where = caught.value.problem.where
+    assert where
+    assert (where.path, where.line) == ("values.yaml", line)
+
+
+def kalypso(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kalypso_actions", "template", *map(str, arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        env={**os.environ, "COLUMNS": "200", "PYTHONUTF8": "1"},
+    )
+
+
+def test_standard_output_is_what_would_be_written(tmp_path: Path) -> None:
+    file = tmp_path / "template.txt"
+    file.write_text("a:\t{{ .Workload }}  [bold] :smile:\n" + "x" * 300 + "\n\x1b[31m é")
+    done = kalypso(file)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "a:\tapp  [bold] :smile:\n" + "x" * 300 + "\n\x1b[31m é"
+
+
+def test_failures_on_a_terminal(tmp_path: Path) -> None:
+    file = tmp_path / "template.txt"
+    file.write_text("a: 1\nb: {{ .Nope }}\n")
+    done = kalypso(file)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        f'problem template.txt:2 ({tmp_path}): template: template:2:6: executing "template" at '
+        "<.Nope>: can't evaluate field Nope in type scheduler.dataType",
+        "    2 | b: {{ .Nope }}",
+        "      |       ^",
+    ]
+
+
+def test_json(tmp_path: Path) -> None:
+    file = tmp_path / "template.txt"
+    file.write_text("b: {{ .Nope }}")
+    done = kalypso(file, "--output", "json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert document["schema"] == "kalypso.template/v1"
+    assert document["problems"][0]["where"] == {
+        "repository": str(tmp_path),
+        "path": "template.txt",
+        "line": 1,
+    }
+
+
+@pytest.mark.parametrize("missing", ["template", "values"])
+def test_files_that_cannot_be_read(tmp_path: Path, missing: str) -> None:
+    (tmp_path / "there").write_text("{}")
+    names = {"template": "there", "values": "there", missing: "nowhere"}
+    done = kalypso(tmp_path / names["template"], "--values", tmp_path / names["values"])
+    assert done.returncode == 2
+    assert "nowhere cannot be read: No such file or directory" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\xfd")
+    done = kalypso(tmp_path / "binary")
+    assert done.returncode == 2
+    assert "not a text in UTF-8" in done.stderr
