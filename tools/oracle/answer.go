@@ -97,7 +97,7 @@ func respond(asked request) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return encodeString(scheduler.Hash(value)), nil
+		return textOrError(scheduler.Hash(value))
 	case "syntax":
 		return describeSyntax(asked.Text)
 	case "language":

@@ -62,7 +62,7 @@ METHODS: dict[str, dict[str, str]] = {
     },
     "time": {
         **dict.fromkeys(["Equal", "Before", "After", "Compare", "Sub"], "time"),
-        **dict.fromkeys(["Month", "UnixNano", "Weekday", "UTC", "Location", "String", "Date"], ""),
+        **dict.fromkeys(["Month", "UnixNano", "Weekday", "UTC", "String", "Date"], ""),
         "Format": "layout",
         "AddDate": "count index count",
         "Add": "int",

@@ -53,13 +53,13 @@ func stringify(value interface{}) string {
 	return ToYAML(texts)
 }
 
-// Hash is hashstructure's FNV-1 number in decimal digits; "" where it cannot.
-func Hash(value interface{}) string {
+// Hash is hashstructure's FNV-1 number in decimal digits.
+func Hash(value interface{}) (string, error) {
 	number, err := hashstructure.Hash(value, nil)
 	if err != nil {
-		return ""
+		return "", err
 	}
-	return strconv.FormatUint(number, 10)
+	return strconv.FormatUint(number, 10), nil
 }
 
 func unquote(value interface{}) string {
