@@ -32,18 +32,20 @@ Request = dict[str, Any]
 """As the oracle takes it: `op`, `text`, `data`."""
 
 
-def requests() -> list[Request]:
-    """Every manifest of every Template for some assignments."""
-    texts = [text for _, manifests in TEMPLATES.values() for text in manifests]
-    return [
-        {"op": "template", "text": text, "data": _fields(number)}
-        for number, text in itertools.product(range(ASSIGNMENTS), texts)
-    ]
+def requests() -> dict[str, list[Request]]:
+    """By Template: its manifests for some assignments."""
+    return {
+        name: [
+            {"op": "template", "text": text, "data": _fields(number)}
+            for number, text in itertools.product(range(ASSIGNMENTS), manifests)
+        ]
+        for name, (_, manifests) in TEMPLATES.items()
+    }
 
 
-def without_kalypso_functions(asked: Sequence[Request]) -> list[Request]:
-    """Those that any engine with sprig can render."""
-    return [request for request in asked if not KALYPSO_FUNCTIONS.search(request["text"])]
+def any_engine_renders(asked: Sequence[Request]) -> bool:
+    """Whether an engine with sprig alone can render them."""
+    return not any(KALYPSO_FUNCTIONS.search(request["text"]) for request in asked)
 
 
 def ours(asked: Sequence[Request], seconds: float) -> float:
@@ -60,8 +62,7 @@ def ours(asked: Sequence[Request], seconds: float) -> float:
 
 
 def go(asked: Sequence[Request], seconds: float, folder: Path) -> float:
-    """Manifests a second by Go, parsed for every use. Raises CalledProcessError, OSError."""
-    program.build()
+    """Manifests a second by Go, parsed for every use; the oracle has been built."""
     file = folder / "requests.jsonl"
     file.write_text("".join(json.dumps(request) + "\n" for request in asked), encoding="utf-8")
     command = [str(program.PROGRAM), "bench", str(file), str(seconds)]
@@ -69,15 +70,18 @@ def go(asked: Sequence[Request], seconds: float, folder: Path) -> float:
     return float(json.loads(done.stdout)["per_second"])
 
 
-def gotpl(asked: Sequence[Request], seconds: float, folder: Path) -> float:
-    """Manifests a second by gotpl, in an environment of its own.
-
-    Raises CalledProcessError where it cannot be installed, or renders anything else than we do.
-    """
+def install_gotpl(folder: Path) -> None:
+    """Put gotpl into an environment of its own below `folder`. Raises CalledProcessError."""
     venv.create(folder / "gotpl", with_pip=True)
-    python = str(folder / "gotpl" / "bin" / "python")
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", GOTPL]
-    subprocess.run(install, check=True, capture_output=True)
+    pip = [_gotpl_python(folder), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, GOTPL], check=True, capture_output=True, encoding="utf-8")
+
+
+def gotpl(asked: Sequence[Request], seconds: float, folder: Path) -> float:
+    """Manifests a second by gotpl, which has been installed.
+
+    Raises CalledProcessError where it renders anything else than we do.
+    """
     uses = [
         {
             "text": request["text"],
@@ -89,14 +93,18 @@ def gotpl(asked: Sequence[Request], seconds: float, folder: Path) -> float:
     file = folder / "gotpl.json"
     file.write_text(json.dumps(uses), encoding="utf-8")
     script = Path(__file__).with_name("gotpl_render.py")
-    command = [python, str(script), str(file), str(seconds)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", check=True)
+    command = [_gotpl_python(folder), str(script), str(file), str(seconds)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     return float(done.stdout)
+
+
+def _gotpl_python(folder: Path) -> str:
+    return str(folder / "gotpl" / "bin" / "python")
 
 
 def _fields(number: int) -> dict[str, Any]:
     target, cluster_type = f"workload-{number:04}-north", f"region-000-{number % 20:02}"
-    config = {f"SETTING_{index:02}": f"value {index}" for index in range(40)}
+    config = {f"SETTING_{index:02}": f"value {index}" for index in range(10)}
     config |= {"PORT": "8080", "CLUSTER": cluster_type, "ZONES": "[a, b, c, d]"}
     config["LOGGING"] = "level: info\noutputs:\n- name: console\n  format: json\n  buffer: 100\n"
     return {

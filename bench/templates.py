@@ -96,13 +96,10 @@ metadata:
   annotations:
     config-hash: {{ hash .ConfigData | quote }}
 data:
-  {{- range $key, $value := .ConfigData }}
-  {{- if kindIs "string" $value }}
-  {{ $key }}: {{ $value | quote }}
-  {{- else }}
-  {{ $key }}: |
-    {{- toYaml $value | nindent 4 }}
-  {{- end }}
+  {{- stringify (omit .ConfigData "LOGGING") | nindent 2 }}
+  {{- with .ConfigData.LOGGING }}
+  logging.yaml: |
+    {{- toYaml . | nindent 4 }}
   {{- end }}
 """,
         ),

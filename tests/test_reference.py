@@ -1,0 +1,91 @@
+"""What commands print is what docs/reference says of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from samples.demo import SOURCES
+from tools.reference import REFERENCE, output_documents
+
+ROOT = Path(__file__).resolve().parents[1]
+DEV = "samples/control-plane/dev"
+RENDER = ["render", "dev", *(f"--source={url}={folder}" for url, folder in SOURCES.items())]
+
+
+def kalypso(arguments: list[str]) -> tuple[int, dict[str, Any]]:
+    """Exit code and JSON document of a command, run as users run it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kalypso_actions", *arguments, "--output", "json"],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def validator(name: str) -> Draft202012Validator:
+    path = REFERENCE / f"{name.replace('/', '.')}.schema.json"
+    schema = json.loads(path.read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def broken(tmp_path: Path, policy: str) -> str:
+    """An environment branch whose only policy is `policy`'s selector."""
+    (tmp_path / "policy.yaml").write_text(
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\n"
+        f"metadata: {{name: broken}}\nspec: {policy}\n",
+        encoding="utf-8",
+    )
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ([*RENDER, f"--environment-dir={DEV}", "--gitops=samples/gitops"], 0),
+        ([*RENDER, f"--environment-dir={DEV}", "--base-commit", "0" * 40], 0),
+        (["validate", "samples/control-plane/main", DEV], 0),
+    ],
+    ids=["onto a tree", "onto nothing", "validate"],
+)
+def test_output_is_as_its_schema_says(arguments: list[str], status: int) -> None:
+    code, document = kalypso(arguments)
+    assert code == status
+    assert [error.message for error in validator(document["schema"]).iter_errors(document)] == []
+
+
+@pytest.mark.parametrize("command", ["render", "validate"])
+def test_output_with_problems_is_as_its_schema_says(command: str, tmp_path: Path) -> None:
+    folder = broken(tmp_path, "{clusterTypeSelector: {labelSelector: 1}}")
+    arguments = {
+        "render": [*RENDER, f"--environment-dir={folder}"],
+        "validate": ["validate", folder],
+    }
+    code, document = kalypso(arguments[command])
+    assert code == 1
+    assert document["problems"]
+    assert [error.message for error in validator(document["schema"]).iter_errors(document)] == []
+
+
+def test_every_output_has_a_schema_and_every_schema_an_output() -> None:
+    described = {json.loads(path.read_text())["title"] for path in REFERENCE.glob("*.schema.json")}
+    assert described == set(output_documents())
+
+
+@pytest.mark.parametrize("name", output_documents())
+def test_a_schema_refuses_what_lacks_or_adds_a_field(name: str) -> None:
+    _, document = kalypso(["validate", DEV])
+    document = {**document, "schema": name}
+    lacking = {key: value for key, value in document.items() if key != "problems"}
+    assert not validator(name).is_valid(lacking)
+    assert not validator(name).is_valid({**document, "more": 1})
