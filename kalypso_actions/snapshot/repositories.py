@@ -56,7 +56,7 @@ class Repositories:
         """`main` where it exists, else the branch that HEAD names."""
         path = Path(url)
         if "://" in url or not path.is_dir():
-            return self._remotes.default_branch(url)
+            return self._remotes.default_branch(url, preferred=DEFAULT_BRANCH)
         if not is_repository(path):
             raise UsageError(
                 f"{url} is not a git repository",

@@ -246,7 +246,10 @@ class _Composer:
         return entries
 
     def _key(self, event: yaml.Event) -> str:
-        """The key as text; one that is no string is a problem, and its text stands for it."""
+        """The key as text, which stands for a decimal number too.
+
+        Any other key that is no string is a problem: which text it becomes is not certain.
+        """
         if isinstance(event, yaml.ScalarEvent):
             key = self._scalar(event)
             if event.anchor is not None:
@@ -258,6 +261,8 @@ class _Composer:
         if isinstance(key, str):
             return key
         text = event.value if isinstance(event, yaml.ScalarEvent) else str(key)
+        if type(key) is int and str(key) == text:
+            return text  # Kubernetes' conversion to JSON has one way to write it: this one
         name = {bool: "boolean", type(None): "null"}.get(type(key), "number")
         self._doubt(
             self.problems,

@@ -71,7 +71,7 @@ def test_a_table_of_assignments(planes: Path) -> None:
             "dev/policies/all.yaml",
             "operator: DoesNotExist",
             "operator: Missing",
-            ["policies/all.yaml:39", "'Missing' is not a selector operator"],
+            ["policies/all.yaml:", "'Missing' is not a selector operator"],
             id="a bad selector",
         ),
         pytest.param(

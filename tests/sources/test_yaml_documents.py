@@ -186,16 +186,22 @@ def test_key_written_twice_is_a_warning_and_the_last_wins() -> None:
     assert not parsed.problems
 
 
+@pytest.mark.parametrize("key", ["1", "0", "-7", "8080"])
+def test_decimal_keys_are_texts(key: str) -> None:
+    parsed = parse(f"{key}: 2\n")
+    assert not parsed.problems
+    assert parsed.documents[0].body == {key: 2}
+
+
 @pytest.mark.parametrize(
     ("key", "name", "written"),
     [
-        ("1", "number", "1"),
         ("0x1F", "number", "0x1F"),
         ("1.5", "number", "1.5"),
         ("true", "boolean", "true"),
         ("y", "boolean", "y"),
         ("~", "null", "~"),
-        ("!!int '3'", "number", "3"),
+        ("!!int '0o3'", "number", "0o3"),
     ],
 )
 def test_key_that_is_no_string_is_a_problem(key: str, name: str, written: str) -> None:
@@ -264,7 +270,7 @@ def test_what_comes_before_an_error_is_kept() -> None:
     [
         ("MAX_DOCUMENTS", "a: 1\n---\nb: 1\n---\nc: 1\n---\nd: 1\n", "more than 3 documents"),
         ("MAX_VALUES", "a: [1, 2, 3]\n", "more than 3 values"),
-        ("MAX_PROBLEMS", "1: a\n2: b\n3: c\n4: d\n", "too much is wrong with this file"),
+        ("MAX_PROBLEMS", "1.5: a\n2.5: b\n3.5: c\n4.5: d\n", "too much is wrong with this file"),
         ("MAX_PROBLEMS", "a: a\na: b\na: c\na: d\n", "too much is wrong with this file"),
     ],
 )

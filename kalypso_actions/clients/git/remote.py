@@ -83,14 +83,14 @@ class RemoteRepositories:
             check_commit(commit, url)
             copy.fetch_commit(commit)
         else:
-            branch = branch or copy.default_branch()
+            branch = branch or copy.default_branch("")
             check_branch(branch, url)
             commit = copy.fetch_branch(branch)
         return copy.files(url, commit)
 
-    def default_branch(self, url: str) -> str:
-        """The branch that the remote's HEAD stands on. Raises KalypsoError."""
-        return self._copy(url).default_branch()
+    def default_branch(self, url: str, *, preferred: str = "") -> str:
+        """`preferred` where it exists, else the branch of the remote's HEAD. Raises KalypsoError."""
+        return self._copy(url).default_branch(preferred)
 
     def _copy(self, url: str) -> _Copy:
         check_url(url, self._protocols)
@@ -114,24 +114,25 @@ class _Copy:
         self._sleep = sleep
         self._lock = threading.Lock()
         self._format = ""
-        self._default_branch = ""
         self._heads: dict[str, str] = {}
         self._missing: dict[str, frozenset[str]] = {}
         self._fetched: set[str] = set()
 
-    def default_branch(self) -> str:
-        """The branch that the remote's HEAD stands on."""
+    def default_branch(self, preferred: str) -> str:
+        """`preferred` where it exists, else the branch that the remote's HEAD stands on."""
         with self._lock:
-            if not self._default_branch:
-                self._initialise("sha1")
-                arguments = ["ls-remote", "--symref", "origin", "HEAD"]
-                answer = self._talk(arguments, "the default branch").decode("utf-8", "replace")
-                reference = answer.partition("\t")[0]
-                if not reference.startswith("ref: refs/heads/"):
-                    message = "the repository has no default branch"
-                    raise KalypsoError(message, Location(self._url), "name the branch")
-                self._default_branch = reference.removeprefix("ref: refs/heads/")
-            return self._default_branch
+            self._initialise("sha1")
+            wanted = ["HEAD", *([f"refs/heads/{preferred}"] if preferred else [])]
+            arguments = ["ls-remote", "--symref", "origin", *wanted]
+            answer = self._talk(arguments, "the default branch").decode("utf-8", "replace")
+            lines = [line.split("\t") for line in answer.splitlines()]
+            if preferred and any(line[-1] == f"refs/heads/{preferred}" for line in lines):
+                return preferred
+            for reference, *_ in lines:
+                if reference.startswith("ref: refs/heads/"):
+                    return reference.removeprefix("ref: refs/heads/")
+            message = "the repository has no default branch"
+            raise KalypsoError(message, Location(self._url), "name the branch")
 
     def fetch_branch(self, branch: str) -> str:
         """Fetch a branch's head, the first time, and return its commit."""
