@@ -42,6 +42,7 @@ class Location:
     abbreviation: str = ""
     offset: int = 0
     rules: tzinfo | None = None
+    is_local: bool = False
 
     def at(self, unix: int) -> tuple[str, int, bool]:
         """Abbreviation, seconds east of UTC, and whether that is summer time."""
@@ -56,7 +57,7 @@ class Location:
 
 
 UTC_LOCATION = Location("UTC", "UTC")
-LOCAL = Location("Local", "UTC")
+LOCAL = Location("UTC", "UTC", is_local=True)
 """The operator's own time zone, in which Go reads and writes dates unless told otherwise: UTC."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from kalypso_actions.gotemplate.sprig.instants import Instant
@@ -36,9 +36,17 @@ _ELEMENT = re.compile(
 )
 
 
-@lru_cache(maxsize=256)
-def elements(layout: str) -> tuple[tuple[str, str], ...]:
+_CACHED = 100
+"""How long a layout may be that is kept: others are not worth the memory."""
+
+
+def elements(layout: str) -> Sequence[tuple[str, str]]:
     """The layout as pairs of literal text and the element behind it; the last has no element."""
+    return _kept_elements(layout) if len(layout) <= _CACHED else tuple(_elements(layout))
+
+
+@lru_cache(maxsize=256)
+def _kept_elements(layout: str) -> Sequence[tuple[str, str]]:
     return tuple(_elements(layout))
 
 

@@ -1,21 +1,22 @@
 r"""Regular expressions by Go's rules: RE2 does the matching, the walk from match to match is Go's.
 
 RE2 needs time in proportion to the text for each search, whatever the pattern. Both libraries read
-the same language, but for `\C`, and name a few mistakes differently. Bytes that are not UTF-8 are
-read, and come out, as U+FFFD.
+the same language, but for `\C`, and name a few mistakes differently; of several mistakes in one
+pattern they may name another.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
-from functools import lru_cache
+from itertools import accumulate
 
 import re2
 
 from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.quoting import can_backquote, quote
-from kalypso_actions.gotemplate.text import to_bytes
+from kalypso_actions.gotemplate.text import normal, to_bytes, to_runes
 
 _MISTAKES = {
     "missing ]": "missing closing ]",
@@ -29,13 +30,32 @@ _MISTAKES = {
 }
 """RE2's words and Go's, where they are not the same."""
 
-_ANY_BYTE = re.compile(r"(?:\\[^C]|[^\\])*\\C", re.DOTALL)
+_ANY_BYTE = re.compile(r"(?>\\Q.*?(?:\\E|\Z)|\\[^CQ]|[^\\])*+\\C", re.DOTALL)
+"""`\\C`, which RE2 knows and Go does not."""
+
+_GROUPS = re.compile(
+    r"""
+      \\Q.*?(?:\\E|\Z) | \\. | \[\^?\]?(?>\[:\^?\w+:\]|\\.|[^\]])*+\]
+    | ( \( (?: \?P?<([^>]*)> | (?!\?) ) )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""The groups of a pattern, and what may look like one; a group has a name, perhaps empty."""
+
+_NAME = re.compile("[A-Za-z0-9_]+")
+"""What Go accepts as the name of a group; RE2 takes letters of any script."""
 
 _SCAN = 128
 """How many bytes RE2 scans in the time that other functions take for one."""
 
+_INSTRUCTION = 4
+"""How many characters other functions read in the time that RE2 compiles one instruction."""
+
+_KEPT_SIZE, _KEPT_COUNT = 2_000, 256
+"""Expressions of up to so many instructions are kept, and so many of them."""
+
 _REFERENCE = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)\})?")
-_GROUP = re.compile("0|[1-9][0-9]{0,8}")
+_NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 """The number of a group; with other digits it is a name."""
 
 Span = tuple[int, int]
@@ -46,67 +66,76 @@ class PatternError(ValueError):
 
 
 class Expression:
-    """A compiled pattern. The texts it searches are bytes."""
+    """A compiled pattern."""
 
     def __init__(self, pattern: str) -> None:
-        if _ANY_BYTE.match(pattern):
-            raise PatternError(_explanation(pattern, b"invalid escape sequence: \\C"))
         options = re2.Options()
         options.log_errors = False
         try:
             self._regexp = re2.compile(to_bytes(pattern), options)
         except re2.error as error:
-            raise PatternError(_explanation(pattern, error.args[0])) from None
-        self._names = {name.decode(): index for name, index in self._regexp.groupindex.items()}
+            raise PatternError(_explanation(pattern, error.args[0].decode())) from None
+        if _ANY_BYTE.match(pattern):
+            raise PatternError(_explanation(pattern, "invalid escape sequence: \\C"))
+        self.size: int = self._regexp.programsize
+        self._names: list[str] = []
+        for group, name in _GROUPS.findall(pattern):
+            if name and not _NAME.fullmatch(name):
+                raise PatternError(_explanation(pattern, f"invalid named capture: {group}"))
+            if group:
+                self._names.append(name)
 
-    def search(self, budget: Budget, data: bytes, start: int = 0) -> list[Span] | None:
+    def search(self, budget: Budget, subject: Subject, start: int = 0) -> list[Span] | None:
         """The first match from `start` on: where it lies, and where each of its groups."""
-        budget.spend((len(data) - start) // _SCAN + 1, "the regular expression")
-        match = self._regexp.search(data, start)
-        if match is None:
-            return None
-        return [match.span(group) for group in range(self._regexp.groups + 1)]
+        data = subject.data
+        while True:
+            budget.spend((len(data) - start) // _SCAN + 1, "the regular expression")
+            match = self._regexp.search(data, start)
+            if match is None:
+                return None
+            if not subject.is_within_rune(match.start()):
+                return [match.span(group) for group in range(self._regexp.groups + 1)]
+            # RE2 also looks for `\B` between the bytes of a rune, Go does not.
+            start = subject.next_rune(match.start())
 
-    def find_all(self, budget: Budget, data: bytes, count: int) -> Iterator[Span]:
+    def find_all(self, budget: Budget, subject: Subject, count: int) -> Iterator[Span]:
         """Where the first `count` matches lie, all where it is negative.
 
         An empty match right behind another does not count.
         """
         position, previous_end, found = 0, -1, 0
-        while position <= len(data) and found != count:
-            spans = self.search(budget, data, position)
+        while position <= len(subject.data) and found != count:
+            spans = self.search(budget, subject, position)
             if spans is None:
                 return
             start, end = spans[0]
             if end > position or start != previous_end:
                 found += 1
                 yield start, end
-            position = end if end > position else _next_rune(data, position)
+            position = end if end > position else subject.next_rune(position)
             previous_end = end
 
-    def replace_all(self, budget: Budget, data: bytes, replacement: str | bytes) -> bytes:
-        """Every match replaced; `$1` and `${name}` in a replacement that is a `str` are groups."""
-        parts: list[bytes] = []
+    def replace_all(
+        self, budget: Budget, subject: Subject, replacement: str, *, literal: bool
+    ) -> str:
+        """Every match replaced; unless `literal`, `$1` and `${name}` stand for groups."""
+        parts: list[str] = []
         size = last_end = position = 0
-        while position <= len(data):
-            spans = self.search(budget, data, position)
+        while position <= len(subject.data):
+            spans = self.search(budget, subject, position)
             if spans is None:
                 break
             start, end = spans[0]
-            parts.append(data[last_end:start])
+            parts.append(subject.part(last_end, start))
             if end > last_end or start == 0:
-                parts.append(
-                    replacement
-                    if isinstance(replacement, bytes)
-                    else self._expand(replacement, data, spans)
-                )
+                parts.append(replacement if literal else self._expand(replacement, subject, spans))
             size += sum(map(len, parts[-2:]))
             budget.fit(size, "the replacement")
             last_end = end
-            position = max(end, _next_rune(data, position))
-        return b"".join([*parts, data[last_end:]])
+            position = max(end, subject.next_rune(position))
+        return "".join([*parts, subject.part(last_end, len(subject.data))])
 
-    def _expand(self, template: str, data: bytes, spans: list[Span]) -> bytes:
+    def _expand(self, template: str, subject: Subject, spans: list[Span]) -> str:
         """The replacement with its references replaced; unknown groups are empty."""
 
         def refer(match: re.Match[str]) -> str:
@@ -114,37 +143,73 @@ class Expression:
             name = name or braced
             if dollar or not name:
                 return "$"
-            group = int(name) if _GROUP.fullmatch(name) else self._names.get(name, -1)
-            start, end = spans[group] if 0 <= group < len(spans) else (0, 0)
-            return data[max(start, 0) : max(end, 0)].decode()
+            found = spans[int(name) :][:1] if _NUMBER.fullmatch(name) else self._named(name, spans)
+            return "".join([subject.part(start, end) for start, end in found if start >= 0][:1])
 
-        return to_bytes(_REFERENCE.sub(refer, template))
+        return _REFERENCE.sub(refer, template)
+
+    def _named(self, name: str, spans: list[Span]) -> list[Span]:
+        """Where the groups of a name lie: Go lets several have the same, and takes the first."""
+        return [span for known, span in zip(self._names, spans[1:], strict=False) if known == name]
 
 
-@lru_cache(maxsize=512)
-def compiled(pattern: str) -> Expression:
+class Subject:
+    """A text to search: `data` is what RE2 reads, where bytes that are not UTF-8 are U+FFFD."""
+
+    def __init__(self, text: str) -> None:
+        runes = to_runes(text)
+        self.data = runes.encode()
+        self._text = normal(text)
+        self._starts: list[int] = []
+        if runes != self._text:
+            self._starts = [0, *accumulate(len(rune.encode()) for rune in runes)]
+
+    def part(self, start: int, end: int) -> str:
+        """What lies between two positions in `data`, with its bytes as they were."""
+        if not self._starts:
+            return self.data[start:end].decode()
+        return self._text[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
+
+    def is_within_rune(self, position: int) -> bool:
+        """Whether a position is none between two runes."""
+        return position < len(self.data) and self.data[position] & 0xC0 == 0x80
+
+    def next_rune(self, position: int) -> int:
+        """Where the rune behind the one at `position` begins."""
+        position += 1
+        while self.is_within_rune(position):
+            position += 1
+        return position
+
+
+_kept: dict[str, Expression] = {}
+
+
+def compiled(budget: Budget, pattern: str) -> Expression:
     """The expression for a pattern; raises `PatternError`."""
-    return Expression(pattern)
+    expression = _kept.get(pattern)
+    if expression is None:
+        expression = Expression(pattern)
+        if expression.size <= _KEPT_SIZE:
+            if len(_kept) >= _KEPT_COUNT:
+                _kept.clear()
+            _kept[pattern] = expression
+    budget.spend(_INSTRUCTION * expression.size, "the regular expression")
+    return expression
 
 
-def _explanation(pattern: str, message: bytes) -> str:
+def _explanation(pattern: str, message: str) -> str:
     """Go's text for what is wrong with a pattern."""
-    mistake, _, culprit = message.decode("utf-8", "surrogateescape").partition(": ")
+    mistake, _, culprit = message.partition(": ")
     if mistake == "trailing \\":
         mistake, culprit = "trailing backslash at end of expression", ""
     if mistake == "invalid UTF-8":
         culprit = pattern
+        if pattern.endswith("\\x{"):
+            mistake, culprit = "invalid escape sequence", "\\x{"
     return f"error parsing regexp: {_MISTAKES.get(mistake, mistake)}: `{culprit}`"
 
 
 def quoted_pattern(pattern: str) -> str:
     """The pattern as Go names it in an error."""
     return f"`{pattern}`" if can_backquote(pattern) else quote(pattern)
-
-
-def _next_rune(data: bytes, position: int) -> int:
-    """Where the rune behind the one at `position` begins."""
-    position += 1
-    while position < len(data) and data[position] & 0xC0 == 0x80:
-        position += 1
-    return position

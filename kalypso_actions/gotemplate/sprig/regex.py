@@ -6,11 +6,11 @@ from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.sprig.patterns import (
     Expression,
     PatternError,
+    Subject,
     compiled,
     quoted_pattern,
 )
 from kalypso_actions.gotemplate.sprig.signature import function
-from kalypso_actions.gotemplate.text import from_bytes, to_bytes, to_runes
 from kalypso_actions.gotemplate.values import (
     BOOL,
     INT,
@@ -21,22 +21,18 @@ from kalypso_actions.gotemplate.values import (
 )
 
 
-def _must_compile(pattern: str) -> Expression:
+def _must_compile(budget: Budget, pattern: str) -> Expression:
     try:
-        return compiled(pattern)
+        return compiled(budget, pattern)
     except PatternError as error:
         raise FunctionError(f"regexp: Compile({quoted_pattern(pattern)}): {error}") from None
-
-
-def _data(text: str) -> bytes:
-    return to_bytes(to_runes(text))
 
 
 @function("regexMatch", STRING, STRING, returns=BOOL, bounded=True)
 def regex_match(budget: Budget, pattern: str, text: str) -> bool:
     """Whether the pattern matches somewhere; a wrong pattern matches nowhere."""
     try:
-        return compiled(pattern).search(budget, _data(text)) is not None
+        return compiled(budget, pattern).search(budget, Subject(text)) is not None
     except PatternError:
         return False
 
@@ -44,51 +40,52 @@ def regex_match(budget: Budget, pattern: str, text: str) -> bool:
 @function("regexFind", STRING, STRING, returns=STRING, bounded=True)
 def regex_find(budget: Budget, pattern: str, text: str) -> str:
     """The first match, `""` where there is none."""
-    data = _data(text)
-    spans = _must_compile(pattern).search(budget, data)
-    return from_bytes(data[slice(*spans[0])]) if spans else ""
+    subject = Subject(text)
+    spans = _must_compile(budget, pattern).search(budget, subject)
+    return subject.part(*spans[0]) if spans else ""
 
 
 @function("regexFindAll", STRING, STRING, INT, returns=STRING_SLICE, bounded=True)
 def regex_find_all(budget: Budget, pattern: str, text: str, count: int) -> GoSlice:
     """The first `count` matches, all where it is negative; a nil list where there is none."""
-    data = _data(text)
-    spans = _must_compile(pattern).find_all(budget, data, count)
-    found = [from_bytes(data[start:end]) for start, end in spans]
+    subject = Subject(text)
+    spans = _must_compile(budget, pattern).find_all(budget, subject, count)
+    found = [subject.part(start, end) for start, end in spans]
     return GoSlice(STRING_SLICE, found, nil=not found)
 
 
 @function("regexReplaceAll", STRING, STRING, STRING, returns=STRING, bounded=True)
 def regex_replace_all(budget: Budget, pattern: str, text: str, replacement: str) -> str:
     """Every match replaced; `$1` and `${name}` stand for groups."""
-    return from_bytes(_must_compile(pattern).replace_all(budget, _data(text), replacement))
+    expression = _must_compile(budget, pattern)
+    return expression.replace_all(budget, Subject(text), replacement, literal=False)
 
 
 @function("regexReplaceAllLiteral", STRING, STRING, STRING, returns=STRING, bounded=True)
 def regex_replace_all_literal(budget: Budget, pattern: str, text: str, replacement: str) -> str:
     """Every match replaced by the text as it is."""
-    literal = to_bytes(replacement)
-    return from_bytes(_must_compile(pattern).replace_all(budget, _data(text), literal))
+    expression = _must_compile(budget, pattern)
+    return expression.replace_all(budget, Subject(text), replacement, literal=True)
 
 
 @function("regexSplit", STRING, STRING, INT, returns=STRING_SLICE, bounded=True)
 def regex_split(budget: Budget, pattern: str, text: str, count: int) -> GoSlice:
     """The parts between matches, at most `count` where that is positive; a nil list at 0."""
-    expression = _must_compile(pattern)
+    expression = _must_compile(budget, pattern)
     if count == 0:
         return GoSlice(STRING_SLICE, nil=True)
-    data = _data(text)
-    if pattern and not data:
+    if pattern and not text:
         return GoSlice(STRING_SLICE, [""])
-    parts: list[bytes] = []
+    subject = Subject(text)
+    parts: list[str] = []
     begin = end = 0
-    for start, match_end in expression.find_all(budget, data, count):
+    for start, match_end in expression.find_all(budget, subject, count):
         if 0 < count == len(parts) + 1:
             break
         end = start
         if match_end:
-            parts.append(data[begin:end])
+            parts.append(subject.part(begin, end))
         begin = match_end
-    if end != len(data):
-        parts.append(data[begin:])
-    return GoSlice(STRING_SLICE, map(from_bytes, parts))
+    if end != len(subject.data):
+        parts.append(subject.part(begin, len(subject.data)))
+    return GoSlice(STRING_SLICE, parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.sprig.constraints import parse_constraints, satisfies
+from kalypso_actions.gotemplate.sprig.nesting import NIL_DEREFERENCE
 from kalypso_actions.gotemplate.sprig.signature import Methods, function
 from kalypso_actions.gotemplate.sprig.versions import Version, parse_version
 from kalypso_actions.gotemplate.values import (
@@ -119,24 +120,30 @@ def _metadata(version: Version) -> str:
     return version.metadata
 
 
-@_METHODS("Compare", VERSION_POINTER, returns=INT)
-def _compare(version: Version, other: VersionValue) -> int:
+def _order(version: Version, other: VersionValue | None) -> int:
+    if other is None:
+        raise FunctionError(NIL_DEREFERENCE)
     return version.compare(other.version)
 
 
+@_METHODS("Compare", VERSION_POINTER, returns=INT)
+def _compare(version: Version, other: VersionValue | None) -> int:
+    return _order(version, other)
+
+
 @_METHODS("Equal", VERSION_POINTER, returns=BOOL)
-def _equal(version: Version, other: VersionValue) -> bool:
-    return version.compare(other.version) == 0
+def _equal(version: Version, other: VersionValue | None) -> bool:
+    return _order(version, other) == 0
 
 
 @_METHODS("LessThan", VERSION_POINTER, returns=BOOL)
-def _less_than(version: Version, other: VersionValue) -> bool:
-    return version.compare(other.version) < 0
+def _less_than(version: Version, other: VersionValue | None) -> bool:
+    return _order(version, other) < 0
 
 
 @_METHODS("GreaterThan", VERSION_POINTER, returns=BOOL)
-def _greater_than(version: Version, other: VersionValue) -> bool:
-    return version.compare(other.version) > 0
+def _greater_than(version: Version, other: VersionValue | None) -> bool:
+    return _order(version, other) > 0
 
 
 @_METHODS("MarshalJSON", returns=slice_of(UINT8))

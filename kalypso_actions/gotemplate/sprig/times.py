@@ -96,9 +96,8 @@ def _string(instant: Instant) -> str:
 def _go_string(instant: Instant) -> str:
     year, month, day = instant.date()
     second = instant.clock()[1]
-    place = f"time.Location({quote(instant.location.name)})"
-    if instant.location in (UTC_LOCATION, LOCAL):
-        place = f"time.{'UTC' if instant.location == UTC_LOCATION else 'Local'}"
+    known = {UTC_LOCATION: "time.UTC", LOCAL: "time.Local"}
+    place = known.get(instant.location, f"time.Location({quote(instant.location.name)})")
     return (
         f"time.Date({year}, time.{MONTHS[month - 1]}, {day}, {second // 3600}, "
         f"{second // 60 % 60}, {second % 60}, {instant.nanosecond}, {place})"
@@ -255,7 +254,9 @@ def _local(instant: Instant) -> TimeValue:
 
 
 @_METHODS("In", pointer_to(LOCATION), returns=TIME)
-def _in(instant: Instant, place: LocationValue) -> TimeValue:
+def _in(instant: Instant, place: LocationValue | None) -> TimeValue:
+    if place is None:
+        raise FunctionError("time: missing Location in call to Time.In")
     return TimeValue(instant.at(place.location))
 
 

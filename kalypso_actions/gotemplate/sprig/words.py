@@ -14,10 +14,13 @@ from kalypso_actions.gotemplate.sprig.signature import function
 from kalypso_actions.gotemplate.text import normal, to_runes
 from kalypso_actions.gotemplate.values import STRING
 
-_UPPER, _LETTER, _NUMBER, _CONNECTOR, _PUNCTUATION, _OTHER, _NONE = "ULNCPO-"
+_UPPER, _LETTER, _NUMBER, _SPACE, _CONNECTOR, _PUNCTUATION, _OTHER, _NONE = "ULNSCPO-"
 
-_WORDS = re.compile("U+(?=UL)|UU+|UL*|L+|N+|C+|P+|O+")
-"""Over the kinds of the runes: the last upper case letter before others begins their word."""
+_WORDS = re.compile("U+(?=UL)|UU+|UL*|L+|N+|[SC]+|P[PC]*|O+")
+"""Over the kinds of the runes: the last upper case letter before others begins their word.
+
+Hyphens and underscores are connectors, but behind other punctuation they belong to it.
+"""
 
 _HAN = (("\u3400", "\u4d85"), ("\u4e00", "\u9fcc"), ("\U00020000", "\U0002b81d"))
 _INVALID = re.compile("[\udc80-\udcff\ufffd]")
@@ -38,7 +41,9 @@ def kebabcase(text: str) -> str:
 
 
 def _kind(rune: str) -> str:
-    if rune in "-_" or rune in runes.SPACES:
+    if rune in runes.SPACES:
+        return _SPACE
+    if rune in "-_":
         return _CONNECTOR
     if runes.is_punctuation(rune):
         return _PUNCTUATION
@@ -64,7 +69,7 @@ def _split(text: str) -> list[_Word]:
         return [(_NONE, text)]
     cells[-1] += pending
     return [
-        (match[0][0], "".join(cells[match.start() : match.end()]))
+        (match[0][0].replace(_SPACE, _CONNECTOR), "".join(cells[match.start() : match.end()]))
         for match in _WORDS.finditer(kinds)
     ]
 
