@@ -38,6 +38,9 @@ class IntKey(int):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, IntKey) and int.__eq__(self, other)
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
     def __hash__(self) -> int:
         # A dictionary compares what has the same hash, and `True == IntKey(1)` is beyond our reach.
         return hash((IntKey, int(self)))
@@ -50,6 +53,9 @@ class FloatKey(float):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, float) and float.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     def __hash__(self) -> int:
         return float.__hash__(self)

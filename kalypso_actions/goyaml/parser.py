@@ -73,11 +73,12 @@ class _Decoder:
             key = self.decode(key_node)
             if key is not None and not isinstance(key, bool | int | float | str):
                 raise YAMLError("invalid map key: a list or a mapping", key_node.line)
+            key = distinct_key(key)
             value = self.decode(value_node)
-            if key in mapping and isinstance(key, float):
+            if isinstance(key, float) and key in mapping:
                 # 0.0 and -0.0 are one key; Go keeps the last one.
                 del mapping[key]
-            mapping[distinct_key(key)] = value
+            mapping[key] = value
         return mapping
 
     def merge(self, mapping: dict[Scalar, object], node: Node) -> None:
