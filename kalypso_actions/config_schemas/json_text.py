@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 from kalypso_actions.config_schemas.errors import MAX_NESTING, SchemaError
-from kalypso_actions.config_schemas.go_text import escaped
 from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.numbers import bounded
+from kalypso_actions.gotemplate.quoting import quote_rune
+from kalypso_actions.gotemplate.text import to_bytes
 
 _SPACE = frozenset(" \t\r\n")
 _NOT_PLAIN = re.compile('["\\\\\x00-\x1f]')
@@ -60,7 +61,7 @@ class _Decoder:
         return self._peek()
 
     def _error(self, context: str) -> SchemaError:
-        return SchemaError(f"invalid character {shown_character(self._peek())} {context}")
+        return SchemaError(f"invalid character {_shown(self._peek())} {context}")
 
     def _value(self, depth: int) -> Json:
         if depth > MAX_NESTING:
@@ -205,7 +206,6 @@ class _Decoder:
         return int(self.text[start : self.at], 16)
 
 
-def shown_character(character: str) -> str:
+def _shown(character: str) -> str:
     """The first byte of a character as Go quotes it: its scanner reads bytes."""
-    byte = character.encode("utf-8", "surrogatepass")[:1].decode("latin-1")
-    return "'\\''" if byte == "'" else f"'{escaped(byte)}'"
+    return quote_rune(to_bytes(character)[0])

@@ -7,13 +7,10 @@ integer digits on. `enum`, `const` and `uniqueItems` compare what float64 makes 
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from kalypso_actions.config_schemas.errors import MAX_NUMBER_DIGITS, SchemaError
-
-MIN_INT64 = -(1 << 63)
-MAX_INT64 = (1 << 63) - 1
+from kalypso_actions.gotemplate.numerals import MAX_INT64, MIN_INT64, format_float
 
 
 class Number:
@@ -65,36 +62,9 @@ def bounded(text: str) -> Number:
 
 def float_text(value: float) -> str:
     """A finite float64 as Go's encoding/json writes it."""
-    mantissa, _, exponent = repr(abs(value)).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    point = len(digits) - len(fraction) + int(exponent or 0)
-    digits = digits.rstrip("0")
-    sign = "-" if math.copysign(1, value) < 0 else ""
-    if not digits:
-        return f"{sign}0"
-    if 1e-6 <= abs(value) < 1e21:
-        return sign + fixed(digits, point)
-    return sign + scientific(digits, point, padding="")
-
-
-def fixed(digits: str, point: int) -> str:
-    """`0.digits × 10^point` written out."""
-    if point <= 0:
-        return "0." + "0" * -point + digits
-    if point >= len(digits):
-        return digits + "0" * (point - len(digits))
-    return digits[:point] + "." + digits[point:]
-
-
-def scientific(digits: str, point: int, padding: str = "0") -> str:
-    """`0.digits × 10^point` as `d.ddde±x`; an exponent of one digit gets `padding` before it."""
-    exponent = point - 1
-    fraction = "." + digits[1:] if len(digits) > 1 else ""
-    shown = str(abs(exponent))
-    if len(shown) == 1:
-        shown = padding + shown
-    return f"{digits[0]}{fraction}e{'-' if exponent < 0 else '+'}{shown}"
+    if value == 0 or 1e-6 <= abs(value) < 1e21:
+        return format_float(value, "f")
+    return format_float(value, "e").replace("e-0", "e-")
 
 
 def big_float_text(value: int | Fraction) -> str:
@@ -102,10 +72,20 @@ def big_float_text(value: int | Fraction) -> str:
     if value == 0:
         return "0"
     digits, point = _shortest(abs(Fraction(value)))
-    sign = "-" if value < 0 else ""
-    if not -4 <= point - 1 < 6:
-        return sign + scientific(digits, point)
-    return sign + fixed(digits, point)
+    return ("-" if value < 0 else "") + _written(digits, point)
+
+
+def _written(digits: str, point: int) -> str:
+    """`0.digits × 10^point` as `%g` writes shortest digits: with an exponent from 1e6 on."""
+    exponent = point - 1
+    if not -4 <= exponent < 6:
+        fraction = "." + digits[1:] if len(digits) > 1 else ""
+        return f"{digits[0]}{fraction}e{exponent:+03d}"
+    if point <= 0:
+        return "0." + "0" * -point + digits
+    if point >= len(digits):
+        return digits + "0" * (point - len(digits))
+    return digits[:point] + "." + digits[point:]
 
 
 def _shortest(value: Fraction) -> tuple[str, int]:

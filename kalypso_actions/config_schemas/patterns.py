@@ -1,4 +1,8 @@
-"""Regular expressions as RE2 reads them: in linear time, without backreferences."""
+r"""Regular expressions as RE2 reads them: in linear time, without backreferences.
+
+Go's own library reads the same language, but for `\C`, names of groups beyond ASCII, and `\B`
+between the bytes of one character.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from functools import lru_cache
 import re2
 
 from kalypso_actions.config_schemas.errors import SchemaError
+from kalypso_actions.gotemplate.text import to_bytes
 
 
 class PatternError(ValueError):
@@ -24,7 +29,7 @@ class Pattern:
         options = re2.Options()
         options.log_errors = False
         try:
-            self._compiled = re2.compile(_encoded(text), options)
+            self._compiled = re2.compile(to_bytes(text), options)
         except re2.error as error:
             if b"too large" in error.args[0]:
                 raise SchemaError(
@@ -40,7 +45,7 @@ class Pattern:
 
     def matches(self, text: str) -> bool:
         """Whether any part of the text matches."""
-        return self._compiled.search(_encoded(text)) is not None
+        return self._compiled.search(to_bytes(text)) is not None
 
 
 @lru_cache(maxsize=128)
@@ -53,7 +58,3 @@ def is_regex(text: str) -> bool:
     except SchemaError:
         return True
     return True
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")

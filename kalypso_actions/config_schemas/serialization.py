@@ -8,7 +8,6 @@ UTF-8 become U+FFFD, and what JSON cannot hold is an error.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 
 from kalypso_actions.config_schemas.errors import (
@@ -18,16 +17,13 @@ from kalypso_actions.config_schemas.errors import (
 )
 from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.numbers import Number, float_text
-
-_NOT_UTF8 = re.compile("[\ud800-\udfff]")
+from kalypso_actions.gotemplate.text import to_runes
 
 
 def as_json(config: Mapping[str, object]) -> dict[str, Json]:
     """The configuration as JSON; raises `UnsupportedValueError`."""
     serializer = _Serializer()
-    return {
-        _NOT_UTF8.sub("\ufffd", name): serializer.value(config[name], 1) for name in sorted(config)
-    }
+    return {to_runes(name): serializer.value(config[name], 1) for name in sorted(config)}
 
 
 class _Serializer:
@@ -46,7 +42,7 @@ class _Serializer:
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
-            return _NOT_UTF8.sub("\ufffd", value)
+            return to_runes(value)
         if isinstance(value, int):
             return Number(str(int(value)))
         if isinstance(value, float):
@@ -77,7 +73,7 @@ def _float_text(value: float) -> str:
 
 def _key(key: object) -> str:
     if isinstance(key, str):
-        return _NOT_UTF8.sub("\ufffd", key)
+        return to_runes(key)
     if isinstance(key, bool):
         return "true" if key else "false"
     if isinstance(key, int):

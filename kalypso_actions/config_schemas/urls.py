@@ -12,7 +12,8 @@ import re
 import string
 from dataclasses import dataclass, replace
 
-from kalypso_actions.config_schemas.go_text import quote
+from kalypso_actions.gotemplate.quoting import quote
+from kalypso_actions.gotemplate.text import from_bytes, to_bytes
 
 _UNRESERVED = string.ascii_letters + string.digits + "-_.~"
 _IN_PATH = frozenset(_UNRESERVED + "$&+,/:;=@")
@@ -115,7 +116,7 @@ class URL:
 
 def parse_url(text: str) -> URL:
     """The URL that a text spells, absolute or relative; raises `URLError`."""
-    whole = text.encode("utf-8", "surrogateescape").decode("latin-1")
+    whole = to_bytes(text).decode("latin-1")
     rest, _, fragment = whole.partition("#")
     shown = rest
     try:
@@ -253,7 +254,7 @@ def _well_formed(text: str, allowed: frozenset[str]) -> bool:
 
 
 def _to_text(data: str) -> str:
-    return data.encode("latin-1").decode("utf-8", "surrogateescape")
+    return from_bytes(data.encode("latin-1"))
 
 
 def _resolved_path(base: str, reference: str) -> str:

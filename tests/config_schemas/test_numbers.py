@@ -60,11 +60,11 @@ def test_float_text_reads_back(value: float) -> None:
     assert float(float_text(value)) == value
 
 
-@given(st.decimals(allow_nan=False, allow_infinity=False, places=5))
-def test_big_float_text_of_few_digits_is_exact(value: object) -> None:
-    exact = Fraction(str(value))
-    if len(str(exact.numerator)) < 19:
-        assert Fraction(big_float_text(exact)) == exact
+@given(st.integers(-(10**18), 10**18), st.integers(-30, 30))
+def test_big_float_text_of_up_to_eighteen_digits_is_exact(digits: int, exponent: int) -> None:
+    exact = digits * Fraction(10) ** exponent
+
+    assert Fraction(big_float_text(exact)) == exact
 
 
 @pytest.mark.parametrize(
