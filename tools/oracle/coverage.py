@@ -20,14 +20,16 @@ BUILTINS = (
     "and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "len", "index", "print", "printf",
     "println", "call", "html", "js", "urlquery",
 )  # fmt: skip
-VERBS = tuple("vTtbcdoOqxXUeEfFgGsp%")
+VERBS = tuple("vTtbcdoOqxXUeEfFgGs%")
+"""All but `p`, which prints an address."""
 FLAGS = ("+", "-", "#", " ", "0", "width", "precision", "*", "[n]")
 
 _VERB = re.compile(
     r"%(?P<flags>[-+# 0]*)(?P<index>\[\d+\])?(?P<width>\d+|\*)?"
     r"(?P<precision>\.(?:\d+|(?:\[\d+\])?\*)?)?(?:\[\d+\])?(?P<verb>[a-zA-Z%])"
 )
-_CALLED = re.compile(r"error calling (\w+)|args for (\w+)|at <(\w+)[ >]")
+_CALLED = re.compile(r"error calling (\w+)|args for (\w+)")
+_PLACE = re.compile(r"^template: [^: ]*(:\d+)*: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def _nodes(case: Case, in_tree: set[str], known: Language) -> set[str]:
     """Those of the tree and those tagged; without a tree, those that the error names as well."""
     tags = {tag.lower() for tag in case.covers}
     if case.error is not None and not in_tree:
-        tags |= set(re.findall(r"[a-z]+", case.error.partition(": ")[2].lower()))
+        tags |= set(re.findall(r"[a-z]+", _PLACE.sub("", case.error).lower()))
     return in_tree | {node for node in known.nodes if node.lower() in tags}
 
 
