@@ -116,12 +116,14 @@ def _unchanged(_: State, value: object) -> object:
 def checked(definition: Definition, last: Node | None, type_: Type) -> Check:
     """How values fit a parameter's type; errors name `last`."""
 
+    takes_all = type_ in {ANY, REFLECT_VALUE}
+
     def convert(state: State, value: object) -> object:
         if value is NO_VALUE:
             if can_be_nil(type_):
                 return nil(type_)
             raise definition.late_error(state, last, f"invalid value; expected {type_}")
-        if type_ in {ANY, REFLECT_VALUE}:
+        if takes_all:
             return value
         actual = type_of(value) or ANY
         if actual.name == type_.name:

@@ -59,7 +59,7 @@ class Fields:
         (name, *more) = names
 
         def field(state: State, dot: object) -> object:
-            if type(dot) is GoStruct and name in dot.fields and not dot.methods:
+            if type(dot) is GoStruct and name in dot.fields and name not in dot.methods:
                 return dot.fields[name]
             return walk(state, dot, names)
 

@@ -72,8 +72,7 @@ class Loop:
                 except BreakLoop:
                     break
             if not count:
-                for step in otherwise:
-                    step(state, dot)
+                _run_otherwise(otherwise, state, dot)
 
         return loop
 
@@ -129,6 +128,15 @@ class Loop:
     def error(self, state: State, detail: str) -> TemplateError:
         """An error of what is ranged over."""
         return self.definition.late_error(state, self.pipe.last, detail)
+
+
+def _run_otherwise(steps: Steps, state: State, dot: object) -> None:
+    """Run what stands behind `{{else}}`; a `{{break}}` in it ends this loop, not one around it."""
+    try:
+        for step in steps:
+            step(state, dot)
+    except BreakLoop:
+        return
 
 
 def _shown(value: object) -> str:

@@ -170,7 +170,9 @@ def type_of(value: object) -> Type | None:
         return value.type
     if isinstance(value, GoStruct):
         return pointer_to(value.type) if value.pointer else value.type
-    return value.type if isinstance(value, Function) else None
+    if isinstance(value, Function):
+        return value.type
+    return next((type_ for base, type_ in _TYPES.items() if isinstance(value, base)), None)
 
 
 _TYPES: dict[type, Type] = {
