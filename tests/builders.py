@@ -103,11 +103,9 @@ def policy(
     )
 
 
-def config_map(
-    name: str, data: Mapping[str, str], *, platform: bool = True, **labels: str
-) -> ConfigMap:
-    """Labels are written with `_` for `-`."""
-    own = {PLATFORM_CONFIG_LABEL: "true"} if platform else {}
+def config_map(name: str, data: Mapping[str, str], **labels: str) -> ConfigMap:
+    """Platform configuration, unless labelled otherwise; labels are written with `_` for `-`."""
+    own = {PLATFORM_CONFIG_LABEL: "true"}
     own |= {key.replace("_", "-"): value for key, value in labels.items()}
     lines = {key: number for number, key in enumerate(data, start=2)}
     return ConfigMap(name, own, data, Location("test", f"{name}.yaml", 1), lines)

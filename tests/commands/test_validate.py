@@ -24,7 +24,15 @@ def planes(tmp_path: Path) -> Path:
 
 def validate(*places: object) -> tuple[int, dict[str, Any]]:
     done = subprocess.run(
-        [sys.executable, "-m", "kalypso_actions", "validate", *map(str, places), "--output", "json"],
+        [
+            sys.executable,
+            "-m",
+            "kalypso_actions",
+            "validate",
+            *map(str, places),
+            "--output",
+            "json",
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -80,13 +88,19 @@ def test_faults(planes: Path, file: str, old: str, new: str, said: str) -> None:
 def test_templates_of_a_branch_that_was_not_given_cannot_be_checked(planes: Path) -> None:
     code, document = validate(planes / "dev")
     assert code == 0
-    assert "the Templates that 4 ClusterTypes name are not checked" in messages(document, "warnings")
+    assert "the Templates that 4 ClusterTypes name are not checked" in messages(
+        document, "warnings"
+    )
 
 
 def test_a_repository_of_workloads(planes: Path) -> None:
     code, document = validate(planes / "apps/clinic/workload")
     assert (code, messages(document)) == (0, [])
-    edit(planes / "apps/clinic/workload/clinic.yaml", '\'{"required": ["REGION"]}\'', '\'{"type": 5}\'')
+    edit(
+        planes / "apps/clinic/workload/clinic.yaml",
+        '\'{"required": ["REGION"]}\'',
+        "'{\"type\": 5}'",
+    )
     code, document = validate(planes / "apps/clinic/workload")
     assert code == 1
     assert messages(document)[0].startswith("configSchemas of 'clinic-web': ")
@@ -102,7 +116,9 @@ def test_a_bare_repository_is_main_and_its_environments(planes: Path, tmp_path: 
     clone, bare = tmp_path / "clone", tmp_path / "bare.git"
     for branch in ("main", "dev", "stage"):
         folder = planes / branch
-        files = {str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*") if f.is_file()}
+        files = {
+            str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*") if f.is_file()
+        }
         commit(clone, files, branch)
     git(tmp_path, "clone", "-q", "--bare", str(clone), str(bare))
     code, document = validate(bare)

@@ -54,7 +54,7 @@ def test_flux_labels_do_not_count() -> None:
 
 
 def test_platform_config_must_be_exactly_true() -> None:
-    other = config_map("c", {"K": "v"}, platform=False, platform_config="True")
+    other = config_map("c", {"K": "v"}, platform_config="True")
     assert values(other) == {}
 
 
@@ -87,7 +87,7 @@ def test_azure_app_config_comes_last_and_needs_no_label() -> None:
             "cluster-type.other.REGION": "US",
             "site.north.line.body.MAX": "40",
         },
-        platform=False,
+        platform_config="false",
     )
     merged = values(azure, config_map("common", {"REGION": "EU", "MAX": "10"}))
     assert merged == {"REGION": "EU-North", "MAX": "40"}

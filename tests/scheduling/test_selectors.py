@@ -114,7 +114,7 @@ def documented(
 
 KEYS = st.sampled_from(["a", "b", "c"])
 VALUES = st.sampled_from(["", "x", "y"])
-EXPRESSIONS = st.one_of(
+EXPRESSIONS: st.SearchStrategy[tuple[str, str, list[str]]] = st.one_of(
     st.tuples(KEYS, st.sampled_from(["In", "NotIn"]), st.lists(VALUES, min_size=1, max_size=3)),
     st.tuples(KEYS, st.sampled_from(["Exists", "DoesNotExist"]), st.just([])),
 )
