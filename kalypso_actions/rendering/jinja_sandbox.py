@@ -128,10 +128,14 @@ def _printed(_context: Context, value: object) -> str:
     return current_meter().text(value)
 
 
+def _unit(value: object) -> int:
+    """What each element of a text or list counts."""
+    return 1 if isinstance(value, str) else ELEMENT_COST
+
+
 def _repeated(left: Any, count: int, right: Any = ()) -> Any:
     """`left * count`, or `left + right`."""
-    unit = 1 if isinstance(left, str) else ELEMENT_COST
-    size = (len(left) * max(0, count) + len(right)) * unit
+    size = (len(left) * max(0, count) + len(right)) * _unit(left)
     current_meter().reserve(size, f"{describe(left)} put together")
     return left + right if right else left * count
 
@@ -182,7 +186,7 @@ def _slice(value: Any, start: Any, stop: Any, step: Any) -> object:
         return value[start]
     if not isinstance(value, str | list | tuple | range):
         raise TypeError(f"{describe(value)} cannot be sliced")
-    current_meter().spend(len(value) * ELEMENT_COST, "a slice")
+    current_meter().spend(len(value) * _unit(value), "a slice")
     return value[start:stop:step]
 
 
