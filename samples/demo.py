@@ -55,7 +55,9 @@ def main() -> int:
 
 def kalypso(console: Console, arguments: list[str]) -> int:
     """Show the command as one would type it, and run it."""
-    console.print(" \\\n    ".join(["$ kalypso " + arguments[0], *map(shlex.quote, arguments[1:])]))
+    words = [shlex.quote(argument) for argument in arguments]
+    options = [f"\\\n    {word}" if word.startswith("--") else word for word in words]
+    console.print(" ".join(["$ kalypso", *options]), soft_wrap=True)
     command = [sys.executable, "-m", "kalypso_actions", *arguments]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 

@@ -114,7 +114,7 @@ def help_of(command: str) -> str:
         encoding="utf-8",
         check=True,
     )
-    return "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
 
 
 if __name__ == "__main__":
