@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 from textwrap import dedent
 
+import jsonschema
 import pytest
 
 from kalypso_actions.commands.template import template
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs import TemplateInputs
 from kalypso_actions.report.documents import TemplateDocument
+from tools.reference import schema_of
 
 RECONCILER = """\
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -341,6 +343,7 @@ def test_json(tmp_path: Path) -> None:
     done = kalypso(file, "--output", "json")
     document = json.loads(done.stdout)
     assert (done.returncode, done.stderr) == (1, "")
+    jsonschema.validate(document, schema_of(TemplateDocument))
     assert document["schema"] == "kalypso.template/v1"
     assert document["problems"][0]["where"] == {
         "repository": str(tmp_path),
