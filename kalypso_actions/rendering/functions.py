@@ -118,11 +118,13 @@ def to_template_value(value: object) -> object:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        copy = GoMap(YAML_MAP, [(_key(k), to_template_value(v)) for k, v in value.items()])
+        copy = GoMap(YAML_MAP)
+        for key, inner in value.items():
+            # Most keys and values are texts, which stay as they are.
+            plain_key = key if type(key) is str else _key(key)
+            copy[plain_key] = inner if type(inner) is str else to_template_value(inner)
         if len(copy) != len(value):
-            raise FunctionError(
-                "a mapping has keys that only Go can tell apart, such as 1 and true"
-            )
+            raise FunctionError("a mapping has keys that only Go tells apart, such as 1 and true")
         return copy
     if isinstance(value, list):
         return [to_template_value(item) for item in value]

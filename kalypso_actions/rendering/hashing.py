@@ -30,6 +30,8 @@ WIDTHS: Final = {"int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "ui
 GO_NAN: Final = (0x7FF8000000000001).to_bytes(8, "little")
 MAX_DEPTH: Final = 100
 CACHED_LENGTH: Final = 256
+ELEMENT_WORK: Final = 256
+"""Characters that an element counts for: a list that holds itself many times is a small value."""
 SECONDS_FROM_YEAR_1_TO_1970: Final = 62_135_596_800
 
 
@@ -66,14 +68,14 @@ class _Hasher:
         return _text(text) if len(text) > CACHED_LENGTH else _cached_text(text)
 
     def sequence(self, elements: list[object], depth: int) -> int:
-        self.budget.spend(len(elements), "hash")
+        self.budget.spend(len(elements) * ELEMENT_WORK, "hash")
         result = 0
         for element in elements:
             result = _ordered(result, self.visit(element, depth))
         return result
 
     def entries(self, mapping: dict[object, object], depth: int) -> int:
-        self.budget.spend(len(mapping), "hash")
+        self.budget.spend(len(mapping) * ELEMENT_WORK, "hash")
         result = 0
         for key, value in mapping.items():
             result ^= _ordered(self.visit(key, depth), self.visit(value, depth))
