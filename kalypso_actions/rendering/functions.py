@@ -124,7 +124,7 @@ def to_template_value(value: object) -> object:
             plain_key = key if type(key) is str else _key(key)
             copy[plain_key] = inner if type(inner) is str else to_template_value(inner)
         if len(copy) != len(value):
-            raise FunctionError("a mapping has keys that only Go tells apart, such as 1 and true")
+            raise FunctionError("a mapping has keys that only Go can tell apart: 1 and true")
         return copy
     if isinstance(value, list):
         return [to_template_value(item) for item in value]

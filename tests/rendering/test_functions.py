@@ -164,7 +164,7 @@ def test_keys_are_plain_values() -> None:
 
 @pytest.mark.parametrize("text", ["1: i\ntrue: b\n", "1: i\n1.0: f\n", "a: {0: i, no: b}\n"])
 def test_keys_that_only_go_tells_apart_are_an_error(text: str) -> None:
-    with pytest.raises(FunctionError, match="only Go tells apart"):
+    with pytest.raises(FunctionError, match="only Go can tell apart"):
         to_template_value(goyaml.parse(text))
 
 
