@@ -47,7 +47,7 @@ INDEXED = (
 
 CHAINS: dict[str, tuple[str, ...]] = {
     "semver": (".Major", ".Minor", ".Patch", ".Prerelease", ".Metadata", ".Original", ".String"),
-    "time": (".Year", ".Month", ".Day", ".Weekday", ".YearDay", ".Unix", ".IsZero", ".Nope"),
+    "time": (".Year", ".Month", ".Day", ".Weekday", ".YearDay", ".Hour", ".IsZero", ".Nope"),
     "map": (".a", ".b", ".nope", ".a.b"),
     "strmap": (".app", "._0", "._1", ".nope"),
     "ymap": (".level", ".n.x", ".nope", ".a.b"),
@@ -62,7 +62,7 @@ METHODS: dict[str, dict[str, str]] = {
     },
     "time": {
         **dict.fromkeys(["Equal", "Before", "After", "Compare", "Sub"], "time"),
-        **dict.fromkeys(["Month", "UnixNano", "Weekday", "UTC", "String", "Date"], ""),
+        **dict.fromkeys(["Month", "YearDay", "Weekday", "UTC", "String", "Date"], ""),
         "Format": "layout",
         "AddDate": "count index count",
         "Add": "int",

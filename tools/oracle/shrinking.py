@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -15,17 +16,21 @@ Find = Callable[[list[Sample]], Sample | None]
 BATCH = 200
 """How many are tried at once: asking Go costs a process each time."""
 
+PATIENCE = 30.0
+"""Seconds for one sample. Smaller ones may loop for ever, which takes Go's time limit each time."""
+
 
 def shrunk(sample: Sample, find: Find) -> Sample:
     """The sample without the branches, the data and the characters that do not matter."""
+    end = time.monotonic() + PATIENCE
     for steps in (_fewer_branches, _less_data, _fewer_characters):
-        while (found := _first(steps(sample), find)) is not None:
+        while (found := _first(steps(sample), find, end)) is not None:
             sample = found
     return sample
 
 
-def _first(candidates: Iterator[Sample], find: Find) -> Sample | None:
-    while batch := list(islice(candidates, BATCH)):
+def _first(candidates: Iterator[Sample], find: Find, end: float) -> Sample | None:
+    while time.monotonic() < end and (batch := list(islice(candidates, BATCH))):
         if (found := find(batch)) is not None:
             return found
     return None
