@@ -154,14 +154,13 @@ def _render_all(
     platform_config = PlatformConfig(fleet)
     layout = rendering.Options(options.namespace_scheme, options.config_file)
     renderer = rendering.Renderer(fleet.environment, fleet.templates, layout)
+    validator = _Validator(platform_config)
     total = len(schedule.assignments)
     for done, assignment in enumerate(schedule.assignments):
         progress(done, total)
         config = platform_config.config_of(assignment)
         namespace = rendering.namespace_of(assignment, fleet.environment, layout)
-        outcome = _validate(assignment, config, platform_config) or renderer.render(
-            assignment, config
-        )
+        outcome = validator.failure(assignment, config) or renderer.render(assignment, config)
         if isinstance(outcome, rendering.Failure):
             yield PlannedAssignment(assignment, namespace, config, (), outcome)
         else:
@@ -170,15 +169,23 @@ def _render_all(
     progress(total, total)
 
 
-def _validate(
-    assignment: Assignment, config: MergedConfig, platform_config: PlatformConfig
-) -> rendering.Failure | None:
-    """Upstream's message where the configuration does not satisfy its schemas."""
-    schemas = platform_config.schemas_of(assignment)
-    if not schemas:
-        return None
-    message = config_schemas.check(config.values, schemas)
-    return rendering.Failure(message, assignment.target.where) if message else None
+class _Validator:
+    """Holds configurations against their schemas; many assignments share both."""
+
+    def __init__(self, platform_config: PlatformConfig) -> None:
+        self._platform_config = platform_config
+        self._messages: dict[tuple[int, tuple[str, ...]], str] = {}
+
+    def failure(self, assignment: Assignment, config: MergedConfig) -> rendering.Failure | None:
+        """Upstream's message where the configuration does not satisfy the assignment's schemas."""
+        schemas = self._platform_config.schemas_of(assignment)
+        if not schemas:
+            return None
+        seen = (id(config), schemas)  # `platform_config` keeps every configuration alive
+        message = self._messages.get(seen)
+        if message is None:
+            message = self._messages[seen] = config_schemas.check(config.values, schemas)
+        return rendering.Failure(message, assignment.target.where) if message else None
 
 
 def _failure_problem(item: PlannedAssignment) -> Problem:
