@@ -92,8 +92,6 @@ def _bare_template(file: Path, content: bytes) -> Template:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError("not a text in UTF-8", _place(file)) from error
-    # Where a manifest of several lines starts, its first line is yet to come.
-    first_line = 0 if "\n" in text else 1
     return Template(
         name=file.name,
         type="",
@@ -101,7 +99,7 @@ def _bare_template(file: Path, content: bytes) -> Template:
         manifests=(text,),
         annotations={},
         where=_place(file),
-        manifest_lines=(first_line,),
+        manifest_lines=(1,),
     )
 
 

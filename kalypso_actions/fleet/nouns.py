@@ -90,7 +90,7 @@ def config_schema(document: Document, resource: schemas.ConfigSchemaResource) ->
 
 
 def template(document: Document, resource: schemas.TemplateResource) -> kinds.Template:
-    """A Template with the line of each of its manifests."""
+    """A Template with the first line of each of its manifests."""
     manifests = resource.spec.manifests
     return kinds.Template(
         name=resource.metadata.name,
@@ -100,7 +100,7 @@ def template(document: Document, resource: schemas.TemplateResource) -> kinds.Te
         annotations=resource.metadata.annotations,
         where=document.where,
         manifest_lines=tuple(
-            document.at("spec", "manifests", index).line for index in range(len(manifests))
+            document.text_at("spec", "manifests", index).line for index in range(len(manifests))
         ),
     )
 

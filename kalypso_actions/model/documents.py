@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kalypso_actions.errors import Location, Problem
@@ -74,12 +74,14 @@ class Document:
     """One YAML document as plain Python values (dict, list, str, int, float, bool, None).
 
     `where` is the line of the document's first key. `lines` knows the line of every key and of
-    every list item, by its path inside `body`: `("spec", "manifests", 0)`.
+    every list item, by its path inside `body`: `("spec", "manifests", 0)`. `blocks` are the paths
+    of texts written as block scalars (`|`, `>`), which start on the line after.
     """
 
     body: Mapping[str, object]
     where: Location
     lines: Mapping[tuple[str | int, ...], int]
+    blocks: Set[tuple[str | int, ...]] = frozenset()
 
     def at(self, *path: str | int) -> Location:
         """Where the value at `path` stands, or the nearest ancestor that exists."""
@@ -88,6 +90,11 @@ class Document:
             if line is not None:
                 return Location(self.where.repository, self.where.path, line)
         return self.where
+
+    def text_at(self, *path: str | int) -> Location:
+        """Where the text at `path` has its first line."""
+        where = self.at(*path)
+        return replace(where, line=where.line + 1) if path in self.blocks else where
 
     @property
     def api_version(self) -> str:

@@ -232,13 +232,12 @@ def _compile_manifest(source: str | Mapping[str, object], engine: str) -> Manife
 def _failure(template: Template, index: int, error: ManifestError) -> Failure:
     """With the line in the Template's file.
 
-    A manifest of several lines is a block scalar, which starts on the line after its `- |`. The
-    lines of another text, such as the output of an earlier pass, stand in no file.
+    The lines of another text, such as the output of an earlier pass, stand in no file.
     """
     where, source = template.where, template.manifests[index]
     line = template.manifest_lines[index] if template.manifest_lines else where.line
     if error.line and error.text == source:
-        line += error.line if "\n" in source else error.line - 1
+        line += error.line - 1
     excerpt = Excerpt(error.text, error.line, error.column) if error.text else None
     place = Location(where.repository, where.path, line)
     return Failure(error.message, place, excerpt=excerpt)

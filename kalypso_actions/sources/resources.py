@@ -79,7 +79,8 @@ class _Objects:
         for index, item in enumerate(items):
             if isinstance(item, Mapping):
                 where = document.at("items", index)
-                yield from self.of(Document(item, where, lines.get(index, {})))
+                blocks = {path[2:] for path in document.blocks if path[:2] == ("items", index)}
+                yield from self.of(Document(item, where, lines.get(index, {}), blocks))
             else:
                 message = f"an item of a {document.kind} must be an object"
                 self.problems.append(Problem(message, document.at("items", index)))

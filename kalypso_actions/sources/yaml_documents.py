@@ -29,6 +29,7 @@ MAX_PROBLEMS: Final = 100
 # libyaml where PyYAML was built with it, several times faster; the same events without it.
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MERGE_KEY: Final = "<<"
+BLOCK_STYLES: Final = frozenset({"|", ">"})
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 Path = tuple[str | int, ...]
@@ -115,6 +116,7 @@ class _Composer:
     events: Iterator[Any] = field(default_factory=lambda: iter(()))
     anchors: dict[str, _Anchor] = field(default_factory=dict)
     lines: dict[Path, int] = field(default_factory=dict)
+    blocks: set[Path] = field(default_factory=set)
     weight: int = 0
     documents: int = 0
     values: int = 0
@@ -140,7 +142,7 @@ class _Composer:
         return ParsedFile(tuple(documents), tuple(self.problems), tuple(self.warnings))
 
     def _document(self) -> Document | None:
-        self.anchors, self.lines, self.weight = {}, {}, 0
+        self.anchors, self.lines, self.blocks, self.weight = {}, {}, set(), 0
         start = next(self.events)
         line = _line(start)
         self.documents += 1
@@ -153,7 +155,7 @@ class _Composer:
         if body is None or body in ({}, []):
             return None
         if isinstance(body, dict):
-            return Document(body, self._at(line), self.lines)
+            return Document(body, self._at(line), self.lines, self.blocks)
         name = "list" if isinstance(body, list) else "single value"
         message = f"the document is a {name} where an object with apiVersion and kind is expected"
         self._doubt(self.problems, message, line)
@@ -176,6 +178,8 @@ class _Composer:
         value: object
         if isinstance(event, yaml.ScalarEvent):
             value = self._scalar(event)
+            if event.style in BLOCK_STYLES:
+                self.blocks.add(path)
         elif isinstance(event, yaml.SequenceStartEvent):
             value = self._sequence(path)
         else:

@@ -239,7 +239,7 @@ def test_a_value_that_is_itself_a_template(tmp_path: Path) -> None:
     document = rendered(tmp_path, "a\n{{ .ConfigData.x }}\n", values)
     (problem,) = document.problems
     assert problem.where
-    assert problem.where.line == 0
+    assert problem.where.line == 1
     assert problem.excerpt == (
         "in a value, or in what an earlier pass has rendered:\n"
         "3 | {{ .Workload }} {{ .Nope }}\n"

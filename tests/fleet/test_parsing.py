@@ -194,7 +194,7 @@ def test_templates_in_both_forms() -> None:
     )
     assert isinstance(noun, Template)
     assert noun.manifests == ("text\n", {"kind": "Object"})
-    assert noun.manifest_lines == (7, 9)
+    assert noun.manifest_lines == (8, 9)
     assert not problems
 
 
@@ -252,3 +252,19 @@ def test_a_policy_keeps_its_selectors_as_written() -> None:
     assert noun.workspace == "team"
     assert noun.deployment_targets.match_expressions[0].values == ("x",)
     assert noun.cluster_types.match_labels == {}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "line"),
+    [("|\n    text\n", 8), ('"text\\n"\n', 7), ("text\n", 7)],
+    ids=["block", "quoted", "plain"],
+)
+def test_the_first_line_of_a_manifest(manifest: str, line: int) -> None:
+    header = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Template\nmetadata: {name: t}\n"
+    spec = f"spec:\n  type: x\n  manifests:\n  - {manifest}"
+    noun, _, _ = parse(header + spec)
+    assert isinstance(noun, Template)
+    assert noun.manifest_lines == (line,)
+    item = "".join(f"  {row}\n" for row in (header + spec).splitlines())
+    in_a_list = documents("apiVersion: v1\nkind: List\nitems:\n-\n" + item)
+    assert ("items", 0, "spec", "manifests", 0) in in_a_list[0].lines

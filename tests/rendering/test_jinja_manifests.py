@@ -267,7 +267,7 @@ def test_faults_are_found_without_rendering() -> None:
         "t", "a\nb\n{{ 1|nofilter }}\n", "ok", {"kind": "X"}, annotations=jinja
     )
     faults = list(template_faults(faulty))
-    assert [fault.where.line for fault in faults if fault.where] == [11, 10]
+    assert [fault.where.line for fault in faults if fault.where] == [10, 10]
     assert "No filter named 'nofilter'" in faults[0].message
     assert "an object is no Jinja2 template" in faults[1].message
 
