@@ -18,7 +18,7 @@ from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Assignment, DeploymentTarget, Fleet
 from kalypso_actions.model.tree import Snapshot, TreeChanges
-from kalypso_actions.platform_config import PlatformConfig, config_map_warnings
+from kalypso_actions.platform_config import PlatformConfig, config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
 
 Progress = Callable[[int, int], None]
@@ -87,6 +87,7 @@ def make_plan(
     schedule = scheduler.schedule(fleet)
     findings.problems += schedule.problems
     for config_map in fleet.config_maps:
+        findings.problems += config_map_problems(config_map)
         findings.warnings += config_map_warnings(config_map)
 
     folders: dict[str, dict[str, bytes]] = {}

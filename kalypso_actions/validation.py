@@ -14,7 +14,7 @@ from kalypso_actions import config_schemas, fleet, rendering, scheduling
 from kalypso_actions.errors import Problem
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Reading
-from kalypso_actions.platform_config import config_map_warnings
+from kalypso_actions.platform_config import config_map_problems, config_map_warnings
 
 Noun = TypeVar("Noun")
 
@@ -39,6 +39,7 @@ def validate_branches(readings: Iterable[Reading]) -> fleet.Findings:
         for check in (_twice, _strays, _templates, _policies, _schemas):
             findings.problems += check(branch)
         for config_map in branch.of(kinds.ConfigMap):
+            findings.problems += config_map_problems(config_map)
             findings.warnings += config_map_warnings(config_map)
     findings.problems += _next_environments(branches)
     _references(branches, findings)

@@ -1,21 +1,30 @@
-"""Values that upstream's rules turn into something their author hardly meant."""
+"""Values that cannot be read, or that upstream's rules turn into something nobody meant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.kinds import PLATFORM_CONFIG_LABEL, ConfigMap
 from kalypso_actions.platform_config.layers import AZURE_APP_CONFIG_PREFIX
-from kalypso_actions.platform_config.values import parse_value
+from kalypso_actions.platform_config.values import bound_fault, parse_value
+
+
+def config_map_problems(config_map: ConfigMap) -> Iterator[Problem]:
+    """The values of platform configuration that are beyond what is read."""
+    for key, text in _values(config_map):
+        fault = bound_fault(text)
+        if fault:
+            yield Problem(
+                f"ConfigMap {config_map.name!r}: {key}: {fault}",
+                config_map.at(key),
+                "make the value smaller, or put it in single quotes to keep it a text",
+            )
 
 
 def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
     """Warnings for the values of one ConfigMap that are configuration of the platform."""
-    labelled = config_map.labels.get(PLATFORM_CONFIG_LABEL) == "true"
-    if not (labelled or config_map.name.startswith(AZURE_APP_CONFIG_PREFIX)):
-        return
-    for key, text in config_map.data.items():
+    for key, text in _values(config_map):
         value = parse_value(text)
         subject = f"ConfigMap {config_map.name!r}: {key}"
         if _one_line_block(text, value):
@@ -38,6 +47,14 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
                 config_map.at(key),
                 "give every element a name",
             )
+
+
+def _values(config_map: ConfigMap) -> Iterable[tuple[str, str]]:
+    """Keys and texts, where the ConfigMap is platform configuration."""
+    labelled = config_map.labels.get(PLATFORM_CONFIG_LABEL) == "true"
+    if labelled or config_map.name.startswith(AZURE_APP_CONFIG_PREFIX):
+        return config_map.data.items()
+    return ()
 
 
 def _one_line_block(text: str, value: object) -> bool:
