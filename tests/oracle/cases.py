@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ class Case:
     """One request to the oracle and, once recorded, its answer.
 
     `answer` has one key: `output` (a text, or a value as `tagged.py` writes it) or `error`.
+    `differs` says why our answer is another, where it is.
     """
 
     op: str
@@ -32,6 +33,7 @@ class Case:
     id: str
     request: Request
     covers: tuple[str, ...] = ()
+    differs: str = ""
     answer: Answer = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -72,13 +74,12 @@ def ops() -> list[str]:
 
 
 def _case(op: str, topic: str, entry: dict[str, Any]) -> Case:
-    request = {key: value for key, value in entry.items() if key not in {"id", "covers"}}
-    return Case(op, topic, str(entry["id"]), request, tuple(entry.get("covers", ())))
+    ours = {"id", "covers", "differs"}
+    request = {key: value for key, value in entry.items() if key not in ours}
+    covers = tuple(entry.get("covers", ()))
+    return Case(op, topic, str(entry["id"]), request, covers, entry.get("differs", ""))
 
 
 def _with_answers(op: str, topic: str) -> list[Case]:
     answers = json.loads((EXPECTED / op / f"{topic}.json").read_text(encoding="utf-8"))
-    return [
-        Case(op, topic, case.id, case.request, case.covers, answers[case.id])
-        for case in read_inputs(op, topic)
-    ]
+    return [replace(case, answer=answers[case.id]) for case in read_inputs(op, topic)]

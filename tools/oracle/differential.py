@@ -28,9 +28,9 @@ MACHINE = ("timeout", "fatal error: ", "the process ended", "oracle: output larg
 
 ALLOWED: tuple[tuple[str, str, str], ...] = (
     (
-        r"still contains \{\{ after 8 passes",
-        r"after 8 passes the output still holds a template",
-        "the oracle's own words: the operator would never end",
+        r"",
+        r"error calling \w+: the address of a value is another in every run",
+        "Go prints the address",
     ),
     (
         r"",

@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 import traceback
+from functools import lru_cache
 from typing import Any
 
-from kalypso_actions.platform_config.values import parse_value
-from kalypso_actions.rendering import ManifestError, TemplateData
-from kalypso_actions.rendering.go_manifests import TextManifest
+from kalypso_actions import gotemplate
+from kalypso_actions.platform_config import parse_value
+from kalypso_actions.rendering import TemplateData
+from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
+
+MAX_PASSES = 8
 
 
 def answer(request: dict[str, Any]) -> dict[str, str]:
     """`{"output": …}` or `{"error": …}`; our own bugs as errors that begin with `bug:`."""
     try:
-        return {"output": TextManifest(request["text"]).render(_data(request.get("data", {})))}
-    except ManifestError as error:
+        return {"output": _rendered(request)}
+    except gotemplate.TemplateError as error:
         return {"error": error.message}
     except Exception:  # noqa: BLE001  # whatever escapes is what a comparison is to find
         return {"error": f"bug: {traceback.format_exc()}"}
 
 
-def _data(fields: dict[str, Any]) -> TemplateData:
+def _rendered(request: dict[str, Any]) -> str:
+    """The text, rendered again while it holds `{{`, as the oracle does."""
+    name = request.get("name", "template")
+    data = template_data(request.get("data", {})).go
+    output: str = request["text"]
+    for _ in range(MAX_PASSES):
+        output = _parsed(output, name).execute(data)
+        if request.get("mode") == "once" or "{{" not in output:
+            return output
+    detail = f"still contains {{{{ after {MAX_PASSES} passes"
+    raise gotemplate.TemplateError(detail, name=name)
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str, name: str) -> gotemplate.Template:
+    return gotemplate.parse(text, name=name, functions=FUNCTIONS, refused=REFUSED)
+
+
+def template_data(fields: dict[str, Any]) -> TemplateData:
+    """The data of a request, what it does not name being empty."""
     return TemplateData(
         target=fields.get("DeploymentTargetName", ""),
         namespace=fields.get("Namespace", ""),
