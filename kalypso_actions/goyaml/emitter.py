@@ -19,7 +19,7 @@ from kalypso_actions.goyaml.errors import YAMLBoundError, YAMLError
 from kalypso_actions.goyaml.keys import ordered
 from kalypso_actions.goyaml.layout import FOLD_COLUMN, lay_out
 from kalypso_actions.goyaml.numbers import format_float, format_integer
-from kalypso_actions.goyaml.quoting import BREAKS, inline, simple_key
+from kalypso_actions.goyaml.quoting import BREAKS, inline, simple_key, text_entry
 from kalypso_actions.goyaml.represented import InOrder, Verbatim
 
 INDENT: Final = {2: 2, 3: 4}
@@ -86,17 +86,19 @@ class _Writer:
 
     def mapping(self, mapping: dict[object, object], indent: int, depth: int) -> None:
         """Write entries whose keys stand at `indent`, where the cursor is already."""
-        pad = ""
-        for key, value in ordered(mapping, version=self.version):
-            head = simple_key(key, self.version) if isinstance(key, str) else self.number(key)
+        pad, below, version = "", self.under(indent), self.version
+        for key, value in ordered(mapping, version=version):
+            if type(key) is str and type(value) is str:
+                entry = text_entry(key, value, version)
+                if entry is not None:
+                    self.write(pad + entry)
+                    pad = " " * indent
+                    continue
+            head = simple_key(key, version) if isinstance(key, str) else self.number(key)
             if head is None:
-                self.write(f"{pad}? {self.line(self.scalar(key, indent + 2, self.under(indent)))}")
+                self.write(f"{pad}? {self.line(self.scalar(key, indent + 2, below))}")
                 self.write(" " * indent + ":")
-                self.behind_indicator(value, indent + 1, self.under(indent), depth)
-            elif type(value) is str:
-                column = indent + len(head) + 2
-                text = self.scalar(value, column, self.under(indent))
-                self.write(f"{pad}{head}: {self.line(text)}")
+                self.behind_indicator(value, indent + 1, below, depth)
             else:
                 self.write(f"{pad}{head}:")
                 self.behind_key(value, indent, indent + len(head) + 1, depth)

@@ -129,6 +129,21 @@ def _simple_key(text: str, version: int) -> str | None:
 _cached_simple_key = lru_cache(maxsize=1 << 14)(_simple_key)
 
 
+def text_entry(key: str, text: str, version: int) -> str | None:
+    """An entry of a mapping that is one line wherever it stands; None where it might not be."""
+    if len(key) + len(text) > CACHED_LENGTH:
+        return None
+    return _cached_text_entry(key, text, version)
+
+
+@lru_cache(maxsize=1 << 14)
+def _cached_text_entry(key: str, text: str, version: int) -> str | None:
+    head, scalar = simple_key(key, version), inline(text, version)
+    if head is None or scalar is None or (version == 2 and " " in scalar):  # yaml.v2 may fold it
+        return None
+    return f"{head}: {scalar}\n"
+
+
 def escape(text: str) -> str:
     """The inside of a double-quoted scalar."""
     if text.startswith(BYTE_ORDER_MARK):

@@ -78,8 +78,19 @@ class _Hasher:
         self.budget.spend(len(mapping) * ELEMENT_WORK, "hash")
         result = 0
         for key, value in mapping.items():
-            result ^= _ordered(self.visit(key, depth), self.visit(value, depth))
+            if isinstance(key, str) and isinstance(value, str):
+                result ^= self.text_entry(key, value)
+            else:
+                result ^= _ordered(self.visit(key, depth), self.visit(value, depth))
         return result
+
+    def text_entry(self, key: str, text: str) -> int:
+        """Most entries there are."""
+        size = len(key) + len(text)
+        if size > CACHED_LENGTH:
+            return _ordered(self.text(key), self.text(text))
+        self.budget.spend(size, "hash")
+        return _cached_text_entry(key, text)
 
     def structure(self, value: GoStruct, depth: int) -> int:
         if isinstance(value, TimeValue):
@@ -117,6 +128,11 @@ def _text(text: str) -> int:
 
 
 _cached_text = lru_cache(maxsize=1 << 14)(_text)
+
+
+@lru_cache(maxsize=1 << 14)
+def _cached_text_entry(key: str, text: str) -> int:
+    return _ordered(_text(key), _text(text))
 
 
 @lru_cache(maxsize=1 << 14)
