@@ -26,7 +26,7 @@ from tools.oracle import program
 
 SECONDS_ALLOWED, MEGABYTES_ALLOWED = 30, 600
 TIMES_GO = 5
-MEASURED_SECONDS = 2.0
+ROUNDS, MEASURED_SECONDS = 5, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,13 @@ def measure_engine(folder: Path) -> list[str]:
     rows: dict[str, Rates] = {}
     for template, asked in engines.requests().items():
         comparable = has_gotpl and engines.any_engine_renders(asked)
-        rows[template] = Rates(
-            ours=engines.ours(asked, MEASURED_SECONDS),
-            go=engines.go(asked, MEASURED_SECONDS, folder) if has_go else 0,
-            gotpl=engines.gotpl(asked, MEASURED_SECONDS, folder) if comparable else 0,
+        rows[template] = Rates.best(
+            Rates(
+                ours=engines.ours(asked, MEASURED_SECONDS),
+                go=engines.go(asked, MEASURED_SECONDS, folder) if has_go else 0,
+                gotpl=engines.gotpl(asked, MEASURED_SECONDS, folder) if comparable else 0,
+            )
+            for _ in range(ROUNDS)
         )
         print(f"  {template:<18}{rows[template]}")
     together = Rates.together(list(rows.values()))
@@ -129,6 +132,16 @@ class Rates:
     ours: float
     go: float
     gotpl: float
+
+    @classmethod
+    def best(cls, rounds: Iterable[Rates]) -> Rates:
+        """Each engine's best round: what else the machine does can only slow one down."""
+        known = list(rounds)
+        return cls(
+            ours=max(rates.ours for rates in known),
+            go=max(rates.go for rates in known),
+            gotpl=max(rates.gotpl for rates in known),
+        )
 
     @classmethod
     def together(cls, rows: Sequence[Rates]) -> Rates:
