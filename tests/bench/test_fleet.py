@@ -1,0 +1,29 @@
+"""The fleets that are measured are real ones: they render without a fault, and fully."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.fleet import make_fleet
+from bench.run import render
+
+
+def test_a_fleet_renders_to_as_many_assignments_as_it_says(tmp_path: Path) -> None:
+    fleet = make_fleet(tmp_path / "fleet", 1000)
+    document = render(fleet, []).document
+    assert document["problems"] == document["warnings"] == []
+    assert len(document["assignments"]) == fleet.assignments == 1000
+    assert {len(entry["files"]) for entry in document["assignments"]} == {3}
+    assert {len(entry["policies"]) for entry in document["assignments"]} == {1, 2}
+    assert len(document["changes"]["added"]) == 3 * 1000 + 20
+
+
+def test_the_same_numbers_give_the_same_fleet(tmp_path: Path) -> None:
+    one, other = make_fleet(tmp_path / "one", 2000), make_fleet(tmp_path / "other", 2000)
+    assert contents(one.folder) == contents(other.folder)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.yaml")
+    }
