@@ -199,16 +199,23 @@ def _failure_problem(item: PlannedAssignment) -> Problem:
 def _kept(snapshot: Snapshot, failed: list[PlannedAssignment]) -> gitops.Kept:
     """Folders whose content is not known in this run: nothing goes because of a failure.
 
-    Which targets an unreadable registration has, an earlier run has written down; without that,
-    no target's folder goes.
+    Which targets an unreadable registration has, an earlier run has written down. Where none has,
+    every target may be its own that does not belong to a registration that could be read.
     """
     unread = {reg.registration.name for reg in snapshot.registrations if reg.state == "kept"}
+    read = {reg.registration.name for reg in snapshot.registrations} - unread
     previous = _previous_sources(snapshot)
-    known = previous.targets if previous else {}
+    owners = previous.targets if previous else {}
+    known_before = previous.registrations.keys() if previous else frozenset()
+    unknown = bool(unread - known_before)
     return gitops.Kept(
         folders=frozenset(item.assignment.folder for item in failed),
-        targets=frozenset(target for target, owner in known.items() if owner in unread),
-        everything=bool(unread) and previous is None,
+        targets=frozenset(
+            target
+            for target, owner in owners.items()
+            if owner in unread or (unknown and owner not in read)
+        ),
+        all_but=frozenset(t for t, owner in owners.items() if owner in read) if unknown else None,
     )
 
 
@@ -224,11 +231,10 @@ def _sources(
     }
     targets = {target.name: target.registration for target in fleet.targets if target.registration}
     if previous:
-        for target in kept.targets:
-            owner = previous.targets[target]
-            targets.setdefault(target, owner)
-            if owner in previous.registrations:
-                registrations.setdefault(owner, previous.registrations[owner])
+        targets = {target: previous.targets[target] for target in kept.targets} | targets
+        owners = {*targets.values(), *(reg.registration.name for reg in snapshot.registrations)}
+        for owner in owners & previous.registrations.keys():
+            registrations.setdefault(owner, previous.registrations[owner])
     return gitops.SourcesFile(
         version=__version__,
         environment=snapshot.environment,

@@ -41,7 +41,7 @@ def reading(
     problems: Sequence[Problem] = (),
 ) -> RegistrationReading:
     return RegistrationReading(
-        registration=registration(name, "https://git.test/app"),
+        registration=registration(name, f"https://git.test/{name}"),
         state=state,
         revision=None if state == "kept" else REVISION,
         workloads=(Workload("app", targets, HERE),) if targets else (),
@@ -197,6 +197,19 @@ def test_with_sources_the_targets_of_an_unreadable_registration_stay() -> None:
     written = made.changes.files[".github/tracking/sources.json"]
     assert b'"lost-a": "app"' in written
     assert b'"commit": "1"' in written
+
+
+def test_an_unreadable_registration_that_no_run_has_read_keeps_what_may_be_its_own() -> None:
+    """As on the second run after an adoption that could not read it, or after a renaming."""
+    made = plan(
+        fleet(cluster_types=[LARGE]),
+        reading(state="head"),
+        reading(name="unread", state="kept"),
+        base={**BASE, "large/left-c/reconciler.yaml": "x"},
+        sources=SOURCES.replace(b'"targets": {', b'"targets": {"left-c": "renamed",'),
+    )
+    assert made.changes.deleted == ("large/lost-a/reconciler.yaml",)
+    assert b'"left-c": "renamed"' in made.changes.files[".github/tracking/sources.json"]
 
 
 def test_another_environments_sources_say_nothing_of_this_one() -> None:

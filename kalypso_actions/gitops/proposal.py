@@ -19,19 +19,18 @@ from kalypso_actions.model.layout import (
 class Kept:
     """Target folders that stay as they are, because what belongs into them is not known.
 
-    `folders` are `<cluster type>/<target>`; `targets` are kept in every cluster type; with
-    `everything` no target's folder goes.
+    `folders` are `<cluster type>/<target>`; `targets` are kept in every cluster type. Where not
+    even the names of the targets are known, all are kept but those of `all_but`.
     """
 
     folders: frozenset[str] = frozenset()
     targets: frozenset[str] = frozenset()
-    everything: bool = False
+    all_but: frozenset[str] | None = None
 
     def keeps(self, cluster_type: str, target: str) -> bool:
         """Whether this folder stays as it is."""
-        return (
-            self.everything or target in self.targets or f"{cluster_type}/{target}" in self.folders
-        )
+        unknown = self.all_but is not None and target not in self.all_but
+        return unknown or target in self.targets or f"{cluster_type}/{target}" in self.folders
 
 
 @dataclass(frozen=True, slots=True)

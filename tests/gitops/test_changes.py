@@ -162,7 +162,7 @@ def test_a_foreign_folder_with_a_readme_of_its_own_stays() -> None:
     [
         Kept(folders=frozenset({"large/app-old"})),
         Kept(targets=frozenset({"app-old"})),
-        Kept(everything=True),
+        Kept(all_but=frozenset()),
     ],
     ids=["folder", "target", "everything"],
 )
