@@ -84,6 +84,44 @@ def test_files_added_by_somebody_are_not_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "text"),
+    [("README.md", "about these files"), ("older/.github/tracking/sources.json", "{}")],
+    ids=["a README of somebody", "another tree"],
+)
+def test_files_of_our_names_that_we_did_not_write_are_not_removed(
+    tmp_path: Path, path: str, text: str
+) -> None:
+    write(tmp_path, TREE)
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text(text)
+    before = listing(tmp_path)
+    with pytest.raises(UsageError, match=f"holds files that are not ours: {path}"):
+        write(tmp_path, TREE)
+    assert listing(tmp_path) == before
+
+
+def test_the_folder_that_holds_older_outputs_is_not_ours(tmp_path: Path) -> None:
+    write(tmp_path / "old", TREE)
+    write(tmp_path / "new", TREE)
+    with pytest.raises(UsageError, match="not ours"):
+        write(tmp_path, TREE)
+    assert set(listing(tmp_path / "old")) == set(listing(tmp_path / "new")) == set(TREE)
+
+
+def test_empty_folders_are_nobodys(tmp_path: Path) -> None:
+    """As a run leaves them that was cut off before its first file."""
+    (tmp_path / ".github" / "tracking").mkdir(parents=True)
+    write(tmp_path, TREE)
+    assert set(listing(tmp_path)) == set(TREE)
+
+
+def test_what_the_system_refuses_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError, match=r"--out .*/file/out cannot be written: Not a directory"):
+        write(tmp_path / "file" / "out", TREE)
+
+
+@pytest.mark.parametrize(
     "path", ["../up", "a/../../up", "/etc/x", ".git/config", "a/.GIT/hooks/x", "a//b", "a\\b"]
 )
 def test_paths_that_leave_the_folder(tmp_path: Path, path: str) -> None:
@@ -99,6 +137,18 @@ def test_modes(tmp_path: Path) -> None:
     )
     assert (tmp_path / "out" / "run.sh").stat().st_mode & 0o111
     assert (tmp_path / "out" / "link").readlink() == Path("run.sh")
+    write(tmp_path / "out", {**TREE, "run.sh": OutputFile(b"x"), "link": OutputFile(b"x")})
+    assert not (tmp_path / "out" / "run.sh").stat().st_mode & 0o111
+
+
+def test_a_link_that_is_a_folder_too_leads_nowhere(tmp_path: Path) -> None:
+    """Git itself refuses a tree with such entries, but it can be made by hand."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    tree = {"a": OutputFile(str(elsewhere).encode(), "120000"), "a/b": OutputFile(b"x")}
+    with pytest.raises(UsageError, match="'a/b', which cannot be written"):
+        write(tmp_path / "out", {**TREE, **tree})
+    assert not any(elsewhere.iterdir())
 
 
 def test_nothing_is_written_through_a_symlink(tmp_path: Path) -> None:

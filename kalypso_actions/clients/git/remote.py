@@ -89,7 +89,7 @@ class RemoteRepositories:
         return copy.files(url, commit)
 
     def default_branch(self, url: str, *, preferred: str = "") -> str:
-        """`preferred` where it exists, else the branch of the remote's HEAD. Raises KalypsoError."""
+        """`preferred` where it exists, else the branch of HEAD. Raises KalypsoError."""
         return self._copy(url).default_branch(preferred)
 
     def _copy(self, url: str) -> _Copy:
