@@ -50,7 +50,7 @@ def _printable(value: object) -> object:
     if value is None or value is NO_VALUE:
         return "<no value>"
     if isinstance(value, GoStruct) and value.pointer and value.methods.keys().isdisjoint(_TEXTS):
-        return GoStruct(value.type, value.fields, value.methods)
+        return GoStruct(value.type, value.fields, value.methods, hidden=value.hidden)
     return value
 
 

@@ -197,7 +197,7 @@ class Printer:
             self.write(value.type.name)
         between = ", " if flags.go_syntax else " "
         self.write("{")
-        for index, (name, content) in enumerate(value.fields.items()):
+        for index, (name, content) in enumerate((value.fields | value.hidden).items()):
             self.write(between if index else "")
             if flags.go_syntax or flags.field_names:
                 self.write(f"{name}:")

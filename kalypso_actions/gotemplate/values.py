@@ -142,10 +142,10 @@ class GoStruct:
 
     `fields` are the exported ones in order of declaration, `methods` those of this value: their
     `call` knows the value already and receives the arguments alone. A method `String` or `Error`
-    says how the value prints.
+    says how the value prints. `hidden` are the fields that are not exported: they only print.
     """
 
-    __slots__ = ("fields", "methods", "pointer", "type")
+    __slots__ = ("fields", "hidden", "methods", "pointer", "type")
 
     def __init__(
         self,
@@ -154,11 +154,17 @@ class GoStruct:
         methods: Mapping[str, Function] | None = None,
         *,
         pointer: bool = False,
+        hidden: Mapping[str, object] | None = None,
     ) -> None:
         self.type = type_
         self.fields = dict(fields)
+        self.hidden = dict(hidden or {})
         self.methods = dict(methods or {})
         self.pointer = pointer
+
+    def pointed_to(self) -> GoStruct:
+        """The struct behind a pointer, which lacks the methods that only the pointer has."""
+        return GoStruct(self.type, self.fields, hidden=self.hidden)
 
 
 def type_of(value: object) -> Type | None:

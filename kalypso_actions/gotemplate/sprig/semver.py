@@ -44,7 +44,12 @@ class VersionValue(GoStruct):
     def become(self, version: Version) -> None:
         """Take the place of another version: pointers to this one see it."""
         self.version = version
+        self.hidden = _private_fields(version)
         self.methods = _METHODS.of(version) | _STRUCT_METHODS.of(version)
+
+    def pointed_to(self) -> GoStruct:
+        """The version itself."""
+        return VersionStruct(self.version)
 
 
 class VersionStruct(GoStruct):
@@ -53,7 +58,8 @@ class VersionStruct(GoStruct):
     __slots__ = ("version",)
 
     def __init__(self, version: Version) -> None:
-        super().__init__(VERSION, {}, _STRUCT_METHODS.of(version))
+        hidden = _private_fields(version)
+        super().__init__(VERSION, {}, _STRUCT_METHODS.of(version), hidden=hidden)
         self.version = version
 
     def __eq__(self, other: object) -> bool:
@@ -62,6 +68,17 @@ class VersionStruct(GoStruct):
 
     def __hash__(self) -> int:
         return hash(self.version)
+
+
+def _private_fields(version: Version) -> dict[str, object]:
+    return {
+        "major": GoInt(INT64, version.major),
+        "minor": GoInt(INT64, version.minor),
+        "patch": GoInt(INT64, version.patch),
+        "pre": version.prerelease,
+        "metadata": version.metadata,
+        "original": version.original,
+    }
 
 
 @function("semver", STRING, returns=VERSION_POINTER)
