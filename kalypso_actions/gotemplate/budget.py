@@ -46,10 +46,11 @@ class Budget:
     from here on it is.
     """
 
-    __slots__ = ("is_spent", "iterations", "limits", "output", "work")
+    __slots__ = ("is_spent", "iterations", "limits", "output", "output_limit", "work")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
+        self.output_limit = limits.output_bytes
         self.output = 0
         self.iterations = 0
         self.work = 0
@@ -88,24 +89,18 @@ class Budget:
     def turn(self, size: int, what: str) -> None:
         """Count a turn of a loop, or a call of a template, whose body has `size` characters."""
         self.iterations += 1
+        self.work += size
+        if self.work > _FREE_WORK:
+            self.spend(0, what)
         if self.iterations > self.limits.iterations:
             raise LimitError(
                 f"{what} goes beyond the limit of {self.limits.iterations} turns of loops and "
                 "calls of templates in one execution"
             )
-        self.spend(size, what)
 
     def charge(self, what: str, *values: object) -> None:
         """Count what a function was given and what it has made."""
         self.spend(_CALL + sum(map(_size, values)), what)
-
-    def write(self, size: int) -> None:
-        """Count `size` bytes of output."""
-        self.output += size
-        if self.output > self.limits.output_bytes:
-            raise LimitError(
-                f"the output goes beyond the limit of {self.limits.output_bytes} bytes"
-            )
 
 
 _FREE_WORK = 1 << 16

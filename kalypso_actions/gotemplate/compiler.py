@@ -104,7 +104,7 @@ class _Compiler(PipelineCompiler):
             state.output.append(text)
             budget = state.budget
             budget.output += size
-            if budget.output > budget.limits.output_bytes:
+            if budget.output > budget.output_limit:
                 raise exceeded(state, node)
 
         return write
@@ -113,7 +113,7 @@ class _Compiler(PipelineCompiler):
         """The error of an output that is too long."""
         if isinstance(node, Text):
             node = Text(node.position, node.text[:20])
-        limit = state.budget.limits.output_bytes
+        limit = state.budget.output_limit
         return self.definition.error(node, f"the output goes beyond the limit of {limit} bytes")
 
     def action(self, node: Action) -> Run:
@@ -131,7 +131,7 @@ class _Compiler(PipelineCompiler):
             state.output.append(text)
             budget = state.budget
             budget.output += len(text) if text.isascii() else byte_length(text)
-            if budget.output > budget.limits.output_bytes:
+            if budget.output > budget.output_limit:
                 raise exceeded(state, node)
 
         return write
@@ -189,11 +189,11 @@ class _Compiler(PipelineCompiler):
 
     def range_(self, node: Range) -> Run:
         outer, around = self.scope.binding, self.scope.container
-        container = self.scope.reserve()
+        container, unused = self.scope.reserve(), self.scope.reserve()
         names = [variable.names[0] for variable in node.pipe.variables]
         pipe = self.pipe(node.pipe)
         variables = self.loop_variables(names, assigns=node.pipe.assigns)
-        loop = Loop(self.definition, node, pipe, container, *variables)
+        loop = Loop(self.definition, node, pipe, container, unused, *variables)
         self.scope.container = container
         steps = self.block(node.body)
         self.scope.container = around

@@ -115,7 +115,6 @@ def _unchanged(_: State, value: object) -> object:
 
 def checked(definition: Definition, last: Node | None, type_: Type) -> Check:
     """How values fit a parameter's type; errors name `last`."""
-
     takes_all = type_ in {ANY, REFLECT_VALUE}
 
     def convert(state: State, value: object) -> object:

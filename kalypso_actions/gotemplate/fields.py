@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from kalypso_actions.gotemplate.calls import NO_FINAL, Call
 from kalypso_actions.gotemplate.conversion import Argument, last_of
@@ -97,19 +98,20 @@ class Fields:
         return apply
 
     def walk(
-        self, state: State, value: object, names: Sequence[str], container: object = None
+        self, state: State, value: Any, names: Sequence[str], container: object = None
     ) -> object:
         """Follow the names; `container` is what the value itself was taken from, if anything."""
+        found: object
         for name in names:
             kind = type(value)
-            if kind is dict or (kind is GoMap and _has_names(value)):  # type: ignore[arg-type]
-                found = value.get(name, NO_VALUE)  # type: ignore[attr-defined]
+            if kind is GoStruct and name in value.fields and name not in value.methods:
+                found = value.fields[name]
+            elif kind is dict or (kind is GoMap and value.type.key.name in _KEYS):
+                found = value.get(name, NO_VALUE)
             elif value is NO_VALUE:
                 return value
             elif (method := _method(value, name)) is not None:
                 found = self._call(method, (), piped=False)(state, value)
-            elif kind is GoStruct and name in value.fields:  # type: ignore[attr-defined]
-                found = value.fields[name]  # type: ignore[attr-defined]
             else:
                 raise self._no_field(state, value, name, container)
             container, value = value, found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import repeat
 from typing import NamedTuple
@@ -41,66 +41,62 @@ _NOTHING = _Elements((), (), 0)
 class Loop:
     """A loop: what it ranges over, and the variables for keys and elements.
 
-    `container` is the place where the state keeps what the loop ranges over.
+    `container` is the place where the state keeps what the loop ranges over, `unused` one for
+    keys and elements that have no variable.
     """
 
     definition: Definition
     node: Range
     pipe: Expression
     container: int
+    unused: int
     key: Variable | None
     element: Variable | None
 
     def compile(self, steps: Steps, otherwise: Steps) -> Run:
         """Run `steps` for each element; `otherwise` where there is none."""
-        evaluate, elements_of, container = self.pipe.evaluate, self.elements, self.container
+        begin, run_empty = self.begin, _run_otherwise
+        error, pipe = self.definition.error, self.node.pipe
         length = len(str(self.node.body))
 
         def loop(state: State, dot: object) -> None:
-            value = state.variables[container] = evaluate(state, dot)
-            keys, elements, count = elements_of(state, value)
-            store = self.store(state, value)
-            for key, element in zip(keys, elements, strict=False):
-                self.turn(state, length)
-                if store is not None:
-                    store(key, element)
-                try:
-                    for step in steps:
-                        step(state, element)
-                except ContinueLoop:
-                    continue
-                except BreakLoop:
-                    break
-            if not count:
-                _run_otherwise(otherwise, state, dot)
+            elements, places, marked = begin(state, dot)
+            if not elements.length:
+                run_empty(otherwise, state, dot)
+                return
+            turn, variables = state.budget.turn, state.variables
+            key_place, place = places
+            try:
+                for key, element in zip(elements.keys, elements.elements, strict=False):
+                    turn(length, "the loop")
+                    variables[place] = element
+                    variables[key_place] = key
+                    if marked:
+                        state.elements |= marked
+                    try:
+                        for step in steps:
+                            step(state, element)
+                    except ContinueLoop:
+                        continue
+            except BreakLoop:
+                return
+            except LimitError as exceeded:
+                raise error(pipe, str(exceeded)) from None
 
         return loop
 
-    def store(self, state: State, value: object) -> Callable[[object, object], None] | None:
-        """What keeps key and element in the loop's variables; None where it has none."""
-        if self.element is None:
-            return None
+    def begin(self, state: State, dot: object) -> tuple[_Elements, tuple[int, int], set[int]]:
+        """What the loop goes through, the places for key and element, and which Go marks."""
+        value = self.pipe.evaluate(state, dot)
         variables = state.variables
-        place = self.element.place(variables)
+        variables[self.container] = value
+        elements = self.elements(state, value)
+        place = self.element.place(variables) if self.element else None
         key_place = self.key.place(variables) if self.key else None
-        marked = _marked(value, key_place, place)
-
-        def store(key: object, element: object) -> None:
-            if place is not None:
-                variables[place] = element
-            if key_place is not None:
-                variables[key_place] = key
-            if marked:
-                state.elements.update(marked)
-
-        return store
-
-    def turn(self, state: State, length: int) -> None:
-        """Count a turn of the loop."""
-        try:
-            state.budget.turn(length, "the loop")
-        except LimitError as error:
-            raise self.definition.error(self.node.pipe, str(error)) from None
+        marked = _marked(value, key_place, place) if self.element else set()
+        unused = self.unused
+        places = (unused if key_place is None else key_place, unused if place is None else place)
+        return elements, places, marked
 
     def elements(self, state: State, value: object) -> _Elements:
         """The elements of what is ranged over."""

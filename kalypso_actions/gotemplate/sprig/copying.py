@@ -9,31 +9,52 @@ from kalypso_actions.gotemplate.sprig.signature import function
 from kalypso_actions.gotemplate.sprig.versions import Version
 from kalypso_actions.gotemplate.values import ANY, FunctionError, GoMap, GoSlice, GoStruct
 
+_ELEMENT = 64
+"""How many bytes an element of a list or map takes, about."""
+
 
 @function("deepCopy", ANY, bounded=True)
 def deep_copy(budget: Budget, value: object) -> object:
     """A copy that shares no map or list with the original."""
     if value is None:
         raise FunctionError("reflect: call of reflect.Value.Type on zero Value")
-    return _copy(budget, value, 0)
+    return _Copier(budget).copy(value, 0)
 
 
-def _copy(budget: Budget, value: object, depth: int) -> object:
-    check_depth(depth, "deepCopy")
-    if isinstance(value, list):
-        budget.spend(len(value), "deepCopy")
-        elements = [_copy(budget, element, depth + 1) for element in value]
+class _Copier:
+    """Copies one value; what stands in it several times becomes as many copies."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.size = 0
+
+    def copy(self, value: object, depth: int) -> object:
+        check_depth(depth, "deepCopy")
+        if isinstance(value, list):
+            return self._list(value, depth + 1)
+        if isinstance(value, dict):
+            return self._map(value, depth + 1)
+        if isinstance(value, VersionValue):
+            # Only exported fields are copied, and a version has none.
+            return VersionValue(Version())
+        if isinstance(value, GoStruct) and value.fields:
+            fields = {name: self.copy(field, depth + 1) for name, field in value.fields.items()}
+            return GoStruct(value.type, fields, value.methods, pointer=value.pointer)
+        return value
+
+    def _list(self, value: list[object], depth: int) -> list[object]:
+        self._grow(len(value))
+        elements = [self.copy(element, depth) for element in value]
         if isinstance(value, GoSlice):
             return GoSlice(value.type, elements, nil=value.nil)
         return elements
-    if isinstance(value, dict):
-        budget.spend(len(value), "deepCopy")
-        items = {key: _copy(budget, element, depth + 1) for key, element in value.items()}
+
+    def _map(self, value: dict[object, object], depth: int) -> dict[object, object]:
+        self._grow(len(value))
+        items = {key: self.copy(element, depth) for key, element in value.items()}
         return GoMap(value.type, items, nil=value.nil) if isinstance(value, GoMap) else items
-    if isinstance(value, VersionValue):
-        # Only exported fields are copied, and a version has none.
-        return VersionValue(Version())
-    if isinstance(value, GoStruct) and value.fields:
-        fields = {name: _copy(budget, field, depth + 1) for name, field in value.fields.items()}
-        return GoStruct(value.type, fields, value.methods, pointer=value.pointer)
-    return value
+
+    def _grow(self, elements: int) -> None:
+        self.size += _ELEMENT * (elements + 1)
+        self.budget.fit(self.size, "the copy")
+        self.budget.spend(_ELEMENT * (elements + 1), "deepCopy")

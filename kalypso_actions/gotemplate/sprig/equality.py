@@ -11,6 +11,9 @@ from kalypso_actions.gotemplate.sprig.semver import VersionValue
 from kalypso_actions.gotemplate.sprig.signature import function
 from kalypso_actions.gotemplate.values import ANY, BOOL, Function, GoStruct, type_of
 
+_ELEMENT = 16
+"""How many characters other functions read while two elements are compared."""
+
 
 @function("deepEqual", ANY, ANY, returns=BOOL, bounded=True)
 def deep_equal(budget: Budget, first: object, second: object) -> bool:
@@ -43,13 +46,13 @@ class _Comparison:
         if isinstance(first, GoStruct) and isinstance(second, GoStruct) and first.fields:
             first, second = first.fields, second.fields
         if isinstance(first, dict) and isinstance(second, dict):
-            self.budget.spend(len(first), "deepEqual")
+            self.budget.spend(_ELEMENT * (len(first) + 1), "deepEqual")
             return len(first) == len(second) and all(
                 key in second and self.equal(value, second[key], depth)
                 for key, value in first.items()
             )
         if isinstance(first, list) and isinstance(second, list):
-            self.budget.spend(len(first), "deepEqual")
+            self.budget.spend(_ELEMENT * (len(first) + 1), "deepEqual")
             return len(first) == len(second) and all(
                 self.equal(one, other, depth) for one, other in zip(first, second, strict=True)
             )
@@ -65,6 +68,7 @@ class Collection:
         self._budget = budget
         self._simple: set[tuple[str, object]] = set()
         self._others: list[object] = []
+        budget.spend(_ELEMENT * len(values), "the search")
         for value in values:
             self.add(value)
 
@@ -80,7 +84,7 @@ class Collection:
         key = _key(value)
         if key is not None:
             return key in self._simple
-        self._budget.spend(len(self._others), "the search")
+        self._budget.spend(_ELEMENT * len(self._others), "the search")
         return any(deep_equal(self._budget, value, other) for other in self._others)
 
 

@@ -121,8 +121,7 @@ def has(budget: Budget, value: object, values: object) -> bool:
     """Whether the list has an element that equals `value`."""
     if values is None:
         return False
-    found = elements(values, "Cannot find has on type {}")
-    return value in Collection(budget, found)
+    return value in Collection(budget, elements(values, "Cannot find has on type {}"))
 
 
 @function("slice", ANY, ANY, variadic=True)

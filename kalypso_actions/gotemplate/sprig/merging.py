@@ -62,7 +62,7 @@ class _Merger:
 
     def merge(self, target: Map, source: Map, depth: int) -> None:
         check_depth(depth, "merge")
-        self.budget.spend(len(source), "merge")
+        self.budget.spend(16 * len(source), "merge")
         static = _part(source, "elem")
         for key, value in list(source.items()):
             _check_assignable("MapIndex", _part(source, "key"), _part(target, "key"))
