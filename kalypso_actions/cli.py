@@ -9,6 +9,8 @@ import logging
 import os
 import sys
 import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
@@ -23,8 +25,15 @@ from kalypso_actions.commands.render import render as run_render
 from kalypso_actions.commands.session import Session
 from kalypso_actions.commands.template import template as run_template
 from kalypso_actions.commands.validate import validate as run_validate
-from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.report.documents import Document, ProblemEntry
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.report.documents import (
+    Document,
+    ProblemEntry,
+    RenderDocument,
+    TemplateDocument,
+    TemplateProblemEntry,
+    ValidateDocument,
+)
 from kalypso_actions.report.findings import print_findings
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.render_report import print_render
@@ -123,9 +132,15 @@ def render(
     verbose: Verbose = False,
 ) -> None:
     """Compute what belongs into the GitOps repository of one environment."""
-    given = _inputs(inputs.RenderInputs, locals())
-    with ProgressDisplay(_stderr(), "rendering") as progress:
-        document = run_render(given, _session(progress, verbose=verbose))
+    options = locals()
+
+    def failed(problems: Sequence[Problem]) -> Document:
+        return RenderDocument(environment=environment, problems=ProblemEntry.all_of(problems))
+
+    with _told(output, failed):
+        given = _inputs(inputs.RenderInputs, options)
+        with ProgressDisplay(_stderr(), "rendering") as progress:
+            document = run_render(given, _session(progress, verbose=verbose))
     if output == "json":
         _print_json(document)
     else:
@@ -149,12 +164,15 @@ def validate(
     verbose: Verbose = False,
 ) -> None:
     """Check every document of the given branches: schema, references, templates, names."""
-    given = _inputs(
-        inputs.ValidateInputs,
-        {"places": places or ["."], "source": source, "output": output, "verbose": verbose},
-    )
-    with ProgressDisplay(_stderr(), "validating") as progress:
-        document = run_validate(given, _session(progress, verbose=verbose))
+    options = {"places": places or ["."], "source": source, "output": output, "verbose": verbose}
+
+    def failed(problems: Sequence[Problem]) -> Document:
+        return ValidateDocument(problems=ProblemEntry.all_of(problems))
+
+    with _told(output, failed):
+        given = _inputs(inputs.ValidateInputs, options)
+        with ProgressDisplay(_stderr(), "validating") as progress:
+            document = run_validate(given, _session(progress, verbose=verbose))
     if output == "json":
         _print_json(document)
     else:
@@ -195,8 +213,14 @@ def template(
     A text in ConfigData is read as a ConfigMap's value; a list or an object
     can also be written out.
     """
-    given = _inputs(inputs.TemplateInputs, locals())
-    document = run_template(given)
+    options = locals()
+
+    def failed(problems: Sequence[Problem]) -> Document:
+        entries = TemplateProblemEntry.all_of(problems)
+        return TemplateDocument(template=name or "", problems=entries)
+
+    with _told(output, failed):
+        document = run_template(_inputs(inputs.TemplateInputs, options))
     if output == "json":
         _print_json(document)
     else:
@@ -214,6 +238,18 @@ def _inputs(model: type[Model], given: dict[str, Any]) -> Model:
             option = "--" + str(details["loc"][0]).replace("_", "-") if details["loc"] else ""
             faults.append(f"{option}: {details['msg']}" if option else details["msg"])
         raise UsageError("; ".join(faults)) from error
+
+
+@contextmanager
+def _told(output: str, failed: Callable[[Sequence[Problem]], Document]) -> Iterator[None]:
+    """With `json`, an error that ends the run is told by the command's document as well."""
+    try:
+        yield
+    except KalypsoError as error:
+        if output != "json":
+            raise
+        _print_json(failed(error.problems))
+        raise typer.Exit(error.exit_code) from error
 
 
 def _session(progress: ProgressDisplay, *, verbose: bool) -> Session:

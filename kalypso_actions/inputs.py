@@ -33,6 +33,24 @@ _AUTHORITY = re.compile(
 """What of a URL or path may hold an `@` that does not begin a branch: user and host."""
 
 
+def _usable(path: Path) -> Path:
+    """A path that the system can look up; whether anything is there is another question."""
+    try:
+        path.exists()
+    except OSError as error:
+        raise PydanticCustomError(
+            "path", "{path}: {fault}", {"path": str(path), "fault": error.strerror}
+        ) from error
+    return path
+
+
+def _usable_place(place: str) -> str:
+    """The same where a URL may stand."""
+    if "://" not in place:
+        _usable(Path(place))
+    return place
+
+
 class PathAtBranch(BaseModel):
     """`PATH[@BRANCH]`: a local repository or folder; "" is the branch that fits best."""
 
@@ -44,7 +62,7 @@ class PathAtBranch(BaseModel):
     @classmethod
     def parse(cls, text: str) -> PathAtBranch:
         """A folder's name may hold an `@` itself: the longest name that exists is meant."""
-        if Path(text).is_dir():
+        if _usable(Path(text)).is_dir():
             return cls(path=Path(text))
         for match in reversed(list(re.finditer("@", text))):
             path, branch = text[: match.start()], text[match.end() :]
@@ -71,7 +89,7 @@ class Source(BaseModel):
             raise PydanticCustomError(
                 "source", "{text} is not of the form URL[@BRANCH]=PATH", {"text": repr(text)}
             )
-        return cls(url=url, branch=branch, path=Path(path))
+        return cls(url=url, branch=branch, path=_usable(Path(path)))
 
 
 def split_branch(place: str) -> tuple[str, str]:
@@ -113,6 +131,8 @@ def _each_text(parse: Callable[[str], object]) -> Callable[[object], object]:
 
 
 EnvironmentName = Annotated[str, BeforeValidator(_environment_name)]
+Folder = Annotated[Path, AfterValidator(_usable)]
+Place = Annotated[str, AfterValidator(_usable_place)]
 CommitId = Annotated[str | None, BeforeValidator(_commit)]
 Sources = Annotated[tuple[Source, ...], BeforeValidator(_each_text(Source.parse))]
 GitOpsPath = Annotated[PathAtBranch | None, BeforeValidator(_each_text(PathAtBranch.parse))]
@@ -131,12 +151,12 @@ class RenderInputs(Inputs):
     """Inputs of `kalypso render`."""
 
     environment: EnvironmentName
-    control_plane: str | None = None
-    environment_dir: Path | None = None
+    control_plane: Place | None = None
+    environment_dir: Folder | None = None
     source: Sources = ()
     base_commit: CommitId = None
     gitops: GitOpsPath = None
-    out: Path | None = None
+    out: Folder | None = None
     namespace_scheme: NamespaceScheme = "current"
     config_file: ConfigFile = "current"
     on_failure: OnFailure = "block"
@@ -171,7 +191,7 @@ class RenderInputs(Inputs):
 class ValidateInputs(Inputs):
     """Inputs of `kalypso validate`."""
 
-    places: tuple[str, ...] = (".",)
+    places: tuple[Place, ...] = (".",)
     source: Sources = ()
 
 

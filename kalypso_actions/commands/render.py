@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
 from kalypso_actions.commands.session import Session
+from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
-from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
+from kalypso_actions.model.kinds import GitOpsRepo
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.report.documents import RenderDocument
@@ -55,8 +57,11 @@ def render(inputs: RenderInputs, session: Session) -> RenderDocument:
 def _environment_branch(inputs: RenderInputs, reader: Reader) -> Reading:
     if inputs.control_plane is not None:
         return read_environment_branch(reader, inputs.control_plane, inputs.environment)
-    folder = RepositoryPath(str(inputs.environment_dir), inputs.environment, ".")
-    return reader.documents(folder)
+    folder = inputs.environment_dir
+    if folder is None or not folder.is_dir():
+        raise UsageError(f"--environment-dir {folder}: there is no such folder")
+    # What lies in it, were it a clone: people look before they commit.
+    return reader.documents_of(FolderFiles(folder), branch=inputs.environment)
 
 
 def _options(inputs: RenderInputs) -> PlanOptions:

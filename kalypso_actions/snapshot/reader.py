@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.snapshot.reading import KustomizeBuild, read_documents
 from kalypso_actions.snapshot.repositories import Repositories
@@ -31,11 +31,16 @@ class Reader:
 
         Raises KalypsoError when it cannot be read.
         """
+        files = self.repositories.open(source.repo, branch=source.branch, commit=commit)
+        return self.documents_of(files, branch=source.branch, path=source.path)
+
+    def documents_of(self, files: RevisionFiles, *, branch: str, path: str = ".") -> Reading:
+        """The documents of a folder among files that are open already."""
         return read_documents(
-            self.repositories.open(source.repo, branch=source.branch, commit=commit),
-            repository=source.repo,
-            branch=source.branch,
-            path=source.path,
+            files,
+            repository=files.repository,
+            branch=branch,
+            path=path,
             kustomize=self.kustomize,
         )
 

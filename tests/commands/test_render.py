@@ -164,7 +164,13 @@ def test_out_on_somebodys_folder(planes: Path) -> None:
     ("arguments", "said"),
     [
         (["render", "dev"], "one of --control-plane and --environment-dir is needed"),
-        (["render", "dev", "--environment-dir", "nowhere"], "nowhere"),
+        (
+            ["render", "dev", "--environment-dir", "nowhere"],
+            "--environment-dir nowhere: there is no such folder",
+        ),
+        (["render", "dev", "--control-plane", "x" * 999], "File name too long"),
+        (["render", "dev", "--control-plane", "x", "--gitops", "x" * 999], "File name too long"),
+        (["validate", "x" * 999], "File name too long"),
         (["render", "Dev", "--environment-dir", "x"], "'Dev' may hold lower-case letters"),
         (["render", "dev", "--environment-dir", "x", "--on-failure", "hide"], "hide"),
         (["render", "dev", "--environment-dir", "x", "--source", "x"], "is not of the form URL"),
@@ -173,7 +179,7 @@ def test_out_on_somebodys_folder(planes: Path) -> None:
 )
 def test_wrong_usage(arguments: list[str], said: str) -> None:
     done = kalypso(*arguments)
-    assert done.returncode == (1 if arguments[-1] == "nowhere" else 2)
+    assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -195,6 +201,32 @@ def test_json_is_one_document_and_nothing_else(planes: Path) -> None:
             "edge/clinic-web/platform-config.sh",
         ],
     }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["render", "Dev"], 2, "--environment: 'Dev' may hold lower-case letters"),
+        (["render", "dev", "--environment-dir", "nowhere"], 2, "there is no such folder"),
+        (["render", "dev", "--control-plane", "nowhere"], 1, "the default branch cannot be read"),
+        (["validate", "nowhere"], 1, "the default branch cannot be read"),
+        (["template", "nowhere"], 2, "nowhere cannot be read"),
+    ],
+)
+def test_json_tells_what_ended_the_run(arguments: list[str], status: int, said: str) -> None:
+    done = kalypso(*arguments, "--output", "json")
+    document = json.loads(done.stdout)
+    assert document["schema"] == f"kalypso.{arguments[0]}/v1"
+    assert said in document["problems"][0]["message"]
+    assert done.returncode == status
+
+
+def test_the_folder_of_a_clone_is_what_lies_in_it(planes: Path) -> None:
+    """Not the head of a branch called as the environment."""
+    subprocess.run(["git", "init", "-q", "-b", "wip", planes / "dev"], check=True)
+    done = render(planes)
+    assert done.returncode == 0
+    assert "23 added" in done.stdout
 
 
 def test_terminal_escapes_of_hostile_names_are_shown_not_obeyed(planes: Path) -> None:
