@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -52,11 +53,13 @@ class Methods:
 
         return declare
 
+    def unusable(self, name: str, reason: str) -> None:
+        """Declare a method that templates cannot call."""
+        self._declared.append(Function(name, lambda _: None, unusable=reason))
+
     def of(self, receiver: object) -> dict[str, Function]:
         """The methods of one value, which know it already."""
         return {
-            method.name: Function(
-                method.name, partial(method.call, receiver), method.parameters, result=method.result
-            )
+            method.name: replace(method, call=partial(method.call, receiver))
             for method in self._declared
         }

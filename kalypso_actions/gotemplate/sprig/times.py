@@ -274,3 +274,12 @@ def _marshal_text(instant: Instant) -> GoSlice:
 def _marshal_json(instant: Instant) -> GoSlice:
     text = f'"{json_text(instant)}"'
     return GoSlice(BYTES, [GoInt(UINT8, byte) for byte in to_bytes(text)])
+
+
+for _name in ("Clock", "Date"):
+    _METHODS.unusable(_name, f"function {_name} has 3 return values; should be 1 or 2")
+for _name, _type in (("ISOWeek", INT), ("Zone", INT), ("ZoneBounds", TIME)):
+    _METHODS.unusable(
+        _name,
+        f"invalid function signature for {_name}: second return value should be error; is {_type}",
+    )
