@@ -142,6 +142,8 @@ class Fields:
         type_ = "interface {}" if is_interface or value is None else str(type_of(value))
         if value is None:
             detail = f"nil pointer evaluating {type_}.{name}"
+        elif isinstance(value, GoStruct) and name in value.hidden:
+            detail = f"{name} is an unexported field of struct type {type_}"
         else:
             detail = f"can't evaluate field {name} in type {type_}"
         return self.definition.late_error(state, self.last, detail)

@@ -136,9 +136,10 @@ def _place(key: object, size: int) -> int:
         raise FunctionError("cannot index slice/array with nil")
     if isinstance(key, bool) or not isinstance(key, int):
         raise FunctionError(f"cannot index slice/array with type {_name(key)}")
-    if not 0 <= key <= size:
-        raise FunctionError(f"index out of range: {int(key)}")
-    return int(key)
+    place = int(key) - (key >= 1 << 63) * (1 << 64)  # Go takes an uint64 for an int64
+    if not 0 <= place <= size:
+        raise FunctionError(f"index out of range: {place}")
+    return place
 
 
 def _name(value: object) -> str:

@@ -23,7 +23,7 @@ from kalypso_actions.gotemplate.nodes import Range
 from kalypso_actions.gotemplate.ordering import sorted_keys
 from kalypso_actions.gotemplate.printf import sprintf
 from kalypso_actions.gotemplate.scope import Variable
-from kalypso_actions.gotemplate.values import NO_VALUE, GoInt
+from kalypso_actions.gotemplate.values import NO_VALUE, GoInt, GoStruct
 
 
 class _Elements(NamedTuple):
@@ -91,8 +91,8 @@ class Loop:
         variables = state.variables
         variables[self.container] = value
         elements = self.elements(state, value)
-        place = self.element.place(variables) if self.element else None
-        key_place = self.key.place(variables) if self.key else None
+        place = self.element.find(variables) if self.element else None
+        key_place = self.key.find(variables) if self.key else None
         marked = _marked(value, key_place, place) if self.element else set()
         unused = self.unused
         places = (unused if key_place is None else key_place, unused if place is None else place)
@@ -109,6 +109,8 @@ class Loop:
             return _NOTHING
         if isinstance(value, int) and not isinstance(value, bool):
             return self.integers(state, value)
+        if isinstance(value, GoStruct) and value.pointer:
+            value = value.pointed_to()
         raise self.error(state, f"range can't iterate over {_shown(value)}")
 
     def integers(self, state: State, value: int) -> _Elements:

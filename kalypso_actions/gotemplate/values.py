@@ -204,6 +204,7 @@ class Function:
     does; a `variadic` function takes any number of its last parameter's type. `call` receives the
     arguments, behind a `Budget` where `bounded` (functions whose result can be far larger than
     their arguments: they ask the budget before they build it), and raises `FunctionError`.
+    `unusable` is why templates cannot call it, whatever the arguments.
     """
 
     name: str
@@ -212,6 +213,7 @@ class Function:
     variadic: bool = False
     result: Type = ANY
     bounded: bool = False
+    unusable: str = ""
 
     @property
     def type(self) -> Type:
