@@ -104,11 +104,15 @@ class Budget:
 
 
 _FREE_WORK = 1 << 16
+"""Below it, what functions are given is not measured."""
+
 _CALL = 32
+_ELEMENT = 16
+"""How many characters' work a call is, and an element of a list or map."""
 
 
 def _size(value: object) -> int:
-    """About how many characters a value has, with everything inside of it."""
+    """About how much work a value is: its characters, and more for each element inside of it."""
     if isinstance(value, str):
         return len(value)
     if not isinstance(value, list | dict):
@@ -116,7 +120,7 @@ def _size(value: object) -> int:
     size, rest = 0, [value]
     while rest and size < _LARGE:
         container = rest.pop()
-        size += len(container)
+        size += _ELEMENT * len(container)
         for element in container.values() if isinstance(container, dict) else container:
             if isinstance(element, list | dict):
                 rest.append(element)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -54,7 +54,7 @@ class Call:
 
     def compile(self) -> Evaluate:
         """Make the call. What it returns takes the argument of the pipe as its third."""
-        wrong = self._wrong_number()
+        wrong = self._wrong_number() or self.function.unusable
         if wrong:
             return self._failing(wrong)
         types = self._types()
@@ -67,7 +67,7 @@ class Call:
         final = checked(self.definition, self.last, types[-1]) if self.piped else None
         if self.function is CALL:
             return self._value_call(final)
-        return self._fast(final) or self._general(final)
+        return self._ordinary(final, self.function)
 
     def _wrong_number(self) -> str:
         function, given = self.function, len(self.arguments)
@@ -81,7 +81,7 @@ class Call:
         elif given + self.piped != wanted:
             got = given + self.piped
             return f"wrong number of args for {function.name}: want {wanted} got {got}"
-        return ""
+        return function.unusable
 
     def _failing(self, detail: str) -> Evaluate:
         def fail(state: State, _: object, __: object = NO_FINAL) -> object:
@@ -121,22 +121,21 @@ class Call:
         """`call` names the function in errors as the template does."""
         if isinstance(self.node, Command) and self.arguments:
             name = str(self.node.arguments[1])
-            return self._general(final, replace(CALL, call=partial(call_value, name)))
+            return self._ordinary(final, replace(CALL, call=partial(call_value, name)))
 
         def call(state: State, dot: object, value: object = NO_FINAL) -> object:
             name = value if isinstance(value, str) else f"<{type_of(value) or 'invalid'} Value>"
-            general = self._general(final, replace(CALL, call=partial(call_value, name)))
-            return general(state, dot, value)
+            ordinary = self._ordinary(final, replace(CALL, call=partial(call_value, name)))
+            return ordinary(state, dot, value)
 
         return call
 
-    def _general(self, final: Check | None, function: Function | None = None) -> Evaluate:
-        """A call with any number of arguments."""
-        function = function or self.function
+    def _ordinary(self, final: Check | None, function: Function) -> Evaluate:
+        """A call that evaluates its arguments in order."""
         call, name, bounded = function.call, function.name, function.bounded
         bounds = [(bound.evaluate, *bound.check) for bound in self.bounds]
 
-        def general(state: State, dot: object, value: object = NO_FINAL) -> object:
+        def ordinary(state: State, dot: object, value: object = NO_FINAL) -> object:
             values: list[object] = [state.budget] if bounded else []
             for evaluate, accepts, convert in bounds:
                 argument = evaluate(state, dot)
@@ -155,93 +154,4 @@ class Call:
                 raise self._failed(error) from None
             return result
 
-        return general
-
-    def _fast(self, final: Check | None) -> Evaluate | None:
-        """The same for the most frequent forms; None for all others."""
-        if self.function.bounded:
-            return None
-        if final is None:
-            makers: dict[int, Callable[[], Evaluate]] = {1: self._one, 2: self._two}
-        else:
-            makers = {0: partial(self._piped, final), 1: partial(self._one_piped, final)}
-        maker = makers.get(len(self.bounds))
-        return maker() if maker else None
-
-    def _one(self) -> Evaluate:
-        call, name, failed = self.function.call, self.function.name, self._failed
-        evaluate, (accepts, convert) = self.bounds[0].evaluate, self.bounds[0].check
-
-        def one(state: State, dot: object, _: object = NO_FINAL) -> object:
-            argument = evaluate(state, dot)
-            if type(argument) not in accepts:
-                argument = convert(state, argument)
-            try:
-                result = call(argument)
-                if state.budget.is_spent:
-                    state.budget.charge(name, argument, result)
-            except FunctionError as error:
-                raise failed(error) from None
-            return result
-
-        return one
-
-    def _two(self) -> Evaluate:
-        call, name, failed = self.function.call, self.function.name, self._failed
-        first, (accepts, convert) = self.bounds[0].evaluate, self.bounds[0].check
-        second, (accepts_too, convert_too) = self.bounds[1].evaluate, self.bounds[1].check
-
-        def two(state: State, dot: object, _: object = NO_FINAL) -> object:
-            argument = first(state, dot)
-            if type(argument) not in accepts:
-                argument = convert(state, argument)
-            other = second(state, dot)
-            if type(other) not in accepts_too:
-                other = convert_too(state, other)
-            try:
-                result = call(argument, other)
-                if state.budget.is_spent:
-                    state.budget.charge(name, argument, other, result)
-            except FunctionError as error:
-                raise failed(error) from None
-            return result
-
-        return two
-
-    def _piped(self, final: Check) -> Evaluate:
-        call, name, failed = self.function.call, self.function.name, self._failed
-        accepts, convert = final
-
-        def piped(state: State, _: object, value: object = NO_FINAL) -> object:
-            if type(value) not in accepts:
-                value = convert(state, value)
-            try:
-                result = call(value)
-                if state.budget.is_spent:
-                    state.budget.charge(name, value, result)
-            except FunctionError as error:
-                raise failed(error) from None
-            return result
-
-        return piped
-
-    def _one_piped(self, final: Check) -> Evaluate:
-        call, name, failed = self.function.call, self.function.name, self._failed
-        evaluate, (accepts, convert) = self.bounds[0].evaluate, self.bounds[0].check
-        accepts_final, convert_final = final
-
-        def one_piped(state: State, dot: object, value: object = NO_FINAL) -> object:
-            argument = evaluate(state, dot)
-            if type(argument) not in accepts:
-                argument = convert(state, argument)
-            if type(value) not in accepts_final:
-                value = convert_final(state, value)
-            try:
-                result = call(argument, value)
-                if state.budget.is_spent:
-                    state.budget.charge(name, argument, value, result)
-            except FunctionError as error:
-                raise failed(error) from None
-            return result
-
-        return one_piped
+        return ordinary

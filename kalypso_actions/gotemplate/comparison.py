@@ -95,6 +95,7 @@ def _equal_composites(first: object, second: object) -> bool:
         and not first.pointer
         and first.type == second.type
         and first.fields == second.fields
+        and first.hidden == second.hidden
     )
 
 
@@ -106,7 +107,7 @@ def _is_comparable(value: object) -> bool:
     if isinstance(value, dict | list):
         return False
     if isinstance(value, GoStruct) and not value.pointer:
-        return all(map(_is_comparable, value.fields.values()))
+        return all(map(_is_comparable, (*value.fields.values(), *value.hidden.values())))
     return isinstance(value, GoStruct | str | int | float | complex) or value is None
 
 

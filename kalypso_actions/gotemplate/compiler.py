@@ -90,11 +90,11 @@ class _Compiler(PipelineCompiler):
 
     def block(self, body: Body) -> Steps:
         """A body inside of a control: what it declares ends with it."""
-        outer = self.scope.binding
+        outer = len(self.scope.declared)
         self.depth += 1
         steps = self.body(body)
         self.depth -= 1
-        self.scope.binding = outer
+        self.scope.forget(outer)
         return steps
 
     def text(self, node: Text) -> Run:
@@ -176,7 +176,7 @@ class _Compiler(PipelineCompiler):
 
     def cases(self, node: If | With) -> tuple[list[tuple[Evaluate, Steps]], Steps]:
         """The conditions with their bodies; what one declares, the later ones know too."""
-        outer, around = self.scope.binding, self.scope.container
+        outer, around = len(self.scope.declared), self.scope.container
         cases: list[tuple[Evaluate, Steps]] = []
         for case in node.cases:
             condition = self.pipe(case.pipe).evaluate
@@ -184,11 +184,11 @@ class _Compiler(PipelineCompiler):
             cases.append((condition, self.block(case.body)))
             self.scope.container = around
         otherwise = self.block(node.otherwise) if node.otherwise else ()
-        self.scope.binding = outer
+        self.scope.forget(outer)
         return cases, otherwise
 
     def range_(self, node: Range) -> Run:
-        outer, around = self.scope.binding, self.scope.container
+        outer, around = len(self.scope.declared), self.scope.container
         container, unused = self.scope.reserve(), self.scope.reserve()
         names = [variable.names[0] for variable in node.pipe.variables]
         pipe = self.pipe(node.pipe)
@@ -198,7 +198,7 @@ class _Compiler(PipelineCompiler):
         steps = self.block(node.body)
         self.scope.container = around
         otherwise = self.block(node.otherwise) if node.otherwise else ()
-        self.scope.binding = outer
+        self.scope.forget(outer)
         return loop.compile(steps, otherwise)
 
     def loop_variables(
@@ -208,7 +208,7 @@ class _Compiler(PipelineCompiler):
         if assigns:
             found = [self.scope.find(name) for name in names]
         else:
-            found = self.scope.latest(len(names))
+            found = [*self.scope.declared[len(self.scope.declared) - len(names) :]]
         key = found[0] if len(found) > 1 else None
         return key, found[-1] if found else None
 

@@ -118,6 +118,8 @@ def checked(definition: Definition, last: Node | None, type_: Type) -> Check:
     takes_all = type_ in {ANY, REFLECT_VALUE}
 
     def convert(state: State, value: object) -> object:
+        if isinstance(value, GoMap | GoSlice) and value.type is type_:
+            return value
         if value is NO_VALUE:
             if can_be_nil(type_):
                 return nil(type_)
@@ -128,7 +130,7 @@ def checked(definition: Definition, last: Node | None, type_: Type) -> Check:
         if actual.name == type_.name:
             return value
         if isinstance(value, GoStruct) and value.pointer and value.type.name == type_.name:
-            return GoStruct(value.type, value.fields, value.methods)
+            return GoStruct(value.type, value.fields, value.methods, hidden=value.hidden)
         raise definition.late_error(
             state, last, f"wrong type for value; expected {type_}; got {actual}"
         )

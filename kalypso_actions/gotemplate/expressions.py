@@ -8,6 +8,7 @@ term       = constant | name of a function | "." | field | variable | "(" pipeli
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -72,7 +73,8 @@ class ExpressionParser(Cursor):
     ) -> None:
         super().__init__(source, stream, max_depth)
         self.names = names
-        self.variables = ["$"]
+        self.declared = ["$"]
+        self.visible = Counter(self.declared)
 
     def pipeline(self, context: str, end: Kind) -> Pipe:
         """Declarations or assignments, then commands, up to and with `end`."""
@@ -117,8 +119,14 @@ class ExpressionParser(Cursor):
 
     def declare(self, item: Item) -> Variable:
         """A variable that may be used from here on."""
-        self.variables.append(item.value)
+        self.declared.append(item.value)
+        self.visible[item.value] += 1
         return Variable(item.position, (item.value,))
+
+    def forget(self, count: int) -> None:
+        """Forget all declarations but the first `count`: a block has ended."""
+        self.visible.subtract(self.declared[count:])
+        del self.declared[count:]
 
     def command(self) -> Command:
         """Operands up to a pipe, which is read, or to a closing sign, which is left."""
@@ -175,7 +183,7 @@ class ExpressionParser(Cursor):
 
     def variable(self, item: Item) -> Variable:
         """A variable that was declared before."""
-        if item.value not in self.variables:
+        if not self.visible[item.value]:
             raise self.error(f"undefined variable {quote(item.value)}")
         return Variable(item.position, (item.value,))
 

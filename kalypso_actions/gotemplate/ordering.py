@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from kalypso_actions.gotemplate.text import to_bytes
 from kalypso_actions.gotemplate.values import type_of
@@ -14,9 +15,10 @@ _TYPES = ("string", "int64", "uint64", "int", "float64", "bool")
 
 def sorted_keys(value: dict[object, object]) -> list[object]:
     """The keys of a map in order: nil, then type by type; texts by their bytes."""
-    if all(type(key) is str and key.isascii() for key in value):
-        return sorted(value)  # type: ignore[type-var]
-    return sorted(value, key=_key)
+    if set(map(type, value)) != {str}:
+        return sorted(value, key=_key)
+    keys: list[Any] = sorted(value)  # type: ignore[type-var]
+    return keys if "".join(keys).isascii() else sorted(keys, key=to_bytes)
 
 
 def _key(key: object) -> tuple[object, ...]:

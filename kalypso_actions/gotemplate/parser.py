@@ -182,7 +182,7 @@ class _Parser(ExpressionParser):
     def cases(self, context: str, keyword: Kind) -> tuple[tuple[Case, ...], Body | None]:
         """All from the first pipeline up to `{{end}}`; variables declared in it end with it."""
         self.enter("nesting")
-        outer = len(self.variables)
+        outer = len(self.declared)
         cases: list[Case] = []
         otherwise = None
         while True:
@@ -194,7 +194,7 @@ class _Parser(ExpressionParser):
             self.next()
         if closing.text == "{{else}}":
             otherwise = self.last_body()
-        del self.variables[outer:]
+        self.forget(outer)
         self.depth -= 1
         return tuple(cases), otherwise
 
@@ -206,13 +206,13 @@ class _Parser(ExpressionParser):
 
     def range_control(self, _: Item) -> Range:
         self.enter("nesting")
-        outer = len(self.variables)
+        outer = len(self.declared)
         pipe = self.pipeline("range", Kind.RIGHT_DELIMITER)
         self.loops += 1
         body, closing = self.body()
         self.loops -= 1
         otherwise = self.last_body() if closing.text == "{{else}}" else None
-        del self.variables[outer:]
+        self.forget(outer)
         self.depth -= 1
         return Range(pipe.position, pipe, body, otherwise)
 

@@ -59,7 +59,7 @@ class PipelineCompiler:
     def declare(self, node: Variable, value: Expression) -> Expression:
         """Keep a value in a new variable."""
         evaluate = value.unwrapped()
-        place = self.scope.declare(node.names[0])
+        place = self.scope.declare(node.names[0]).place
 
         def declare(state: State, dot: object) -> object:
             state.variables[place] = kept = evaluate(state, dot)
@@ -75,7 +75,7 @@ class PipelineCompiler:
 
         def assign(state: State, dot: object) -> object:
             kept = evaluate(state, dot)
-            place = variable.place(state.variables)
+            place = variable.find(state.variables) if variable else None
             if place is None:
                 raise self.definition.late_error(state, value.last, f"undefined variable: {name}")
             state.variables[place] = kept
@@ -88,19 +88,19 @@ class PipelineCompiler:
         """The value of the variable that a node begins with."""
         name = node.names[0]
         variable = self.scope.find(name)
-        if variable.certain:
-            place = variable.places[0]
+        if variable is not None and variable.certain:
+            certain = variable.place
 
             def read(state: State, _: object) -> object:
-                return state.variables[place]
+                return state.variables[certain]
 
             return read
 
         def find(state: State, _: object) -> object:
-            known = variable.place(state.variables)
-            if known is None:
+            place = variable.find(state.variables) if variable else None
+            if place is None:
                 raise self.definition.error(node, f"undefined variable: {name}")
-            return state.variables[known]
+            return state.variables[place]
 
         return find
 
@@ -196,7 +196,7 @@ class PipelineCompiler:
             variable = self.scope.find(node.names[0])
 
             def is_element(state: State) -> bool:
-                return variable.place(state.variables) in state.elements
+                return bool(variable) and variable.find(state.variables) in state.elements
 
             fields = Fields(self.definition, node, node.names[1:], node, is_element)
             return self.variable(node), fields

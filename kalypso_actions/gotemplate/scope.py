@@ -19,42 +19,35 @@ UNSET: Final = _Unset()
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
-    """A declared variable. `certain` where every execution that comes by has declared it."""
+class Variable:
+    """A declaration; `certain` where every execution that comes by has declared it.
+
+    `outer` is the one of the same name that it hides.
+    """
 
     name: str
     place: int
     certain: bool
-    outer: Binding | None
+    outer: Variable | None
 
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """What a name means: the first of these places that is set; none is an error.
-
-    `certain` where the first is set always.
-    """
-
-    places: tuple[int, ...]
-    certain: bool = False
-
-    def place(self, variables: list[object]) -> int | None:
-        """The place that the name means in an execution; None where it is not declared."""
-        for place in self.places:
-            if variables[place] is not UNSET:
-                return place
-        return None
+    def find(self, variables: list[object]) -> int | None:
+        """The place that the name means in an execution; None where nothing is declared."""
+        variable: Variable | None = self
+        while variable is not None and variables[variable.place] is UNSET:
+            variable = None if variable.certain else variable.outer
+        return variable.place if variable else None
 
 
 class Scope:
     """The variables of one definition while it is compiled, and what dot is an element of."""
 
     def __init__(self) -> None:
-        self.binding: Binding | None = None
         self.size = 0
         self.uncertain = 0
         self.container: int | None = None
         """Where the container stands that dot is an element of, inside of a loop."""
+        self.declared: list[Variable] = []
+        self.visible: dict[str, Variable] = {}
         self.declare("$")
 
     def reserve(self) -> int:
@@ -62,30 +55,22 @@ class Scope:
         self.size += 1
         return self.size - 1
 
-    def declare(self, name: str) -> int:
-        """A place for a new variable."""
-        place = self.reserve()
-        self.binding = Binding(name, place, not self.uncertain, self.binding)
-        return place
+    def declare(self, name: str) -> Variable:
+        """A new variable."""
+        variable = Variable(name, self.reserve(), not self.uncertain, self.visible.get(name))
+        self.declared.append(variable)
+        self.visible[name] = variable
+        return variable
 
-    def find(self, name: str) -> Variable:
-        """What a name means here; without any place where nothing of that name is declared."""
-        found: list[Binding] = []
-        binding = self.binding
-        while binding is not None and not (found and found[-1].certain):
-            if binding.name == name:
-                found.append(binding)
-            binding = binding.outer
-        if not found:
-            return Variable(())
-        places = tuple(binding.place for binding in found)
-        return Variable(places, found[0].certain)
+    def find(self, name: str) -> Variable | None:
+        """What a name means here; None where nothing of that name is declared."""
+        return self.visible.get(name)
 
-    def latest(self, count: int) -> list[Variable]:
-        """The variables declared last, in the order of their declaration."""
-        found: list[Variable] = []
-        binding = self.binding
-        while binding is not None and len(found) < count:
-            found.insert(0, Variable((binding.place,), certain=True))
-            binding = binding.outer
-        return found
+    def forget(self, count: int) -> None:
+        """Forget all declarations but the first `count`: a block has ended."""
+        while len(self.declared) > count:
+            variable = self.declared.pop()
+            if variable.outer is None:
+                del self.visible[variable.name]
+            else:
+                self.visible[variable.name] = variable.outer
