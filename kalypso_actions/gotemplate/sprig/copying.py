@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.sprig.nesting import check_depth
-from kalypso_actions.gotemplate.sprig.semver import VersionValue
+from kalypso_actions.gotemplate.sprig.semver import VersionStruct, VersionValue
 from kalypso_actions.gotemplate.sprig.signature import function
 from kalypso_actions.gotemplate.sprig.versions import Version
 from kalypso_actions.gotemplate.values import ANY, FunctionError, GoMap, GoSlice, GoStruct
@@ -34,9 +34,9 @@ class _Copier:
             return self._list(value, depth + 1)
         if isinstance(value, dict):
             return self._map(value, depth + 1)
-        if isinstance(value, VersionValue):
+        if isinstance(value, VersionValue | VersionStruct):
             # Only exported fields are copied, and a version has none.
-            return VersionValue(Version())
+            return type(value)(Version())
         if isinstance(value, GoStruct) and value.fields:
             fields = {name: self.copy(field, depth + 1) for name, field in value.fields.items()}
             return GoStruct(value.type, fields, value.methods, pointer=value.pointer)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kalypso_actions.gotemplate.sprig import runes
 from kalypso_actions.gotemplate.sprig.nesting import NIL_DEREFERENCE, kind_of
 from kalypso_actions.gotemplate.sprig.signature import function
-from kalypso_actions.gotemplate.sprig.urls import URL, URLError, parse_url
-from kalypso_actions.gotemplate.text import from_bytes
+from kalypso_actions.gotemplate.urls import URL, URLError, parse_url
 from kalypso_actions.gotemplate.values import ANY_MAP, STRING, FunctionError
 
 
@@ -19,17 +17,16 @@ def url_parse(text: str) -> dict[str, object]:
         url = parse_url(text)
     except URLError as error:
         raise FunctionError(f"unable to parse url: {error}") from None
-    parts = {
+    return {
         "scheme": url.scheme,
         "host": url.host,
-        "hostname": url.hostname(),
+        "hostname": url.hostname,
         "path": url.path,
         "query": url.query,
         "opaque": url.opaque,
         "fragment": url.fragment,
-        "userinfo": url.user_info(),
+        "userinfo": url.user or "",
     }
-    return {name: from_bytes(part.encode("latin-1")) for name, part in parts.items()}
 
 
 @function("urlJoin", ANY_MAP, returns=STRING)
@@ -46,22 +43,21 @@ def url_join(parts: dict[str, object]) -> str:
     info = _part(parts, "userinfo")
     if info:
         url = _with_user(url, info)
-    return from_bytes(str(url).encode("latin-1"))
+    return str(url)
 
 
 def _with_user(url: URL, info: str) -> URL:
     try:
-        user = parse_url(from_bytes(f"proto://{info}@host".encode("latin-1")))
+        user = parse_url(f"proto://{info}@host")
     except URLError as error:
         raise FunctionError(f"unable to parse userinfo in dict: {error}") from None
-    return replace(url, user=user.user, password=user.password)
+    return replace(url, user=user.user)
 
 
 def _part(parts: dict[str, object], name: str) -> str:
-    """A part as bytes, each a character."""
     part = parts.get(name, "")
     if isinstance(part, str):
-        return runes.bytes_as_runes(part)
+        return part
     if part is None:
         raise FunctionError(NIL_DEREFERENCE)
     raise FunctionError(

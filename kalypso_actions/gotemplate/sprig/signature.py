@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -60,6 +59,12 @@ class Methods:
     def of(self, receiver: object) -> dict[str, Function]:
         """The methods of one value, which know it already."""
         return {
-            method.name: replace(method, call=partial(method.call, receiver))
+            method.name: Function(
+                method.name,
+                partial(method.call, receiver),
+                method.parameters,
+                result=method.result,
+                unusable=method.unusable,
+            )
             for method in self._declared
         }

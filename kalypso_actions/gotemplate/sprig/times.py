@@ -1,6 +1,6 @@
 """Go's `time.Time` as templates see it: a value with methods.
 
-Go has more of them, which return several values or take what no template has.
+Those are missing that only serve to write binary forms, or into given bytes.
 """
 
 from __future__ import annotations
