@@ -19,7 +19,7 @@ from kalypso_actions.goyaml.errors import YAMLBoundError, YAMLError
 from kalypso_actions.goyaml.keys import ordered
 from kalypso_actions.goyaml.layout import FOLD_COLUMN, lay_out
 from kalypso_actions.goyaml.numbers import format_float, format_integer
-from kalypso_actions.goyaml.quoting import BREAKS, inline, simple_key, text_entry
+from kalypso_actions.goyaml.quoting import BREAKS, inline, simple_key, text_entry, text_line
 from kalypso_actions.goyaml.represented import InOrder, Verbatim
 
 INDENT: Final = {2: 2, 3: 4}
@@ -108,8 +108,12 @@ class _Writer:
         """Write items whose dashes stand at `indent`, where the cursor is already."""
         pad = ""
         for item in sequence:
-            self.write(pad + "-")
-            self.behind_indicator(item, indent + 1, indent + 2, depth)
+            line = text_line(item, self.version) if type(item) is str else None
+            if line is not None:
+                self.write(f"{pad}- {line}")
+            else:
+                self.write(pad + "-")
+                self.behind_indicator(item, indent + 1, indent + 2, depth)
             pad = " " * indent
 
     def behind_key(self, value: object, indent: int, column: int, depth: int) -> None:

@@ -26,6 +26,7 @@ DIGITS: Final = re.compile("([0-9]+)")
 LETTER_AFTER_DIGIT: Final = re.compile("[0-9][A-Za-z]")
 MAX_DIGITS: Final = 18
 """Digits that fit Go's int64, whatever they are."""
+CACHED_KEYS: Final = 64
 NUMBER: Final = "\x80"
 LETTERS_LAST: Final = {ord(letter): 0x100 + ord(letter) for letter in ascii_letters}
 
@@ -79,13 +80,22 @@ def ordered(mapping: Mapping[object, object], *, version: int) -> list[tuple[obj
     """
     if len(mapping) < 2 or isinstance(mapping, InOrder):
         return list(mapping.items())
+    if len(mapping) <= CACHED_KEYS and set(map(type, mapping)) == {str}:
+        return [(key, mapping[key]) for key in _cached_order(tuple(mapping), version)]
+    return [(key, mapping[key]) for key in _order(tuple(mapping), version)]
+
+
+def _order(keys: tuple[object, ...], version: int) -> list[object]:
     natural = natural_key_v2 if version == 2 else natural_key_v3
-    ranks = [natural(key) if type(key) is str else None for key in mapping]
+    ranks = [natural(key) if type(key) is str else None for key in keys]
     if None in ranks:
         by_text = _BY_TEXT[version]
-        return sorted(mapping.items(), key=lambda item: _rank(item[0], by_text))
-    items = zip(ranks, mapping.items(), strict=True)
-    return [item for _, item in sorted(items, key=itemgetter(0))]
+        return sorted(keys, key=lambda key: _rank(key, by_text))
+    return [key for _, key in sorted(zip(ranks, keys, strict=True), key=itemgetter(0))]
+
+
+_cached_order = lru_cache(maxsize=1 << 12)(_order)
+"""For texts only: Python's `True == 1 == 1.0`, so that tuples of other keys may be equal."""
 
 
 def _rank(key: object, by_text: Callable[[str], object]) -> tuple[object, ...]:

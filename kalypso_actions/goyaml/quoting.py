@@ -129,8 +129,16 @@ def _simple_key(text: str, version: int) -> str | None:
 _cached_simple_key = lru_cache(maxsize=1 << 14)(_simple_key)
 
 
+def text_line(text: str, version: int) -> str | None:
+    """`text` and a line feed, where it is one line wherever it stands; None where it might not."""
+    scalar = inline(text, version)
+    if scalar is None or (version == 2 and " " in scalar):  # yaml.v2 may fold it
+        return None
+    return scalar + "\n"
+
+
 def text_entry(key: str, text: str, version: int) -> str | None:
-    """An entry of a mapping that is one line wherever it stands; None where it might not be."""
+    """An entry of a mapping, likewise."""
     if len(key) + len(text) > CACHED_LENGTH:
         return None
     return _cached_text_entry(key, text, version)
@@ -138,10 +146,8 @@ def text_entry(key: str, text: str, version: int) -> str | None:
 
 @lru_cache(maxsize=1 << 14)
 def _cached_text_entry(key: str, text: str, version: int) -> str | None:
-    head, scalar = simple_key(key, version), inline(text, version)
-    if head is None or scalar is None or (version == 2 and " " in scalar):  # yaml.v2 may fold it
-        return None
-    return f"{head}: {scalar}\n"
+    head, line = simple_key(key, version), text_line(text, version)
+    return None if head is None or line is None else f"{head}: {line}"
 
 
 def escape(text: str) -> str:

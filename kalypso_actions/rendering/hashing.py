@@ -76,21 +76,15 @@ class _Hasher:
 
     def entries(self, mapping: dict[object, object], depth: int) -> int:
         self.budget.spend(len(mapping) * ELEMENT_WORK, "hash")
-        result = 0
+        result = short_texts = 0
         for key, value in mapping.items():
-            if isinstance(key, str) and isinstance(value, str):
-                result ^= self.text_entry(key, value)
+            if type(key) is type(value) is str and len(key) + len(value) <= CACHED_LENGTH:
+                short_texts += len(key) + len(value)
+                result ^= _cached_text_entry(key, value)  # most entries there are
             else:
                 result ^= _ordered(self.visit(key, depth), self.visit(value, depth))
+        self.budget.spend(short_texts, "hash")
         return result
-
-    def text_entry(self, key: str, text: str) -> int:
-        """Most entries there are."""
-        size = len(key) + len(text)
-        if size > CACHED_LENGTH:
-            return _ordered(self.text(key), self.text(text))
-        self.budget.spend(size, "hash")
-        return _cached_text_entry(key, text)
 
     def structure(self, value: GoStruct, depth: int) -> int:
         if isinstance(value, TimeValue):
@@ -103,15 +97,15 @@ class _Hasher:
 
 def _number(value: object) -> int:
     if value is None:
-        return _fnv(bytes(8))
+        return _cached_fnv(bytes(8))
     if isinstance(value, bool):
-        return _fnv(bytes([value]))
+        return _cached_fnv(bytes([value]))
     if isinstance(value, int):
         width = WIDTHS.get(value.type.kind, 8) if isinstance(value, GoInt) else 8
-        return _fnv((value & MASK).to_bytes(8, "little")[:width])
+        return _cached_fnv((value & MASK).to_bytes(8, "little")[:width])
     if isinstance(value, float):
         # Python's NaN has other bits than Go's.
-        return _fnv(struct.pack("<d", value) if value == value else GO_NAN)  # noqa: PLR0124
+        return _cached_fnv(struct.pack("<d", value) if value == value else GO_NAN)  # noqa: PLR0124
     known = type_of(value)
     raise FunctionError(f"unknown kind to hash: {known.kind if known else 'invalid'}")
 
@@ -121,6 +115,9 @@ def _fnv(data: bytes) -> int:
     for byte in data:
         result = (result * PRIME & MASK) ^ byte
     return result
+
+
+_cached_fnv = lru_cache(maxsize=1 << 12)(_fnv)
 
 
 def _text(text: str) -> int:
