@@ -21,7 +21,6 @@ outcome.py           violations and score
 scalars.py           what is asked of numbers and texts
 formats.py           `format`, with mail.py for addresses
 patterns.py          regular expressions
-urls.py              URLs as Go's net/url sees them
 errors.py            errors and bounds
 
 Nothing is ever fetched, and nothing hangs: nesting, steps, sizes and numbers are bounded, and

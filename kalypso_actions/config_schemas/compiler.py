@@ -22,7 +22,7 @@ from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.patterns import Pattern, PatternError
 from kalypso_actions.config_schemas.references import Documents, inherited, reference
 from kalypso_actions.config_schemas.schema import Draft, Schema
-from kalypso_actions.config_schemas.urls import URL
+from kalypso_actions.gotemplate.urls import URL
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from kalypso_actions.config_schemas.errors import MAX_REFERENCE_LENGTH, SchemaError
 from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.schema import Draft
-from kalypso_actions.config_schemas.urls import URL, URLError, parse_url
+from kalypso_actions.gotemplate.urls import URL, URLError, parse_url
 
 _LITERAL_KEYS = frozenset({"const", "enum"})
 _NAMED_SCHEMAS = frozenset({"properties", "dependencies", "patternProperties"})
@@ -110,7 +110,7 @@ class Documents:
             return self._named[name]
         document = str(replace(url, fragment="", raw_fragment=""))
         if document in self._named:
-            return _at_pointer(self._named[document], url.pointer)
+            return _at_pointer(self._named[document], url.fragment)
         is_file = url.scheme == "file"
         if url.path.startswith("/") if is_file else url.scheme and url.host:
             raise SchemaError(

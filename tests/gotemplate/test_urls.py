@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.config_schemas.urls import URLError, parse_url
+from kalypso_actions.gotemplate.urls import URLError, parse_url
 
 BASE = "http://a/b/c/d;p?q"
 
@@ -52,6 +52,16 @@ def test_resolve(reference: str, absolute: str) -> None:
         ("a#%z", 'parse "a#%z": invalid URL escape "%z"'),
         ("http://[::1", "parse \"http://[::1\": missing ']' in host"),
         ("http://[1.2.3.4]/", 'parse "http://[1.2.3.4]/": invalid IP-literal'),
+        (
+            "http://[1:2]/",
+            'parse "http://[1:2]/": invalid host: ParseAddr("1:2"): address string too short',
+        ),
+        (
+            "http://[%251]/",
+            'parse "http://[%251]/": invalid host: ParseAddr("%1"): missing IPv6 address',
+        ),
+        ("http://[::1%25%61%0a]/", 'parse "http://[::1%25%61%0a]/": invalid URL escape "%0a"'),
+        ("a%aé", 'parse "a%aé": invalid URL escape "%a\\xc3"'),
         ("http://u<@a/", 'parse "http://u<@a/": net/url: invalid userinfo'),
         ("a\x7f", 'parse "a\\x7f": net/url: invalid control character in URL'),
     ],
@@ -61,6 +71,23 @@ def test_errors(text: str, error: str) -> None:
         parse_url(text)
 
     assert str(raised.value) == error
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("HTTP://%c3%a9:%70@h%c3%a9/a%2fb?#d%41", "http://%C3%A9:p@h%C3%A9/a%2fb?#d%41"),
+        ("/a%2fb c#{%41", "/a/b%20c#%7BA"),
+        ("http:/a", "http:/a"),
+        ("file:///a", "file:///a"),
+        ("http://[fe80::1%25e%6e0]:80", "http://[fe80::1%25en0]:80"),
+        ("./a:b", "./a:b"),
+        ("*", "*"),
+        ("x:a b?c d", "x:a b?c d"),
+    ],
+)
+def test_written_again(text: str, normal: str) -> None:
+    assert str(parse_url(text)) == normal
 
 
 @given(st.text() | st.text(alphabet="ah:/?#[]@%41.é \\"))

@@ -1,32 +1,40 @@
-"""URLs as Go's net/url reads, resolves and writes them.
-
-`$ref` and `$id` are compared in this normal form, and the formats `uri`, `uri-reference` and
-`uri-template` hold where this reads a text. Inside, a text is bytes written as Latin-1
-characters, because Go escapes and unescapes bytes.
-"""
+"""URLs as Go's net/url reads, resolves and writes them."""
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import string
 from dataclasses import dataclass, replace
+from urllib.parse import quote_from_bytes, unquote_to_bytes
 
+from kalypso_actions.gotemplate.addresses import AddressError, check_address
 from kalypso_actions.gotemplate.quoting import quote
-from kalypso_actions.gotemplate.text import from_bytes, to_bytes
+from kalypso_actions.gotemplate.text import from_bytes, normal, to_bytes
 
+# What each part holds without an escape.
 _UNRESERVED = string.ascii_letters + string.digits + "-_.~"
-_IN_PATH = frozenset(_UNRESERVED + "$&+,/:;=@")
-_IN_HOST = frozenset(_UNRESERVED + "!\"$&'()*+,:;<=>[]")
-_IN_USER = frozenset(_UNRESERVED + "$&+,;=")
-_IN_FRAGMENT = frozenset(_UNRESERVED + "!$&()*+,/:;=?@")
-_IN_ENCODED = frozenset("!$&'()*+,;=:@[]%")
-_IN_USERINFO = frozenset(_UNRESERVED + "!$&'()*+,;=:%@")
+_IN_PATH = _UNRESERVED + "$&+,/:;=@"
+_IN_HOST = _UNRESERVED + "!\"$&'()*+,:;<=>[]"
+_IN_USER = _UNRESERVED + "$&+,;="
+_IN_FRAGMENT = _UNRESERVED + "!$&()*+,/:;=?@"
+
+_ALSO_AS_WRITTEN = "!$&'()*+,;=:@[]%"
+"""What a path or fragment keeps where it was written, though it would be escaped."""
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
-_ESCAPE = re.compile("%([0-9A-Fa-f]{2})?")
+_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _PORT = re.compile(r"(?::[0-9]*)?")
+_USERINFO = re.compile(rf"[{re.escape(_UNRESERVED)}!$&'()*+,;=:%@]*")
+
+
+def _not_in_host(escapes: str) -> re.Pattern[str]:
+    """What may not stand in a host where only these bytes may be escaped."""
+    return re.compile(f"%(?!(?i:{escapes}))|[^%\x80-\U0010ffff{re.escape(_IN_HOST)}]")
+
+
+_NOT_IN_HOST = _not_in_host("25|[89a-f][0-9a-f]")
+_NOT_IN_ZONE = _not_in_host("|".join(f"{ord(byte):02x}" for byte in _IN_HOST + " %"))
 
 
 class URLError(ValueError):
@@ -35,7 +43,7 @@ class URLError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class URL:
-    """A URL's parts, path and fragment unescaped."""
+    """A URL's parts: path, host and fragment unescaped, the others as they are written."""
 
     scheme: str = ""
     opaque: str = ""
@@ -51,6 +59,14 @@ class URL:
     omit_host: bool = False
 
     @property
+    def hostname(self) -> str:
+        """The host without port and brackets."""
+        host, colon, port = self.host.rpartition(":")
+        if not colon or not _PORT.fullmatch(colon + port):
+            host = self.host
+        return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
+    @property
     def escaped_path(self) -> str:
         """The path as it was written where that is well-formed, else escaped."""
         if self.raw_path and _well_formed(self.raw_path, _IN_PATH):
@@ -64,11 +80,6 @@ class URL:
             return self.raw_fragment
         return _escaped(self.fragment, _IN_FRAGMENT)
 
-    @property
-    def pointer(self) -> str:
-        """The fragment as a text."""
-        return _to_text(self.fragment)
-
     def __str__(self) -> str:
         text = f"{self.scheme}:" if self.scheme else ""
         if self.opaque:
@@ -79,13 +90,14 @@ class URL:
             if path and path[0] != "/" and self.host:
                 text += "/"
             if not text and ":" in path.partition("/")[0]:
+                # Otherwise it would read as a scheme.
                 text = "./"
             text += path
         if self.force_query or self.query:
             text += "?" + self.query
         if self.fragment:
             text += "#" + self.escaped_fragment
-        return _to_text(text)
+        return text
 
     def _authority(self) -> str:
         if not (self.scheme or self.host or self.user is not None):
@@ -116,7 +128,7 @@ class URL:
 
 def parse_url(text: str) -> URL:
     """The URL that a text spells, absolute or relative; raises `URLError`."""
-    whole = to_bytes(text).decode("latin-1")
+    whole = normal(text)
     rest, _, fragment = whole.partition("#")
     shown = rest
     try:
@@ -127,7 +139,7 @@ def parse_url(text: str) -> URL:
             raw = "" if _escaped(plain, _IN_FRAGMENT) == fragment else fragment
             url = replace(url, fragment=plain, raw_fragment=raw)
     except URLError as error:
-        raise URLError(f"parse {quote(_to_text(shown))}: {error}") from None
+        raise URLError(f"parse {quote(shown)}: {error}") from None
     return url
 
 
@@ -169,7 +181,7 @@ def _parse_authority(authority: str) -> tuple[str | None, str]:
     host = _parse_host(host)
     if not at:
         return None, host
-    if not _IN_USERINFO.issuperset(user):
+    if not _USERINFO.fullmatch(user):
         raise URLError("net/url: invalid userinfo")
     name, colon, password = (_unescaped(part) for part in user.partition(":"))
     return _escaped(name, _IN_USER) + colon + _escaped(password, _IN_USER), host
@@ -182,79 +194,62 @@ def _parse_host(host: str) -> str:
         return _parse_literal_host(host)
     if ":" in host:
         _check_port(host[host.rfind(":") :])
-    return _unescaped_host(host)
+    return _unescaped_host(host, _NOT_IN_HOST)
 
 
 def _check_port(port: str) -> None:
     if not _PORT.fullmatch(port):
-        raise URLError(f"invalid port {quote(_to_text(port))} after host")
+        raise URLError(f"invalid port {quote(port)} after host")
 
 
 def _parse_literal_host(host: str) -> str:
+    """An IPv6 address in brackets, perhaps with a zone, and perhaps a port behind."""
     end = host.rfind("]")
     if end < 0:
         raise URLError("missing ']' in host")
-    _check_port(host[end + 1 :])
-    address, zone_mark, zone = host[1:end].partition("%25")
-    address = _unescaped_host(address)
-    if zone_mark:
-        zone = "%" + _unescaped_host(zone, in_zone=True)
-    if is_ip_address(address + zone) and ":" not in address:
-        raise URLError("invalid IP-literal")
-    if not is_ip_address(address) or zone == "%":
-        raise URLError(f"invalid host: {quote(_to_text(address + zone))} is no IPv6 address")
-    return f"[{address}{zone}]{host[end + 1 :]}"
-
-
-def is_ip_address(text: str) -> bool:
-    """Whether Go's net.ParseIP reads an address, which has no zone."""
-    if "%" in text:
-        return False
+    port = host[end + 1 :]
+    _check_port(port)
+    name, zone_mark, zone = host[1:end].partition("%25")
+    address = _unescaped_host(name, _NOT_IN_HOST)
+    address += _unescaped_host(zone_mark + zone, _NOT_IN_ZONE)
     try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
+        check_address(address)
+    except AddressError as error:
+        raise URLError(f"invalid host: {error}") from None
+    if ":" not in address:
+        raise URLError("invalid IP-literal")
+    return f"[{address}]{port}"
 
 
-def _unescaped_host(text: str, *, in_zone: bool = False) -> str:
-    """A host unescaped: only bytes that are not ASCII may be escaped, in a zone any of a host's."""
-    at = 0
-    while at < len(text):
-        character = text[at]
-        if character == "%":
-            code = text[at : at + 3]
-            byte = _unescaped(code)
-            allowed = byte == " " or byte in _IN_HOST if in_zone else byte >= "\x80"
-            if byte != "%" and not allowed:
-                raise URLError(f"invalid URL escape {quote(code)}")
-            at += 3
-            continue
-        if character < "\x80" and character not in _IN_HOST:
-            raise URLError(f"invalid character {quote(character)} in host name")
-        at += 1
-    return _unescaped(text)
+def _unescaped_host(text: str, refused: re.Pattern[str]) -> str:
+    found = refused.search(text)
+    if found is None:
+        return _unescaped(text)
+    if found[0] == "%":
+        raise _bad_escape(text, found.start())
+    raise URLError(f"invalid character {quote(found[0])} in host name")
 
 
 def _unescaped(text: str) -> str:
-    for escape in _ESCAPE.finditer(text):
-        if escape[1] is None:
-            raise URLError(f"invalid URL escape {quote(_to_text(text[escape.start() :][:3]))}")
-    return _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
-
-
-def _escaped(text: str, allowed: frozenset[str]) -> str:
-    if allowed.issuperset(text):
+    if "%" not in text:
         return text
-    return "".join(byte if byte in allowed else f"%{ord(byte):02X}" for byte in text)
+    bad = _BAD_ESCAPE.search(text)
+    if bad is not None:
+        raise _bad_escape(text, bad.start())
+    return from_bytes(unquote_to_bytes(to_bytes(text)))
 
 
-def _well_formed(text: str, allowed: frozenset[str]) -> bool:
-    return all(byte in allowed or byte in _IN_ENCODED for byte in text)
+def _bad_escape(text: str, at: int) -> URLError:
+    """Go shows three bytes, which may end inside of a character."""
+    return URLError(f"invalid URL escape {quote(from_bytes(to_bytes(text[at:])[:3]))}")
 
 
-def _to_text(data: str) -> str:
-    return from_bytes(data.encode("latin-1"))
+def _escaped(text: str, allowed: str) -> str:
+    return quote_from_bytes(to_bytes(text), safe=allowed)
+
+
+def _well_formed(text: str, allowed: str) -> bool:
+    return set(text) <= set(allowed + _ALSO_AS_WRITTEN)
 
 
 def _resolved_path(base: str, reference: str) -> str:
