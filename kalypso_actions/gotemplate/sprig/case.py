@@ -1,4 +1,4 @@
-"""Letter case and word forms: titles, camelCase, snake_case, initials."""
+"""Letter case, and what is told by words: titles, initials, white space."""
 
 from __future__ import annotations
 
@@ -81,27 +81,3 @@ def nospace(text: str) -> str:
     found = runes.bytes_as_runes(text)
     kept = "".join([rune for rune in found if rune not in SPACES])
     return text if len(kept) == len(found) else kept
-
-
-def _connects(rune: str) -> bool:
-    return rune in "-_" or rune in SPACES
-
-
-@function("camelcase", STRING, returns=STRING)
-def camelcase(text: str) -> str:
-    """`some_words` to `SomeWords`; connectors in front stay, of several in a row one goes."""
-    found = to_runes(text)
-    words = found.lstrip("-_" + SPACES)
-    if not words:
-        # The last connector is written twice, and a text without any is empty.
-        return found + found[-1:]
-    changed = [found[: len(found) - len(words)]]
-    before = runes.to_upper(words[0])
-    for rune in words[1:]:
-        if not _connects(before) or _connects(rune):
-            changed.append(before)
-            before = rune
-        else:
-            before = runes.to_upper(rune)
-    changed.append(before)
-    return "".join(changed)

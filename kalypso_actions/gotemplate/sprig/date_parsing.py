@@ -89,70 +89,70 @@ class _Parser:
     def read(self, element: str, following: str) -> None:
         """Read one element of the layout."""
         if is_offset(element):
-            self._read_offset(element)
+            self.read_offset(element)
         elif is_fraction(element):
-            self._read_fraction(element)
+            self.read_fraction(element)
         else:
             _READERS[element](self)
         if element in ("5", "05") and not is_fraction(following):
             # A fraction may follow the second though the layout has none.
-            self._read_fraction(".9")
+            self.read_fraction(".9")
 
-    def _take(self, pattern: str) -> str:
+    def take(self, pattern: str) -> str:
         match = re.match(pattern, self.rest)
         if match is None:
             raise ValueError("bad value")
         self.rest = self.rest[match.end() :]
         return match[0]
 
-    def _take_number(self, pattern: str, least: int, most: int) -> int:
-        number = int(self._take(pattern))
+    def take_number(self, pattern: str, least: int, most: int) -> int:
+        number = int(self.take(pattern))
         if not least <= number <= most:
             raise ValueError("out of range")
         return number
 
-    def _take_name(self, names: list[str]) -> int:
+    def take_name(self, names: list[str]) -> int:
         for index, name in enumerate(names):
             if _equal_letters(self.rest[: len(name)], name):
                 self.rest = self.rest[len(name) :]
                 return index
         raise ValueError("unknown name")
 
-    def _read_year(self) -> None:
-        self.year = int(self._take("[0-9]{4}"))
+    def read_year(self) -> None:
+        self.year = int(self.take("[0-9]{4}"))
 
-    def _read_short_year(self) -> None:
-        year = int(self._take("[0-9]{2}|[+-][0-9]"))
+    def read_short_year(self) -> None:
+        year = int(self.take("[0-9]{2}|[+-][0-9]"))
         self.year = year + (1900 if year >= 69 else 2000)
 
-    def _read_month_name(self, length: int | None = None) -> None:
-        self.month = self._take_name([month[:length] for month in MONTHS]) + 1
+    def read_month_name(self, length: int | None = None) -> None:
+        self.month = self.take_name([month[:length] for month in MONTHS]) + 1
 
-    def _read_weekday(self, length: int | None = None) -> None:
-        self._take_name([day[:length] for day in WEEKDAYS])
+    def read_weekday(self, length: int | None = None) -> None:
+        self.take_name([day[:length] for day in WEEKDAYS])
 
-    def _read_month(self, digits: str) -> None:
-        self.month = self._take_number(digits, 1, 12)
+    def read_month(self, digits: str) -> None:
+        self.month = self.take_number(digits, 1, 12)
 
-    def _read_day(self, digits: str) -> None:
-        self.day = int(self._take(digits))
+    def read_day(self, digits: str) -> None:
+        self.day = int(self.take(digits))
 
-    def _read_year_day(self, digits: str) -> None:
-        self.year_day = int(self._take(digits))
+    def read_year_day(self, digits: str) -> None:
+        self.year_day = int(self.take(digits))
 
-    def _read_hour(self, digits: str, most: int) -> None:
-        self.hour = self._take_number(digits, 0, most)
+    def read_hour(self, digits: str, most: int) -> None:
+        self.hour = self.take_number(digits, 0, most)
 
-    def _read_minute(self, digits: str) -> None:
-        self.minute = self._take_number(digits, 0, 59)
+    def read_minute(self, digits: str) -> None:
+        self.minute = self.take_number(digits, 0, 59)
 
-    def _read_second(self, digits: str) -> None:
-        self.second = self._take_number(digits, 0, 59)
+    def read_second(self, digits: str) -> None:
+        self.second = self.take_number(digits, 0, 59)
 
-    def _read_half(self, halves: str) -> None:
-        self.half = self._take(halves).upper()
+    def read_half(self, halves: str) -> None:
+        self.half = self.take(halves).upper()
 
-    def _read_zone(self) -> None:
+    def read_zone(self) -> None:
         if self.rest.startswith("UTC"):
             self.rest = self.rest[3:]
             self.location = UTC_LOCATION
@@ -163,7 +163,7 @@ class _Parser:
         self.abbreviation = match[0]
         self.rest = self.rest[match.end() :]
 
-    def _read_offset(self, element: str) -> None:
+    def read_offset(self, element: str) -> None:
         if element[0] == "Z" and self.rest[:1] == "Z":
             self.rest = self.rest[1:]
             self.location = UTC_LOCATION
@@ -178,9 +178,9 @@ class _Parser:
         offset = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
         self.offset = -offset if sign == "-" else offset
 
-    def _read_fraction(self, element: str) -> None:
+    def read_fraction(self, element: str) -> None:
         if element[1] == "0":
-            digits = self._take(f"[.,][0-9]{{{len(element) - 1}}}")
+            digits = self.take(f"[.,][0-9]{{{len(element) - 1}}}")
         else:
             match = _FRACTION.match(self.rest)
             if match is None:
@@ -195,15 +195,15 @@ class _Parser:
             self.hour += 12
         elif self.half == "AM" and self.hour == 12:
             self.hour = 0
-        month, day = self._month_and_day()
+        month, day = self.month_and_day()
         if not 1 <= day <= days_in_month(self.year, month):
             raise ValueError("day out of range")
         second = (self.hour * 60 + self.minute) * 60 + self.second
-        location, offset = self._location()
+        location, offset = self.zone()
         instant = from_date(self.year, month, day, second - offset, self.nanosecond, UTC_LOCATION)
         return instant.at(location)
 
-    def _month_and_day(self) -> tuple[int, int]:
+    def month_and_day(self) -> tuple[int, int]:
         if self.year_day is None:
             return (
                 1 if self.month is None else self.month,
@@ -219,7 +219,7 @@ class _Parser:
             raise ValueError("day of the year is another day")
         return month, day
 
-    def _location(self) -> tuple[Location, int]:
+    def zone(self) -> tuple[Location, int]:
         """Where the date is looked at from, and how far east of UTC it is meant."""
         if self.location is not None:
             return self.location, 0
@@ -242,27 +242,27 @@ def _equal_letters(text: str, name: str) -> bool:
 _Reader = Callable[[_Parser], None]
 
 _READERS: dict[str, _Reader] = {
-    "2006": _Parser._read_year,
-    "06": _Parser._read_short_year,
-    "January": _Parser._read_month_name,
-    "Jan": lambda parser: parser._read_month_name(3),
-    "1": lambda parser: parser._read_month("[0-9]{1,2}"),
-    "01": lambda parser: parser._read_month("[0-9]{2}"),
-    "Monday": _Parser._read_weekday,
-    "Mon": lambda parser: parser._read_weekday(3),
-    "2": lambda parser: parser._read_day("[0-9]{1,2}"),
-    "_2": lambda parser: parser._read_day(" ?[0-9]{1,2}"),
-    "02": lambda parser: parser._read_day("[0-9]{2}"),
-    "__2": lambda parser: parser._read_year_day(" {0,2}[0-9]{1,3}"),
-    "002": lambda parser: parser._read_year_day("[0-9]{3}"),
-    "15": lambda parser: parser._read_hour("[0-9]{1,2}", 23),
-    "3": lambda parser: parser._read_hour("[0-9]{1,2}", 12),
-    "03": lambda parser: parser._read_hour("[0-9]{2}", 12),
-    "4": lambda parser: parser._read_minute("[0-9]{1,2}"),
-    "04": lambda parser: parser._read_minute("[0-9]{2}"),
-    "5": lambda parser: parser._read_second("[0-9]{1,2}"),
-    "05": lambda parser: parser._read_second("[0-9]{2}"),
-    "PM": lambda parser: parser._read_half("PM|AM"),
-    "pm": lambda parser: parser._read_half("pm|am"),
-    "MST": _Parser._read_zone,
+    "2006": _Parser.read_year,
+    "06": _Parser.read_short_year,
+    "January": _Parser.read_month_name,
+    "Jan": lambda parser: parser.read_month_name(3),
+    "1": lambda parser: parser.read_month("[0-9]{1,2}"),
+    "01": lambda parser: parser.read_month("[0-9]{2}"),
+    "Monday": _Parser.read_weekday,
+    "Mon": lambda parser: parser.read_weekday(3),
+    "2": lambda parser: parser.read_day("[0-9]{1,2}"),
+    "_2": lambda parser: parser.read_day(" ?[0-9]{1,2}"),
+    "02": lambda parser: parser.read_day("[0-9]{2}"),
+    "__2": lambda parser: parser.read_year_day(" {0,2}[0-9]{1,3}"),
+    "002": lambda parser: parser.read_year_day("[0-9]{3}"),
+    "15": lambda parser: parser.read_hour("[0-9]{1,2}", 23),
+    "3": lambda parser: parser.read_hour("[0-9]{1,2}", 12),
+    "03": lambda parser: parser.read_hour("[0-9]{2}", 12),
+    "4": lambda parser: parser.read_minute("[0-9]{1,2}"),
+    "04": lambda parser: parser.read_minute("[0-9]{2}"),
+    "5": lambda parser: parser.read_second("[0-9]{1,2}"),
+    "05": lambda parser: parser.read_second("[0-9]{2}"),
+    "PM": lambda parser: parser.read_half("PM|AM"),
+    "pm": lambda parser: parser.read_half("pm|am"),
+    "MST": _Parser.read_zone,
 }

@@ -5,10 +5,12 @@ from __future__ import annotations
 from kalypso_actions.gotemplate.sprig.signature import function
 from kalypso_actions.gotemplate.values import ANY, BOOL
 
+_EMPTY_IF_FALSE = (str, int, float, complex, list, dict)
+
 
 def is_empty(value: object) -> bool:
     """Whether a value is nil, false, zero, or a text, list or map without anything in it."""
-    return value is None or (isinstance(value, str | int | float | list | dict) and not value)
+    return value is None or (isinstance(value, _EMPTY_IF_FALSE) and not value)
 
 
 @function("empty", ANY, returns=BOOL)

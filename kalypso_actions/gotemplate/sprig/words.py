@@ -1,6 +1,6 @@
-"""Words joined by a connector: `HTTPServer` to `http_server`.
+"""Words joined by a connector or by their case, as huandu/xstrings 1.4 does it.
 
-Follows huandu/xstrings 1.4: a text falls into words of one kind each, and the kinds of two
+`HTTPServer` to `http_server`: a text falls into words of one kind each, and the kinds of two
 neighbours decide whether a connector stands between them.
 """
 
@@ -22,6 +22,8 @@ _WORDS = re.compile("U+(?=UL)|UU+|UL*|L+|N+|[SC]+|P[PC]*|O+")
 Hyphens and underscores are connectors, but behind other punctuation they belong to it.
 """
 
+_CONNECTORS = "-_" + runes.SPACES
+
 _HAN = (("\u3400", "\u4d85"), ("\u4e00", "\u9fcc"), ("\U00020000", "\U0002b81d"))
 _INVALID = re.compile("[\udc80-\udcff\ufffd]")
 
@@ -38,6 +40,25 @@ def snakecase(text: str) -> str:
 def kebabcase(text: str) -> str:
     """`HTTPServer` to `http-server`."""
     return _Joiner(text, "-").join()
+
+
+@function("camelcase", STRING, returns=STRING)
+def camelcase(text: str) -> str:
+    """`some_words` to `SomeWords`; connectors in front stay, of several in a row one goes."""
+    found = to_runes(text)
+    words = found.lstrip(_CONNECTORS)
+    if not words:
+        # The last connector is written twice, and a text without any is empty.
+        return found + found[-1:]
+    changed = [found[: len(found) - len(words)]]
+    before = runes.to_upper(words[0])
+    for rune in words[1:]:
+        if before in _CONNECTORS and rune not in _CONNECTORS:
+            before = runes.to_upper(rune)
+        else:
+            changed.append(before)
+            before = rune
+    return "".join([*changed, before])
 
 
 def _kind(rune: str) -> str:
@@ -105,7 +126,7 @@ class _Joiner:
         kind, word = self.words[self.position]
         self.position += 1
         if kind == _CONNECTOR:
-            word = "".join([self.connector if _is_connector(rune) else "\ufffd" for rune in word])
+            word = "".join([self.connector if rune in _CONNECTORS else "\ufffd" for rune in word])
         elif kind == _UPPER:
             word = "".join(
                 [runes.to_lower(rune) if runes.is_upper(rune) else rune for rune in to_runes(word)]
@@ -136,7 +157,3 @@ class _Joiner:
     def _connect(self, *unless: str) -> None:
         if self.kind not in unless:
             self.written.append(self.connector)
-
-
-def _is_connector(rune: str) -> bool:
-    return rune in "-_" or rune in runes.SPACES
