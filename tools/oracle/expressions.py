@@ -33,6 +33,9 @@ WIDER: dict[str, tuple[str, ...]] = {
 }
 """What does for a type besides itself."""
 
+SPACES = ("  ", "\n", "\t", "\r\n ")
+"""What rarely stands between arguments."""
+
 INDEXED = (
     ["list", "index"],
     ["map", "key"],
@@ -180,7 +183,8 @@ class Expressions:
     def _arguments(self, types: list[str], scope: Scope, depth: int) -> list[str | Tree]:
         parts: list[str | Tree] = []
         for type_ in types:
-            parts += [" ", self.operand(type_, scope, depth)]
+            space = self.source.choice(SPACES) if self.source.random() < 0.03 else " "
+            parts += [space, self.operand(type_, scope, depth)]
         return parts
 
     def _parenthesised(self, type_: str, scope: Scope, depth: int) -> Tree:

@@ -26,6 +26,9 @@ TEXTS = (
     '"',
     "%v",
     "}}",
+    "\r\n",
+    "\u00a0\v",
+    "{{`{{`}}",
 )
 ELEMENTS = {"ints": "int", "strs": "str", "strmap": "str", "count": "int"}
 """Of what type the elements of an iterable are, where that is known."""
@@ -78,18 +81,21 @@ class _Statements:
         self.names = 0
 
     def template(self) -> Tree:
-        """Defines first, then the body, which may call them."""
+        """Defines, mostly first, and the body, which may call them."""
         defined: list[str] = []
-        parts: list[str | Tree] = []
+        definitions: list[Tree] = []
         for _ in range(self.source.choice([0, 0, 0, 1, 2])):
-            name = self._name("t")
+            again = defined and self.source.random() < 0.05
+            name = self.source.choice(defined) if again else self._name("t")
             scope = Scope(dot="any", data_is_root=False, templates=tuple(defined))
-            parts.append(
-                tree("item", self._open(f'define "{name}"'), self.body(scope, 1), self._end())
-            )
+            head = self._open(f'define "{name}"')
+            definitions.append(tree("item", head, self.body(scope, 1), self._end()))
             defined.append(name)
         scope = Scope(templates=tuple(defined))
-        return tree("body", *parts, self.body(scope, self.source.randint(1, 3)))
+        body = self.body(scope, self.source.randint(1, 3))
+        if self.source.random() < 0.3:
+            return tree("body", body, *definitions)
+        return tree("body", *definitions, body)
 
     def body(self, scope: Scope, depth: int) -> Tree:
         """One to three items, each in the scope that the ones before it leave."""
