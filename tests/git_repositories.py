@@ -4,48 +4,72 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
-from textwrap import dedent
 
-AUTHOR = {
-    "GIT_AUTHOR_NAME": "Test",
-    "GIT_AUTHOR_EMAIL": "test@git.test",
-    "GIT_COMMITTER_NAME": "Test",
-    "GIT_COMMITTER_EMAIL": "test@git.test",
-    "GIT_CONFIG_NOSYSTEM": "1",
+from kalypso_actions.clients.process import Programs
+
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "HOME": os.devnull,
     "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "n",
+    "GIT_AUTHOR_EMAIL": "n@example.com",
+    "GIT_COMMITTER_NAME": "n",
+    "GIT_COMMITTER_EMAIL": "n@example.com",
+    "GIT_ALLOW_PROTOCOL": "file",
 }
 
 
-def git(repository: Path, *arguments: str) -> str:
-    """What a git command says in `repository`."""
-    return subprocess.run(
+def programs(**more: str) -> Programs:
+    """Programs with the PATH of the machine and nothing else of its environment."""
+    return Programs({"PATH": os.environ["PATH"], **more})
+
+
+def git(folder: Path, *arguments: str, stdin: bytes = b"", statuses: Container[int] = (0,)) -> str:
+    """Run git as a person would, and return what it says; it must end with one of `statuses`."""
+    done = subprocess.run(
         ["git", *arguments],
-        cwd=repository,
-        check=True,
+        cwd=folder,
+        env=ENVIRONMENT,
+        input=stdin,
         capture_output=True,
-        text=True,
-        env={"PATH": os.environ["PATH"], "HOME": str(repository), **AUTHOR},
-    ).stdout.strip()
+        check=False,
+    )
+    assert done.returncode in statuses, done.stderr.decode()
+    return done.stdout.decode("utf-8", "surrogateescape").strip()
 
 
-def commit(repository: Path, files: Mapping[str, str], branch: str = "main") -> str:
-    """Commit `files` (their texts are dedented) as the whole content of `branch`; the commit's id.
+def repository(path: Path, *, branch: str = "main", object_format: str = "sha1") -> Path:
+    """An empty repository that serves what our client asks for."""
+    path.mkdir(parents=True)
+    git(path, "init", "--quiet", f"--initial-branch={branch}", f"--object-format={object_format}")
+    git(path, "config", "uploadpack.allowFilter", "true")
+    return path
+
+
+def commit(path: Path, files: Mapping[str, str | bytes], message: str = "change") -> str:
+    """Commit these files on the branch that is checked out; returns the commit's id."""
+    for name, content in files.items():
+        file = path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    git(path, "add", "--all")
+    git(path, "commit", "--quiet", "--allow-empty", "-m", message)
+    return git(path, "rev-parse", "HEAD")
+
+
+def commit_branch(path: Path, files: Mapping[str, str | bytes], branch: str = "main") -> str:
+    """Commit these files as the whole content of a branch; returns the commit's id.
 
     The repository is made where it does not exist; a new branch has no history.
     """
-    if not repository.exists():
-        repository.mkdir(parents=True)
-        git(repository, "init", "-q", "-b", branch)
-    if git(repository, "branch", "--list", branch):
-        git(repository, "switch", "-q", branch)
-    elif git(repository, "branch", "--list"):
-        git(repository, "switch", "-q", "--orphan", branch)
-    git(repository, "rm", "-rq", "--ignore-unmatch", ".")
-    for path, text in files.items():
-        (repository / path).parent.mkdir(parents=True, exist_ok=True)
-        (repository / path).write_text(dedent(text))
-    git(repository, "add", "-A")
-    git(repository, "commit", "-q", "--allow-empty", "-m", "change")
-    return git(repository, "rev-parse", "HEAD")
+    if not path.exists():
+        repository(path, branch=branch)
+    elif git(path, "branch", "--list", branch):
+        git(path, "switch", "--quiet", branch)
+    else:
+        git(path, "switch", "--quiet", "--orphan", branch)
+    git(path, "rm", "-r", "--quiet", "--ignore-unmatch", ".")
+    return commit(path, files)

@@ -10,7 +10,7 @@ import pytest
 from kalypso_actions.clients.folder import FolderFiles, blob_id
 from kalypso_actions.clients.git import GitRepository
 from kalypso_actions.errors import KalypsoError
-from tests.clients.repositories import commit, git, programs, repository
+from tests.git_repositories import commit, git, programs, repository
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes and links as POSIX has them")
 

@@ -12,7 +12,7 @@ import pytest
 
 from kalypso_actions.clients.kustomize import Kustomize, find_kustomize
 from kalypso_actions.errors import KalypsoError
-from tests.clients.repositories import programs
+from tests.git_repositories import programs
 from tests.sources.trees import kustomization, manifest
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="the script is one for POSIX")

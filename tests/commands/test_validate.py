@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.git_repositories import commit, git
+from tests.git_repositories import commit_branch, git
 
 FLEET = Path(__file__).parents[1] / "golden" / "fleet"
 
@@ -119,7 +119,7 @@ def test_a_bare_repository_is_main_and_its_environments(planes: Path, tmp_path: 
         files = {
             str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*") if f.is_file()
         }
-        commit(clone, files, branch)
+        commit_branch(clone, files, branch)
     git(tmp_path, "clone", "-q", "--bare", str(clone), str(bare))
     code, document = validate(bare)
     assert (code, messages(document)) == (0, [])
@@ -130,7 +130,7 @@ def test_a_bare_repository_is_main_and_its_environments(planes: Path, tmp_path: 
 
 def test_a_clone_is_its_working_tree(tmp_path: Path) -> None:
     clone = tmp_path / "clone"
-    commit(clone, {"a.yaml": "# nothing\n"})
+    commit_branch(clone, {"a.yaml": "# nothing\n"})
     (clone / "a.yaml").write_text("kind: [\n")
     code, _ = validate(clone)
     assert code == 1

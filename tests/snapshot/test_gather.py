@@ -16,7 +16,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.plan import unwatched
 from kalypso_actions.report.documents import RenderDocument
-from tests.git_repositories import commit, git
+from tests.git_repositories import commit_branch, git
 
 API = "apiVersion: scheduler.kalypso.io/v1alpha1"
 
@@ -45,7 +45,7 @@ class Planes:
         self.control_plane = folder / "control-plane"
         self.app = folder / "app"
         self.gitops = folder / "gitops"
-        commit(self.app, {"workload.yaml": workload()})
+        commit_branch(self.app, {"workload.yaml": workload()})
         self.main = self.commit_main()
         self.commit_dev(self.main)
 
@@ -62,7 +62,7 @@ class Planes:
                 f"{{workload: {{repo: '{self.app}', branch: main, path: .}}, workspace: team}}",
             ),
         }
-        return commit(self.control_plane, {**base, **files})
+        return commit_branch(self.control_plane, {**base, **files})
 
     def commit_dev(self, promoted: str = "", **files: str) -> None:
         pinned = f", commit: {promoted}" if promoted else ""
@@ -83,7 +83,7 @@ class Planes:
             ),
             "elsewhere.yaml": "not: read",
         }
-        commit(self.control_plane, {**base, **files}, branch="env/dev")
+        commit_branch(self.control_plane, {**base, **files}, branch="env/dev")
 
     def render(self, **given: object) -> RenderDocument:
         inputs = RenderInputs.model_validate(
@@ -118,7 +118,7 @@ def test_the_environment_object_names_the_branch_and_path(planes: Planes) -> Non
 
 
 def test_without_an_environment_object_the_branch_has_its_name(planes: Planes) -> None:
-    commit(planes.control_plane, {"a.yaml": ""}, branch="plain")
+    commit_branch(planes.control_plane, {"a.yaml": ""}, branch="plain")
     assert planes.render(environment="plain").assignments == ()
     with pytest.raises(KalypsoError, match="there is no Environment 'nowhere'"):
         planes.render(environment="nowhere")
@@ -184,14 +184,16 @@ def propose(planes: Planes) -> str:
     """Render onto the GitOps repository and commit the result there; the app's commit in it."""
     options = {"gitops": str(planes.gitops)} if planes.gitops.exists() else {}
     tree = planes.rendered(**options)
-    commit(planes.gitops, tree, branch="dev")
+    commit_branch(planes.gitops, tree, branch="dev")
     sources = json.loads(tree[".github/tracking/sources.json"])
     return str(sources["registrations"]["app"]["commit"])
 
 
 def test_the_last_good_commit_stands_in_for_a_head_that_is_no_good(planes: Planes) -> None:
     good = propose(planes)
-    commit(planes.app, {"workload.yaml": workload(target="new"), "evil.yaml": template("t", "x")})
+    commit_branch(
+        planes.app, {"workload.yaml": workload(target="new"), "evil.yaml": template("t", "x")}
+    )
     result = planes.render(gitops=str(planes.gitops))
     assert not result.problems
     assert result.degraded
@@ -205,9 +207,9 @@ def test_the_last_good_commit_stands_in_for_a_head_that_is_no_good(planes: Plane
 
 def test_it_heals(planes: Planes) -> None:
     propose(planes)
-    commit(planes.app, {"workload.yaml": "kind: ["})
+    commit_branch(planes.app, {"workload.yaml": "kind: ["})
     assert propose(planes) == propose(planes)
-    commit(planes.app, {"workload.yaml": workload(target="new")})
+    commit_branch(planes.app, {"workload.yaml": workload(target="new")})
     result = planes.render(gitops=str(planes.gitops))
     assert not result.degraded
     assert [a.deployment_target for a in result.assignments] == ["app-new"]
@@ -225,7 +227,7 @@ def test_a_commit_that_is_gone_leaves_the_targets_as_they_are(planes: Planes) ->
 
 def test_two_registrations_that_deliver_one_name(planes: Planes) -> None:
     rival = planes.folder / "rival"
-    commit(rival, {"workload.yaml": workload()})
+    commit_branch(rival, {"workload.yaml": workload()})
     main = planes.commit_main(
         **{
             "rival.yaml": document(
@@ -246,8 +248,8 @@ def test_two_registrations_that_deliver_one_name(planes: Planes) -> None:
 
 
 def test_the_branch_of_the_gitops_repository(planes: Planes) -> None:
-    commit(planes.gitops, {"large/README.md": "of main"}, branch="main")
-    commit(planes.gitops, {"large/README.md": "of dev"}, branch="dev")
+    commit_branch(planes.gitops, {"large/README.md": "of main"}, branch="main")
+    commit_branch(planes.gitops, {"large/README.md": "of dev"}, branch="dev")
     repo = document("GitOpsRepo", "dev", f"{{repo: '{planes.gitops}', branch: dev, path: .}}")
     planes.commit_dev(planes.main, **{"fleet/gitops-repo.yaml": repo})
     assert planes.render(gitops=str(planes.gitops)).changes.modified == ("large/README.md",)
@@ -256,7 +258,9 @@ def test_the_branch_of_the_gitops_repository(planes: Planes) -> None:
 
 
 def test_kept_files_of_the_gitops_repository_reach_the_output(planes: Planes) -> None:
-    commit(planes.gitops, {"NOTICE": "ours\n", ".github/workflows/x.yaml": "a: b\n"}, branch="dev")
+    commit_branch(
+        planes.gitops, {"NOTICE": "ours\n", ".github/workflows/x.yaml": "a: b\n"}, branch="dev"
+    )
     (planes.gitops / "run.sh").write_text("x")
     (planes.gitops / "run.sh").chmod(0o755)
     git(planes.gitops, "add", "-A")

@@ -12,7 +12,7 @@ from kalypso_actions.clients.git import GitFiles, GitRepository
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import Reading, Revision, RevisionFiles
 from kalypso_actions.snapshot.reading import KustomizeBuild, kustomize_builder, read_documents
-from tests.clients.repositories import commit, git, programs, repository
+from tests.git_repositories import commit, git, programs, repository
 from tests.sources.trees import kustomization, manifest, texts
 
 URL = "https://example.com/org/repo"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kalypso_actions.sources.ignore import read_ignore_files
+from tests.git_repositories import git
 
 
 def excluded(path: str, **files: str) -> bool:
@@ -162,23 +159,9 @@ def test_without_negation_patterns_mean_what_they_mean_to_git(
     """Asks `git check-ignore`; the paths need not exist for it."""
     folder = tmp_path_factory.getbasetemp() / "ignoring"
     if not folder.exists():
-        _git(folder.parent, "init", "--quiet", str(folder))
+        git(folder.parent, "init", "--quiet", str(folder))
     text = "\n".join(patterns) + "\n"
     (folder / ".gitignore").write_text(text)
-    ignored = _git(folder, "check-ignore", "--no-index", "--stdin", stdin="\n".join(PATHS))
+    paths = "\n".join(PATHS).encode()
+    ignored = git(folder, "check-ignore", "--no-index", "--stdin", stdin=paths, statuses=(0, 1))
     assert {path for path in PATHS if excluded(path, root=text)} == set(ignored.split())
-
-
-def _git(folder: Path, *arguments: str, stdin: str = "") -> str:
-    environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull}
-    done = subprocess.run(
-        ["git", *arguments],
-        cwd=folder,
-        env=environment,
-        input=stdin,
-        text=True,
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode in {0, 1}, done.stderr
-    return done.stdout

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from tests.clients.repositories import ENVIRONMENT
+from tests.git_repositories import ENVIRONMENT
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 from kalypso_actions.clients.git import GitRepository, is_repository
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import FileEntry
-from tests.clients.repositories import commit, git, programs, repository
+from tests.git_repositories import commit, git, programs, repository
 
 
 def opened(path: Path) -> GitRepository:

@@ -13,7 +13,7 @@ from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError
 from tests.clients.git.servers import serving
-from tests.clients.repositories import commit, git, programs, repository
+from tests.git_repositories import commit, git, programs, repository
 
 
 def remotes(
