@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE, FileEntry
+from kalypso_actions.model.object_ids import blob_id
 
 
 class FolderFiles:
@@ -74,11 +74,6 @@ class FolderFiles:
     def _unreadable(self, error: OSError, path: str = "") -> KalypsoError:
         where = Location(self._repository, path)
         return KalypsoError(f"cannot be read: {error.strerror} ({error.filename})", where)
-
-
-def blob_id(content: bytes) -> str:
-    """The id that git gives to a file of this content (in a repository with SHA-1 ids)."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def _walk(top: Path) -> Iterator[tuple[str, str]]:

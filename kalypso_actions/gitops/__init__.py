@@ -1,6 +1,5 @@
 """Rendered files × the existing tree → the proposed tree and its changes.
 
-blobs.py          the id that git gives to a content
 provenance.py     .github/tracking/sources.json
 proposal.py       what a run wants to stand in the tree
 changes.py        the proposal held against the existing tree

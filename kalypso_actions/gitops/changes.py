@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.gitops.blobs import blob_id
 from kalypso_actions.gitops.proposal import Proposal, tree_files
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import README_FILE, README_TEXT, SOURCES_FILE, TARGET_FILES
+from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 
 SMALL_REMOVAL = 5

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.folder import FolderFiles, blob_id
+from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository
 from kalypso_actions.errors import KalypsoError
-from tests.git_repositories import commit, git, programs, repository
+from tests.git_repositories import commit, programs, repository
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes and links as POSIX has them")
 
@@ -82,8 +82,3 @@ def test_file_that_goes_away(tmp_path: Path) -> None:
     (tmp_path / "x").unlink()
     with pytest.raises(KalypsoError, match="cannot be read"):
         folder.read(["x"])
-
-
-def test_blob_id(tmp_path: Path) -> None:
-    path = repository(tmp_path / "repo")
-    assert blob_id(b"hello\n") == git(path, "hash-object", "--stdin", stdin=b"hello\n")

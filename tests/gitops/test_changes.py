@@ -8,8 +8,8 @@ import pytest
 
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops import Kept, Proposal, compute_changes, gitops_folder, mass_removal
-from kalypso_actions.gitops.blobs import blob_id
 from kalypso_actions.model.layout import README_TEXT
+from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 from tests.builders import HERE, entry
 
@@ -233,7 +233,3 @@ def test_the_folder_of_a_path(path: str, folder: str) -> None:
 def test_a_path_that_leaves_the_repository(path: str) -> None:
     with pytest.raises(KalypsoError, match="leaves the repository"):
         gitops_folder(path, HERE)
-
-
-def test_blob_ids_are_gits() -> None:
-    assert blob_id(b"what is up, doc?") == "bd9dbf5aae1a3862dd1526723246b20206e5fc37"

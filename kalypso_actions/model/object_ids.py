@@ -1,0 +1,22 @@
+"""The ids that git gives to contents and commits."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+_COMMIT_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+
+
+def blob_id(content: bytes) -> str:
+    """The SHA-1 id of a file of this content: two files are equal where their ids are.
+
+    https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+    """
+    header = b"blob %d\0" % len(content)
+    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
+
+
+def is_commit_id(text: str) -> bool:
+    """Whether `text` is a commit's full id, with which nothing but that commit can be meant."""
+    return _COMMIT_ID.match(text) is not None
