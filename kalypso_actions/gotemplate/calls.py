@@ -81,7 +81,7 @@ class Call:
         elif given + self.piped != wanted:
             got = given + self.piped
             return f"wrong number of args for {function.name}: want {wanted} got {got}"
-        return function.unusable
+        return ""
 
     def _failing(self, detail: str) -> Evaluate:
         def fail(state: State, _: object, __: object = NO_FINAL) -> object:
