@@ -63,7 +63,9 @@ def stringify(budget: Budget, value: object) -> str:
     if type_of(value) != ANY_MAP or not isinstance(value, dict):
         return to_yaml(budget, value)
     texts = {
-        key: to_yaml(budget, inner) if type_of(inner) in (ANY_SLICE, ANY_MAP) else inner
+        key: to_yaml(budget, inner)
+        if type(inner) is not str and type_of(inner) in (ANY_SLICE, ANY_MAP)
+        else inner
         for key, inner in value.items()
     }
     return to_yaml(budget, texts)
