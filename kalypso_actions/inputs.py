@@ -20,13 +20,13 @@ from pydantic.alias_generators import to_pascal
 from pydantic_core import PydanticCustomError
 
 from kalypso_actions.model.names import object_name_fault
+from kalypso_actions.model.object_ids import is_commit_id
 
 NamespaceScheme = Literal["current", "legacy"]
 ConfigFile = Literal["current", "legacy"]
 OnFailure = Literal["block", "keep"]
 OnSourceFailure = Literal["last-good", "block"]
 
-_COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _AUTHORITY = re.compile(
     r"(?:[a-z][a-z0-9+.-]*://[^/]*|[^@/\s]+@[^:/\s]+:|[A-Za-z]:(?=[\\/]))", re.IGNORECASE
 )
@@ -110,7 +110,7 @@ def _environment_name(name: str) -> str:
 
 
 def _commit(text: str | None) -> str | None:
-    if text is not None and not _COMMIT.match(text):
+    if text is not None and not is_commit_id(text):
         raise PydanticCustomError("commit", "{text} is not a full commit id", {"text": repr(text)})
     return text
 

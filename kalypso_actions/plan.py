@@ -125,13 +125,17 @@ def make_plan(
 def _with_workloads(snapshot: Snapshot, options: PlanOptions, findings: _Findings) -> Fleet:
     """The fleet with the targets that its registrations deliver for this environment."""
     block = options.on_source_failure == "block"
-    targets: dict[str, DeploymentTarget] = {t.name: t for t in snapshot.fleet.targets}
     for reading in snapshot.registrations:
         findings.warnings += reading.warnings
         (findings.problems if block else findings.warnings).extend(reading.problems)
+    targets: dict[str, DeploymentTarget] = {t.name: t for t in snapshot.fleet.targets}
+    # Heads first: what has moved since out of a last good commit belongs to where it stands now.
+    for reading in sorted(snapshot.registrations, key=lambda one: one.state == "last-good"):
         for workload in reading.workloads:
             for target in workload.targets:
                 if target.environment != snapshot.environment:
+                    continue
+                if target.name in targets and reading.state == "last-good":
                     continue
                 if target.name in targets:
                     message = f"deployment target {target.name!r} is already defined in "

@@ -100,6 +100,18 @@ def test_a_name_used_twice_is_a_problem() -> None:
     ]
 
 
+def test_a_target_that_moved_is_not_taken_from_a_last_good_commit() -> None:
+    moved = target("web", size="moved")
+    made = plan(
+        fleet(cluster_types=[LARGE], policies=[POLICY]),
+        reading(target("web"), target("other"), name="a", state="last-good"),
+        reading(moved, name="b"),
+    )
+    assert not made.problems
+    assert [item.assignment.target.name for item in made.assignments] == ["app-other", "app-web"]
+    assert made.assignments[1].assignment.target is moved
+
+
 def test_a_failing_assignment_blocks() -> None:
     broken = cluster_type("broken", reconciler="nowhere")
     made = plan(fleet(cluster_types=[LARGE, broken], policies=[POLICY]), reading(target("web")))

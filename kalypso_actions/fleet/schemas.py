@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
+
+from kalypso_actions.model.object_ids import is_commit_id
 
 KALYPSO_API = "scheduler.kalypso.io/v1alpha1"
 CORE_API = "v1"
@@ -74,10 +76,18 @@ class EnvironmentSpec(Border):
     control_plane: RepositorySpec = Field(alias="controlPlane")
 
 
+def _commit_or_empty(text: str) -> str:
+    if text and not is_commit_id(text):
+        raise PydanticCustomError(
+            "commit", "must be a full commit id, 40 hexadecimal digits in lower case"
+        )
+    return text
+
+
 class BaseRepoSpec(RepositorySpec):
     """Spec of a BaseRepo."""
 
-    commit: str | None = None
+    commit: Annotated[str, AfterValidator(_commit_or_empty)] | None = None
 
 
 class ClusterTypeSpec(Border):

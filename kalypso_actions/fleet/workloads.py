@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet.assembly import flux_labels
 from kalypso_actions.fleet.parsing import Findings, parse_document
 from kalypso_actions.model import kinds
@@ -47,30 +48,60 @@ def read_workloads(
     return tuple(found[name] for name in sorted(found)), findings
 
 
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """Somebody who delivers something of a name; `registration` is "" for the control plane."""
+
+    registration: str
+    workload: str
+    where: Location
+
+    def __str__(self) -> str:
+        owner = f"registration {self.registration!r}" if self.registration else "the control plane"
+        return f"{owner} in {self.where}"
+
+
 def workload_conflicts(
     workloads: Mapping[str, Iterable[kinds.Workload]],
+    environment: str,
+    own: Iterable[kinds.DeploymentTarget],
 ) -> dict[str, list[Problem]]:
-    """By registration: every Workload whose name another registration delivers too.
+    """By registration: every Workload and target of a name that somebody else delivers too.
 
-    None of the two is trusted: a name belongs to one team.
+    `own` are the targets that stand in the control plane. Of two registrations none is trusted: a
+    name belongs to one team.
     """
-    owners: dict[str, list[tuple[str, kinds.Workload]]] = {}
+    named: dict[str, list[_Claim]] = {}
+    targets: dict[str, list[_Claim]] = {}
+    for target in own:
+        targets[target.name] = [_Claim("", target.workload, target.where)]
     for registration, delivered in sorted(workloads.items()):
         for workload in delivered:
-            owners.setdefault(workload.name, []).append((registration, workload))
+            claim = _Claim(registration, workload.name, workload.where)
+            named.setdefault(workload.name, []).append(claim)
+            for target in workload.targets:
+                if target.environment == environment:
+                    claim = _Claim(registration, workload.name, target.where)
+                    targets.setdefault(target.name, []).append(claim)
     conflicts: dict[str, list[Problem]] = {}
-    for name, claims in owners.items():
-        if len(claims) < 2:
-            continue
-        for registration, workload in claims:
-            others = "; ".join(
-                f"{other!r} in {rival.where}" for other, rival in claims if other != registration
-            )
-            message = f"Workload {name!r} is delivered by registration {others} too"
-            conflicts.setdefault(registration, []).append(
-                Problem(message, workload.where, "rename one, or remove a registration")
-            )
+    for kind, everything in (("Workload", named), ("deployment target", targets)):
+        for name, claims in everything.items():
+            for claim in claims:
+                rivals = [other for other in claims if _collide(kind, claim, other)]
+                if rivals and claim.registration:
+                    message = f"{kind} {name!r} is delivered by {'; '.join(map(str, rivals))} too"
+                    conflicts.setdefault(claim.registration, []).append(
+                        Problem(message, claim.where, "rename one, or remove a registration")
+                    )
     return conflicts
+
+
+def _collide(kind: str, claim: _Claim, other: _Claim) -> bool:
+    """Targets of equally named Workloads are no news: the Workloads are told of."""
+    if claim is other:
+        return False
+    told = claim.workload == other.workload and bool(claim.registration and other.registration)
+    return kind == "Workload" or not told
 
 
 def _complete(

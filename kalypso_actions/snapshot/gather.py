@@ -77,7 +77,7 @@ def gather(
     branch = fleet.Branch(environment, own.documents)
     first_look, _ = fleet.assemble(environment, branch, ())
     base_repos = [_pinned(base, base_commit) for base in first_look.base_repos]
-    readings = in_parallel(lambda base: reader.documents(base.source, base.commit), base_repos)
+    readings = in_parallel(lambda base: _read_base(base, reader), base_repos)
     assembled, findings = fleet.assemble(
         environment,
         branch,
@@ -88,7 +88,9 @@ def gather(
     )
     base_tree = open_base_tree(assembled.gitops_repos)
     previous = gitops.read_sources(base_tree.sources, environment) if base_tree else None
-    registrations = read_registrations(assembled.registrations, environment, reader, previous)
+    registrations = read_registrations(
+        assembled.registrations, environment, reader, previous, assembled.targets
+    )
     everything = (own, *readings)
     return Snapshot(
         environment=environment,
@@ -110,6 +112,21 @@ def _pinned(base: BaseRepo, commit: str | None) -> BaseRepo:
     if commit is None or base.name != MAIN_BASE_REPO:
         return base
     return dataclasses.replace(base, commit=commit)
+
+
+def _read_base(base: BaseRepo, reader: Reader) -> Reading:
+    try:
+        return reader.documents(base.source, base.commit)
+    except KalypsoError as error:
+        problems = [
+            Problem(
+                f"BaseRepo {base.name!r}: {base.source.repo}: {problem.message}",
+                base.where,
+                problem.advice,
+            )
+            for problem in error.problems
+        ]
+        raise KalypsoError.of(problems) from error
 
 
 def _missing_base(own: Reading, base_repos: Sequence[BaseRepo]) -> Iterable[Problem]:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.snapshot.reading import KustomizeBuild, read_documents
@@ -46,6 +47,18 @@ class Reader:
 
 
 def in_parallel(read: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """`read` of every item, in the items' order; the first error is raised."""
+    """`read` of every item, in the items' order. Raises one KalypsoError for all that failed."""
+
+    def attempt(item: Item) -> Result | KalypsoError:
+        try:
+            return read(item)
+        except KalypsoError as error:
+            return error
+
     with ThreadPoolExecutor(PARALLEL_READS) as pool:
-        return list(pool.map(read, items))
+        outcomes = list(pool.map(attempt, items))
+    failures = [outcome for outcome in outcomes if isinstance(outcome, KalypsoError)]
+    if failures:
+        problems = [problem for failure in failures for problem in failure.problems]
+        raise KalypsoError.of(problems) from failures[0]
+    return [outcome for outcome in outcomes if not isinstance(outcome, KalypsoError)]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kalypso_actions import fleet
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops import PreviousSources
-from kalypso_actions.model.kinds import RepositoryPath, WorkloadRegistration
+from kalypso_actions.model.kinds import DeploymentTarget, RepositoryPath, WorkloadRegistration
 from kalypso_actions.model.tree import RegistrationReading
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.snapshot.reader import Reader, in_parallel
@@ -19,17 +19,20 @@ def read_registrations(
     environment: str,
     reader: Reader,
     previous: PreviousSources | None,
+    own: Sequence[DeploymentTarget],
 ) -> tuple[RegistrationReading, ...]:
     """Every registration at its branch's head, or as the last tree had it.
 
     A registration is unusable when its repository cannot be read, holds anything that is not a
-    valid Workload, or delivers a Workload that another one delivers too. It must not stop a fleet:
-    its commit in `previous` stands in for its head, and where that is of no use either, its
-    targets stay as they are.
+    valid Workload, or delivers a Workload or target that another one or the control plane (`own`)
+    has too. It must not stop a fleet: its commit in `previous` stands in for its head, and where
+    that is of no use either, its targets stay as they are.
     """
     heads = in_parallel(lambda item: _read(item, environment, reader), registrations)
     conflicts = fleet.workload_conflicts(
-        {reading.registration.name: reading.workloads for reading in heads if not reading.problems}
+        {reading.registration.name: reading.workloads for reading in heads if not reading.problems},
+        environment,
+        own,
     )
     return tuple(
         in_parallel(
@@ -96,9 +99,9 @@ def _usable(
 
 
 def _of(registration: WorkloadRegistration, problem: Problem) -> Problem:
-    """The problem as one of this registration: it is looked for there first."""
-    return Problem(
-        f"registration {registration.name!r}: {problem.message}",
-        problem.where or registration.where,
-        problem.advice,
-    )
+    """The problem as one of this registration: without a file of its own it stands there."""
+    where, message = problem.where, problem.message
+    if where is None or not where.path:
+        place = where.repository if where else registration.source.repo
+        where, message = registration.where, f"{place}: {message}"
+    return Problem(f"registration {registration.name!r}: {message}", where, problem.advice)

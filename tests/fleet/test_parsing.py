@@ -268,3 +268,29 @@ def test_the_first_line_of_a_manifest(manifest: str, line: int) -> None:
     item = "".join(f"  {row}\n" for row in (header + spec).splitlines())
     in_a_list = documents("apiVersion: v1\nkind: List\nitems:\n-\n" + item)
     assert ("items", 0, "spec", "manifests", 0) in in_a_list[0].lines
+
+
+@pytest.mark.parametrize(
+    ("commit", "problems"),
+    [
+        ("''", 0),
+        ("'" + "a" * 40 + "'", 0),
+        ("'" + "a" * 64 + "'", 0),
+        ("4a0821c", 1),
+        ("main", 1),
+        ('"' + "a" * 40 + '\\n"', 1),
+        ("'" + "A" * 40 + "'", 1),
+    ],
+)
+def test_the_commit_of_a_base_repo_is_a_full_id(commit: str, problems: int) -> None:
+    """It becomes the tracking file as it stands."""
+    spec = f"{{repo: r, branch: main, path: ., commit: {commit}}}"
+    _, found, _ = parse(
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: BaseRepo\n"
+        f"metadata: {{name: main}}\nspec: {spec}\n"
+    )
+    expected = (
+        "test: file.yaml:4: BaseRepo 'main': spec.commit must be a full commit id, 40 hexadecimal "
+        "digits in lower case"
+    )
+    assert found == [expected] * problems

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kalypso_actions.fleet import Findings, read_workloads, workload_conflicts
 from kalypso_actions.model.kinds import Workload
-from tests.builders import documents, registration
+from tests.builders import documents, registration, target
 
 API = "scheduler.kalypso.io/v1alpha1"
 
@@ -69,8 +69,29 @@ def test_names_become_labels_and_folders() -> None:
 
 def test_a_name_belongs_to_one_registration() -> None:
     mine, _ = read(workload("app") + workload("only"))
-    conflicts = workload_conflicts({"a": mine, "b": mine[:1], "c": ()})
+    conflicts = workload_conflicts({"a": mine, "b": mine[:1], "c": ()}, "dev", ())
     assert {name: [p.message for p in found] for name, found in conflicts.items()} == {
         "a": ["Workload 'app' is delivered by registration 'b' in test: file.yaml:1 too"],
         "b": ["Workload 'app' is delivered by registration 'a' in test: file.yaml:1 too"],
     }
+
+
+def test_a_targets_name_belongs_to_one_workload() -> None:
+    """`app` with `web-eu` and `app-web` with `eu` would both be deployed as `app-web-eu`."""
+    mine, _ = read(workload("app", "web-eu"))
+    theirs, _ = read(workload("app-web", "eu"))
+    conflicts = workload_conflicts({"a": mine, "b": theirs}, "dev", ())
+    place = "test: file.yaml:1"
+    assert {name: [p.message for p in found] for name, found in conflicts.items()} == {
+        "a": [f"deployment target 'app-web-eu' is delivered by registration 'b' in {place} too"],
+        "b": [f"deployment target 'app-web-eu' is delivered by registration 'a' in {place} too"],
+    }
+    assert workload_conflicts({"a": mine, "b": theirs}, "stage", ()) == {}
+
+
+def test_a_target_of_the_control_plane_wins_over_a_delivered_one() -> None:
+    mine, _ = read(workload("app"))
+    conflicts = workload_conflicts({"a": mine}, "dev", [target("web")])
+    assert [p.message for p in conflicts["a"]] == [
+        "deployment target 'app-web' is delivered by the control plane in test: app.yaml:1 too"
+    ]

@@ -79,7 +79,8 @@ def test_dev_onto_an_existing_tree(tmp_path: Path) -> None:
     assert document.changes.unchanged == ("lab/README.md", "ward/README.md")
     assert document.degraded
     assert [warning.message for warning in document.warnings] == [
-        "registration 'lost': tests/golden/fleet/apps/not-there is not a folder"
+        "registration 'lost': https://git.example/acme/lost: "
+        "tests/golden/fleet/apps/not-there is not a folder"
     ]
 
 
@@ -114,6 +115,7 @@ def test_stage_below_a_path(tmp_path: Path) -> None:
 def test_an_unreadable_registration_blocks_where_asked(tmp_path: Path) -> None:
     document = run("dev", tmp_path / "out", on_source_failure="block")
     assert [problem.message for problem in document.problems] == [
-        "registration 'lost': tests/golden/fleet/apps/not-there is not a folder"
+        "registration 'lost': https://git.example/acme/lost: "
+        "tests/golden/fleet/apps/not-there is not a folder"
     ]
     assert not (tmp_path / "out").exists()

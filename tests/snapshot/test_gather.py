@@ -247,6 +247,30 @@ def test_two_registrations_that_deliver_one_name(planes: Planes) -> None:
     ]
 
 
+def test_all_unreadable_base_repos_are_told(planes: Planes) -> None:
+    lost = "".join(
+        document("BaseRepo", name, f"{{repo: 'file:///nowhere/{name}', branch: main, path: .}}")
+        for name in ("first", "second")
+    )
+    planes.commit_dev(planes.main, **{"fleet/lost.yaml": lost})
+    with pytest.raises(KalypsoError) as caught:
+        planes.render()
+    first, second = caught.value.problems
+    assert first.message.startswith("BaseRepo 'first': file:///nowhere/first: the branch 'main'")
+    assert [str(problem.where).rpartition(" ")[2] for problem in (first, second)] == [
+        "fleet/lost.yaml:1",
+        "fleet/lost.yaml:6",
+    ]
+
+
+def test_a_registration_to_nowhere_is_told_where_it_stands(planes: Planes) -> None:
+    planes.app.rename(planes.folder / "moved")
+    (warning,) = planes.render().warnings
+    assert warning.message.startswith(f"registration 'app': {planes.app}: the branch 'main'")
+    assert warning.where is not None
+    assert (warning.where.path, warning.where.line) == ("registration.yaml", 1)
+
+
 def test_the_branch_of_the_gitops_repository(planes: Planes) -> None:
     commit_branch(planes.gitops, {"large/README.md": "of main"}, branch="main")
     commit_branch(planes.gitops, {"large/README.md": "of dev"}, branch="dev")

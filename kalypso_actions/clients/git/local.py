@@ -11,8 +11,8 @@ from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.object_ids import is_commit_id
 
-COMMIT_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # As `git check-ref-format` has it, and nothing that looks like an option.
 NO_BRANCH: Final = re.compile(
     r"^[-/]|[\x00-\x20\x7f~^:?*\[\\]|\.\.|//|/\.|^\.|@\{|\.lock(/|$)|[/.]$|^@?$"
@@ -36,7 +36,7 @@ def check_branch(branch: str, repository: str) -> None:
 
 def check_commit(commit: str, repository: str) -> None:
     """Refuse what is not a full commit id. Raises KalypsoError."""
-    if not COMMIT_ID.fullmatch(commit):
+    if not is_commit_id(commit):
         message = f"{commit!r} is not a commit id"
         advice = "write all 40 hexadecimal digits, in lower case"
         raise KalypsoError(message, Location(repository), advice)
