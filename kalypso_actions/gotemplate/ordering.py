@@ -17,8 +17,9 @@ def sorted_keys(value: dict[object, object]) -> list[object]:
     """The keys of a map in order: nil, then type by type; texts by their bytes."""
     if set(map(type, value)) != {str}:
         return sorted(value, key=_key)
-    keys: list[Any] = sorted(value)  # type: ignore[type-var]
-    return keys if "".join(keys).isascii() else sorted(keys, key=to_bytes)
+    keys: list[Any] = list(value)
+    keys.sort(key=None if "".join(keys).isascii() else to_bytes)
+    return keys
 
 
 def _key(key: object) -> tuple[object, ...]:
