@@ -89,7 +89,7 @@ class Renderer:
             return Failure(
                 f"the namespace {data.namespace!r} {fault}",
                 assignment.target.where,
-                "shorten the name of the target, the workload or the cluster type",
+                "give the target, the workload or the cluster type another name",
             )
         cluster_type = assignment.cluster_type
         files: dict[str, bytes] = {}

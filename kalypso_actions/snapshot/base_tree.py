@@ -22,13 +22,11 @@ def open_gitops(
     """The files of a local GitOps repository or folder.
 
     Without a `branch`, that of the environment's GitOpsRepo, if it has one and the repository has
-    that branch; else the repository's default branch.
+    that branch; else the repository's default branch. A plain folder stands for any branch.
     """
     if not path.is_dir():
         raise UsageError(f"--gitops {path}: there is no such folder")
     if not is_repository(path):
-        if branch:
-            raise UsageError(f"--gitops {path}@{branch}: a plain folder has no branches")
         return FolderFiles(path)
     repository = GitRepository(path, programs)
     named = [
@@ -51,10 +49,10 @@ def folder_of_tree(gitops_repos: Sequence[GitOpsRepo], branch: str) -> str:
     if len(set(folders.values())) > 1 or (gitops_repos and not folders):
         names = ", ".join(repo.name for repo in gitops_repos)
         raise KalypsoError(
-            f"the GitOpsRepos {names} have different paths, and the branch {branch!r} does not "
-            "choose between them",
+            f"the GitOpsRepos {names} have different paths, and "
+            + (f"the branch {branch!r} does not choose" if branch else "no branch is named"),
             gitops_repos[0].where,
-            "name the branch: --gitops PATH@BRANCH",
+            "name the branch: --gitops PATH@BRANCH, where PATH may be an empty folder",
         )
     return next(iter(folders.values()), "")
 

@@ -281,6 +281,25 @@ def test_the_branch_of_the_gitops_repository(planes: Planes) -> None:
     assert planes.render(gitops=f"{planes.gitops}@dev").changes.modified == ("large/README.md",)
 
 
+def test_of_several_paths_the_branch_chooses(planes: Planes) -> None:
+    repos = "".join(
+        document(
+            "GitOpsRepo", name, f"{{repo: 'https://git.test/g', branch: {name}, path: {path}}}"
+        )
+        for name, path in (("dev", "."), ("dev-eu", "./eu/"))
+    )
+    planes.commit_dev(planes.main, **{"fleet/gitops-repo.yaml": repos})
+    for given in ({}, {"gitops": f"{planes.app}"}):
+        with pytest.raises(KalypsoError, match="different paths, and no branch is named"):
+            planes.render(**given)
+    with pytest.raises(KalypsoError, match="the branch 'main' does not choose"):
+        planes.render(gitops=f"{planes.app}@main")
+    folder = planes.folder / "plain"
+    folder.mkdir()
+    assert "eu/large/README.md" in planes.rendered(gitops=f"{folder}@dev-eu")
+    assert "large/README.md" in planes.rendered(gitops=f"{folder}@dev")
+
+
 def test_kept_files_of_the_gitops_repository_reach_the_output(planes: Planes) -> None:
     commit_branch(
         planes.gitops, {"NOTICE": "ours\n", ".github/workflows/x.yaml": "a: b\n"}, branch="dev"
