@@ -43,6 +43,11 @@ def validate_branches(readings: Iterable[Reading]) -> fleet.Findings:
             findings.warnings += config_map_warnings(config_map)
     findings.problems += _next_environments(branches)
     _references(branches, findings)
+    findings.warnings += _shadowed(branches)
+    findings.warnings += fleet.registrations_named_as_bases(
+        (one for branch in branches for one in branch.of(kinds.WorkloadRegistration)),
+        (one for branch in branches for one in branch.of(kinds.BaseRepo)),
+    )
     return findings
 
 
@@ -118,6 +123,26 @@ def _next_environments(branches: Sequence[_Branch]) -> Iterator[Problem]:
                     f"Environment {environment.name!r} names {name!r} as next, which is none",
                     environment.where,
                     f"known environments: {', '.join(sorted(environments))}",
+                )
+
+
+def _shadowed(branches: Sequence[_Branch]) -> Iterator[Problem]:
+    """What stands in an environment's branch, which has a BaseRepo, and in one without."""
+    own = [any(branch.of(kinds.BaseRepo)) for branch in branches]
+    shared = {
+        (document.kind, document.name): document
+        for branch, is_own in zip(branches, own, strict=True)
+        for document, _ in branch.nouns
+        if not is_own and document.kind != "Environment"
+    }
+    for branch, is_own in zip(branches, own, strict=True):
+        for document, _ in branch.nouns if is_own else ():
+            other = shared.get((document.kind, document.name))
+            if other:
+                yield Problem(
+                    f"{document.kind} {document.name!r} stands in {other.where} too; the "
+                    "environment branch wins",
+                    document.where,
                 )
 
 

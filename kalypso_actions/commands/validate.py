@@ -8,8 +8,10 @@ from pathlib import Path
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.commands.session import Session
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs import PathAtBranch, ValidateInputs, split_branch
 from kalypso_actions.model.documents import Reading, RevisionFiles
+from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry, ValidateDocument
 from kalypso_actions.snapshot.gather import find_environments
 from kalypso_actions.snapshot.reader import Reader
@@ -18,13 +20,11 @@ from kalypso_actions.validation import validate_branches
 
 
 def validate(inputs: ValidateInputs, session: Session) -> ValidateDocument:
-    """Read the branches and check them together. Raises KalypsoError for one that is not there."""
+    """Read the branches and check them together; one that cannot be read is a problem."""
+    problems: list[Problem] = []
     with session.reader(inputs.source) as reader:
         readings = [
-            reading
-            for place in inputs.places
-            for files, branch in _branches(place, reader)
-            for reading in [_read(files, place, branch, reader)]
+            reading for place in inputs.places for reading in _readings(place, reader, problems)
         ]
         findings = validate_branches(readings)
     return ValidateDocument(
@@ -33,11 +33,11 @@ def validate(inputs: ValidateInputs, session: Session) -> ValidateDocument:
         ),
         documents=sum(len(reading.documents) for reading in readings),
         warnings=ProblemEntry.all_of(findings.warnings),
-        problems=ProblemEntry.all_of(findings.problems),
+        problems=ProblemEntry.all_of(problems + findings.problems),
     )
 
 
-def _branches(place: str, reader: Reader) -> Iterator[tuple[RevisionFiles, str]]:
+def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[Reading]:
     """What a place means.
 
     A folder is what lies in it, a clone's working tree included: people check before they commit.
@@ -46,17 +46,32 @@ def _branches(place: str, reader: Reader) -> Iterator[tuple[RevisionFiles, str]]
     """
     local = PathAtBranch.parse(place)
     if local.path.is_dir() and not local.branch and not _is_bare(local.path):
-        yield FolderFiles(local.path, repository=place), ""
+        yield _read(
+            FolderFiles(local.path, repository=place), RepositoryPath(place, "", "."), reader
+        )
         return
     url, branch = (str(local.path), local.branch) if local.path.is_dir() else split_branch(place)
-    if branch:
-        yield reader.repositories.open(url, branch=branch), branch
+    try:
+        sources = [RepositoryPath(url, branch, ".")] if branch else _branches(url, reader)
+    except KalypsoError as error:
+        problems += error.problems
         return
-    main = reader.repositories.default_branch(url)
-    yield reader.repositories.open(url, branch=main), main
-    for environment in find_environments(reader, url, main).values():
-        own = environment.control_plane.branch
-        yield reader.repositories.open(url, branch=own), own
+    for source in sources:
+        try:
+            yield _read(reader.repositories.open(url, branch=source.branch), source, reader)
+        except KalypsoError as error:
+            problems += error.problems
+
+
+def _branches(url: str, reader: Reader) -> list[RepositoryPath]:
+    """Main, and what its Environments name; their faults are found with main's documents."""
+    main = RepositoryPath(url, reader.repositories.default_branch(url), ".")
+    environments, _ = find_environments(reader, url, main.branch)
+    own = [
+        dataclasses.replace(environment.control_plane, repo=url)
+        for environment in environments.values()
+    ]
+    return list(dict.fromkeys((main, *own)))
 
 
 def _is_bare(path: Path) -> bool:
@@ -65,15 +80,15 @@ def _is_bare(path: Path) -> bool:
     )
 
 
-def _read(files: RevisionFiles, place: str, branch: str, reader: Reader) -> Reading:
+def _read(files: RevisionFiles, source: RepositoryPath, reader: Reader) -> Reading:
     """The branch's documents, and its Environments, which main's `.sourceignore` usually hides."""
 
     def read(*, ignore_sourceignore: bool) -> Reading:
         return read_documents(
             files,
-            repository=place,
-            branch=branch,
-            path=".",
+            repository=source.repo,
+            branch=source.branch,
+            path=source.path,
             kustomize=reader.kustomize,
             ignore_sourceignore=ignore_sourceignore,
         )

@@ -6,7 +6,7 @@ assembly.py    the documents of the environment branch and of its base repositor
 workloads.py   the documents of a registered repository → Workloads and deployment targets
 """
 
-from kalypso_actions.fleet.assembly import Branch, assemble
+from kalypso_actions.fleet.assembly import Branch, assemble, registrations_named_as_bases
 from kalypso_actions.fleet.parsing import Findings, parse_document
 from kalypso_actions.fleet.workloads import read_workloads, workload_conflicts
 
@@ -16,5 +16,6 @@ __all__ = [
     "assemble",
     "parse_document",
     "read_workloads",
+    "registrations_named_as_bases",
     "workload_conflicts",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TypeVar
@@ -65,7 +65,22 @@ def assemble(
                 )
             )
         merged[key] = noun
-    return _fleet(environment, merged.values()), findings
+    assembled = _fleet(environment, merged.values())
+    findings.warnings += registrations_named_as_bases(assembled.registrations, assembled.base_repos)
+    return assembled, findings
+
+
+def registrations_named_as_bases(
+    registrations: Iterable[kinds.WorkloadRegistration], base_repos: Iterable[kinds.BaseRepo]
+) -> Iterator[Problem]:
+    """The upstream operator names what it fetches `<environment>-<name>`, for both kinds."""
+    taken = {base.name: base for base in base_repos}
+    for registration in registrations:
+        base = taken.get(registration.name)
+        if base:
+            message = f"WorkloadRegistration {registration.name!r} has the name of the BaseRepo in "
+            message += f"{base.where}: the upstream operator cannot fetch both"
+            yield Problem(message, registration.where, "rename the registration")
 
 
 def flux_labels(owner: str) -> Mapping[str, str]:

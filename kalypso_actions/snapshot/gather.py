@@ -17,7 +17,9 @@ from kalypso_actions.snapshot.reading import read_documents
 from kalypso_actions.snapshot.registrations import read_registrations
 
 
-def find_environments(reader: Reader, control_plane: str, branch: str) -> dict[str, Environment]:
+def find_environments(
+    reader: Reader, control_plane: str, branch: str
+) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
     """The Environment objects of main's whole tree, whatever `.sourceignore` says, by name.
 
     Files that are no Kubernetes documents are no fault here: nobody applies them.
@@ -32,14 +34,16 @@ def find_environments(reader: Reader, control_plane: str, branch: str) -> dict[s
         ignore_sourceignore=True,
     )
     findings = fleet.Findings()
-    nouns = [
-        fleet.parse_document(document, findings)
-        for document in reading.documents
-        if document.kind == "Environment"
-    ]
-    if findings.problems:
-        raise KalypsoError.of(findings.problems)
-    return {noun.name: noun for noun in nouns if isinstance(noun, Environment)}
+    found: dict[str, Environment] = {}
+    for document in reading.documents:
+        noun = fleet.parse_document(document, findings) if document.kind == "Environment" else None
+        if isinstance(noun, Environment):
+            first = found.setdefault(noun.name, noun)
+            if first is not noun:
+                message = f"Environment {noun.name!r} is already defined in {first.where}"
+                advice = "remove or rename one of the two"
+                findings.problems.append(Problem(message, noun.where, advice))
+    return found, tuple(findings.problems)
 
 
 def read_environment_branch(reader: Reader, control_plane: str, environment: str) -> Reading:
@@ -49,7 +53,10 @@ def read_environment_branch(reader: Reader, control_plane: str, environment: str
     object's `repo` is not asked: the control plane that was named is the one that is meant.
     """
     main = reader.repositories.default_branch(control_plane)
-    declared = find_environments(reader, control_plane, main).get(environment)
+    environments, problems = find_environments(reader, control_plane, main)
+    if problems:
+        raise KalypsoError.of(problems)
+    declared = environments.get(environment)
     place = declared.control_plane if declared else RepositoryPath("", environment, ".")
     try:
         return reader.documents(RepositoryPath(control_plane, place.branch, place.path))

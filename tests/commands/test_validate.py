@@ -16,6 +16,14 @@ from tests.git_repositories import commit_branch, git
 FLEET = Path(__file__).parents[1] / "golden" / "fleet"
 
 
+ENVIRONMENT = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Environment
+metadata: {{name: {name}}}
+spec: {{controlPlane: {{repo: any, branch: {branch}, path: {path}}}}}
+"""
+
+
 @pytest.fixture
 def planes(tmp_path: Path) -> Path:
     """A copy of the fixture fleet that a test may break."""
@@ -126,6 +134,40 @@ def test_a_bare_repository_is_main_and_its_environments(planes: Path, tmp_path: 
     assert [source["branch"] for source in document["sources"]] == ["main", "dev", "stage"]
     _, document = validate(f"{clone}@dev")
     assert [source["branch"] for source in document["sources"]] == ["dev"]
+
+
+def test_every_branch_that_cannot_be_read_is_told(planes: Path, tmp_path: Path) -> None:
+    files = {
+        f"{name}.yaml": ENVIRONMENT.format(name=name, branch=branch, path=path)
+        for name, branch, path in (
+            ("dev", "dev", "fleet"),
+            ("qa", "qa", "."),
+            ("prod", "prod", "."),
+            ("broken", "5", "."),
+        )
+    }
+    clone, bare = tmp_path / "clone", tmp_path / "bare.git"
+    commit_branch(clone, files, "main")
+    commit_branch(clone, {"elsewhere.yaml": "not: read", "fleet/a.yaml": "kind: ["}, "dev")
+    git(tmp_path, "clone", "-q", "--bare", str(clone), str(bare))
+    code, document = validate(bare, "nowhere")
+    assert code == 1
+    found = messages(document)
+    assert found[:2] == ["there is no branch 'prod'", "there is no branch 'qa'"]
+    assert found[2].startswith("the default branch cannot be read")
+    assert found[3].startswith("Environment 'broken': spec.controlPlane.branch must be a text")
+    assert found[4].startswith("not valid YAML")
+    assert len(found) == 5
+
+
+def test_what_the_environment_branch_shadows_is_warned_of(planes: Path) -> None:
+    edit(planes / "main/registrations/all.yaml", "name: clinic", "name: main")
+    shutil.copy(planes / "main/shared/common.yaml", planes / "dev/common.yaml")
+    code, document = validate(planes / "main", planes / "dev")
+    warnings = messages(document, "warnings")
+    assert code == 0
+    assert any("shared/common.yaml:1 too; the environment branch wins" in text for text in warnings)
+    assert any(text.startswith("WorkloadRegistration 'main' has the name of") for text in warnings)
 
 
 def test_a_clone_is_its_working_tree(tmp_path: Path) -> None:
