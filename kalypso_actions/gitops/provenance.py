@@ -63,7 +63,8 @@ class PreviousSources(BaseModel):
 def sources_file(content: SourcesFile) -> bytes:
     """The bytes: sorted keys, two-space indent, final newline."""
     body = content.model_dump(by_alias=True, mode="json")
-    return (json.dumps(body, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    text = json.dumps(body, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", "backslashreplace")  # a path need not be UTF-8
 
 
 def read_sources(content: bytes | None, environment: str) -> PreviousSources | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from typing import Self
 
@@ -11,6 +13,8 @@ from pydantic.alias_generators import to_camel
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Revision
 
+_NO_TEXT = re.compile("[\udc80-\udcff]")
+
 
 class Document(BaseModel):
     """Camel-case names outside; every field is always present."""
@@ -18,8 +22,10 @@ class Document(BaseModel):
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
     def to_json(self) -> str:
-        """The document as it is printed."""
-        return self.model_dump_json(by_alias=True, indent=2)
+        r"""The document as it is printed; a byte of a path that is not UTF-8 is written as \xff."""
+        body = self.model_dump(by_alias=True, mode="json")
+        text = json.dumps(body, indent=2, ensure_ascii=False)
+        return _NO_TEXT.sub(lambda found: f"\\\\x{ord(found[0]) - 0xDC00:02x}", text)
 
 
 class Where(Document):

@@ -12,10 +12,13 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        character if _harmless(character) else character.encode("unicode_escape").decode("ascii")
-        for character in text
-    )
+    return "".join(character if _harmless(character) else _escaped(character) for character in text)
+
+
+def _escaped(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":  # a byte of a path that is not UTF-8
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def _harmless(character: str) -> bool:

@@ -39,6 +39,13 @@ def test_read_back() -> None:
     assert previous.targets == {"app-web": "a"}
 
 
+def test_the_path_of_a_folder_need_not_be_utf8() -> None:
+    odd = REVISION.model_copy(update={"repository": "/tmp/caf\udce9"})
+    written = sources_file(CONTENT.model_copy(update={"environment_branch": odd}))
+    assert json.loads(written)["environmentBranch"]["repository"] == "/tmp/caf\udce9"
+    assert read_sources(written, "dev") is not None
+
+
 def test_another_environments_file_says_nothing() -> None:
     assert read_sources(sources_file(CONTENT), "stage") is None
 

@@ -17,7 +17,7 @@ from kalypso_actions.report.printable import printable
         ("two\nlines\r", "two\\nlines\\r"),
         ("right-to-left \u202e override", "right-to-left \\u202e override"),
         ("no-break\u00a0space", "no-break\u00a0space"),
-        ("\udcff", "\\udcff"),
+        ("a byte \udcff, no text", "a byte \\xff, no text"),
     ],
 )
 def test_printable(text: str, shown: str) -> None:
