@@ -11,13 +11,13 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
 
 import typer
 from pydantic import BaseModel, ValidationError
 from rich.console import Console
-from rich.logging import RichHandler
 
 from kalypso_actions import ISSUES_URL, __version__, inputs
 from kalypso_actions.clients.process import Programs
@@ -63,6 +63,9 @@ SourceOption = Annotated[
 
 def main() -> NoReturn:
     """Run the command that the arguments name, and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # not every terminal has every character
     try:
         # Ends by itself: with a command's code, or with 2 for arguments that it cannot read.
         app(prog_name="kalypso")
@@ -254,12 +257,13 @@ def _told(output: str, failed: Callable[[Sequence[Problem]], Document]) -> Itera
 
 def _session(progress: ProgressDisplay, *, verbose: bool) -> Session:
     if verbose:
-        handler = RichHandler(console=_stderr(), show_path=False, markup=False)
-        logging.basicConfig(level=logging.DEBUG, format="%(message)s", handlers=[handler])
+        logging.basicConfig(level=logging.DEBUG, format="%(asctime)s %(message)s")
     return Session(Programs(os.environ), progress.update)
 
 
 def _print_json(document: Document) -> None:
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # as JSON has it, whatever the terminal's is
     sys.stdout.write(document.to_json() + "\n")
 
 

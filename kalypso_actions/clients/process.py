@@ -73,12 +73,14 @@ class Programs:
         extra: Mapping[str, str] | None = None,
         inherit: Iterable[str] = (),
         timeout: float = 600,
+        logged: str = "",
     ) -> bytes:
         """Run a program and return its standard output.
 
         `arguments` begin with the program's name, found by PATH, and never hold a secret: other
         users of a machine can read them. `extra` is added to its environment, and so are the
-        variables named by `inherit`. Raises ProcessError.
+        variables named by `inherit`. `logged` says to people what is run (default: the arguments).
+        Raises ProcessError.
         """
         name = arguments[0]
         program = self.find(name)
@@ -96,7 +98,7 @@ class Programs:
             raise ProcessError(message, advice="try again later") from None
         finally:
             _end(process)
-            log.debug("%s  %.2f s", " ".join(arguments), time.monotonic() - started)
+            log.debug("%s  %.2f s", logged or " ".join(arguments), time.monotonic() - started)
         if process.returncode != 0:
             words = _words(errors)
             message = words or f"exit code {process.returncode}"

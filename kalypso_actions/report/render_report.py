@@ -85,7 +85,9 @@ def _print_assignments(console: Console, document: RenderDocument) -> None:
     if not document.assignments:
         console.print(f"{document.environment}: no assignments")
         return
-    table = Table("target", "cluster type", "policies", "files", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for heading in ("target", "cluster type", "policies", "files"):
+        table.add_column(heading, overflow="fold")
     for entry in document.assignments[:TABLE_LIMIT]:
         names = ", ".join(path.rpartition("/")[2] for path in entry.files) or "none: see below"
         cells = (

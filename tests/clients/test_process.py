@@ -127,6 +127,12 @@ def test_no_terminal_to_ask_on() -> None:
             python("open('/dev/tty')")
 
 
+def test_a_call_may_be_logged_in_short(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "kalypso_actions.clients.process"):
+        Programs(os.environ).run([PYTHON, "-c", "pass"], logged="in short")
+    assert caplog.messages[0].startswith("in short  0.")
+
+
 def test_each_call_is_logged_with_its_time(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "kalypso_actions.clients.process"):
         python("pass", extra={"SECRET": "hidden"})

@@ -7,9 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+
+from kalypso_actions.report.documents import RenderDocument
+from kalypso_actions.report.render_report import print_render
 
 FLEET = Path(__file__).parents[1] / "golden" / "fleet"
 CONTROL_PLANE = "https://git.example/acme/control-plane"
@@ -25,7 +30,7 @@ def kalypso(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "kalypso_actions", *arguments],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
         env={**os.environ, "COLUMNS": "200"},
     )
@@ -219,6 +224,32 @@ def test_json_tells_what_ended_the_run(arguments: list[str], status: int, said: 
     assert document["schema"] == f"kalypso.{arguments[0]}/v1"
     assert said in document["problems"][0]["message"]
     assert done.returncode == status
+
+
+def test_a_terminal_that_lacks_characters(planes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(planes / "dev/policies/all.yaml", "operator: In,", "operator: Ün,")
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    text, document = render(planes), render(planes, "--output", "json")
+    assert text.returncode == document.returncode == 1
+    assert "'\\xdcn' is not a selector operator" in text.stdout
+    assert (
+        "'Ün' is not a selector operator" in json.loads(document.stdout)["problems"][0]["message"]
+    )
+
+
+def test_a_narrow_terminal_loses_nothing(planes: Path) -> None:
+    shown = StringIO()
+    document = RenderDocument.model_validate_json(render(planes, "--output", "json").stdout)
+    print_render(Console(width=40, file=shown), document)
+    assert "…" not in shown.getvalue().partition("added")[0]
+
+
+def test_verbose_tells_each_call_on_a_line(planes: Path) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "main", planes / "empty"], check=True)
+    done = kalypso("render", "dev", "--control-plane", str(planes / "empty"), "--verbose")
+    (asked, *_) = done.stderr.splitlines()
+    assert f"{planes / 'empty'}/.git: git rev-parse --verify" in asked
+    assert "hooksPath" not in done.stderr
 
 
 def test_the_folder_of_a_clone_is_what_lies_in_it(planes: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.clients.git.urls import credential_for
+from kalypso_actions.clients.git.urls import credential_for, without_secret
 from kalypso_actions.clients.process import Programs
 
 SETTINGS: Final = (
@@ -79,7 +79,13 @@ class Git:
         # here reads objects and neither hooks nor programs of the repository's configuration.
         command = ["git", f"--git-dir={git_dir}", *self._settings(), *arguments]
         environment = self._environment({"GIT_ALLOW_PROTOCOL": "none"})
-        return self._programs.run(command, stdin=stdin, extra=environment, timeout=timeout)
+        return self._programs.run(
+            command,
+            stdin=stdin,
+            extra=environment,
+            timeout=timeout,
+            logged=_logged(str(git_dir), arguments),
+        )
 
     def run_remote(
         self,
@@ -117,6 +123,7 @@ class Git:
             extra=environment,
             inherit=[*inherit, *(USER_CONFIG if self._trust_user_config else ())],
             timeout=timeout,
+            logged=_logged(without_secret(url), arguments),
         )
 
     def _settings(self) -> list[str]:
@@ -149,3 +156,8 @@ class Git:
             environment[f"GIT_CONFIG_KEY_{index}"] = key
             environment[f"GIT_CONFIG_VALUE_{index}"] = value
         return environment
+
+
+def _logged(place: str, arguments: Sequence[str]) -> str:
+    """A call without the settings that all calls have, and where it reads."""
+    return f"{place}: git {' '.join(arguments)}"
