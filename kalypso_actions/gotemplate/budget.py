@@ -29,7 +29,7 @@ class Limits:
     output_bytes: int = 16 << 20
     iterations: int = 1_000_000
     recursion: int = 300
-    work: int = 256 << 20
+    work: int = 64 << 20
 
 
 DEFAULT_LIMITS = Limits()
@@ -106,7 +106,7 @@ class Budget:
 _FREE_WORK = 1 << 16
 """Below it, what functions are given is not measured."""
 
-_CALL = 32
+_CALL = 128
 _ELEMENT = 16
 """How many characters' work a call is, and an element of a list or map."""
 

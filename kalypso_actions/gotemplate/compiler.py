@@ -25,6 +25,7 @@ from kalypso_actions.gotemplate.nodes import (
     Continue,
     If,
     Node,
+    Pipe,
     Range,
     Statement,
     TemplateCall,
@@ -33,7 +34,7 @@ from kalypso_actions.gotemplate.nodes import (
 )
 from kalypso_actions.gotemplate.pipelines import PipelineCompiler
 from kalypso_actions.gotemplate.quoting import quote
-from kalypso_actions.gotemplate.scope import Scope, Variable
+from kalypso_actions.gotemplate.scope import UNSET, Scope, Variable
 from kalypso_actions.gotemplate.text import byte_length
 from kalypso_actions.gotemplate.values import NO_VALUE, Function, FunctionError
 
@@ -77,25 +78,22 @@ class _Compiler(PipelineCompiler):
     ) -> None:
         super().__init__(definition, functions, Scope())
         self.programs = programs
-        self.depth = 1
-        """How many controls the current place stands in, and one."""
+        self.depth = 0
+        """How many bodies the current place stands in."""
 
     def fill(self, program: Program, body: Body) -> None:
-        program.steps = self.body(body)
+        program.steps = self.block(body)
         program.size = self.scope.size
         program.length = len(str(body))
 
-    def body(self, body: Body) -> Steps:
-        return tuple(_STATEMENTS[type(node)](self, node) for node in body.nodes)
-
     def block(self, body: Body) -> Steps:
-        """A body inside of a control: what it declares ends with it."""
-        outer = len(self.scope.declared)
+        """A body: what it declares ends with it."""
+        unset: list[int] = []
         self.depth += 1
-        steps = self.body(body)
+        with self.scope.inside(unset):
+            steps = tuple(_STATEMENTS[type(node)](self, node) for node in body.nodes)
         self.depth -= 1
-        self.scope.forget(outer)
-        return steps
+        return (_unsetting(unset), *steps) if unset else steps
 
     def text(self, node: Text) -> Run:
         text, size, exceeded = node.text, byte_length(node.text), self.exceeded
@@ -146,7 +144,7 @@ class _Compiler(PipelineCompiler):
             raise self.definition.error(node, str(error)) from None
 
     def if_(self, node: If) -> Run:
-        cases, otherwise = self.cases(node)
+        cases, otherwise, unset = self.cases(node)
 
         def run(state: State, dot: object) -> None:
             for condition, steps in cases:
@@ -157,10 +155,10 @@ class _Compiler(PipelineCompiler):
             for step in otherwise:
                 step(state, dot)
 
-        return run
+        return _after(_unsetting(unset), run) if unset else run
 
     def with_(self, node: With) -> Run:
-        cases, otherwise = self.cases(node)
+        cases, otherwise, unset = self.cases(node)
 
         def run(state: State, dot: object) -> None:
             for condition, steps in cases:
@@ -172,40 +170,45 @@ class _Compiler(PipelineCompiler):
             for step in otherwise:
                 step(state, dot)
 
-        return run
+        return _after(_unsetting(unset), run) if unset else run
 
-    def cases(self, node: If | With) -> tuple[list[tuple[Evaluate, Steps]], Steps]:
-        """The conditions with their bodies; what one declares, the later ones know too."""
-        outer, around = len(self.scope.declared), self.scope.container
+    def cases(self, node: If | With) -> tuple[list[tuple[Evaluate, Steps]], Steps, list[int]]:
+        """The conditions with their bodies; what one declares, the later ones know too.
+
+        The last are the places to unset before all.
+        """
+        around = self.scope.container
+        inside = None if isinstance(node, With) else around
+        unset: list[int] = []
         cases: list[tuple[Evaluate, Steps]] = []
-        for case in node.cases:
-            condition = self.pipe(case.pipe).evaluate
-            self.scope.container = None if isinstance(node, With) else around
-            cases.append((condition, self.block(case.body)))
-            self.scope.container = around
-        otherwise = self.block(node.otherwise) if node.otherwise else ()
-        self.scope.forget(outer)
-        return cases, otherwise
+        with self.scope.inside(unset):
+            for case in node.cases:
+                condition = self.pipe(case.pipe).evaluate
+                self.scope.container = inside
+                cases.append((condition, self.block(case.body)))
+                self.scope.container = around
+            otherwise = self.block(node.otherwise) if node.otherwise else ()
+        return cases, otherwise, unset
 
     def range_(self, node: Range) -> Run:
-        outer, around = len(self.scope.declared), self.scope.container
+        around = self.scope.container
         container, unused = self.scope.reserve(), self.scope.reserve()
-        names = [variable.names[0] for variable in node.pipe.variables]
-        pipe = self.pipe(node.pipe)
-        variables = self.loop_variables(names, assigns=node.pipe.assigns)
-        loop = Loop(self.definition, node, pipe, container, unused, *variables)
-        self.scope.container = container
-        steps = self.block(node.body)
-        self.scope.container = around
-        otherwise = self.block(node.otherwise) if node.otherwise else ()
-        self.scope.forget(outer)
-        return loop.compile(steps, otherwise)
+        unset: list[int] = []
+        with self.scope.inside(unset):
+            pipe = self.pipe(node.pipe)
+            variables = self.loop_variables(node.pipe)
+            loop = Loop(self.definition, node, pipe, container, unused, *variables)
+            self.scope.container = container
+            steps = self.block(node.body)
+            self.scope.container = around
+            otherwise = self.block(node.otherwise) if node.otherwise else ()
+        run = loop.compile(steps, otherwise)
+        return _after(_unsetting(unset), run) if unset else run
 
-    def loop_variables(
-        self, names: list[str], *, assigns: bool
-    ) -> tuple[Variable | None, Variable | None]:
+    def loop_variables(self, pipe: Pipe) -> tuple[Variable | None, Variable | None]:
         """The variables for keys and elements; where there is one, it is for elements."""
-        if assigns:
+        names = [variable.names[0] for variable in pipe.variables]
+        if pipe.assigns:
             found = [self.scope.find(name) for name in names]
         else:
             found = [*self.scope.declared[len(self.scope.declared) - len(names) :]]
@@ -250,6 +253,26 @@ class _Compiler(PipelineCompiler):
             raise ContinueLoop
 
         return jump
+
+
+def _unsetting(places: list[int]) -> Run:
+    """Unset variables that an earlier execution may have declared."""
+
+    def unset(state: State, _: object) -> None:
+        for place in places:
+            state.variables[place] = UNSET
+
+    return unset
+
+
+def _after(first: Run, run: Run) -> Run:
+    """Run one part, and then the other."""
+
+    def both(state: State, dot: object) -> None:
+        first(state, dot)
+        run(state, dot)
+
+    return both
 
 
 def _nothing(*_: object) -> object:

@@ -29,7 +29,7 @@ from kalypso_actions.gotemplate.nodes import (
     String,
     Variable,
 )
-from kalypso_actions.gotemplate.scope import UNSET, Scope
+from kalypso_actions.gotemplate.scope import Scope
 from kalypso_actions.gotemplate.values import NO_VALUE, Function
 
 
@@ -142,7 +142,6 @@ class PipelineCompiler:
         """A call of a function."""
         function = self.functions[word.name]
         lazy = function is AND or function is OR
-        first = self.scope.size
         compiled: list[Argument] = []
         for place, argument in enumerate(arguments):
             self.scope.uncertain += lazy and place > 0
@@ -150,8 +149,6 @@ class PipelineCompiler:
             self.scope.uncertain -= lazy and place > 0
         call = Call(self.definition, function, compiled, node=node, last=word, piped=piped)
         evaluate = call.compile()
-        if lazy:
-            evaluate = _forgetting(range(first, self.scope.size), evaluate)
         last = None if lazy and len(arguments) > 1 else call.last
         nullable = function.result.kind == "interface" or function.result.name == "reflect.Value"
         return Expression(evaluate, last, nullable)
@@ -239,16 +236,3 @@ def _pipeline(commands: Sequence[Expression]) -> Expression:
         return apply(state, dot, NO_VALUE if value is None else value)
 
     return Expression(pipe, last.last, last.nullable)
-
-
-def _forgetting(places: range, evaluate: Evaluate) -> Evaluate:
-    """Forget what the arguments of an earlier execution have declared."""
-    if not places:
-        return evaluate
-
-    def forget(state: State, *values: object) -> object:
-        for place in places:
-            state.variables[place] = UNSET
-        return evaluate(state, *values)
-
-    return forget

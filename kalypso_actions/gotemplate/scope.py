@@ -7,6 +7,8 @@ know: `{{or .A ($x := 1)}}` declares nothing where `.A` is true, and `$x` is the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,12 +24,13 @@ UNSET: Final = _Unset()
 class Variable:
     """A declaration; `certain` where every execution that comes by has declared it.
 
-    `outer` is the one of the same name that it hides.
+    `outer` is the one of the same name that it hides, `block` the block that it ends with.
     """
 
     name: str
     place: int
     certain: bool
+    block: int
     outer: Variable | None
 
     def find(self, variables: list[object]) -> int | None:
@@ -43,7 +46,9 @@ class Scope:
 
     def __init__(self) -> None:
         self.size = 0
+        self.block = self.blocks = 0
         self.uncertain = 0
+        """Greater than 0 inside of what may not be evaluated."""
         self.container: int | None = None
         """Where the container stands that dot is an element of, inside of a loop."""
         self.declared: list[Variable] = []
@@ -56,8 +61,15 @@ class Scope:
         return self.size - 1
 
     def declare(self, name: str) -> Variable:
-        """A new variable."""
-        variable = Variable(name, self.reserve(), not self.uncertain, self.visible.get(name))
+        """A new variable.
+
+        In one block, uncertain declarations of a name may share a place: none ends before the
+        others.
+        """
+        outer = self.visible.get(name)
+        if self.uncertain and outer and not outer.certain and outer.block == self.block:
+            return outer
+        variable = Variable(name, self.reserve(), not self.uncertain, self.block, outer)
         self.declared.append(variable)
         self.visible[name] = variable
         return variable
@@ -66,10 +78,21 @@ class Scope:
         """What a name means here; None where nothing of that name is declared."""
         return self.visible.get(name)
 
-    def forget(self, count: int) -> None:
-        """Forget all declarations but the first `count`: a block has ended."""
+    @contextmanager
+    def inside(self, unset: list[int]) -> Iterator[None]:
+        """A block, with which its declarations end.
+
+        Adds the places that are to be unset before each execution of the block.
+        """
+        count, outer = len(self.declared), self.block
+        self.blocks += 1
+        self.block = self.blocks
+        yield
+        self.block = outer
         while len(self.declared) > count:
             variable = self.declared.pop()
+            if not variable.certain:
+                unset.append(variable.place)
             if variable.outer is None:
                 del self.visible[variable.name]
             else:
