@@ -75,15 +75,15 @@ def parse_document(document: Document, findings: Findings) -> object | None:
     rule = _rule_of(document, findings)
     if rule is None:
         return None
+    # A misspelled field is often why another is missing.
+    findings.warnings.extend(_unknown_fields(document, rule.resource, document.body, ()))
+    faults = [*_name_faults(document), *_label_faults(document)]
     try:
         resource = rule.resource.model_validate(document.body)
     except ValidationError as error:
-        findings.problems.extend(
-            _problem(document, details) for details in error.errors(include_url=False)
-        )
+        wrong = (_problem(document, details) for details in error.errors(include_url=False))
+        findings.problems.extend((*wrong, *faults))
         return None
-    findings.warnings.extend(_unknown_fields(document, rule.resource, document.body, ()))
-    faults = [*_name_faults(document, resource), *_label_faults(document)]
     findings.problems.extend(faults)
     return None if faults else rule.build(document, resource)
 
@@ -144,17 +144,16 @@ def _described(value: object) -> str:
             return "a mapping"
 
 
-def _name_faults(document: Document, resource: schemas.Resource) -> Iterator[Problem]:
-    fault = object_name_fault(resource.metadata.name)
-    if fault:
-        yield Problem(
-            f"{document.kind}: the name {resource.metadata.name!r} {fault}",
-            document.at("metadata", "name"),
-        )
-    if isinstance(resource, schemas.WorkloadRegistrationResource):
-        workspace = resource.spec.workspace or ""
-        fault = label_value_fault(workspace)
-        if fault:
+def _name_faults(document: Document) -> Iterator[Problem]:
+    """Texts that are no names; whatever else is no text is a fault of its own."""
+    match document.body:
+        case {"metadata": {"name": str(name)}} if fault := object_name_fault(name):
+            where = document.at("metadata", "name")
+            yield Problem(f"{document.kind}: the name {name!r} {fault}", where)
+    match document.body:
+        case {"kind": "WorkloadRegistration", "spec": {"workspace": str(workspace)}} if (
+            fault := label_value_fault(workspace)
+        ):
             yield Problem(
                 f"WorkloadRegistration {document.name!r}: the workspace {workspace!r} becomes a "
                 f"label's value and {fault}",
@@ -166,7 +165,8 @@ def _label_faults(document: Document) -> Iterator[Problem]:
     """What the Kubernetes API would refuse in any `labels` of the document."""
     for path, labels in _labels_of(document.body):
         for key, value in labels.items():
-            key_fault, value_fault = label_key_fault(key), label_value_fault(value)
+            key_fault = label_key_fault(key)
+            value_fault = label_value_fault(value) if isinstance(value, str) else ""
             where = document.at(*path, key)
             subject = f"{document.kind} {document.name!r}"
             if key_fault:
@@ -175,15 +175,16 @@ def _label_faults(document: Document) -> Iterator[Problem]:
                 yield Problem(f"{subject}: the value of label {key!r} {value_fault}", where)
 
 
-def _labels_of(body: Mapping[str, object]) -> Iterator[tuple[Path, Mapping[str, str]]]:
+def _labels_of(body: Mapping[str, object]) -> Iterator[tuple[Path, Mapping[str, object]]]:
     match body:
         case {"metadata": {"labels": dict(labels)}}:
             yield ("metadata", "labels"), labels
     match body:
         case {"kind": "Workload", "spec": {"deploymentTargets": list(targets)}}:
             for index, target in enumerate(targets):
-                if isinstance(target.get("labels"), dict):
-                    yield ("spec", "deploymentTargets", index, "labels"), target["labels"]
+                match target:
+                    case {"labels": dict(labels)}:
+                        yield ("spec", "deploymentTargets", index, "labels"), labels
 
 
 def _unknown_fields(

@@ -110,7 +110,7 @@ def gather(
         warnings=(
             *chain.from_iterable(r.warnings for r in everything),
             *findings.warnings,
-            *_missing_base(own, base_repos),
+            *_missing_base(own),
         ),
     )
 
@@ -136,11 +136,12 @@ def _read_base(base: BaseRepo, reader: Reader) -> Reading:
         raise KalypsoError.of(problems) from error
 
 
-def _missing_base(own: Reading, base_repos: Sequence[BaseRepo]) -> Iterable[Problem]:
-    if not any(base.name == MAIN_BASE_REPO for base in base_repos):
+def _missing_base(own: Reading) -> Iterable[Problem]:
+    """One that is there with a fault is not missing."""
+    if ("BaseRepo", MAIN_BASE_REPO) not in ((doc.kind, doc.name) for doc in own.documents):
         yield Problem(
             f"the environment branch has no BaseRepo named {MAIN_BASE_REPO!r}: nothing is taken "
             "over from main, and no commit is tracked",
-            Location(own.revision.repository, own.revision.path),
+            Location(own.revision.repository),
             "add base-repo.yaml",
         )

@@ -270,6 +270,22 @@ def test_the_first_line_of_a_manifest(manifest: str, line: int) -> None:
     assert ("items", 0, "spec", "manifests", 0) in in_a_list[0].lines
 
 
+def test_no_fault_of_a_document_hides_another() -> None:
+    text = CLUSTER_TYPE.replace("reconciler", "reconcilr").replace("large}", "5, a/: x}")
+    noun, problems, warnings = parse(text.replace("name: large", "name: Large"))
+    assert noun is None
+    assert [problem.partition("ClusterType")[2][:45] for problem in problems] == [
+        " 'Large': metadata.labels.size must be a text",
+        " 'Large': spec.reconciler is missing",
+        ": the name 'Large' may hold lower-case letter",
+        " 'Large': the label key 'a/' has no name part",
+    ]
+    assert warnings == [
+        "test: file.yaml:7: ClusterType 'Large': unknown field spec.reconcilr (did you mean "
+        "reconciler?)"
+    ]
+
+
 @pytest.mark.parametrize(
     ("commit", "problems"),
     [

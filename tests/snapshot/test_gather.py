@@ -247,6 +247,20 @@ def test_two_registrations_that_deliver_one_name(planes: Planes) -> None:
     ]
 
 
+def test_a_base_repo_with_a_fault_is_not_missing(planes: Planes) -> None:
+    faulty = document("BaseRepo", "main", "{repo: r, brunch: main, path: .}")
+    planes.commit_dev(**{"fleet/base-repo.yaml": faulty})
+    result = planes.render()
+    assert [p.message for p in result.problems] == ["BaseRepo 'main': spec.branch is missing"]
+    assert [w.message for w in result.warnings] == ["BaseRepo 'main': unknown field spec.brunch"]
+
+
+def test_without_a_base_repo_nothing_comes_from_main(planes: Planes) -> None:
+    planes.commit_dev(**{"fleet/base-repo.yaml": "# none\n"})
+    (warning,) = planes.render().warnings
+    assert warning.message.startswith("the environment branch has no BaseRepo named 'main'")
+
+
 def test_all_unreadable_base_repos_are_told(planes: Planes) -> None:
     lost = "".join(
         document("BaseRepo", name, f"{{repo: 'file:///nowhere/{name}', branch: main, path: .}}")
