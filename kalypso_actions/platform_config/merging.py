@@ -42,41 +42,46 @@ class Layers:
             self._set((key,), value, where)
             return
         old = self.values[key]
-        merged = merge_values(old, value)
-        self.values[key] = merged
-        self._follow((key,), old, value, merged, where)
+        self.values[key] = merge_values(old, value)
+        self._follow((key,), old, value, where)
 
-    def _follow(
-        self, path: Path, old: object, new: object, merged: object, where: Location
-    ) -> None:
-        """Note `where` for every place below `path` that `new` has set in `merged`."""
-        match old, new, merged:
-            case dict(), dict(), dict():
+    def _follow(self, path: Path, old: object, new: object, where: Location) -> None:
+        """Note `where` for every place below `path` that `new` sets over `old`."""
+        match old, new:
+            case dict(), dict():
                 self._note(path, where)
                 for key, value in new.items():
                     if key in old:
-                        self._follow((*path, key), old[key], value, merged[key], where)
+                        self._follow((*path, key), old[key], value, where)
                     else:
                         self._set((*path, key), value, where)
-            case list(), list(), list():
+            case list(), list():
                 self._note(path, where)
-                for index, value in enumerate(merged):
-                    if index >= len(old):
-                        self._set((*path, index), value, where)
-                    elif value is not old[index]:
-                        touching = [item for item in new if _same_name(old[index], item)]
-                        for item in touching:
-                            self._follow((*path, index), old[index], item, value, where)
+                self._follow_list(path, old, new, where)
             case _:
-                self._replace(path, new, where)
+                if isinstance(old, dict | list):
+                    self._forget_below(path)
+                self._set(path, new, where)
 
-    def _replace(self, path: Path, value: object, where: Location) -> None:
+    def _follow_list(
+        self, path: Path, old: list[object], new: list[object], where: Location
+    ) -> None:
+        """Element by element: what one has set, the next may replace."""
+        merged = list(old)
+        for item in new:
+            places = _places(merged, item)
+            if not places:
+                merged.append(item)
+                self._set((*path, len(merged) - 1), item, where)
+            for place in places:
+                self._follow((*path, place), merged[place], item, where)
+                merged[place] = merge_values(merged[place], item)
+
+    def _forget_below(self, path: Path) -> None:
         """The value at `path` is another now: nothing below it is what it was."""
-        setters = self.origins.get(path, ())
-        for known in [known for known in self.origins if known[: len(path)] == path]:
+        below = [known for known in self.origins if known[: len(path)] == path and known != path]
+        for known in below:
             del self.origins[known]
-        self.origins[path] = setters
-        self._set(path, value, where)
 
     def _set(self, path: Path, value: object, where: Location) -> None:
         self._note(path, where)
@@ -107,12 +112,17 @@ def _merge_mappings(old: dict[object, object], new: dict[object, object]) -> dic
 def _merge_lists(old: list[object], new: list[object]) -> list[object]:
     merged = list(old)
     for item in new:
-        places = [place for place, there in enumerate(merged) if _same_name(there, item)]
+        places = _places(merged, item)
         if not places:
             merged.append(item)
         for place in places:
             merged[place] = merge_values(merged[place], item)
     return merged
+
+
+def _places(merged: list[object], item: object) -> list[int]:
+    """Where `item` merges into; nowhere, if it is appended."""
+    return [place for place, there in enumerate(merged) if _same_name(there, item)]
 
 
 def _same_name(there: object, item: object) -> bool:

@@ -102,6 +102,24 @@ def test_origins_name_each_layer_that_set_a_value() -> None:
     assert layers.origins["LOG", "sinks", 1, "port"] == (A, B)
 
 
+def test_origins_where_one_element_replaces_what_another_has_set() -> None:
+    layers = Layers()
+    layers.add("X", [{"name": "a", "y": {"deep": 1}}], A)
+    layers.add("X", [{"name": "a", "y": [1, 2]}, {"name": "a", "y": {"new": 1}}], B)
+    assert layers.values == {"X": [{"name": "a", "y": {"new": 1}}]}
+    assert set(layers.origins) == set(_paths(layers.values))
+    assert layers.origins["X", 0, "y"] == (A, B)
+    assert layers.origins["X", 0, "y", "new"] == (B,)
+
+
+def test_many_replaced_texts_take_no_time() -> None:
+    layers = Layers()
+    for where in (A, B):
+        for number in range(20_000):
+            layers.add(f"K{number}", where.path, where)
+    assert layers.origins["K1",] == (A, B)
+
+
 def test_a_replaced_object_leaves_no_origins_behind() -> None:
     layers = Layers()
     layers.add("X", {"deep": {"er": 1}}, A)
