@@ -29,6 +29,12 @@ CONSTANTS: Final = {None: "null", True: "true", False: "false"}
 Represent = Callable[[object], object]
 """Gives a value that can be written in the place of one of another type."""
 
+REMEMBERED_MAPPINGS: Final = 2048
+REMEMBERED_LENGTH: Final = 4096
+
+_mappings: dict[tuple[object, ...], str] = {}
+"""Mappings of short texts as they were written: the same configuration goes to many clusters."""
+
 PLAIN_TYPES: Final = frozenset({type(None), bool, int, float, str, dict, list, InOrder, Verbatim})
 
 
@@ -86,6 +92,28 @@ class _Writer:
 
     def mapping(self, mapping: dict[object, object], indent: int, depth: int) -> None:
         """Write entries whose keys stand at `indent`, where the cursor is already."""
+        key = self.key_of_texts(mapping, indent)
+        known = _mappings.get(key) if key else None
+        if known is not None:
+            self.write(known)
+            return
+        start = len(self.parts)
+        self.entries(mapping, indent, depth)
+        if key:
+            text = "".join(self.parts[start:])
+            if len(text) <= REMEMBERED_LENGTH:
+                if len(_mappings) >= REMEMBERED_MAPPINGS:
+                    _mappings.clear()
+                _mappings[key] = text
+
+    def key_of_texts(self, mapping: dict[object, object], indent: int) -> tuple[object, ...]:
+        """What the text of a mapping of texts depends on; empty for any other mapping."""
+        for key, value in mapping.items():
+            if type(value) is not str or type(key) is not str:
+                return ()
+        return (self.version, indent, *mapping.items())
+
+    def entries(self, mapping: dict[object, object], indent: int, depth: int) -> None:
         pad, below, version = "", self.under(indent), self.version
         for key, value in ordered(mapping, version=version):
             if type(key) is str and type(value) is str:
