@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from kalypso_actions.clients.folder import FolderFiles
-from kalypso_actions.clients.git import GitRepository, RemoteRepositories, is_repository
+from kalypso_actions.clients.git import GitRepository, RemoteRepositories, is_path, is_repository
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.urls import repository_key
 
@@ -46,33 +47,55 @@ class Repositories:
         """
         key = repository_key(url)
         source = self._given.get((key, branch)) or self._given.get((key, ""))
-        if source is not None:
-            return self._open_path(source.path, url, branch, commit)
-        if "://" not in url and Path(url).is_dir():
-            return self._open_path(Path(url), url, branch, commit)
+        with _told(url):
+            if source is not None:
+                if not source.path.is_dir():
+                    advice = f"it is given for {url}"
+                    raise KalypsoError(f"{source.path} is not a folder", advice=advice)
+                return self._open_folder(source.path, url, branch, commit)
+            if is_path(url):
+                return self._open_folder(_existing(url), url, branch, commit)
         return self._remotes.fetch(url, branch=branch, commit=commit or "")
 
     def default_branch(self, url: str) -> str:
         """`main` where it exists, else the branch that HEAD names."""
-        path = Path(url)
-        if "://" in url or not path.is_dir():
+        if not is_path(url):
             return self._remotes.default_branch(url, preferred=DEFAULT_BRANCH)
-        if not is_repository(path):
-            raise UsageError(
-                f"{url} is not a git repository",
-                advice="name a clone or a bare repository, or use --environment-dir for a folder",
-            )
-        repository = GitRepository(path, self._programs, repository=url)
-        if repository.has_branch(DEFAULT_BRANCH):
-            return DEFAULT_BRANCH
-        return repository.default_branch()
+        with _told(url):
+            path = _existing(url)
+            if not is_repository(path):
+                advice = "name a clone or a bare repository, or use --environment-dir for a folder"
+                raise UsageError(f"{url} is not a git repository", advice=advice)
+            repository = GitRepository(path, self._programs, repository=url)
+            if repository.has_branch(DEFAULT_BRANCH):
+                return DEFAULT_BRANCH
+            return repository.default_branch()
 
-    def _open_path(self, path: Path, url: str, branch: str, commit: str | None) -> RevisionFiles:
-        if not path.is_dir():
-            raise KalypsoError(f"{path} is not a folder", advice=f"it is given for {url}")
-        if not is_repository(path):
-            return FolderFiles(path, repository=url)
-        repository = GitRepository(path, self._programs, repository=url)
+    def _open_folder(
+        self, folder: Path, url: str, branch: str, commit: str | None
+    ) -> RevisionFiles:
+        if not is_repository(folder):
+            return FolderFiles(folder, repository=url)
+        repository = GitRepository(folder, self._programs, repository=url)
         if commit:
             return repository.at_commit(commit)
         return repository.at_branch(branch or repository.default_branch())
+
+
+def _existing(path: str) -> Path:
+    if not path:
+        raise KalypsoError("no repository is named", advice="write its URL")
+    if not Path(path).is_dir():
+        message = "there is no such folder, and it is not the URL of a repository"
+        raise KalypsoError(message, Location(path), "check the path, from the current folder")
+    return Path(path)
+
+
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """A folder that the system does not let us see is one that cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        message = f"cannot be read: {error.strerror} ({error.filename})"
+        raise KalypsoError(message, Location(url)) from error

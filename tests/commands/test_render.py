@@ -213,8 +213,8 @@ def test_json_is_one_document_and_nothing_else(planes: Path) -> None:
     [
         (["render", "Dev"], 2, "--environment: 'Dev' may hold lower-case letters"),
         (["render", "dev", "--environment-dir", "nowhere"], 2, "there is no such folder"),
-        (["render", "dev", "--control-plane", "nowhere"], 1, "the default branch cannot be read"),
-        (["validate", "nowhere"], 1, "the default branch cannot be read"),
+        (["render", "dev", "--control-plane", "nowhere"], 1, "there is no such folder"),
+        (["validate", "nowhere"], 1, "there is no such folder"),
         (["template", "nowhere"], 2, "nowhere cannot be read"),
     ],
 )

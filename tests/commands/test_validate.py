@@ -154,7 +154,7 @@ def test_every_branch_that_cannot_be_read_is_told(planes: Path, tmp_path: Path) 
     assert code == 1
     found = messages(document)
     assert found[:2] == ["there is no branch 'prod'", "there is no branch 'qa'"]
-    assert found[2].startswith("the default branch cannot be read")
+    assert found[2].startswith("there is no such folder")
     assert found[3].startswith("Environment 'broken': spec.controlPlane.branch must be a text")
     assert found[4].startswith("not valid YAML")
     assert len(found) == 5

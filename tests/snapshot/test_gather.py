@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kalypso_actions.clients.git import is_repository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.render import render
 from kalypso_actions.commands.session import Session
@@ -16,6 +18,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.plan import unwatched
 from kalypso_actions.report.documents import RenderDocument
+from kalypso_actions.snapshot import repositories
 from tests.git_repositories import commit_branch, git
 
 API = "apiVersion: scheduler.kalypso.io/v1alpha1"
@@ -280,7 +283,7 @@ def test_all_unreadable_base_repos_are_told(planes: Planes) -> None:
 def test_a_registration_to_nowhere_is_told_where_it_stands(planes: Planes) -> None:
     planes.app.rename(planes.folder / "moved")
     (warning,) = planes.render().warnings
-    assert warning.message.startswith(f"registration 'app': {planes.app}: the branch 'main'")
+    assert warning.message.startswith(f"registration 'app': {planes.app}: there is no such folder")
     assert warning.where is not None
     assert (warning.where.path, warning.where.line) == ("registration.yaml", 1)
 
@@ -293,6 +296,42 @@ def test_the_branch_of_the_gitops_repository(planes: Planes) -> None:
     assert planes.render(gitops=str(planes.gitops)).changes.modified == ("large/README.md",)
     git(planes.gitops, "branch", "-D", "main")
     assert planes.render(gitops=f"{planes.gitops}@dev").changes.modified == ("large/README.md",)
+
+
+@pytest.mark.parametrize(
+    ("repo", "said"),
+    [
+        ("", "no repository is named"),
+        ("x" * 999, "File name too long"),
+        ("-upload-pack=x", "there is no such folder"),
+        ("ext::sh -c id", "this is not the URL of a repository"),
+    ],
+)
+def test_a_registration_that_names_no_repository_stops_nothing(
+    planes: Planes, repo: str, said: str
+) -> None:
+    odd = f"{{workload: {{repo: '{repo}', branch: main, path: .}}}}"
+    main = planes.commit_main(**{"odd.yaml": document("WorkloadRegistration", "odd", odd)})
+    result = planes.render(base_commit=main)
+    assert [a.deployment_target for a in result.assignments] == ["app-web"]
+    assert said in result.warnings[0].message
+
+
+def test_a_given_folder_that_the_system_hides_stops_nothing(
+    planes: Planes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = planes.folder / "hidden"
+    hidden.mkdir()
+
+    def refuse(path: Path) -> bool:
+        if path == hidden:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return is_repository(path)
+
+    monkeypatch.setattr(repositories, "is_repository", refuse)
+    result = planes.render(source=[f"{planes.app}={hidden}"])
+    assert result.degraded
+    assert "cannot be read: Permission denied" in result.warnings[0].message
 
 
 def test_of_several_paths_the_branch_chooses(planes: Planes) -> None:

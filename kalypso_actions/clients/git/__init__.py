@@ -11,5 +11,6 @@ refusals    what git says when it fails, and what to change
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.local import GitRepository, is_repository
 from kalypso_actions.clients.git.remote import RemoteRepositories
+from kalypso_actions.clients.git.urls import is_path
 
-__all__ = ["GitFiles", "GitRepository", "RemoteRepositories", "is_repository"]
+__all__ = ["GitFiles", "GitRepository", "RemoteRepositories", "is_path", "is_repository"]

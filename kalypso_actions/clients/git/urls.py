@@ -55,6 +55,11 @@ def split(url: str) -> SplitResult:
     return SplitResult("file", "", url, "", "")
 
 
+def is_path(url: str) -> bool:
+    """Whether it is a path on this machine, written as a path."""
+    return "://" not in url and split(url).scheme == "file"
+
+
 def copy_key(url: str) -> str:
     """Equal where one copy serves both URLs: the host's case, a final `/` and `.git` aside.
 
