@@ -29,7 +29,7 @@ from kalypso_actions.gotemplate.execution import State
 from kalypso_actions.gotemplate.expressions import Names
 from kalypso_actions.gotemplate.parser import parse_trees
 from kalypso_actions.gotemplate.text import byte_length, normal
-from kalypso_actions.gotemplate.values import Function, FunctionError
+from kalypso_actions.gotemplate.values import NO_VALUE, Function, FunctionError
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -64,7 +64,8 @@ class Template:
         budget = Budget(limits)
         try:
             budget.spend(len(self.text), "the template")
-            self._main.run(State(output, budget, depth=0), data)
+            dot = NO_VALUE if data is None else data
+            self._main.run(State(output, budget, depth=0), dot)
         except LimitError as error:
             raise _error(self.name, str(error)) from None
         except RecursionError:

@@ -23,7 +23,7 @@ from kalypso_actions.gotemplate.nodes import Range
 from kalypso_actions.gotemplate.ordering import sorted_keys
 from kalypso_actions.gotemplate.printf import sprintf
 from kalypso_actions.gotemplate.scope import Variable
-from kalypso_actions.gotemplate.values import NO_VALUE, GoInt, GoStruct
+from kalypso_actions.gotemplate.values import NO_VALUE, FunctionError, GoInt, GoStruct, type_of
 
 
 class _Elements(NamedTuple):
@@ -138,7 +138,10 @@ def _run_otherwise(steps: Steps, state: State, dot: object) -> None:
 
 
 def _shown(value: object) -> str:
-    return sprintf("%v", (value,), Budget(DEFAULT_LIMITS))
+    try:
+        return sprintf("%v", (value,), Budget(DEFAULT_LIMITS))
+    except FunctionError:
+        return str(type_of(value))  # of what prints as an address, or is too large
 
 
 def _marked(container: object, key: int | None, element: int | None) -> set[int]:

@@ -193,7 +193,7 @@ class PipelineCompiler:
             variable = self.scope.find(node.names[0])
 
             def is_element(state: State) -> bool:
-                return bool(variable) and variable.find(state.variables) in state.elements
+                return variable is not None and variable.find(state.variables) in state.elements
 
             fields = Fields(self.definition, node, node.names[1:], node, is_element)
             return self.variable(node), fields

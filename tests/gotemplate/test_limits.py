@@ -1,0 +1,177 @@
+"""No template hangs or exhausts memory: every bound is an error that names it."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from kalypso_actions import gotemplate
+from kalypso_actions.gotemplate import Budget, LimitError, Limits, TemplateError
+from tests.gotemplate.data import failure, render
+
+MEGABYTE = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "message"),
+    [
+        ("12345678", Limits(template_bytes=7), "the template goes beyond the limit of 7 bytes"),
+        ("éééé", Limits(template_bytes=7), "the template goes beyond the limit of 7 bytes"),
+        ("{{((1))}}", Limits(parse_depth=1), "1: max expression depth exceeded (1)"),
+        ("{{if 1}}{{if 2}}", Limits(parse_depth=1), "1: max nesting depth exceeded (1)"),
+        ("{{if 1}}{{(1)}}{{end}}", Limits(parse_depth=1), "1: max expression depth exceeded (1)"),
+        (
+            "{{range 9}}12345{{end}}",
+            Limits(output_bytes=20),
+            '1:11: executing "t" at <12345>: the output goes beyond the limit of 20 bytes',
+        ),
+        (
+            '{{range 9}}{{"ééé"}}{{end}}',
+            Limits(output_bytes=20),
+            '1:13: executing "t" at <{{"ééé"}}>: the output goes beyond the limit of 20 bytes',
+        ),
+        (
+            "{{range 6}}{{end}}",
+            Limits(iterations=5),
+            '1:8: executing "t" at <6>: the loop goes beyond the limit of 5 turns of loops and calls '
+            "of templates in one execution",
+        ),
+        (
+            '{{define "a"}}{{end}}{{range 3}}{{template "a"}}{{end}}',
+            Limits(iterations=5),
+            '1:43: executing "t" at <{{template "a"}}>: the call goes beyond the limit of 5 turns of '
+            "loops and calls of templates in one execution",
+        ),
+        (
+            '{{define "a"}}{{template "a"}}{{end}}{{template "a"}}',
+            Limits(recursion=9),
+            '1:25: executing "a" at <{{template "a"}}>: exceeded maximum template depth (9)',
+        ),
+        (
+            '{{define "a"}}{{if 1}}{{with 1}}{{template "a"}}{{end}}{{end}}{{end}}{{template "a"}}',
+            Limits(recursion=9),
+            '1:43: executing "a" at <{{template "a"}}>: exceeded maximum template depth (9)',
+        ),
+        (
+            "{{grow 99}}",
+            Limits(output_bytes=20),
+            '1:2: executing "t" at <grow 99>: error calling grow: grow would have 99 bytes; the limit '
+            "for one value is 20",
+        ),
+        (
+            '{{printf "%99d" 1}}',
+            Limits(output_bytes=20),
+            '1:2: executing "t" at <printf "%99d" 1>: error calling printf: the printed text would '
+            "have 99 bytes; the limit for one value is 20",
+        ),
+        (
+            "{{print .Name .Name .Name}}",
+            Limits(output_bytes=8),
+            '1:2: executing "t" at <print .Name .Name .Name>: error calling print: print would have '
+            "9 bytes; the limit for one value is 8",
+        ),
+        (
+            "{{.Labels}}",
+            Limits(output_bytes=8),
+            '1:2: executing "t" at <{{.Labels}}>: the printed text would have 12 bytes; the limit for '
+            "one value is 8",
+        ),
+        (
+            '{{js "<<<"}}',
+            Limits(output_bytes=8),
+            '1:2: executing "t" at <js "<<<">: error calling js: js would have 18 bytes; the limit '
+            "for one value is 8",
+        ),
+    ],
+)
+def test_bound(text: str, limits: Limits, message: str) -> None:
+    assert failure(text, limits=limits) == message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{{$x := "1234567890"}}{{range 99}}{{$x = print $x $x}}{{end}}',
+        "{{range 1000000}}" * 9 + "{{end}}" * 9,
+        "{{range 1000000000000}}{{end}}",
+        "{{range 1000000}}" + "0123456789" * 50 + "{{end}}",
+        '{{printf "%*d" 999999 1 | printf "%s%s%s" 1 2}}{{range 99}}{{printf "%999999d" 1}}{{end}}',
+        '{{$x := printf "%999999d" 1}}{{range 1000000}}{{$y := len $x}}{{end}}',
+        "".join(
+            f'{{{{define "{n}"}}}}{{{{template "{n + 1}"}}}}{{{{template "{n + 1}"}}}}{{{{end}}}}'
+            for n in range(60)
+        )
+        + '{{define "60"}}{{end}}{{template "0"}}',
+    ],
+)
+def test_growth_ends(text: str) -> None:
+    assert "limit" in failure(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{{" + "(" * MEGABYTE, "max expression depth exceeded (60)"),
+        ("{{if 1}}" * (MEGABYTE // 8), "max nesting depth exceeded (60)"),
+        ("{{" * (MEGABYTE // 2), 'unexpected "{" in command'),
+        ('{{"' + "\\" * (MEGABYTE - 4), "unterminated quoted string"),
+        ("{{" + " " * (MEGABYTE - 4), "unclosed action"),
+        ("{{" + "-" * (MEGABYTE - 4), 'bad number syntax: "--"'),
+    ],
+    ids=["parentheses", "controls", "delimiters", "quote", "spaces", "signs"],
+)
+def test_a_hostile_text_ends_in_a_located_error(text: str, message: str) -> None:
+    with pytest.raises(TemplateError) as caught:
+        gotemplate.parse(text[:MEGABYTE], name="t")
+    assert str(caught.value) == f"template: t:1: {message}"
+
+
+def test_long_chains_are_no_nesting() -> None:
+    assert render("{{if 0}}" + "{{else if 0}}" * 2000 + "{{else}}x{{end}}") == "x"
+    assert render("{{1" + " | print" * 2000 + "}}") == "1"
+    assert render("{{print" + " 1" * 2000 + "}}") == " ".join("1" * 2000)
+
+
+def test_a_map_within_itself_does_not_print() -> None:
+    loop: dict[str, object] = {}
+    loop["self"] = loop
+    assert failure("{{.}}", loop).endswith("printed values may nest 100 levels")
+    assert failure("{{range 1.5}}{{print $}}{{end}}", loop).endswith("iterate over 1.5")
+
+
+def test_a_full_stack_is_an_error_of_the_template() -> None:
+    template = gotemplate.parse(
+        '{{define "a"}}{{if .}}{{template "a" .}}{{end}}{{end}}{{template "a" 1}}'
+    )
+
+    def deep(levels: int) -> str:
+        return deep(levels - 1) if levels else template.execute(1)
+
+    messages: list[str] = []
+
+    def run() -> None:
+        try:
+            deep(900)
+        except TemplateError as error:
+            messages.append(error.message)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert messages == ["template: template: actions and values nest too deeply to be executed"]
+
+
+def test_a_budget_counts_what_is_reserved() -> None:
+    budget = Budget(Limits(work=100_000))
+    budget.reserve(60_000, "one")
+    with pytest.raises(LimitError, match="two goes beyond the limit of 100000 characters"):
+        budget.reserve(60_000, "two")
+
+
+def test_large_arguments_count_once_much_is_done() -> None:
+    budget = Budget(Limits(work=1 << 20))
+    budget.charge("nothing", "x" * (1 << 16))
+    assert budget.is_spent
+    with pytest.raises(LimitError, match="list goes beyond"):
+        budget.charge("list", [["x" * 100_000] * 10], {})
