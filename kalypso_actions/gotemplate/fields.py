@@ -77,18 +77,15 @@ class Fields:
         *names, name = self.names
 
         def apply(state: State, dot: object, final: object = NO_FINAL) -> object:
-            value = container = receiver(state, dot) if receiver else dot
-            for index, step in enumerate(names):
-                container, value = (
-                    value,
-                    self.walk(state, value, (step,), container if index else None),
-                )
+            container, value = None, receiver(state, dot) if receiver else dot
+            for step in names:
+                container, value = value, self.walk(state, value, (step,), container)
             if value is NO_VALUE:
                 state.node = self.last or state.node
                 return NO_VALUE
             method = _method(value, name)
             if method is None:
-                raise self._no_method(state, value, name, container if names else None)
+                raise self._no_method(state, value, name, container)
             call = self._call(method, arguments, piped=final is not NO_FINAL)
             result = call(state, dot, final)
             last = last_of(arguments[-1]) if arguments else self.last
