@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kalypso_actions.gotemplate.budget import LimitError
@@ -91,9 +91,40 @@ class _Compiler(PipelineCompiler):
         unset: list[int] = []
         self.depth += 1
         with self.scope.inside(unset):
-            steps = tuple(_STATEMENTS[type(node)](self, node) for node in body.nodes)
+            steps = tuple(self.statements(body))
         self.depth -= 1
         return (_unsetting(unset), *steps) if unset else steps
+
+    def statements(self, body: Body) -> Iterator[Run]:
+        """The steps of a body; a text and the action behind it, which is most of them, are one."""
+        text: Text | None = None
+        for node in body.nodes:
+            if text is not None and isinstance(node, Action) and not node.pipe.variables:
+                yield self.text_and_action(text, node)
+                text = None
+                continue
+            if text is not None:
+                yield self.text(text)
+            text = node if isinstance(node, Text) else None
+            if text is None:
+                yield _STATEMENTS[type(node)](self, node)
+        if text is not None:
+            yield self.text(text)
+
+    def text_and_action(self, before: Text, node: Action) -> Run:
+        prefix, size, exceeded = before.text, byte_length(before.text), self.exceeded
+        evaluate = self.pipe(node.pipe).evaluate
+
+        def write(state: State, dot: object) -> None:
+            value = evaluate(state, dot)
+            text = value if type(value) is str else self.display(state, node, value)
+            state.output += (prefix, text)
+            budget = state.budget
+            budget.output += size + (len(text) if text.isascii() else byte_length(text))
+            if budget.output > budget.output_limit:
+                raise exceeded(state, node)
+
+        return write
 
     def text(self, node: Text) -> Run:
         text, size, exceeded = node.text, byte_length(node.text), self.exceeded

@@ -90,6 +90,8 @@ def zero(type_: Type) -> object:
 
 
 def _map_entry(mapping: dict[object, object], key: object) -> object:
+    if type(key) is str and key in mapping:  # as nearly always
+        return mapping[key]
     known = mapping.type if isinstance(mapping, GoMap) else None
     wanted = known.key if known and known.key else STRING
     if wanted.kind == "interface":

@@ -20,6 +20,7 @@ from kalypso_actions.goyaml.keys import ordered
 from kalypso_actions.goyaml.layout import FOLD_COLUMN, lay_out
 from kalypso_actions.goyaml.numbers import format_float, format_integer
 from kalypso_actions.goyaml.quoting import BREAKS, inline, simple_key, text_entry, text_line
+from kalypso_actions.goyaml.remembered import Remembered, content_key
 from kalypso_actions.goyaml.represented import InOrder, Verbatim
 
 INDENT: Final = {2: 2, 3: 4}
@@ -29,11 +30,9 @@ CONSTANTS: Final = {None: "null", True: "true", False: "false"}
 Represent = Callable[[object], object]
 """Gives a value that can be written in the place of one of another type."""
 
-REMEMBERED_MAPPINGS: Final = 2048
 REMEMBERED_LENGTH: Final = 4096
 
-_mappings: dict[tuple[object, ...], str] = {}
-"""Mappings of short texts as they were written: the same configuration goes to many clusters."""
+_texts: Remembered[str] = Remembered(2048)
 
 PLAIN_TYPES: Final = frozenset({type(None), bool, int, float, str, dict, list, InOrder, Verbatim})
 
@@ -48,12 +47,23 @@ def dump_v3(value: object, limit_bytes: int = MAX_BYTES, represent: Represent | 
     Raises `YAMLError` for anything else, `YAMLBoundError` for what is too deep (cycles too) or
     would take more than `limit_bytes`.
     """
-    return _Writer(3, limit_bytes, represent).document(value)
+    return _dump(3, value, limit_bytes, represent)
 
 
 def dump_v2(value: object, limit_bytes: int = MAX_BYTES, represent: Represent | None = None) -> str:
     """`value` as yaml.v2 writes it, with its last line feed; as `dump_v3` otherwise."""
-    return _Writer(2, limit_bytes, represent).document(value)
+    return _dump(2, value, limit_bytes, represent)
+
+
+def _dump(version: int, value: object, limit_bytes: int, represent: Represent | None) -> str:
+    content = content_key(value)
+    key = None if content is None else (version, content)
+    text = _texts.get(key)
+    if text is None or len(text) * 4 > limit_bytes:
+        text = _Writer(version, limit_bytes, represent).document(value)
+        if len(text) <= REMEMBERED_LENGTH:
+            _texts.put(key, text)
+    return text
 
 
 class _Writer:
@@ -92,28 +102,6 @@ class _Writer:
 
     def mapping(self, mapping: dict[object, object], indent: int, depth: int) -> None:
         """Write entries whose keys stand at `indent`, where the cursor is already."""
-        key = self.key_of_texts(mapping, indent)
-        known = _mappings.get(key) if key else None
-        if known is not None:
-            self.write(known)
-            return
-        start = len(self.parts)
-        self.entries(mapping, indent, depth)
-        if key:
-            text = "".join(self.parts[start:])
-            if len(text) <= REMEMBERED_LENGTH:
-                if len(_mappings) >= REMEMBERED_MAPPINGS:
-                    _mappings.clear()
-                _mappings[key] = text
-
-    def key_of_texts(self, mapping: dict[object, object], indent: int) -> tuple[object, ...]:
-        """What the text of a mapping of texts depends on; empty for any other mapping."""
-        for key, value in mapping.items():
-            if type(value) is not str or type(key) is not str:
-                return ()
-        return (self.version, indent, *mapping.items())
-
-    def entries(self, mapping: dict[object, object], indent: int, depth: int) -> None:
         pad, below, version = "", self.under(indent), self.version
         for key, value in ordered(mapping, version=version):
             if type(key) is str and type(value) is str:

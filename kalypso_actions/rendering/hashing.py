@@ -14,6 +14,7 @@ import struct
 from functools import lru_cache
 from typing import Final
 
+from kalypso_actions import goyaml
 from kalypso_actions.gotemplate.budget import Budget, LimitError
 from kalypso_actions.gotemplate.sprig.instants import UTC_LOCATION, Instant
 from kalypso_actions.gotemplate.sprig.times import TimeValue
@@ -32,6 +33,8 @@ MAX_DEPTH: Final = 100
 CACHED_LENGTH: Final = 256
 ELEMENT_WORK: Final = 256
 """Characters that an element counts for: a list that holds itself many times is a small value."""
+_hashes: goyaml.Remembered[tuple[int, int]] = goyaml.Remembered(2048)
+
 SECONDS_FROM_YEAR_1_TO_1970: Final = 62_135_596_800
 
 
@@ -41,7 +44,16 @@ def hash_of(value: object, budget: Budget) -> int:
     Raises `FunctionError` for functions and complex numbers, and `LimitError` for what is nested
     too deep or goes beyond the budget.
     """
-    return _Hasher(budget).visit(value, 0)
+    key = goyaml.content_key(value)
+    known = _hashes.get(key)
+    if known is not None:
+        result, work = known
+        budget.spend(work, "hash")  # the bound does not depend on what was hashed before
+        return result
+    before = budget.work
+    result = _Hasher(budget).visit(value, 0)
+    _hashes.put(key, (result, budget.work - before))
+    return result
 
 
 class _Hasher:

@@ -189,12 +189,16 @@ def nindent(budget: Budget, spaces: int, text: str) -> str:
 @function("quote", ANY, variadic=True, returns=STRING, bounded=True)
 def quote(budget: Budget, *values: object) -> str:
     """The values in Go's double quotes, nil left out."""
+    if len(values) == 1 and type(values[0]) is str:  # as nearly always
+        return quoted(values[0])
     return _spaced(budget, values, lambda spent, value: quoted(to_string(spent, value)))
 
 
 @function("squote", ANY, variadic=True, returns=STRING, bounded=True)
 def squote(budget: Budget, *values: object) -> str:
     """The values in single quotes, which nothing escapes; nil left out."""
+    if len(values) == 1 and type(values[0]) is str:
+        return f"'{values[0]}'"
     return _spaced(budget, values, lambda spent, value: f"'{sprint(spent, value)}'")
 
 
