@@ -130,10 +130,30 @@ class Call:
 
         return call
 
+    def _piped(self, final: Check, function: Function) -> Evaluate:
+        """A call whose only argument comes from the pipe, such as `| quote`."""
+        call, name, bounded = function.call, function.name, function.bounded
+        accepts, convert = final
+
+        def piped(state: State, _: object, value: object = NO_FINAL) -> object:
+            argument = value if type(value) in accepts else convert(state, value)
+            budget = state.budget
+            try:
+                result = call(budget, argument) if bounded else call(argument)
+                if budget.is_spent:
+                    budget.charge(name, argument, result)
+            except FunctionError as error:
+                raise self._failed(error) from None
+            return result
+
+        return piped
+
     def _ordinary(self, final: Check | None, function: Function) -> Evaluate:
         """A call that evaluates its arguments in order."""
         call, name, bounded = function.call, function.name, function.bounded
         bounds = [(bound.evaluate, *bound.check) for bound in self.bounds]
+        if final is not None and not bounds:
+            return self._piped(final, function)
 
         def ordinary(state: State, dot: object, value: object = NO_FINAL) -> object:
             values: list[object] = [state.budget] if bounded else []
