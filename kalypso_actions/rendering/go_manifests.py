@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TypeVar
 
 from kalypso_actions import gotemplate, goyaml
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_actions.rendering.manifests import ManifestError
-
-Result = TypeVar("Result")
 
 PASSES = 8
 """Upstream renders its output again while it holds `{{`, without end; we stop here."""
@@ -88,22 +85,20 @@ def _render_object(value: object, data: TemplateData) -> object:
 @lru_cache(maxsize=1024)
 def _compile(text: str) -> gotemplate.Template:
     """Parsed once per text: Templates are few, and so are the values that are templates."""
-    return _located(
-        lambda: gotemplate.parse(text, name=TEMPLATE_NAME, functions=FUNCTIONS, refused=REFUSED),
-        text,
-    )
+    try:
+        return gotemplate.parse(text, name=TEMPLATE_NAME, functions=FUNCTIONS, refused=REFUSED)
+    except gotemplate.TemplateError as error:
+        raise _located(error, text) from error
 
 
 def _execute(template: gotemplate.Template, data: TemplateData, text: str) -> str:
     try:
-        go = data.go
-    except gotemplate.FunctionError as error:
-        raise ManifestError(str(error)) from error
-    return _located(lambda: template.execute(go), text)
-
-
-def _located(step: Callable[[], Result], text: str) -> Result:
-    try:
-        return step()
+        return template.execute(data.go)
     except gotemplate.TemplateError as error:
-        raise ManifestError(error.message, error.line, error.column, text) from error
+        raise _located(error, text) from error
+    except gotemplate.FunctionError as error:  # the data cannot be held
+        raise ManifestError(str(error)) from error
+
+
+def _located(error: gotemplate.TemplateError, text: str) -> ManifestError:
+    return ManifestError(error.message, error.line, error.column, text)
