@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.characters import is_letter
 from kalypso_actions.gotemplate.sprig import runes
 from kalypso_actions.gotemplate.sprig.signature import function
@@ -22,6 +23,9 @@ _WORDS = re.compile("U+(?=UL)|UU+|UL*|L+|N+|[SC]+|P[PC]*|O+")
 Hyphens and underscores are connectors, but behind other punctuation they belong to it.
 """
 
+_WORK = 32
+"""What a character costs here, in the characters of simpler functions."""
+
 _CONNECTORS = "-_" + runes.SPACES
 
 _HAN = (("\u3400", "\u4d85"), ("\u4e00", "\u9fcc"), ("\U00020000", "\U0002b81d"))
@@ -30,15 +34,17 @@ _INVALID = re.compile("[\udc80-\udcff\ufffd]")
 _Word = tuple[str, str]
 
 
-@function("snakecase", STRING, returns=STRING)
-def snakecase(text: str) -> str:
+@function("snakecase", STRING, returns=STRING, bounded=True)
+def snakecase(budget: Budget, text: str) -> str:
     """`HTTPServer` to `http_server`."""
+    budget.spend(len(text) * _WORK, "snakecase")
     return _Joiner(text, "_").join()
 
 
-@function("kebabcase", STRING, returns=STRING)
-def kebabcase(text: str) -> str:
+@function("kebabcase", STRING, returns=STRING, bounded=True)
+def kebabcase(budget: Budget, text: str) -> str:
     """`HTTPServer` to `http-server`."""
+    budget.spend(len(text) * _WORK, "kebabcase")
     return _Joiner(text, "-").join()
 
 
