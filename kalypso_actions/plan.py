@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from kalypso_actions import __version__, config_schemas, gitops, rendering
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.fleet import Findings
 from kalypso_actions.gitops.provenance import SourceRevision
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import Revision
@@ -69,12 +70,6 @@ class Plan:
     warnings: tuple[Problem, ...]
 
 
-@dataclass(slots=True)
-class _Findings:
-    problems: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
-
-
 def make_plan(
     snapshot: Snapshot,
     options: PlanOptions,
@@ -82,7 +77,7 @@ def make_plan(
     progress: Progress,
 ) -> Plan:
     """Schedule, configure, validate and render everything that the snapshot holds."""
-    findings = _Findings(list(snapshot.problems), list(snapshot.warnings))
+    findings = Findings(list(snapshot.problems), list(snapshot.warnings))
     fleet = _with_workloads(snapshot, options, findings)
     schedule = scheduler.schedule(fleet)
     findings.problems += schedule.problems
@@ -122,7 +117,7 @@ def make_plan(
     )
 
 
-def _with_workloads(snapshot: Snapshot, options: PlanOptions, findings: _Findings) -> Fleet:
+def _with_workloads(snapshot: Snapshot, options: PlanOptions, findings: Findings) -> Fleet:
     """The fleet with the targets that its registrations deliver for this environment."""
     block = options.on_source_failure == "block"
     for reading in snapshot.registrations:

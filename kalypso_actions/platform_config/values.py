@@ -6,12 +6,7 @@ import re
 from functools import lru_cache
 
 from kalypso_actions import goyaml
-
-_GO_SPACE = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
-"""What Go's unicode.IsSpace says; Python's own strip() takes four control characters more."""
+from kalypso_actions.gotemplate.sprig.runes import SPACES
 
 _SURELY_SCALAR = re.compile(r"[A-Za-z0-9_./+][A-Za-z0-9_./+ -]*\Z")
 """Most values: no character in them could begin a list, a mapping, a tag or an anchor."""
@@ -35,7 +30,7 @@ def bound_fault(text: str) -> str:
 def _parse(text: str) -> tuple[object, str]:
     if _SURELY_SCALAR.match(text):
         return text, ""
-    trimmed = text.strip(_GO_SPACE)
+    trimmed = text.strip(SPACES)
     if trimmed.startswith("'") and trimmed.endswith("'"):
         return trimmed.strip("'"), ""
     try:

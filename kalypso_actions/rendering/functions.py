@@ -13,6 +13,7 @@ from typing import Final
 from kalypso_actions import goyaml
 from kalypso_actions.gotemplate import sprig
 from kalypso_actions.gotemplate.budget import Budget, LimitError
+from kalypso_actions.gotemplate.sprig.runes import SPACES
 from kalypso_actions.gotemplate.sprig.times import TIME
 from kalypso_actions.gotemplate.values import (
     ANY,
@@ -32,11 +33,6 @@ from kalypso_actions.rendering.hashing import hash_of
 
 RFC_3339_NANO: Final = "2006-01-02T15:04:05.999999999Z07:00"
 MAX_INT64: Final = (1 << 63) - 1
-GO_SPACE: Final = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
-"""What Go's `unicode.IsSpace` says."""
 
 
 def to_yaml(budget: Budget, value: object) -> str:
@@ -80,7 +76,7 @@ def unquote(value: object) -> str:
     """`unquote`: a text without space around it, then without `"`, then without `'`; else ""."""
     if not isinstance(value, str):
         return ""
-    return value.strip(GO_SPACE).strip('"').strip("'")
+    return value.strip(SPACES).strip('"').strip("'")
 
 
 FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
