@@ -23,18 +23,18 @@ RULES = {
     ),
     "the network": (
         ("socket", "ssl", "http", "urllib.request", "requests", "httpx", "ftplib", "asyncio"),
-        ("clients/",),
+        ("clients/", "sandbox/"),
     ),
     "the environment": (("os.environ", "os.getenv", "os.putenv"), ("cli.py",)),
     "the clock": (
         ("time", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.date.today"),
         # Progress is for eyes only: nothing that is written depends on it.
-        ("clients/", "report/progress.py"),
+        ("clients/", "sandbox/", "report/progress.py"),
     ),
-    "chance": (("random", "secrets", "uuid", "os.urandom"), ()),
+    "chance": (("random", "secrets", "uuid", "os.urandom"), ("sandbox/",)),
     "files": (
         ("builtins.open", "os.open", "os.walk", "os.scandir", "shutil", "tempfile", "pathlib"),
-        ("clients/", "snapshot/", "commands/", "cli.py", "inputs.py"),
+        ("clients/", "sandbox/", "snapshot/", "commands/", "cli.py", "inputs.py"),
     ),
     "code out of texts": (("builtins.eval", "builtins.exec", "pickle", "marshal"), ()),
 }

@@ -1,0 +1,106 @@
+"""What GitHub knows of a repository, as far as promotion looks at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+StatusState = Literal["error", "failure", "pending", "success"]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitStatus:
+    """The latest status of a commit under one context (contexts do not differ by case)."""
+
+    context: str
+    state: StatusState
+    description: str
+    target_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit, without its files."""
+
+    id: str
+    tree: str
+    parents: tuple[str, ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """A pull request; `merge_commit` is "" unless it was merged."""
+
+    number: int
+    url: str
+    title: str
+    body: str
+    state: Literal["open", "closed"]
+    merged: bool
+    merge_commit: str
+    head_repository: str
+    head_branch: str
+    head_commit: str
+    base_branch: str
+    labels: tuple[str, ...]
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """An issue that is not a pull request."""
+
+    number: int
+    url: str
+    title: str
+    body: str
+    state: Literal["open", "closed"]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment on an issue or a pull request."""
+
+    id: int
+    url: str
+    body: str
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How a commit (the head) stands to another (the base).
+
+    `commits` are those from the base, exclusive, to the head, oldest first, and complete.
+    """
+
+    relation: Literal["identical", "ahead", "behind", "diverged"]
+    merge_base: str
+    commits: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowRun:
+    """A started workflow run, where the server names it."""
+
+    id: int
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredPath:
+    """A folder on a branch of a repository of the GitHub server (`repository` is owner/name)."""
+
+    repository: str
+    branch: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathHead:
+    """Where a registered path stands: the branch's commit, and the folder's tree id."""
+
+    commit: str
+    tree: str | None

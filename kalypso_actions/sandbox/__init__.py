@@ -1,0 +1,1 @@
+"""An embedded GitHub and Azure Resource Graph on a loopback port, over bare git repositories."""

@@ -1,0 +1,1 @@
+"""Azure in the sandbox: identities, clusters, Resource Graph."""

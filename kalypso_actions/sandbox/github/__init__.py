@@ -1,0 +1,1 @@
+"""GitHub in the sandbox: one module for each part of its API."""

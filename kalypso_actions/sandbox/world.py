@@ -1,0 +1,262 @@
+"""What exists in the sandbox. Files and commits lie in bare repositories; the rest is here.
+
+Everything is a pydantic model, so that the world is written to one JSON file and read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.sandbox.repositories import BareRepository
+
+Permissions = dict[str, Literal["read", "write", "admin"]]
+"""GitHub's names: contents, pull_requests, issues, statuses, actions, workflows, environments, …"""
+
+
+class _Entity(BaseModel):
+    model_config = ConfigDict(extra="forbid", validate_assignment=True)
+
+
+class Account(_Entity):
+    """An owner of repositories, or an author."""
+
+    id: int
+    login: str
+    kind: Literal["User", "Organization", "Bot"] = "User"
+
+
+class Identity(_Entity):
+    """Who a token speaks for, and what it may do.
+
+    kind          `user` (a fine-grained personal token), `actions` (a job's GITHUB_TOKEN),
+                  `installation` (an App's), `app` (the App itself, by its JWT)
+    repositories  full names; None means all of `owner`'s ("" for every owner's)
+    """
+
+    kind: Literal["user", "actions", "installation", "app"]
+    login: str
+    permissions: Permissions
+    owner: str = ""
+    repositories: list[str] | None = None
+    app_id: int = 0
+    expires_at: datetime | None = None
+
+
+class App(_Entity):
+    """A GitHub App, with its installations by owner (login -> installation)."""
+
+    id: int
+    slug: str
+    public_key: str
+    permissions: Permissions
+    installations: dict[str, Installation] = Field(default_factory=dict)
+
+
+class Installation(_Entity):
+    """An App in an account; `repositories` as in Identity."""
+
+    id: int
+    repositories: list[str] | None = None
+    suspended: bool = False
+
+
+class Label(_Entity):
+    """A label of a repository."""
+
+    id: int
+    name: str
+    color: str = "ededed"
+    description: str | None = None
+
+
+class Comment(_Entity):
+    """A comment on an issue or pull request."""
+
+    id: int
+    body: str
+    author: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class PullRequest(_Entity):
+    """What makes an issue a pull request; its commits stand still once it is closed."""
+
+    head_repository: str
+    head_branch: str
+    head_commit: str
+    base_branch: str
+    base_commit: str
+    draft: bool = False
+    merged_at: datetime | None = None
+    merged_by: str = ""
+    merge_commit: str = ""
+
+
+class Issue(_Entity):
+    """An issue or, with `pull_request`, a pull request: they share their numbers."""
+
+    id: int
+    number: int
+    title: str
+    body: str | None
+    author: str
+    state: Literal["open", "closed"] = "open"
+    labels: list[str] = Field(default_factory=list)
+    comments: list[Comment] = Field(default_factory=list)
+    pull_request: PullRequest | None = None
+    created_at: datetime
+    updated_at: datetime
+    closed_at: datetime | None = None
+
+
+class Status(_Entity):
+    """One commit status; the latest of a context counts."""
+
+    id: int
+    commit: str
+    context: str
+    state: Literal["error", "failure", "pending", "success"]
+    description: str | None
+    target_url: str | None
+    author: str
+    created_at: datetime
+
+
+class WorkflowRun(_Entity):
+    """A run that a dispatch has started."""
+
+    id: int
+    workflow: str
+    ref: str
+    commit: str
+    inputs: dict[str, str]
+    author: str
+    created_at: datetime
+
+
+class Environment(_Entity):
+    """A GitHub environment with its variables."""
+
+    id: int
+    name: str
+    created_at: datetime
+    variables: dict[str, str] = Field(default_factory=dict)
+
+
+class BranchRule(_Entity):
+    """What protects branches whose names match `pattern` (a glob)."""
+
+    pattern: str
+    required_reviews: int = 0
+    required_contexts: list[str] = Field(default_factory=list)
+    allow_force_push: bool = False
+    restrict_pushes: bool = False
+    may_push: list[str] = Field(default_factory=list)
+
+
+class Repository(_Entity):
+    """A repository; `World.git` has its files and commits."""
+
+    id: int
+    owner: str
+    name: str
+    private: bool = True
+    default_branch: str = "main"
+    archived: bool = False
+    former_names: list[str] = Field(default_factory=list)
+    labels: dict[str, Label] = Field(default_factory=dict)
+    issues: dict[int, Issue] = Field(default_factory=dict)
+    statuses: list[Status] = Field(default_factory=list)
+    runs: list[WorkflowRun] = Field(default_factory=list)
+    environments: dict[str, Environment] = Field(default_factory=dict)
+    variables: dict[str, str] = Field(default_factory=dict)
+    rules: list[BranchRule] = Field(default_factory=list)
+    next_number: int = 1
+
+    @property
+    def full_name(self) -> str:
+        """`owner/name`."""
+        return f"{self.owner}/{self.name}"
+
+
+class Event(_Entity):
+    """What GitHub would tell workflows: an event's name, its repository, ref and payload.
+
+    `starts_workflows` is false where GitHub would start none (most acts of a GITHUB_TOKEN);
+    `held` where a person must approve the runs first.
+    """
+
+    id: int
+    name: str
+    repository: str
+    ref: str
+    commit: str
+    actor: str
+    payload: dict[str, Any]
+    created_at: datetime
+    starts_workflows: bool = True
+    held: bool = False
+
+
+class World(_Entity):
+    """Everything; `clusters` belongs to `sandbox.azure`."""
+
+    accounts: dict[str, Account] = Field(default_factory=dict)
+    repositories: dict[str, Repository] = Field(default_factory=dict)
+    tokens: dict[str, Identity] = Field(default_factory=dict)
+    apps: dict[int, App] = Field(default_factory=dict)
+    events: list[Event] = Field(default_factory=list)
+    clusters: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    next_id: int = 1
+
+    _folder: Path = PrivateAttr(default=Path())
+    _now: Callable[[], datetime] = PrivateAttr(default=lambda: datetime.fromtimestamp(0, UTC))
+    _programs: Programs = PrivateAttr(default_factory=lambda: Programs({}))
+
+    @classmethod
+    def open(cls, folder: Path, now: Callable[[], datetime], programs: Programs) -> World:
+        """The world of a folder: what was saved there, else an empty one."""
+        file = folder / "world.json"
+        world = cls.model_validate_json(file.read_bytes()) if file.exists() else cls()
+        world._folder = folder
+        world._now = now
+        world._programs = programs
+        return world
+
+    def save(self) -> None:
+        """Write everything to the folder, whole or not at all."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        draft = self._folder / "world.json.new"
+        draft.write_text(self.model_dump_json(), encoding="utf-8")
+        draft.replace(self._folder / "world.json")
+
+    @property
+    def now(self) -> datetime:
+        """The time, to the second, as GitHub tells it."""
+        return self._now().replace(microsecond=0)
+
+    def new_id(self) -> int:
+        """An id that nothing else has."""
+        self.next_id += 1
+        return self.next_id
+
+    def git(self, repository: Repository) -> BareRepository:
+        """A repository's files and commits."""
+        name = f"{repository.owner}/{repository.name}.git".lower()
+        return BareRepository(self._folder / "repositories" / name, self._programs)
+
+    def repository(self, full_name: str) -> Repository | None:
+        """By its name or a former one; names do not differ by case."""
+        wanted = full_name.lower()
+        for repository in self.repositories.values():
+            names = [repository.full_name, *repository.former_names]
+            if wanted in (name.lower() for name in names):
+                return repository
+        return None
