@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Final
 
+from kalypso_actions.clients.git import GitFiles
 from kalypso_actions.clients.git.program import Git
-from kalypso_actions.clients.process import Programs
+from kalypso_actions.clients.process import ProcessError, Programs
+
+NO_OBJECT: Final = "0" * 40
+"""What git writes where a ref does not exist."""
+
+CONFIGURATION: Final = """\
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[http]
+	receivepack = true
+[receive]
+	autogc = false
+	advertisePushOptions = true
+[gc]
+	auto = 0
+"""
+"""What GitHub's repositories serve: partial clones, commits by id, pushes."""
+
+STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "modified"}
+SUBMODULE: Final = "160000"
+
+NO_NAME: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
+"""What no ref's name holds; git would read more into it than a name."""
+SOME_ID: Final = re.compile(r"[0-9a-f]{4,40}\Z")
+PERSON: Final = re.compile(r"(.*?) ?<(.*)> (-?\d+) ([+-])(\d\d)(\d\d)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +61,11 @@ class GitCommit:
 
 
 class BareRepository:
-    """One bare repository. Unknown ids and refs are None or raise LookupError, as told."""
+    """One bare repository. Unknown ids and refs are None or raise LookupError, as told.
+
+    A `revision` is the name of a branch or a tag, a full ref, or a commit's id (its first digits
+    suffice), and nothing else that git understands.
+    """
 
     def __init__(self, git_dir: Path, programs: Programs) -> None:
         self.git_dir = git_dir
@@ -41,60 +73,233 @@ class BareRepository:
 
     def create(self, default_branch: str) -> None:
         """Make the directory, ready to serve partial and shallow clones and commits by id."""
-        raise NotImplementedError
+        self.git_dir.mkdir(parents=True)
+        self._run("init", "--quiet", "--bare", "--template=", f"--initial-branch={default_branch}")
+        with (self.git_dir / "config").open("a", encoding="utf-8") as file:
+            file.write(CONFIGURATION)
+
+    def set_default_branch(self, branch: str) -> None:
+        """Let HEAD stand on another branch, which need not exist."""
+        self._run("symbolic-ref", "HEAD", f"refs/heads/{branch}")
 
     def refs(self) -> Mapping[str, str]:
         """Every full ref name -> object id."""
-        raise NotImplementedError
+        output = self._run("for-each-ref", "--format=%(objectname) %(refname)")
+        lines = output.decode("utf-8", "replace").splitlines()
+        return {name: object_id for object_id, name in (line.split(" ", 1) for line in lines)}
 
     def head(self, branch: str) -> str | None:
         """The commit at a branch's head."""
-        raise NotImplementedError
+        return self._object_id(f"refs/heads/{branch}") if not NO_NAME.search(branch) else None
+
+    def object_type(self, object_id: str) -> str | None:
+        """`commit`, `tag`, `tree` or `blob`; None for what is not here."""
+        found = next(self._objects([object_id]), None) if SOME_ID.match(object_id) else None
+        return found[1] if found else None
 
     def commit(self, revision: str) -> GitCommit:
         """A commit by id, branch or tag. Raises LookupError."""
-        raise NotImplementedError
+        found = next(self._objects([f"{one}^{{commit}}" for one in _readings(revision)]), None)
+        if found is None:
+            raise LookupError(f"there is no commit {revision!r}")
+        object_id, _, content = found
+        return _parse_commit(object_id, content)
 
     def files(self, revision: str) -> Mapping[str, bytes]:
         """Every file of a commit. Raises LookupError."""
-        raise NotImplementedError
+        listing = GitFiles(self._git, self.git_dir, str(self.git_dir), self.commit(revision).id)
+        entries = listing.entries().values()
+        return listing.read([entry.path for entry in entries if entry.mode != SUBMODULE])
 
     def tree_id(self, revision: str, path: str) -> str | None:
         """The object id of a folder in a commit; "" is the root."""
-        raise NotImplementedError
+        if "\n" in path:
+            return None
+        candidates = [f"{one}:{path.strip('/')}" for one in _readings(revision)]
+        found = next(self._objects(candidates), None)
+        return found[0] if found and found[1] == "tree" else None
 
     def merge_base(self, first: str, second: str) -> str | None:
-        """The best common ancestor."""
-        raise NotImplementedError
+        """The best common ancestor. Raises LookupError for an unknown revision."""
+        commits = [self.commit(first).id, self.commit(second).id]
+        answer = self._ask("merge-base", *commits)
+        return answer.decode().strip() if answer else None
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
-        """Whether the first is reachable from the second (a commit is its own ancestor)."""
-        raise NotImplementedError
+        """Whether the first is reachable from the second (a commit is its own ancestor).
+
+        Raises LookupError for an unknown revision.
+        """
+        commits = [self.commit(ancestor).id, self.commit(descendant).id]
+        return self._ask("merge-base", "--is-ancestor", *commits) is not None
 
     def commits_between(self, base: str, head: str) -> Sequence[GitCommit]:
-        """Commits reachable from head and not from base, oldest first."""
-        raise NotImplementedError
+        """Commits reachable from head and not from base, oldest first. Raises LookupError."""
+        span = [self.commit(head).id, f"^{self.commit(base).id}"]
+        ids = self._run("rev-list", "--reverse", "--topo-order", *span).decode().split()
+        return [_parse_commit(one, content) for one, _, content in self._objects(ids)]
 
     def changed_paths(self, base: str, head: str) -> Mapping[str, str]:
-        """Path -> `added`, `modified` or `removed`."""
-        raise NotImplementedError
+        """Path -> `added`, `modified` or `removed`. Raises LookupError."""
+        commits = [self.commit(base).id, self.commit(head).id]
+        output = self._run("diff-tree", "-r", "-z", "--no-renames", "--name-status", *commits)
+        words = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        return {path: STATES[state] for state, path in zip(words[::2], words[1::2], strict=True)}
 
     def merge_tree(self, base: str, head: str) -> str | None:
-        """The tree of head merged into base; None where they conflict."""
-        raise NotImplementedError
+        """The tree of head merged into base; None where they conflict or share no history.
+
+        Raises LookupError for an unknown revision.
+        """
+        if self.merge_base(base, head) is None:
+            return None
+        commits = [self.commit(base).id, self.commit(head).id]
+        answer = self._ask("merge-tree", "--write-tree", "--no-messages", *commits)
+        return answer.decode().strip() if answer else None
 
     def make_commit(
         self, tree: str, parents: Sequence[str], message: str, author: Person, committer: Person
     ) -> str:
         """Write a commit object and return its id."""
-        raise NotImplementedError
+        lines = [
+            f"tree {tree}",
+            *(f"parent {parent}" for parent in parents),
+            f"author {_written(author)}",
+            f"committer {_written(committer)}",
+            "",
+            message,
+        ]
+        content = "\n".join(lines).encode("utf-8", "surrogateescape")
+        answer = self._run("hash-object", "-t", "commit", "-w", "--stdin", stdin=content)
+        return answer.decode().strip()
 
     def commit_files(
         self, branch: str, changes: Mapping[str, str | bytes | None], message: str, author: Person
     ) -> str:
         """Commit on a branch (a new one begins empty), None deletes; returns the commit's id."""
-        raise NotImplementedError
+        parent = self.head(branch)
+        person = _written(author).encode()
+        words = [
+            b"feature done",
+            b"commit refs/heads/" + branch.encode(),
+            b"mark :1",
+            b"author " + person,
+            b"committer " + person,
+            _data(message.encode()),
+            *([f"from {parent}".encode()] if parent else []),
+            *(_change(path, content) for path, content in changes.items()),
+            b"",
+            b"get-mark :1",
+            b"done",
+            b"",
+        ]
+        arguments = ["fast-import", "--quiet", "--date-format=raw-permissive"]
+        return self._run(*arguments, stdin=b"\n".join(words)).decode().strip()
 
     def update_ref(self, ref: str, new: str | None, old: str | None) -> bool:
-        """Set or (None) delete a full ref if it still stands at `old`; whether it did."""
-        raise NotImplementedError
+        """Set or (None) delete a full ref if it still stands at `old`; whether it did.
+
+        `old` None: the ref must not exist. Raises ProcessError where git refuses for another
+        reason, such as an unknown object or a ref below the name of another one.
+        """
+        try:
+            self._run("update-ref", ref, new or NO_OBJECT, old or NO_OBJECT)
+        except ProcessError:
+            if self._object_id(ref) != old:
+                return False
+            raise
+        return True
+
+    def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        return self._git.run(self.git_dir, arguments, stdin=stdin)
+
+    def _ask(self, *arguments: str) -> bytes | None:
+        """What git answers; None for its "no" (exit code 1)."""
+        try:
+            return self._run(*arguments)
+        except ProcessError as error:
+            if error.status == 1:
+                return None
+            raise
+
+    def _object_id(self, ref: str) -> str | None:
+        answer = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", ref)
+        return answer.decode().strip() if answer is not None else None
+
+    def _objects(self, names: Sequence[str]) -> Iterator[tuple[str, str, bytes]]:
+        """Id, type and content of those that exist: `id type size<LF>content<LF>` for each."""
+        request = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+        output = self._run("cat-file", "--batch", stdin=request)
+        position = 0
+        while position < len(output):
+            end = output.index(b"\n", position)
+            words = output[position:end].rsplit(b" ", 2)
+            position = end + 1
+            if len(words) == 3 and words[2].isdigit():
+                end = position + int(words[2])
+                yield words[0].decode(), words[1].decode(), output[position:end]
+                position = end + 1
+
+
+def _readings(revision: str) -> list[str]:
+    """What a revision may mean, in the order of preference."""
+    if not revision or NO_NAME.search(revision):
+        return []
+    names = [f"refs/heads/{revision}", f"refs/tags/{revision}"]
+    if revision.startswith("refs/"):
+        names = [revision]
+    elif revision.startswith(("heads/", "tags/")):
+        names.append(f"refs/{revision}")
+    if SOME_ID.match(revision):
+        # A branch may be named like digits of an id: a whole id wins over it, a part of one not.
+        names.insert(0 if len(revision) == 40 else len(names), revision)
+    elif revision == "HEAD":
+        names.append(revision)
+    return names
+
+
+def _parse_commit(object_id: str, content: bytes) -> GitCommit:
+    head, _, message = content.decode("utf-8", "replace").partition("\n\n")
+    fields: dict[str, list[str]] = {}
+    for line in head.split("\n"):
+        key, _, value = line.partition(" ")
+        fields.setdefault(key, []).append(value)
+    return GitCommit(
+        id=object_id,
+        tree=fields["tree"][0],
+        parents=tuple(fields.get("parent", ())),
+        message=message,
+        author=_person(fields["author"][0]),
+        committer=_person(fields["committer"][0]),
+    )
+
+
+def _person(text: str) -> Person:
+    """`name <email> seconds +hhmm`, as a commit has it."""
+    match = PERSON.match(text)
+    if match is None:
+        raise ValueError(f"no author: {text!r}")
+    name, email, seconds, sign, hours, minutes = match.groups()
+    offset = timedelta(hours=int(hours), minutes=int(minutes))
+    zone = timezone(-offset if sign == "-" else offset)
+    return Person(name, email, datetime.fromtimestamp(int(seconds), zone))
+
+
+def _written(person: Person) -> str:
+    """The reverse; a name cannot hold what ends it."""
+    name, email = (re.sub(r"[<>\x00-\x1f]", "", text) for text in (person.name, person.email))
+    return f"{name} <{email}> {int(person.date.timestamp())} {person.date:%z}"
+
+
+def _data(content: bytes) -> bytes:
+    return b"data %d\n%s" % (len(content), content)
+
+
+def _change(path: str, content: str | bytes | None) -> bytes:
+    """A line of fast-import, the path in quotes."""
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    name = b'"%s"' % escaped.encode("utf-8", "surrogateescape")
+    if content is None:
+        return b"D " + name
+    data = content.encode() if isinstance(content, str) else content
+    return b"M 100644 inline " + name + b"\n" + _data(data)

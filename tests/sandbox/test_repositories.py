@@ -1,0 +1,174 @@
+"""Bare repositories: what the endpoints ask of git, and the same repositories served to git."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.process import ProcessError
+from kalypso_actions.sandbox.repositories import BareRepository, Person
+from tests.git_repositories import git, programs
+
+ANNA = Person("Anna", "anna@example.com", datetime(2026, 3, 1, 12, 0, tzinfo=UTC))
+
+
+def bare(tmp_path: Path) -> BareRepository:
+    repository = BareRepository(tmp_path / "acme" / "fleet.git", programs())
+    repository.create("main")
+    return repository
+
+
+def commit(
+    repository: BareRepository, files: dict[str, str | bytes | None], branch: str = "main"
+) -> str:
+    return repository.commit_files(branch, files, "change", ANNA)
+
+
+def branched(repository: BareRepository, branch: str, at: str) -> None:
+    assert repository.update_ref(f"refs/heads/{branch}", at, None)
+
+
+def test_files_of_a_commit(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    assert repository.head("main") is None
+    first = commit(repository, {"a/b.yaml": "x\n", 'a/"odd"\\ and\nlong': b"\x00\xff", "c": ""})
+    assert repository.files("main") == {
+        "a/b.yaml": b"x\n",
+        'a/"odd"\\ and\nlong': b"\x00\xff",
+        "c": b"",
+    }
+    second = commit(repository, {"c": None, "a/b.yaml": b"y"})
+    assert repository.files(second) == {"a/b.yaml": b"y", 'a/"odd"\\ and\nlong': b"\x00\xff"}
+    assert repository.head("main") == second
+    assert repository.commit(second).parents == (first,)
+    assert repository.changed_paths(first, second) == {"a/b.yaml": "modified", "c": "removed"}
+
+
+def test_a_commit_as_git_has_it(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    parent = commit(repository, {"a": "1"})
+    tree = repository.commit(parent).tree
+    author = Person(
+        "Ånna <x>\n",
+        "anna@example.com",
+        ANNA.date.astimezone(timezone(-timedelta(hours=9, minutes=30))),
+    )
+    made = repository.make_commit(tree, [parent], "Title\n\nbody\n", author, ANNA)
+    found = repository.commit(made)
+    assert (found.tree, found.parents, found.message) == (tree, (parent,), "Title\n\nbody\n")
+    assert found.author == Person("Ånna x", "anna@example.com", ANNA.date)
+    assert found.author.date.utcoffset() == -timedelta(hours=9, minutes=30)
+    assert found.committer == ANNA
+    assert git(repository.git_dir, "fsck", "--strict") == f"dangling commit {made}"
+
+
+def test_what_a_revision_may_be(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    first = commit(repository, {"a": "1"})
+    second = commit(repository, {"a": "2"})
+    branched(repository, "feat/a", first)
+    git(repository.git_dir, "-c", "user.name=n", "tag", "-m", "one", "v1", first)
+    for name in ("feat/a", "heads/feat/a", "refs/heads/feat/a", "v1", "tags/v1", first, first[:9]):
+        assert repository.commit(name).id == first, name
+    assert repository.commit("HEAD").id == second
+    assert set(repository.refs()) == {"refs/heads/main", "refs/heads/feat/a", "refs/tags/v1"}
+    assert repository.object_type(repository.refs()["refs/tags/v1"]) == "tag"
+    assert repository.object_type(first) == "commit"
+    assert repository.object_type("f" * 40) is None
+
+
+@pytest.mark.parametrize(
+    "revision",
+    ["", "absent", "main~1", "main^", "main@{0}", "main:a", "-h", "f" * 40, "a\nb", "..", "^main"],
+)
+def test_no_revision(tmp_path: Path, revision: str) -> None:
+    repository = bare(tmp_path)
+    commit(repository, {"a": "1"})
+    with pytest.raises(LookupError):
+        repository.commit(revision)
+    with pytest.raises(LookupError):
+        repository.files(revision)
+    assert repository.tree_id(revision, "") is None
+    assert repository.head(revision) is None
+
+
+def test_tree_of_a_folder(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    first = commit(repository, {"apps/a/x": "1", "b": "2"})
+    second = commit(repository, {"b": "3"})
+    assert repository.tree_id(first, "") == repository.commit(first).tree
+    assert repository.tree_id(first, "apps/a") == repository.tree_id("main", "apps/a/")
+    assert repository.tree_id(first, "") != repository.tree_id(second, "")
+    for path in ("b", "absent", "apps/a/x", "apps\nb"):
+        assert repository.tree_id(second, path) is None
+
+
+def test_history(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    root = commit(repository, {"a": "1"})
+    branched(repository, "side", root)
+    one = commit(repository, {"a": "2"})
+    two = commit(repository, {"b": "2"})
+    side = commit(repository, {"c": "2"}, "side")
+    other = commit(repository, {"d": "2"}, "orphan")
+    assert repository.merge_base("main", "side") == root
+    assert repository.merge_base("main", "orphan") is None
+    assert repository.is_ancestor(root, two) and repository.is_ancestor(two, two)
+    assert not repository.is_ancestor(two, root) and not repository.is_ancestor(side, two)
+    assert [found.id for found in repository.commits_between("side", "main")] == [one, two]
+    assert repository.commits_between(two, root) == []
+    assert [found.id for found in repository.commits_between("main", other)] == [other]
+    with pytest.raises(LookupError):
+        repository.is_ancestor("f" * 40, two)
+
+
+def test_merges(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    root = commit(repository, {"a": "1\n", "b": "1\n"})
+    for branch in ("clean", "conflicting"):
+        branched(repository, branch, root)
+    commit(repository, {"a": "2\n"})
+    commit(repository, {"b": "2\n"}, "clean")
+    commit(repository, {"a": "3\n"}, "conflicting")
+    commit(repository, {"a": "3\n"}, "unrelated")
+    tree = repository.merge_tree("main", "clean")
+    assert tree is not None
+    heads = [repository.commit(branch).id for branch in ("main", "clean")]
+    merge = repository.make_commit(tree, heads, "Merge", ANNA, ANNA)
+    assert repository.files(merge) == {"a": b"2\n", "b": b"2\n"}
+    assert repository.merge_tree("main", "conflicting") is None
+    assert repository.merge_tree("main", "unrelated") is None
+
+
+def test_a_ref_moves_only_from_where_it_is_expected(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    first = commit(repository, {"a": "1"})
+    second = commit(repository, {"a": "2"})
+    branched(repository, "b", first)
+    assert not repository.update_ref("refs/heads/b", second, None)
+    assert not repository.update_ref("refs/heads/b", second, second)
+    assert repository.update_ref("refs/heads/b", second, first)
+    assert not repository.update_ref("refs/heads/b", None, first)
+    assert repository.update_ref("refs/heads/b", None, second)
+    assert not repository.update_ref("refs/heads/b", second, first)
+    assert repository.head("b") is None
+    for ref, new in (("refs/heads/main/below", first), ("refs/heads/c", "f" * 40)):
+        with pytest.raises(ProcessError):
+            repository.update_ref(ref, new, None)
+
+
+def test_served_as_github_serves(tmp_path: Path) -> None:
+    """Partial and shallow clones, and commits that no ref names."""
+    repository = bare(tmp_path)
+    first = commit(repository, {"a": "1"})
+    commit(repository, {"a": "2"})
+    repository.set_default_branch("dev")
+    branched(repository, "dev", first)
+    clone = tmp_path / "clone"
+    url = repository.git_dir.as_uri()
+    git(tmp_path, "clone", "--quiet", "--depth=1", "--filter=blob:none", url, str(clone))
+    assert git(clone, "branch", "--show-current") == "dev"
+    for version in (0, 2):
+        git(clone, "-c", f"protocol.version={version}", "fetch", "--quiet", "origin", first)
