@@ -31,10 +31,10 @@ RULES = {
         # Progress is for eyes only: nothing that is written depends on it.
         ("clients/", "sandbox/", "report/progress.py"),
     ),
-    "chance": (("random", "secrets", "uuid", "os.urandom"), ("sandbox/",)),
+    "chance": (("random", "secrets", "uuid", "os.urandom"), ("sandbox/", "runner/files.py")),
     "files": (
         ("builtins.open", "os.open", "os.walk", "os.scandir", "shutil", "tempfile", "pathlib"),
-        ("clients/", "sandbox/", "snapshot/", "commands/", "cli.py", "inputs.py"),
+        ("clients/", "sandbox/", "snapshot/", "commands/", "runner/", "cli.py", "inputs.py"),
     ),
     "code out of texts": (("builtins.eval", "builtins.exec", "pickle", "marshal"), ()),
 }

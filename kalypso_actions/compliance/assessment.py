@@ -1,0 +1,173 @@
+"""All clusters of an environment → one verdict, for now."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Literal
+
+from kalypso_actions.compliance.clusters import (
+    STATES,
+    Cluster,
+    ClusterState,
+    Target,
+    clusters_of,
+)
+from kalypso_actions.model.flux import FluxConfiguration
+
+Outcome = Literal["compliant", "waiting", "failed", "none-targeted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """What is asked of the clusters; names and meaning as the inputs of check-promote.
+
+    `min_compliant` is in percent, overall and in each cluster type. `ignore_clusters` are globs of
+    resource ids.
+    """
+
+    min_compliant: int = 100
+    grace: timedelta = timedelta(minutes=2)
+    stale_after: timedelta | None = None
+    missing: Literal["fail", "warn"] = "fail"
+    require_targets: bool = True
+    ignore_clusters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """How it stands. `missing` are cluster types with assignments and without a cluster.
+
+    `waiting` means that nothing is decided yet; `reason` says in one line what decides, or what is
+    waited for.
+    """
+
+    outcome: Outcome
+    clusters: tuple[Cluster, ...]
+    missing: tuple[str, ...]
+    reason: str
+
+    @property
+    def counts(self) -> Mapping[ClusterState, int]:
+        """Clusters of each state that occurs, best first."""
+        counted = Counter(cluster.state for cluster in self.clusters)
+        return {state: counted[state] for state in STATES if counted[state]}
+
+
+def assess(
+    rows: Iterable[FluxConfiguration],
+    target: Target,
+    assigned: Collection[str],
+    requirements: Requirements,
+    *,
+    started: datetime,
+    now: datetime,
+) -> Assessment:
+    """The verdict of one look at the clusters.
+
+    `assigned` are the cluster types with assignments whose clusters report; `started` is when the
+    waiting began. A cluster with several configurations for a cluster type is as good as the worst.
+    """
+    clusters = _worst_of_each(
+        cluster
+        for row in rows
+        for cluster in clusters_of(
+            row,
+            target,
+            grace=requirements.grace,
+            stale_after=requirements.stale_after,
+            started=started,
+            now=now,
+        )
+        if not any(
+            fnmatch.fnmatchcase(cluster.id.lower(), pattern.lower())
+            for pattern in requirements.ignore_clusters
+        )
+    )
+    seen = {cluster.cluster_type for cluster in clusters}
+    missing = tuple(sorted(set(assigned) - seen))
+    in_grace = now - started <= requirements.grace
+    outcome, reason = _outcome(clusters, missing, requirements, in_grace=in_grace)
+    return Assessment(outcome, clusters, missing, reason)
+
+
+def _worst_of_each(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
+    """One cluster for each id and cluster type, sorted by them."""
+
+    def key(cluster: Cluster) -> tuple[str, str]:
+        return cluster.cluster_type, cluster.id.lower()
+
+    worst_last = sorted(clusters, key=lambda one: (key(one), STATES.index(one.state)))
+    return tuple(list(group)[-1] for _, group in groupby(worst_last, key))
+
+
+def _outcome(
+    clusters: Sequence[Cluster],
+    missing: Sequence[str],
+    requirements: Requirements,
+    *,
+    in_grace: bool,
+) -> tuple[Outcome, str]:
+    """What is decided, and why."""
+    if not clusters:
+        return _without_clusters(requirements, in_grace=in_grace)
+    groups = _groups(clusters)
+    if any(_fails(group, requirements) for group in groups):
+        return "failed", _failure(clusters)
+    if missing and requirements.missing == "fail":
+        return "waiting", f"no cluster reports for {', '.join(missing)}"
+    if not all(_complies(group, requirements) for group in groups):
+        return "waiting", _open(clusters)
+    return "compliant", f"{sum(one.state == 'compliant' for one in clusters)} clusters comply"
+
+
+def _without_clusters(requirements: Requirements, *, in_grace: bool) -> tuple[Outcome, str]:
+    """Zero rows are no success by default: a missing Reader role looks the same."""
+    if in_grace:
+        return "waiting", "no cluster reports this repository and branch yet"
+    nobody = "no Flux configuration points at this repository and branch"
+    return ("none-targeted" if requirements.require_targets else "compliant"), nobody
+
+
+def _groups(clusters: Sequence[Cluster]) -> list[Sequence[Cluster]]:
+    """All of them, and those of each cluster type."""
+    by_type = groupby(clusters, lambda one: one.cluster_type)
+    return [clusters, *(tuple(group) for _, group in by_type)]
+
+
+def _fails(group: Sequence[Cluster], requirements: Requirements) -> bool:
+    failed = sum(cluster.state == "failed" for cluster in group)
+    return failed > len(group) - _needed(group, requirements)
+
+
+def _complies(group: Sequence[Cluster], requirements: Requirements) -> bool:
+    compliant = sum(cluster.state == "compliant" for cluster in group)
+    return compliant >= _needed(group, requirements)
+
+
+def _needed(group: Sequence[Cluster], requirements: Requirements) -> int:
+    """How many of a group must comply: the percentage, rounded up."""
+    return -(-len(group) * requirements.min_compliant // 100)
+
+
+def _failure(clusters: Sequence[Cluster]) -> str:
+    failed = [cluster for cluster in clusters if cluster.state == "failed"]
+    first = failed[0]
+    others = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+    return f"{first.name}{others}: {first.reason}"
+
+
+def _open(clusters: Sequence[Cluster]) -> str:
+    """Who is waited for, by state."""
+    states = [state for state in STATES if state != "compliant"]
+    parts = []
+    for state in states:
+        names = [cluster.name for cluster in clusters if cluster.state == state]
+        if names:
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            parts.append(f"{state}: {', '.join(names[:3])}{more}")
+    return "; ".join(parts)

@@ -1,0 +1,160 @@
+"""One Flux configuration, as Resource Graph reports it → the state of its cluster."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from kalypso_actions.compliance.revisions import synced_commit
+from kalypso_actions.model.flux import FluxCondition, FluxConfiguration
+
+ClusterState = Literal["compliant", "ahead", "progressing", "stale", "suspended", "failed"]
+STATES: Final[tuple[ClusterState, ...]] = (
+    *("compliant", "ahead", "progressing", "stale", "suspended", "failed"),
+)
+"""From the best to the worst."""
+
+PROVIDER: Final = re.compile(r"/providers/Microsoft\.KubernetesConfiguration/", re.IGNORECASE)
+
+WORKING_ON_IT: Final = frozenset({"progressing", "dependencynotready"})
+"""Reasons of Flux that a sync in progress gives for not being ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the clusters should run.
+
+    `commits` are all that count as synced, from the merged commit to the branch's head; `later`
+    are known to come after them. `folder` holds the tree in the repository ("" is the root).
+    """
+
+    commits: frozenset[str]
+    later: frozenset[str] = frozenset()
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster's state for one cluster type ("" where its paths name none), and why."""
+
+    id: str
+    cluster_type: str
+    state: ClusterState
+    reason: str
+    revision: str
+
+    @property
+    def name(self) -> str:
+        """The last part of its resource id."""
+        return self.id.rstrip("/").rpartition("/")[2]
+
+
+def clusters_of(
+    row: FluxConfiguration,
+    target: Target,
+    *,
+    grace: timedelta,
+    stale_after: timedelta | None,
+    started: datetime,
+    now: datetime,
+) -> Iterable[Cluster]:
+    """The cluster of a Flux configuration, once for each cluster type that its paths name."""
+    state, reason = _state(row, target, grace, stale_after, started, now)
+    cluster = PROVIDER.split(row.id)[0]
+    commit = synced_commit(row.synced_revision)
+    types = {cluster_type_of(path, target.folder) for path in row.kustomization_paths}
+    for cluster_type in sorted(types - {""}) or [""]:
+        yield Cluster(cluster, cluster_type, state, reason, commit)
+
+
+def cluster_type_of(path: str, folder: str) -> str:
+    """The folder of the tree that a kustomization's path begins with; "" for one outside."""
+    parts = _parts(path)
+    prefix = _parts(folder)
+    if parts[: len(prefix)] != prefix or len(parts) == len(prefix):
+        return ""
+    return parts[len(prefix)]
+
+
+def _parts(path: str) -> list[str]:
+    normal = posixpath.normpath("/" + path)
+    return [part for part in normal.split("/") if part]
+
+
+def _state(
+    row: FluxConfiguration,
+    target: Target,
+    grace: timedelta,
+    stale_after: timedelta | None,
+    started: datetime,
+    now: datetime,
+) -> tuple[ClusterState, str]:
+    """The first that fits."""
+    commit = synced_commit(row.synced_revision)
+    if row.suspended or row.compliance_state.lower() == "suspended":
+        return "suspended", "its reconciliation is suspended"
+    if stale_after is not None and _age(row.status_updated_at, now) > stale_after:
+        return "stale", f"it has not reported since {_told(row.status_updated_at)}"
+    if commit in target.commits:
+        return _health(row, grace, started, now)
+    if commit in target.later:
+        return "ahead", "it runs a later commit"
+    return "progressing", _not_synced(row, commit)
+
+
+def _health(
+    row: FluxConfiguration, grace: timedelta, started: datetime, now: datetime
+) -> tuple[ClusterState, str]:
+    """How a cluster is that has synced what it should run."""
+    compliance = re.sub(r"[^a-z]", "", row.compliance_state.lower())
+    broken = row.provisioning_state.lower() in {"failed", "canceled"}
+    if compliance == "compliant" and not broken:
+        return "compliant", ""
+    # Azure's portal says `Not Compliant`, its API `Non-Compliant`.
+    if compliance not in {"noncompliant", "notcompliant"} and not broken:
+        return "progressing", f"its state is {row.compliance_state or 'not known'}"
+    failing = [one for part in row.objects for one in part.conditions if _is_failing(one)]
+    only_working = failing and all(one.reason.lower() in WORKING_ON_IT for one in failing)
+    in_grace = now - _since(row, failing, started) <= grace
+    state: ClusterState = "failed"
+    if in_grace or (only_working and not broken):
+        state = "progressing"
+    return state, _reason(row, failing)
+
+
+def _age(moment: datetime | None, now: datetime) -> timedelta:
+    return timedelta.max if moment is None else now - moment
+
+
+def _told(moment: datetime | None) -> str:
+    return "it was set up" if moment is None else f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def _not_synced(row: FluxConfiguration, commit: str) -> str:
+    synced = f"it is on {commit[:7]}" if commit else "it has synced nothing yet"
+    return f"{synced}: {row.error_message}" if row.error_message else synced
+
+
+def _is_failing(condition: FluxCondition) -> bool:
+    return condition.type.lower() == "ready" and condition.status.lower() == "false"
+
+
+def _since(row: FluxConfiguration, failing: list[FluxCondition], started: datetime) -> datetime:
+    """When the failure began: a run that begins anew does not begin its grace anew."""
+    moments = [one.last_transition for one in failing]
+    known = [moment for moment in (row.source_updated_at, *moments) if moment is not None]
+    return max(known, default=started)
+
+
+def _reason(row: FluxConfiguration, failing: list[FluxCondition]) -> str:
+    """The words of the cluster: first what is no mere consequence of something else."""
+    told = sorted(failing, key=lambda one: one.reason.lower() in WORKING_ON_IT)
+    for condition in told:
+        return f"{condition.reason}: {condition.message}" if condition.message else condition.reason
+    if row.error_message:
+        return row.error_message
+    return f"its state is {row.compliance_state}, provisioning {row.provisioning_state}"

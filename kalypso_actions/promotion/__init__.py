@@ -1,0 +1,1 @@
+"""Environments, tracking, and what comes next."""

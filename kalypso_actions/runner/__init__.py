@@ -1,0 +1,12 @@
+"""How a command speaks to GitHub Actions: annotations, outputs, the step summary, masks.
+
+commands     workflow commands on standard output: annotations and masks
+files        the files behind GITHUB_OUTPUT and GITHUB_STEP_SUMMARY
+context      what the runner says of the job: event, repository, ref, commit, attempt
+speaker      all of it as one object, which is silent outside of GitHub Actions
+"""
+
+from kalypso_actions.runner.context import Context, read_context
+from kalypso_actions.runner.speaker import Runner
+
+__all__ = ["Context", "Runner", "read_context"]

@@ -1,0 +1,47 @@
+"""The files that a step writes for the runner.
+
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+"""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions.errors import KalypsoError
+
+SUMMARY_LIMIT: Final = 1024 * 1024
+"""Bytes of one step's summary; a longer one is not shown at all."""
+
+OUTPUT_LIMIT: Final = 1024 * 1024
+
+CUT_NOTE: Final = "\n\n_The summary is longer than GitHub shows; the rest was left out._\n"
+
+
+def append_output(file: Path, name: str, value: str) -> None:
+    """Set an output of the step, with a delimiter that no value can know beforehand.
+
+    Raises KalypsoError for a value that GitHub would refuse for its length.
+    """
+    if len(value.encode()) > OUTPUT_LIMIT:
+        raise KalypsoError(f"the output {name} is longer than the {OUTPUT_LIMIT} bytes allowed")
+    delimiter = f"ghadelimiter_{uuid.uuid4()}"
+    _append(file, f"{name}<<{delimiter}\n{value}\n{delimiter}\n")
+
+
+def append_summary(file: Path, markdown: str) -> None:
+    """Add to the step's summary; what would pass GitHub's limit is cut at a line."""
+    used = file.stat().st_size if file.exists() else 0
+    room = SUMMARY_LIMIT - used - len(CUT_NOTE)
+    written = markdown.rstrip() + "\n\n"
+    if len(written.encode()) > room:
+        cut = written.encode()[: max(room, 0)].decode("utf-8", "ignore")
+        written = cut[: cut.rfind("\n") + 1] + CUT_NOTE
+    if used + len(written.encode()) <= SUMMARY_LIMIT:
+        _append(file, written)
+
+
+def _append(file: Path, text: str) -> None:
+    with file.open("a", encoding="utf-8", newline="\n") as stream:
+        stream.write(text)

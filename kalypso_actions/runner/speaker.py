@@ -1,0 +1,58 @@
+"""One object through which a command speaks to the runner, or to nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TextIO
+
+from kalypso_actions.errors import Problem
+from kalypso_actions.runner import commands, files
+
+MAX_ANNOTATIONS = 10
+"""GitHub shows ten annotations of a level for each step; the rest stands in the summary."""
+
+
+class Runner:
+    """Says what a step has to say: by commands on `stream`, by the files of `environment`.
+
+    Without GitHub Actions around it, it says nothing: people read the command's own report.
+    """
+
+    def __init__(self, environment: Mapping[str, str], stream: TextIO) -> None:
+        in_actions = environment.get("GITHUB_ACTIONS") == "true"
+        self._stream = stream if in_actions else None
+        self._repository = environment.get("GITHUB_REPOSITORY", "")
+        self._output = _file(environment, "GITHUB_OUTPUT")
+        self._summary = _file(environment, "GITHUB_STEP_SUMMARY")
+
+    def mask(self, secret: str) -> None:
+        """Hide a secret in everything that the job logs from now on."""
+        for line in commands.masks(secret):
+            self._say(line)
+
+    def annotate(self, level: commands.Level, problems: Iterable[Problem], title: str) -> None:
+        """Show problems on their files, as many as GitHub shows."""
+        for problem in list(problems)[:MAX_ANNOTATIONS]:
+            self._say(commands.annotation(level, problem, title, self._repository))
+
+    def outputs(self, values: Mapping[str, str]) -> None:
+        """Set outputs of the step."""
+        if self._output:
+            for name, value in values.items():
+                files.append_output(self._output, name, value)
+
+    def summary(self, markdown: str) -> None:
+        """Add to the step's summary."""
+        if self._summary:
+            files.append_summary(self._summary, markdown)
+
+    def _say(self, line: str) -> None:
+        if self._stream:
+            self._stream.write(line + "\n")
+            self._stream.flush()
+
+
+def _file(environment: Mapping[str, str], name: str) -> Path | None:
+    value = environment.get(name, "")
+    return Path(value) if value else None

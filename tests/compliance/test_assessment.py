@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from kalypso_actions.compliance import Requirements, Target, assess
+from kalypso_actions.compliance.assessment import Assessment
+from kalypso_actions.model.flux import FluxConfiguration
+from tests.compliance.rows import MERGED, NOW, OLD, broken_row, cluster_id, minutes, row
+
+LATE = row("late", synced_revision=f"dev@sha1:{OLD}")
+
+
+def look(
+    rows: Sequence[FluxConfiguration],
+    assigned: Sequence[str] = ("drone",),
+    *,
+    since: float = 10,
+    **requirements: Any,
+) -> Assessment:
+    return assess(
+        rows,
+        Target(frozenset({MERGED})),
+        assigned,
+        Requirements(**requirements),
+        started=NOW - minutes(since),
+        now=NOW,
+    )
+
+
+def drones(count: int) -> list[FluxConfiguration]:
+    return [row(f"drone-{number}") for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "outcome"),
+    [
+        (drones(3), {}, "compliant"),
+        ([*drones(3), LATE], {}, "waiting"),
+        ([*drones(3), LATE], {"min_compliant": 75}, "compliant"),
+        ([*drones(3), LATE], {"min_compliant": 76}, "waiting"),
+        ([*drones(3), broken_row("bad")], {}, "failed"),
+        ([*drones(3), broken_row("bad")], {"min_compliant": 75}, "compliant"),
+        ([*drones(2), broken_row("bad"), broken_row("worse")], {"min_compliant": 75}, "failed"),
+        # Rounded up: 90% of 3 are 3.
+        ([*drones(2), broken_row("bad")], {"min_compliant": 90}, "failed"),
+        # The percentage holds in each cluster type, not only overall.
+        ([*drones(9), broken_row("big", "./large")], {"min_compliant": 90}, "failed"),
+        ([*drones(9), row("big", "./large", suspended=True)], {"min_compliant": 90}, "waiting"),
+        ([*drones(2), row("s", suspended=True)], {}, "waiting"),
+        ([*drones(2), row("elsewhere", "./")], {}, "compliant"),
+        ([*drones(2), broken_row("elsewhere", "./")], {}, "failed"),
+    ],
+)
+def test_the_outcome(rows: list[FluxConfiguration], options: dict[str, Any], outcome: str) -> None:
+    assert look(rows, **options).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("options", "outcome"),
+    [
+        ({"since": 1}, "waiting"),
+        ({"since": 3}, "none-targeted"),
+        ({"since": 3, "require_targets": False}, "compliant"),
+        ({"since": 1, "require_targets": False}, "waiting"),
+    ],
+)
+def test_without_a_row(options: dict[str, Any], outcome: str) -> None:
+    assert look([], **options).outcome == outcome
+
+
+def test_a_cluster_type_without_a_cluster() -> None:
+    seen = look(drones(2), ("drone", "large"))
+    assert (seen.outcome, seen.missing, seen.reason) == (
+        "waiting",
+        ("large",),
+        "no cluster reports for large",
+    )
+    lenient = look(drones(2), ("drone", "large"), missing="warn")
+    assert (lenient.outcome, lenient.missing) == ("compliant", ("large",))
+    # What has failed has failed, whoever is missing.
+    assert look([broken_row()], ("drone", "large")).outcome == "failed"
+
+
+def test_ignored_clusters() -> None:
+    rows = [*drones(1), broken_row("lab-7")]
+    assert look(rows, ignore_clusters=("*/LAB-*",)).outcome == "compliant"
+    assert look(rows, ignore_clusters=(cluster_id("lab-8"),)).outcome == "failed"
+    assert look([broken_row("lab-7")], ignore_clusters=("*",)).outcome == "none-targeted"
+
+
+def test_a_cluster_is_as_good_as_its_worst_configuration() -> None:
+    second = broken_row(
+        "drone-1",
+        id=cluster_id("DRONE-1")
+        + "/providers/Microsoft.KubernetesConfiguration/fluxConfigurations/b",
+    )
+    seen = look([row("drone-1"), second])
+    assert [(cluster.state, cluster.cluster_type) for cluster in seen.clusters] == [
+        ("failed", "drone")
+    ]
+
+
+def test_counts_and_reasons_for_the_progress_line() -> None:
+    rows = [*drones(2), *(row(f"late-{n}", synced_revision="") for n in range(5))]
+    seen = look([*rows, row("s", suspended=True)])
+    assert dict(seen.counts) == {"compliant": 2, "progressing": 5, "suspended": 1}
+    assert seen.reason == "progressing: late-0, late-1, late-2 and 2 more; suspended: s"
+    failed = look([broken_row("a"), broken_row("b"), *drones(1)])
+    assert failed.reason == "a and 1 more: HealthCheckFailed: pod web-1 crashes"
+
+
+def test_the_order_of_rows_makes_no_difference() -> None:
+    rows = [*drones(3), LATE, broken_row("bad", "./large")]
+    assert look(rows) == look(rows[::-1])
