@@ -24,7 +24,7 @@ class _Entity(BaseModel):
 
 
 class Account(_Entity):
-    """An owner of repositories, or an author."""
+    """An owner of repositories, or an author; in `World.accounts` by its login in lower case."""
 
     id: int
     login: str
@@ -86,7 +86,11 @@ class Comment(_Entity):
 
 
 class PullRequest(_Entity):
-    """What makes an issue a pull request; its commits stand still once it is closed."""
+    """What makes an issue a pull request; its commits stand still once it is closed.
+
+    `merge_commit` is what the merge has made; before that, the commit that tries the merge out
+    ("" where it cannot be merged). `approvals` are the logins of those who approved the head.
+    """
 
     head_repository: str
     head_branch: str
@@ -94,13 +98,18 @@ class PullRequest(_Entity):
     base_branch: str
     base_commit: str
     draft: bool = False
+    approvals: list[str] = Field(default_factory=list)
     merged_at: datetime | None = None
     merged_by: str = ""
     merge_commit: str = ""
 
 
 class Issue(_Entity):
-    """An issue or, with `pull_request`, a pull request: they share their numbers."""
+    """An issue or, with `pull_request`, a pull request: they share their numbers.
+
+    `labels` are keys of the repository's labels; `state_reason` says why an issue was closed
+    (`completed`, `not_planned`, `duplicate`) or that it was `reopened`.
+    """
 
     id: int
     number: int
@@ -108,12 +117,14 @@ class Issue(_Entity):
     body: str | None
     author: str
     state: Literal["open", "closed"] = "open"
+    state_reason: str | None = None
     labels: list[str] = Field(default_factory=list)
     comments: list[Comment] = Field(default_factory=list)
     pull_request: PullRequest | None = None
     created_at: datetime
     updated_at: datetime
     closed_at: datetime | None = None
+    closed_by: str = ""
 
 
 class Status(_Entity):
@@ -130,7 +141,10 @@ class Status(_Entity):
 
 
 class WorkflowRun(_Entity):
-    """A run that a dispatch has started."""
+    """A run that a dispatch has started; `workflow` is the path of its file.
+
+    Nothing executes it here: whoever does sets its status and conclusion.
+    """
 
     id: int
     workflow: str
@@ -139,6 +153,8 @@ class WorkflowRun(_Entity):
     inputs: dict[str, str]
     author: str
     created_at: datetime
+    status: str = "queued"
+    conclusion: str | None = None
 
 
 class Environment(_Entity):
@@ -151,7 +167,11 @@ class Environment(_Entity):
 
 
 class BranchRule(_Entity):
-    """What protects branches whose names match `pattern` (a glob)."""
+    """What protects branches whose names match `pattern` (a glob).
+
+    Those in `may_push` are bound by nothing but the refusal of force pushes and deletion;
+    with `restrict_pushes` nobody else may push.
+    """
 
     pattern: str
     required_reviews: int = 0
@@ -162,7 +182,10 @@ class BranchRule(_Entity):
 
 
 class Repository(_Entity):
-    """A repository; `World.git` has its files and commits."""
+    """A repository; `World.git` has its files and commits.
+
+    `labels` lie under their names in lower case, `environments` and `variables` under theirs.
+    """
 
     id: int
     owner: str
@@ -170,6 +193,8 @@ class Repository(_Entity):
     private: bool = True
     default_branch: str = "main"
     archived: bool = False
+    created_at: datetime
+    pushed_at: datetime
     former_names: list[str] = Field(default_factory=list)
     labels: dict[str, Label] = Field(default_factory=dict)
     issues: dict[int, Issue] = Field(default_factory=dict)
@@ -206,7 +231,12 @@ class Event(_Entity):
 
 
 class World(_Entity):
-    """Everything; `clusters` belongs to `sandbox.azure`."""
+    """Everything; `clusters` belongs to `sandbox.azure`.
+
+    `repositories` lie under their full names in lower case. `api_url` and `server_url` begin the
+    links in events; `flavour` is the GitHub that is embedded: github.com, or a GitHub Enterprise
+    Server that lacks what is newest.
+    """
 
     accounts: dict[str, Account] = Field(default_factory=dict)
     repositories: dict[str, Repository] = Field(default_factory=dict)
@@ -215,6 +245,9 @@ class World(_Entity):
     events: list[Event] = Field(default_factory=list)
     clusters: dict[str, dict[str, Any]] = Field(default_factory=dict)
     next_id: int = 1
+    flavour: Literal["github.com", "ghes"] = "github.com"
+    api_url: str = "https://api.github.com"
+    server_url: str = "https://github.com"
 
     _folder: Path = PrivateAttr(default=Path())
     _now: Callable[[], datetime] = PrivateAttr(default=lambda: datetime.fromtimestamp(0, UTC))
@@ -260,3 +293,34 @@ class World(_Entity):
             if wanted in (name.lower() for name in names):
                 return repository
         return None
+
+    def add_repository(
+        self, owner: str, name: str, *, private: bool = True, default_branch: str = "main"
+    ) -> Repository:
+        """An empty repository; its owner becomes an organization unless there is such an account.
+
+        Raises ValueError when the name is taken.
+        """
+        if self.repository(f"{owner}/{name}"):
+            raise ValueError(f"there is a repository {owner}/{name}")
+        repository = Repository(
+            id=self.new_id(),
+            owner=self.account(owner, "Organization").login,
+            name=name,
+            private=private,
+            default_branch=default_branch,
+            created_at=self.now,
+            pushed_at=self.now,
+        )
+        self.git(repository).create(default_branch)
+        self.repositories[repository.full_name.lower()] = repository
+        return repository
+
+    def account(self, login: str, kind: Literal["User", "Organization", "Bot"] = "User") -> Account:
+        """The account of that name, made with this kind where it is missing."""
+        account = self.accounts.get(login.lower())
+        if account is None:
+            kind = "Bot" if login.endswith("[bot]") else kind
+            account = Account(id=self.new_id(), login=login, kind=kind)
+            self.accounts[login.lower()] = account
+        return account
