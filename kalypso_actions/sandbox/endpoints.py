@@ -21,17 +21,19 @@ Json = Any
 class Call:
     """One request that may be made.
 
-    `repository` is the one that the path names. `parameters` come from the path, `query` from
-    behind the question mark; `body` is the JSON object of the request ({} without one).
+    `repository` is the one that the path names. `path` is as requested, below `api_url`;
+    `parameters` come from it, `query` from behind the question mark. `body` is the JSON of the
+    request ({} without one), an object but for what sets labels, which may be a list.
     `api_url` and `server_url` begin the links in answers. The world is locked meanwhile.
     """
 
     world: World
     identity: Identity
     repository: Repository | None
+    path: str
     parameters: Mapping[str, str]
     query: Mapping[str, str]
-    body: Mapping[str, Json]
+    body: Json
     api_url: str
     server_url: str
 
