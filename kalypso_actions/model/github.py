@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Relation = Literal["identical", "ahead", "behind", "diverged"]
 StatusState = Literal["error", "failure", "pending", "success"]
 
 
@@ -76,7 +77,7 @@ class Comparison:
     `commits` are those from the base, exclusive, to the head, oldest first, and complete.
     """
 
-    relation: Literal["identical", "ahead", "behind", "diverged"]
+    relation: Relation
     merge_base: str
     commits: tuple[str, ...]
 

@@ -17,7 +17,9 @@ FLUX_NAMESPACE_LABEL = "kustomize.toolkit.fluxcd.io/namespace"
 
 PLATFORM_CONFIG_LABEL = "platform-config"
 ENGINE_ANNOTATION = "kalypso.io/engine"
+FIRST_ENVIRONMENT_ANNOTATION = "kalypso.io/first-environment"
 NEXT_ENVIRONMENT_ANNOTATION = "kalypso.io/next-environment"
+COMPLIANCE_ANNOTATION = "kalypso.io/compliance"
 
 MAIN_BASE_REPO = "main"
 """The BaseRepo of this name drives tracking."""
@@ -40,6 +42,11 @@ class Environment:
     control_plane: RepositoryPath
     annotations: Mapping[str, str]
     where: Location
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is annotated as one that new commits of main reach first."""
+        return self.annotations.get(FIRST_ENVIRONMENT_ANNOTATION, "").strip() == "true"
 
     @property
     def next_environments(self) -> tuple[str, ...]:
@@ -78,6 +85,11 @@ class ClusterType:
     namespace_service: str
     config_type: str
     where: Location
+
+    @property
+    def reports_compliance(self) -> bool:
+        """Whether its clusters report to Resource Graph, as they do unless annotated otherwise."""
+        return self.annotations.get(COMPLIANCE_ANNOTATION, "").strip() != "none"
 
 
 @dataclass(frozen=True, slots=True)

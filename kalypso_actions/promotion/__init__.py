@@ -1,1 +1,23 @@
-"""Environments, tracking, and what comes next."""
+"""The way of a main commit through the environments: decisions, without doing anything.
+
+environments   which environments come first, and which come next
+base_repo      the text of base-repo.yaml with another promoted commit
+advance        what CD does with a commit: write it, leave it, refuse it
+merges         what a push to a GitOps branch means: a promotion, its continuation, neither
+statuses       the commit statuses that are posted, and when
+"""
+
+from kalypso_actions.promotion.advance import Advance, advance
+from kalypso_actions.promotion.base_repo import with_commit
+from kalypso_actions.promotion.environments import first_environments, next_environments
+from kalypso_actions.promotion.merges import Merge, meaning_of_push
+
+__all__ = [
+    "Advance",
+    "Merge",
+    "advance",
+    "first_environments",
+    "meaning_of_push",
+    "next_environments",
+    "with_commit",
+]

@@ -1,0 +1,49 @@
+"""What CD does with a commit that is to reach an environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kalypso_actions.errors import UsageError
+from kalypso_actions.model.github import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """write: base-repo.yaml gets the commit; unchanged: it has it; superseded: it has a newer one.
+
+    `rollback` says that what is written is no descendant of what was there.
+    """
+
+    action: Literal["write", "unchanged", "superseded"]
+    rollback: bool = False
+
+
+def advance(
+    current: str | None,
+    commit: str,
+    *,
+    relation: Relation | None,
+    promoted_from: str,
+    allow_rollback: bool,
+) -> Advance:
+    """Whether `commit` is written over `current`, the one that the environment has.
+
+    `relation` is how the commit stands to the current one; None where there is no current one, or
+    main does not have it. `promoted_from` is "" where a person started this. Raises UsageError
+    where a person asks for an older commit without saying so.
+    """
+    if current == commit:
+        return Advance("unchanged")
+    if current is None or relation is None or relation == "ahead":
+        return Advance("write")
+    if promoted_from:
+        return Advance("superseded")
+    if allow_rollback:
+        return Advance("write", rollback=True)
+    kind = "older than" if relation == "behind" else "not a descendant of"
+    raise UsageError(
+        f"the commit {commit[:7]} is {kind} {current[:7]}, which the environment has",
+        advice="to go back on purpose, set allow-rollback",
+    )

@@ -1,0 +1,143 @@
+"""The text of base-repo.yaml with another promoted commit.
+
+Only the commit changes: comments, order, other fields and other documents stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import yaml
+
+from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.kinds import MAIN_BASE_REPO
+
+# Digits alone are a number for YAML, and so are digits around one `e`: commit ids can be either.
+LOOKS_LIKE_NUMBER: Final = re.compile(r"[0-9]+(e[0-9]+)?")
+
+NEW_FILE: Final = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: BaseRepo
+metadata:
+  name: {name}
+spec:
+  repo: {repo}
+  branch: {branch}
+  path: .
+  commit: {commit}
+"""
+"""As upstream writes it."""
+
+
+def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where: Location) -> str:
+    """`text` with `commit` in the BaseRepo named main; a whole new file where there is none.
+
+    `repo` and `branch` (main's URL and default branch) are for a new document only. Raises
+    KalypsoError for a file whose commit cannot be set without touching anything else.
+    """
+    new = NEW_FILE.format(name=MAIN_BASE_REPO, repo=repo, branch=branch, commit=_scalar(commit))
+    if text is None or not text.strip():
+        return new
+    try:
+        documents = list(yaml.compose_all(text, Loader=yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        raise KalypsoError(
+            f"it is no YAML: {error}", where, "correct or delete the file"
+        ) from error
+    specs = [spec for document in documents if (spec := _spec_of_main(document)) is not None]
+    if not specs:
+        separator = "" if text.endswith("\n") else "\n"
+        begun = any(document is not None for document in documents)
+        edited = text + separator + ("---\n" if begun else "") + new
+    elif len(specs) > 1:
+        message = f"the BaseRepo {MAIN_BASE_REPO!r} is defined twice"
+        raise KalypsoError(message, where, "remove one of the two")
+    else:
+        edited = _edited(text, specs[0], _scalar(commit))
+    _check(text, edited, commit, where)
+    return edited
+
+
+def _scalar(commit: str) -> str:
+    return f'"{commit}"' if LOOKS_LIKE_NUMBER.fullmatch(commit) else commit
+
+
+def _spec_of_main(document: yaml.Node | None) -> yaml.MappingNode | None:
+    """The `spec` of a document that is the BaseRepo named main."""
+    kind = _value(document, "kind")
+    name = _value(_value(document, "metadata"), "name")
+    spec = _value(document, "spec")
+    is_main = _text(kind) == "BaseRepo" and _text(name) == MAIN_BASE_REPO
+    return spec if is_main and isinstance(spec, yaml.MappingNode) else None
+
+
+def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
+    if isinstance(node, yaml.MappingNode):
+        for name, value in node.value:
+            if _text(name) == key:
+                found: yaml.Node = value
+                return found
+    return None
+
+
+def _text(node: yaml.Node | None) -> str | None:
+    return node.value if isinstance(node, yaml.ScalarNode) else None
+
+
+def _edited(text: str, spec: yaml.MappingNode, scalar: str) -> str:
+    old = _value(spec, "commit")
+    if old is not None:
+        start, end = old.start_mark.index, old.end_mark.index
+        space = " " if start == end else ""  # `commit:` alone
+        return text[:start] + space + scalar + text[end:]
+    if spec.flow_style:
+        end = spec.end_mark.index - 1
+        comma = ", " if spec.value else ""
+        return text[:end].rstrip() + f"{comma}commit: {scalar}" + text[end:]
+    last_key, last_value = spec.value[-1]
+    newline = "\r\n" if "\r\n" in text else "\n"
+    head, rest = _at_line_end(text, last_value.end_mark.index, newline)
+    return f"{head}{' ' * last_key.start_mark.column}commit: {scalar}{newline}{rest}"
+
+
+def _at_line_end(text: str, position: int, newline: str) -> tuple[str, str]:
+    """The text cut behind the line of `position`, which may be the beginning of the next."""
+    end = text.find("\n", position - 1) + 1
+    return (text[:end], text[end:]) if end else (text + newline, "")
+
+
+def _check(before: str, after: str, commit: str, where: Location) -> None:
+    """What was edited reads as wanted, and everything else as before."""
+    wanted = [_without_commit(document) for document in _documents(before)]
+    got = _documents(after)
+    commits = [document["spec"].get("commit") for document in got if _is_main(document)]
+    same = [_without_commit(document) for document in got[: len(wanted)]] == wanted
+    if commits != [commit] or not same:
+        raise KalypsoError(
+            "the commit cannot be set without changing anything else",
+            where,
+            "write the BaseRepo in plain form: one `commit: <id>` below `spec:`",
+        )
+
+
+def _documents(text: str) -> list[Any]:
+    """The documents that hold anything; none where the text is no YAML."""
+    try:
+        return [document for document in yaml.safe_load_all(text) if document is not None]
+    except yaml.YAMLError:
+        return []
+
+
+def _is_main(document: object) -> bool:
+    match document:
+        case {"kind": "BaseRepo", "metadata": {"name": str(name)}, "spec": dict()}:
+            return name == MAIN_BASE_REPO
+    return False
+
+
+def _without_commit(document: object) -> object:
+    if not _is_main(document) or not isinstance(document, dict):
+        return document
+    spec = {key: value for key, value in document["spec"].items() if key != "commit"}
+    return {**document, "spec": spec}
