@@ -12,6 +12,7 @@ from typing import Final
 from kalypso_actions.clients.git import GitFiles
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
+from kalypso_actions.sandbox.differences import EMPTY_TREE, OPTIONS, FileChange, parse
 
 NO_OBJECT: Final = "0" * 40
 """What git writes where a ref does not exist."""
@@ -145,6 +146,11 @@ class BareRepository:
         output = self._run("diff-tree", "-r", "-z", "--no-renames", "--name-status", *commits)
         words = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
         return {path: STATES[state] for state, path in zip(words[::2], words[1::2], strict=True)}
+
+    def differences(self, base: str | None, head: str) -> Sequence[FileChange]:
+        """The files that differ, renamed ones found; base None: all are new. Raises LookupError."""
+        trees = [self.commit(base).id if base else EMPTY_TREE, self.commit(head).id]
+        return parse(self._run("diff-tree", *OPTIONS, *trees))
 
     def merge_tree(self, base: str, head: str) -> str | None:
         """The tree of head merged into base; None where they conflict or share no history.

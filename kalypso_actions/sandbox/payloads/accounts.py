@@ -1,0 +1,87 @@
+"""Users, organizations and bots."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+from kalypso_actions.sandbox.endpoints import Json
+from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
+from kalypso_actions.sandbox.world import Account, Repository
+
+LINKS: Final = {
+    "followers_url": "/followers",
+    "following_url": "/following{/other_user}",
+    "gists_url": "/gists{/gist_id}",
+    "starred_url": "/starred{/owner}{/repo}",
+    "subscriptions_url": "/subscriptions",
+    "organizations_url": "/orgs",
+    "repos_url": "/repos",
+    "events_url": "/events{/privacy}",
+    "received_events_url": "/received_events",
+}
+
+BOT: Final = "[bot]"
+
+
+def simple(view: View, login: str) -> Json:
+    """GitHub's `simple-user`, which stands wherever somebody is named."""
+    account = view.world.account(login)
+    page = f"apps/{login.removesuffix(BOT)}" if account.kind == "Bot" else login
+    url = f"{view.api_url}/users/{quote(login)}"
+    return {
+        "login": account.login,
+        "id": account.id,
+        "node_id": node_id(account.kind, account.id),
+        "avatar_url": f"{view.server_url}/avatars/u/{account.id}?v=4",
+        "gravatar_id": "",
+        "url": url,
+        "html_url": f"{view.server_url}/{page}",
+        **{name: url + path for name, path in LINKS.items()},
+        "type": account.kind,
+        "user_view_type": "public",
+        "site_admin": False,
+    }
+
+
+def optional(view: View, login: str) -> Json:
+    """The same for what nobody may have done ("")."""
+    return simple(view, login) if login else None
+
+
+def public(view: View, login: str) -> Json:
+    """GitHub's `public-user`, the answer to who one is."""
+    repositories = [
+        one for one in view.world.repositories.values() if one.owner.lower() == login.lower()
+    ]
+    joined = min((one.created_at for one in repositories), default=view.world.now)
+    unknown = ("name", "company", "location", "email", "hireable", "bio", "twitter_username")
+    return {
+        **simple(view, login),
+        **dict.fromkeys(unknown),
+        "blog": "",
+        "public_repos": sum(not one.private for one in repositories),
+        "public_gists": 0,
+        "followers": 0,
+        "following": 0,
+        "created_at": timestamp(joined),
+        "updated_at": timestamp(joined),
+    }
+
+
+def email(account: Account) -> str:
+    """The address that GitHub writes into commits for an account."""
+    return f"{account.id}+{account.login}@users.noreply.github.com"
+
+
+def login_of(address: str) -> str:
+    """Whose address it is, where it is one that GitHub has given out; "" for others."""
+    name, _, host = address.rpartition("@")
+    return name.partition("+")[2] if host == "users.noreply.github.com" else ""
+
+
+def association(view: View, repository: Repository, login: str) -> str:
+    """How an author stands to a repository."""
+    if login.lower() == repository.owner.lower():
+        return "OWNER"
+    return "NONE" if view.world.account(login).kind == "Bot" else "MEMBER"
