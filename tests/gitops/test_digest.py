@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalypso_actions.gitops import digest, digest_of, with_trailer
+from tests.git_repositories import git, repository
+
+FILES = {
+    "large/README.md": b"text",
+    "large/web/reconciler.yaml": b"a: 1\n",
+    ".github/tracking/Promoted_Commit_Id": b"0" * 40,
+    ".github/tracking/sources.json": b"{}\n",
+}
+
+
+def test_it_is_the_hash_of_what_git_lists(tmp_path: Path) -> None:
+    """Anybody can check it: `git ls-tree -r` has modes, blob ids and paths."""
+    repository(tmp_path / "r")
+    for path, content in FILES.items():
+        file = tmp_path / "r" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    git(tmp_path / "r", "add", "--all")
+    listed = git(tmp_path / "r", "ls-files", "--stage", "--full-name").splitlines()
+    lines = []
+    for line in listed:
+        fields, _, path = line.partition("\t")
+        mode, blob, _stage = fields.split()
+        if not path.startswith(".github/tracking/"):
+            lines.append(f"{mode} {blob} {path}\n")
+    expected = hashlib.sha256("".join(sorted(lines, key=lambda one: one.split(" ", 2)[2])).encode())
+    assert digest(FILES, "") == f"v1:{expected.hexdigest()}"
+
+
+def test_what_tracks_the_promotion_makes_no_difference() -> None:
+    moved = FILES | {".github/tracking/Promoted_Commit_Id": b"1" * 40}
+    assert digest(moved, "") == digest(FILES, "")
+    assert digest({f"fleet/{path}": content for path, content in moved.items()}, "fleet") == digest(
+        {f"fleet/{path}": content for path, content in FILES.items()}, "fleet"
+    )
+    assert digest(FILES | {"large/web/namespace.yaml": b""}, "") != digest(FILES, "")
+    # Below a folder, the root's tracking files are content like any other.
+    assert digest(moved, "fleet") != digest(FILES, "fleet")
+
+
+@given(st.permutations(sorted(FILES)))
+def test_the_order_of_files_makes_no_difference(order: list[str]) -> None:
+    assert digest({path: FILES[path] for path in order}, "") == digest(FILES, "")
+
+
+def test_names_that_are_no_utf_8() -> None:
+    odd = {os.fsdecode(b"large/\xff/reconciler.yaml"): b""}
+    assert digest(odd, "") != digest({}, "")
+
+
+def test_the_trailer_of_a_commit() -> None:
+    value = digest(FILES, "")
+    message = with_trailer("Kalypso Scheduler commit\n", value)
+    assert message == f"Kalypso Scheduler commit\n\nKalypso-Digest: {value}\n"
+    assert digest_of(message) == value
+    assert digest_of("Kalypso-Digest: v1:abc") is None
+    assert digest_of(f"say Kalypso-Digest: {value}") is None
+    other = "v1:" + "0" * 64
+    assert digest_of(f"Kalypso-Digest: {other}\n\n{message}") == value
