@@ -1,0 +1,257 @@
+"""The way of one request of GitHub's API: what is checked before an endpoint is called.
+
+Who asks and how often, which endpoint, whether the repository is there for them, whether they may,
+whether it still changes, what the body says; then the endpoint; then the world is saved.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from werkzeug.wrappers import Request, Response
+
+from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError
+from kalypso_actions.sandbox.limits import Usage
+from kalypso_actions.sandbox.permissions import ANONYMOUS, accepted, allowed, visible
+from kalypso_actions.sandbox.routing import Found, Routes
+from kalypso_actions.sandbox.state import State
+from kalypso_actions.sandbox.tokens import UNDECODABLE, authenticate
+from kalypso_actions.sandbox.world import Identity, Repository
+
+log = logging.getLogger(__name__)
+
+DOCUMENTATION: Final = "https://docs.github.com/rest"
+API_VERSION: Final = "2022-11-28"
+API_VERSIONS: Final = frozenset({API_VERSION, "2026-03-10"})
+ENTERPRISE_VERSION: Final = "3.17.0"
+
+GRAPHQL: Final = "/graphql"
+TAKES_LIST: Final = "/labels"
+"""The end of the paths that take a list for their body."""
+
+SECONDARY: Final = (
+    "You have exceeded a secondary rate limit and have been temporarily blocked from content "
+    "creation. Please retry your request again later."
+)
+
+
+@dataclass
+class Note:
+    """What is learned of a request on its way, for the record."""
+
+    identity: Identity = ANONYMOUS
+    permissions: tuple[str, ...] = ()
+    push_faults: frozenset[str] = frozenset()
+
+
+@dataclass
+class RestRequest:
+    """One request on its way; `path` is as sent, below `api_url`."""
+
+    state: State
+    routes: Routes
+    request: Request
+    path: str
+    api_url: str
+    server_url: str
+    note: Note
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def answer(self) -> Response:
+        """What GitHub would answer."""
+        self._tell_server()
+        try:
+            with self.state.lock:
+                answer = self._answer()
+        except RefusedError as error:
+            answer = _refusal(error)
+        except Exception:
+            log.exception("an endpoint of the sandbox failed")
+            answer = Answer(500, {"message": "Server Error: this is a bug in the sandbox"})
+        return json_response(answer, self.headers)
+
+    def _answer(self) -> Answer:
+        self._check_version()
+        identity = self._identify()
+        found = self._find()
+        self._check_kind(found, identity)
+        repository = self._repository(found, identity)
+        self._permit(found, identity, repository)
+        call = Call(
+            world=self.state.world,
+            identity=identity,
+            repository=repository,
+            path=self.path,
+            parameters=found.parameters,
+            query=self.request.args.to_dict(),
+            body=self._body(found),
+            api_url=self.api_url,
+            server_url=self.server_url,
+        )
+        self._limit_contents(found, identity)
+        answer = found.endpoint.handler(call)
+        if found.endpoint.writes and found.endpoint.path != GRAPHQL:
+            self.state.world.save()
+        return answer
+
+    def _tell_server(self) -> None:
+        self.headers |= {
+            "x-github-request-id": "-".join(secrets.token_hex(2).upper() for _ in range(4)),
+            "x-github-media-type": "github.v3; format=json",
+            "server": "github.com",
+        }
+        if self.state.world.flavour == "ghes":
+            self.headers["x-github-enterprise-version"] = ENTERPRISE_VERSION
+
+    def _check_version(self) -> None:
+        if not self.request.headers.get("User-Agent"):
+            message = "Request forbidden by administrative rules. Please make sure your request "
+            raise RefusedError(403, message + "has a User-Agent header")
+        version = self.request.headers.get("X-GitHub-Api-Version", API_VERSION)
+        if version not in API_VERSIONS:
+            raise RefusedError(400, f"{version!r} is not a supported API version")
+        self.headers["x-github-api-version-selected"] = version
+
+    def _identify(self) -> Identity:
+        """Who asks; every request counts, one with a wrong token for nobody."""
+        refusal = None
+        try:
+            identity = authenticate(self.state.world, self.request.headers.get("Authorization", ""))
+        except RefusedError as error:
+            refusal, identity = error, ANONYMOUS
+        self.note.identity = identity
+        if self.state.world.flavour == "github.com":
+            self._count(identity)
+        if refusal is not None:
+            raise refusal
+        return identity
+
+    def _count(self, identity: Identity) -> None:
+        resource = "graphql" if self.path == GRAPHQL else "core"
+        usage: Usage = self.state.limits.count(identity, resource, self.state.world.now)
+        self.headers |= usage.headers
+        if usage.exceeded:
+            whom = {"user": "user", "actions": "installation"}.get(identity.kind, identity.kind)
+            raise RefusedError(403, f"API rate limit exceeded for {whom} {identity.login}".rstrip())
+
+    def _limit_contents(self, found: Found, identity: Identity) -> None:
+        if found.endpoint.method != "POST" or found.endpoint.path == GRAPHQL:
+            return
+        if self.state.limits.too_many_contents(identity, self.state.world.now):
+            self.headers["retry-after"] = "60"
+            raise RefusedError(403, SECONDARY)
+
+    def _find(self) -> Found:
+        found = self.routes.find(self.request.method, self._path_by_name())
+        if found is None:
+            raise RefusedError(404, "Not Found")
+        self.note.permissions = found.endpoint.permissions
+        if found.endpoint.permissions:
+            self.headers["x-accepted-github-permissions"] = accepted(found.endpoint.permissions)
+        return found
+
+    def _path_by_name(self) -> str:
+        """`/repositories/{id}/…` is the repository's path, whatever it is called now."""
+        first, _, rest = self.path.removeprefix("/repositories/").partition("/")
+        if not self.path.startswith("/repositories/") or not first.isdigit():
+            return self.path
+        for repository in self.state.world.repositories.values():
+            if repository.id == int(first):
+                return f"/repos/{repository.full_name}" + (f"/{rest}" if rest else "")
+        return self.path
+
+    def _check_kind(self, found: Found, identity: Identity) -> None:
+        """An App asks about itself with its JWT, and about nothing else."""
+        path = found.endpoint.path
+        for_apps = path == "/app" or path.startswith("/app/") or path.endswith("/installation")
+        if for_apps and identity.kind != "app":
+            raise RefusedError(401, UNDECODABLE)
+        if not for_apps and identity.kind == "app":
+            raise RefusedError(403, "Resource not accessible by integration")
+
+    def _repository(self, found: Found, identity: Identity) -> Repository | None:
+        """The repository of the path. An App sees those of its installations: its endpoint looks.
+
+        Raises RefusedError where there is none, and where it has another name now.
+        """
+        if "repo" not in found.parameters:
+            return None
+        name = f"{found.parameters['owner']}/{found.parameters['repo']}"
+        repository = self.state.world.repository(name)
+        seen = repository and (identity.kind == "app" or visible(identity, repository))
+        if repository is None or not seen:
+            raise RefusedError(404, "Not Found")
+        if name.lower() != repository.full_name.lower():
+            self._redirect(found, repository)
+        return repository
+
+    def _redirect(self, found: Found, repository: Repository) -> None:
+        rest = self.path.split("/", 4)[4:]
+        url = "/".join([f"{self.api_url}/repositories/{repository.id}", *rest])
+        if self.request.query_string:
+            url += "?" + self.request.query_string.decode("latin-1")
+        self.headers["location"] = url
+        if found.endpoint.writes:
+            raise MovedError(307, "Temporary Redirect", url)
+        raise MovedError(301, "Moved Permanently", url)
+
+    def _permit(self, found: Found, identity: Identity, repository: Repository | None) -> None:
+        endpoint = found.endpoint
+        if identity.kind != "app" and not allowed(identity, endpoint.permissions, repository):
+            if not identity.login:
+                raise RefusedError(401, "Requires authentication")
+            by = "personal access token" if identity.kind == "user" else "integration"
+            raise RefusedError(403, f"Resource not accessible by {by}")
+        if not identity.login and not endpoint.permissions:
+            raise RefusedError(401, "Requires authentication")
+        if repository and repository.archived and endpoint.writes:
+            raise RefusedError(403, "Repository was archived so is read-only.")
+
+    def _body(self, found: Found) -> Any:
+        content = self.request.get_data()
+        if not found.endpoint.writes or not content:
+            return {}
+        try:
+            body = json.loads(content)
+        except ValueError:
+            raise RefusedError(400, "Problems parsing JSON") from None
+        if isinstance(body, list) and found.endpoint.path.endswith(TAKES_LIST):
+            return body
+        if not isinstance(body, dict):
+            raise RefusedError(400, "Body should be a JSON object")
+        return body
+
+
+class MovedError(RefusedError):
+    """The repository has another name now."""
+
+    def __init__(self, status: int, message: str, url: str) -> None:
+        super().__init__(status, message)
+        self.url = url
+
+
+def _refusal(error: RefusedError) -> Answer:
+    body: dict[str, Any] = {"message": error.message}
+    if isinstance(error, MovedError):
+        return Answer(error.status, {**body, "url": error.url, "documentation_url": DOCUMENTATION})
+    if error.errors:
+        body["errors"] = list(error.errors)
+    return Answer(
+        error.status, {**body, "documentation_url": DOCUMENTATION, "status": str(error.status)}
+    )
+
+
+def json_response(answer: Answer, headers: Mapping[str, str]) -> Response:
+    """An answer as it is sent."""
+    content = b"" if answer.body is None else json.dumps(answer.body).encode()
+    response = Response(content, answer.status, content_type="application/json; charset=utf-8")
+    if answer.body is None:
+        del response.headers["Content-Type"]
+    for name, value in {**headers, **answer.headers}.items():
+        response.headers[name] = value
+    return response

@@ -1,0 +1,60 @@
+"""Which endpoint a request means, by the paths of GitHub's description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
+
+from kalypso_actions.sandbox.endpoints import Endpoint
+
+WITH_SLASHES: Final = frozenset({"ref", "branch", "path", "basehead"})
+"""Parameters that may go over several segments of a path."""
+
+PARAMETER: Final = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An endpoint, and what the path says for its parameters."""
+
+    endpoint: Endpoint
+    parameters: Mapping[str, str]
+
+
+class Routes:
+    """A table of endpoints, the more exact one first where a path fits two."""
+
+    def __init__(self, endpoints: Mapping[tuple[str, str], Endpoint]) -> None:
+        ordered = sorted(endpoints.values(), key=_exactness, reverse=True)
+        self._routes = [(_pattern(endpoint.path), endpoint) for endpoint in ordered]
+
+    def find(self, method: str, path: str) -> Found | None:
+        """The endpoint for a path as it was sent, `%2F` and all."""
+        wanted = "GET" if method == "HEAD" else method
+        for pattern, endpoint in self._routes:
+            match = pattern.fullmatch(path) if endpoint.method == wanted else None
+            if match:
+                parameters = {name: unquote(text) for name, text in match.groupdict().items()}
+                return Found(endpoint, parameters)
+        return None
+
+
+def _exactness(endpoint: Endpoint) -> tuple[int, int]:
+    """How much of the path stands written, and then how little a parameter may swallow."""
+    names = PARAMETER.findall(endpoint.path)
+    written = endpoint.path.count("/") - len(names)
+    return written, -sum(name in WITH_SLASHES for name in names)
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    parts = PARAMETER.split(path)
+    # Text and names take turns.
+    for index in range(0, len(parts), 2):
+        parts[index] = re.escape(parts[index])
+    for index in range(1, len(parts), 2):
+        name = parts[index]
+        parts[index] = f"(?P<{name}>{'.+' if name in WITH_SLASHES else '[^/]+'})"
+    return re.compile("".join(parts))

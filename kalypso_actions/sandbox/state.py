@@ -1,0 +1,34 @@
+"""What the parts of a running sandbox share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.sandbox.faults import Faults
+from kalypso_actions.sandbox.limits import Limits
+from kalypso_actions.sandbox.traffic import Traffic
+from kalypso_actions.sandbox.world import World
+
+MAX_FILE_SIZE: Final = 100 << 20
+"""What GitHub takes in one file."""
+
+
+@dataclass
+class State:
+    """A world, whoever changes it holding the lock, and what is done to its requests.
+
+    `pause` waits so many seconds, or less where the sandbox stops meanwhile.
+    """
+
+    world: World
+    programs: Programs
+    pause: Callable[[float], object]
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    faults: Faults = field(default_factory=Faults)
+    traffic: Traffic = field(default_factory=Traffic)
+    limits: Limits = field(default_factory=Limits)
+    max_file_size: int = MAX_FILE_SIZE

@@ -1,0 +1,139 @@
+"""Tokens: how they are made, and for whom a request's header Authorization speaks."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import secrets
+import string
+from typing import Any, Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+from kalypso_actions.sandbox.endpoints import RefusedError
+from kalypso_actions.sandbox.permissions import ANONYMOUS
+from kalypso_actions.sandbox.world import App, Identity, World
+
+PREFIXES: Final = {"user": "github_pat_", "actions": "ghs_", "installation": "ghs_"}
+LETTERS: Final = string.ascii_letters + string.digits
+MAX_LIFE: Final = 600
+"""Seconds that the JWT of an App may be valid."""
+
+UNDECODABLE: Final = "A JSON web token could not be decoded"
+
+
+def issue(world: World, identity: Identity) -> str:
+    """A new token for this identity."""
+    token = PREFIXES[identity.kind] + "".join(secrets.choice(LETTERS) for _ in range(36))
+    world.tokens[token] = identity
+    world.account(identity.login)
+    return token
+
+
+def new_key() -> tuple[str, str]:
+    """An App's private and public key, in PEM."""
+    private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    written = private.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.TraditionalOpenSSL,
+        serialization.NoEncryption(),
+    )
+    public = private.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    return written.decode(), public.decode()
+
+
+def authenticate(world: World, authorization: str) -> Identity:
+    """Who asks: `token X`, `Bearer X`, or Basic with the token as password (or as user).
+
+    Raises RefusedError: 401 for a token that is unknown or has expired, 403 for the one of a
+    suspended installation.
+    """
+    if not authorization:
+        return ANONYMOUS
+    token = credential(authorization)
+    identity = world.tokens.get(token)
+    if identity is None and token.count(".") == 2:
+        return _app(world, token)
+    if identity is None or (identity.expires_at and identity.expires_at <= world.now):
+        raise RefusedError(401, "Bad credentials")
+    if identity.kind == "installation" and _is_suspended(world, identity):
+        raise RefusedError(403, "This installation has been suspended")
+    return identity
+
+
+def credential(authorization: str) -> str:
+    """The token that a header holds; "" where it holds none."""
+    scheme, _, value = authorization.strip().partition(" ")
+    if scheme.lower() in {"token", "bearer"}:
+        return value.strip()
+    if scheme.lower() != "basic":
+        return ""
+    try:
+        user, _, password = base64.b64decode(value, validate=True).decode().partition(":")
+    except ValueError:
+        return ""
+    return password if password not in {"", "x-oauth-basic"} else user
+
+
+def _is_suspended(world: World, identity: Identity) -> bool:
+    app = world.apps.get(identity.app_id)
+    owners = {login.lower(): one for login, one in app.installations.items()} if app else {}
+    installation = owners.get(identity.owner.lower())
+    return installation is None or installation.suspended
+
+
+def _app(world: World, token: str) -> Identity:
+    """The App that has signed a JWT.
+
+    https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
+    """
+    head, claims, signature = token.split(".")
+    try:
+        algorithm = _decoded(head)["alg"]
+        content = _decoded(claims)
+        number = int(content["iss"])
+    except (ValueError, KeyError, TypeError):
+        raise RefusedError(401, UNDECODABLE) from None
+    app = world.apps.get(number)
+    if app is None:
+        raise RefusedError(404, "Integration not found")
+    if algorithm != "RS256" or not _is_signed(app, f"{head}.{claims}", signature):
+        raise RefusedError(401, UNDECODABLE)
+    _check_times(content, int(world.now.timestamp()))
+    return Identity(kind="app", login=app.slug, permissions=app.permissions, app_id=app.id)
+
+
+def _check_times(claims: dict[str, Any], now: int) -> None:
+    issued, expires = claims.get("iat"), claims.get("exp")
+    if not isinstance(issued, int) or issued > now:
+        message = "must be an Integer representing the time that the assertion was issued"
+        raise RefusedError(401, f"'Issued at' claim ('iat') {message}")
+    if not isinstance(expires, int) or expires <= now:
+        message = "must be a numeric value representing the future time at which the assertion"
+        raise RefusedError(401, f"'Expiration time' claim ('exp') {message} expires")
+    if expires > now + MAX_LIFE:
+        raise RefusedError(401, "'Expiration time' claim ('exp') is too far in the future")
+
+
+def _is_signed(app: App, text: str, signature: str) -> bool:
+    key = serialization.load_pem_public_key(app.public_key.encode())
+    if not isinstance(key, rsa.RSAPublicKey):
+        raise TypeError(f"the key of the App {app.slug} is no RSA key")
+    try:
+        key.verify(_bytes(signature), text.encode(), padding.PKCS1v15(), hashes.SHA256())
+    except (InvalidSignature, binascii.Error):
+        return False
+    return True
+
+
+def _decoded(part: str) -> Any:
+    return json.loads(_bytes(part))
+
+
+def _bytes(part: str) -> bytes:
+    return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
