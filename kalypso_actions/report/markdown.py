@@ -1,0 +1,79 @@
+"""Untrusted text in GitHub's Markdown: pull requests, issues, comments, step summaries.
+
+Names, messages and paths come from repositories and clusters that anybody may write to: none of
+them may begin a table cell, a link, HTML, or call a person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from kalypso_actions.report.printable import printable
+
+MAX_BODY: Final = 60_000
+"""GitHub refuses a body above 65,536 characters."""
+
+PUNCTUATION: Final = re.compile(r"([!-/:-@\[-`{-~])")
+
+# GitHub links people, issues and addresses in plain text by itself, however they are escaped.
+LINKED: Final = re.compile(r"(@|#|GH\\-|www|:)(?=[\w\\])", re.IGNORECASE)
+NO_LINK: Final = "\u200b"
+
+
+def text(content: str) -> str:
+    """`content` as plain words on one line."""
+    words = " ".join(printable(content.replace("\n", " ")).split())
+    escaped = PUNCTUATION.sub(r"\\\1", words)
+    return LINKED.sub(r"\1" + NO_LINK, escaped)
+
+
+def code(content: str) -> str:
+    """`content` as code on one line, in a fence longer than any inside; fit for a table's cell."""
+    words = printable(content.replace("\n", " ")).replace("|", "\\|")
+    longest = max((len(run) for run in re.findall("`+", words)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if words.startswith("`") or words.endswith("`") or not words.strip() else ""
+    return f"{fence}{pad}{words or ' '}{pad}{fence}"
+
+
+def block(content: str, language: str = "") -> str:
+    """`content` as a block of code, whatever it holds."""
+    longest = max((len(run) for run in re.findall("`+", content)), default=0)
+    fence = "`" * max(3, longest + 1)
+    lines = [printable(line) for line in content.replace("\r\n", "\n").split("\n")]
+    return "\n".join([f"{fence}{language}", *lines, fence])
+
+
+def link(words: str, url: str) -> str:
+    """A link to a URL that we have from GitHub; anything else than http(s) is left as words."""
+    if not re.fullmatch(r"https?://[^\s<>()]+", url):
+        return text(words)
+    return f"[{text(words)}]({url})"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; cells are Markdown already."""
+    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join("---" for _ in head) + " |"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def details(summary: str, content: str) -> str:
+    """Something that is shown on a click; both are Markdown already."""
+    return f"<details>\n<summary>{summary}</summary>\n\n{content}\n\n</details>"
+
+
+def marker(kind: str, environment: str, **more: str) -> str:
+    """The first line of what we write, by which it is found again."""
+    pairs = {"kind": kind, "environment": environment, **more}
+    written = " ".join(f"{key}={value}" for key, value in pairs.items())
+    return f"<!-- kalypso:v1 {written} -->"
+
+
+def some(lines: Sequence[str], limit: int) -> list[str]:
+    """The first lines, and how many more there are."""
+    if len(lines) <= limit:
+        return list(lines)
+    return [*lines[:limit], f"… and {len(lines) - limit} more"]

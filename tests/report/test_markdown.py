@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from kalypso_actions.report import markdown
+from kalypso_actions.report.printable import printable
+
+PARSER = MarkdownIt("gfm-like", {"linkify": False})
+
+HOSTILE = [
+    "a | b",
+    "`x` `` y",
+    "<script>alert(1)</script>",
+    "<!-- kalypso:v1 kind=x -->",
+    "@acme/admins please",
+    "fixes #12 and GH-13",
+    "[click](javascript:alert)",
+    "![i](https://evil.example/x.png)",
+    "https://evil.example www.evil.example",
+    "a\n\n# Title\n\n- item",
+    "***bold*** ~~no~~ _under_",
+    "\\| \\` \\",
+    "</details>",
+    "&lt;b&gt; &#124;",
+    "1. one",
+    "    code",
+    "| --- |",
+    "\x1b[31mred",
+    "",
+]
+anything = st.one_of(st.sampled_from(HOSTILE), st.text(), st.text("|`<@#[]()!*_\\&~-\n "))
+
+
+def tokens(text: str) -> list[Token]:
+    """Every token, those inside of lines included."""
+    found = []
+    for token in PARSER.parse(text):
+        found.append(token)
+        found += token.children or []
+    return found
+
+
+def plain(text: str) -> str:
+    return " ".join(printable(text.replace("\n", " ")).split())
+
+
+@given(anything)
+def test_text_stays_text(content: str) -> None:
+    found = tokens("x " + markdown.text(content) + " y")
+    kinds = {token.type for token in found}
+    assert kinds <= {"paragraph_open", "paragraph_close", "inline", "text", "text_special"}
+    shown = "".join(token.content for token in found if token.type in {"text", "text_special"})
+    assert shown.replace("\u200b", "").split() == ["x", *plain(content).split(), "y"]
+
+
+@pytest.mark.parametrize(
+    ("content", "never"),
+    [
+        ("@acme/admins", r"@\w"),
+        ("#12", r"#\d"),
+        ("GH-13", r"GH-\d"),
+        ("https://evil.example", r"://"),
+        ("www.evil.example", r"www\."),
+    ],
+)
+def test_nobody_is_called_and_nothing_is_linked(content: str, never: str) -> None:
+    shown = "".join(
+        token.content for token in tokens(markdown.text(content)) if token.children is None
+    )
+    assert not re.search(never, shown)
+
+
+@given(anything)
+def test_code_is_one_piece_of_code_in_a_cell_too(content: str) -> None:
+    found = tokens(markdown.table(["a", "b"], [[markdown.code(content), "end"]]))
+    (piece,) = (token for token in found if token.type == "code_inline")
+    expected = printable(content.replace("\n", " "))
+    assert piece.content.strip() == expected.strip()
+    assert [token.type for token in found].count("td_open") == 2
+
+
+@given(anything)
+def test_a_block_holds_its_lines(content: str) -> None:
+    found = tokens(markdown.block(content, "text") + "\n\nafter")
+    assert [token.type for token in found][:2] == ["fence", "paragraph_open"]
+    lines = content.replace("\r\n", "\n").split("\n")
+    assert found[0].content == "".join(printable(line) + "\n" for line in lines)
+
+
+def test_links_go_where_they_say() -> None:
+    assert markdown.link("#7", "https://github.com/a/b/pull/7").endswith(
+        "](https://github.com/a/b/pull/7)"
+    )
+    assert "(" not in markdown.link("x", "javascript:alert(1)").replace("\\(", "")
+
+
+def test_marks_and_long_lists() -> None:
+    assert markdown.marker("pull-request", "dev") == (
+        "<!-- kalypso:v1 kind=pull-request environment=dev -->"
+    )
+    assert markdown.some(["a", "b", "c"], 2) == ["a", "b", "… and 1 more"]
+    assert markdown.some(["a", "b"], 2) == ["a", "b"]
+    assert "<summary>s</summary>\n\nx\n\n</details>" in markdown.details("s", "x")
