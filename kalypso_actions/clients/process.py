@@ -38,14 +38,22 @@ CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 class ProcessError(KalypsoError):
     """A program is absent, failed, or took too long.
 
-    `words` is what it wrote to standard error, `status` its exit code if it ended by itself.
+    `words` is what it wrote to standard error, `output` what it wrote to standard output, `status`
+    its exit code if it ended by itself.
     """
 
     def __init__(
-        self, message: str, *, words: str = "", status: int | None = None, advice: str = ""
+        self,
+        message: str,
+        *,
+        words: str = "",
+        output: bytes = b"",
+        status: int | None = None,
+        advice: str = "",
     ) -> None:
         super().__init__(message, advice=advice)
         self.words = words
+        self.output = output
         self.status = status
 
 
@@ -102,7 +110,9 @@ class Programs:
         if process.returncode != 0:
             words = _words(errors)
             message = words or f"exit code {process.returncode}"
-            raise ProcessError(f"{name}: {message}", words=words, status=process.returncode)
+            raise ProcessError(
+                f"{name}: {message}", words=words, output=output, status=process.returncode
+            )
         return output
 
     def _inherited(self, names: Iterable[str]) -> dict[str, str]:

@@ -73,8 +73,9 @@ def test_only_listed_variables_reach_a_program() -> None:
 
 def test_failure_carries_the_words_of_the_program() -> None:
     with pytest.raises(ProcessError) as caught:
-        python("import sys; sys.stderr.write('one\\rtwo \\x1b[31mred\\n'); sys.exit(7)")
+        python("import sys; sys.stderr.write('one\\rtwo \\x1b[31mred\\n'); print(1); sys.exit(7)")
     assert caught.value.status == 7
+    assert caught.value.output.strip() == b"1"
     assert caught.value.words == "one\ntwo [31mred"
     assert caught.value.problem.message == f"{PYTHON}: one\ntwo [31mred"
 
