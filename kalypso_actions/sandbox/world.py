@@ -89,7 +89,7 @@ class PullRequest(_Entity):
     """What makes an issue a pull request; its commits stand still once it is closed.
 
     `merge_commit` is what the merge has made; before that, the commit that tries the merge out
-    ("" where it cannot be merged). `approvals` are the logins of those who approved the head.
+    ("" where it cannot be merged). `approvals` are the logins of those who approved.
     """
 
     head_repository: str

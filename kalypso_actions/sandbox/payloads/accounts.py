@@ -85,3 +85,20 @@ def association(view: View, repository: Repository, login: str) -> str:
     if login.lower() == repository.owner.lower():
         return "OWNER"
     return "NONE" if view.world.account(login).kind == "Bot" else "MEMBER"
+
+
+def organization(view: View, login: str) -> Json:
+    """GitHub's `organization-simple`, as in events."""
+    known = simple(view, login)
+    url = f"{view.api_url}/orgs/{quote(login)}"
+    return {
+        **{key: known[key] for key in ("login", "id", "node_id", "avatar_url")},
+        "url": url,
+        "repos_url": f"{url}/repos",
+        "events_url": f"{url}/events",
+        "hooks_url": f"{url}/hooks",
+        "issues_url": f"{url}/issues",
+        "members_url": f"{url}/members{{/member}}",
+        "public_members_url": f"{url}/public_members{{/member}}",
+        "description": None,
+    }

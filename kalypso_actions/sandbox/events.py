@@ -1,0 +1,169 @@
+"""What happens, as workflows are told: every event is kept with its payload.
+
+What a GITHUB_TOKEN does starts no workflow, but for dispatches; on github.com its pull requests
+do, once a person has approved.
+https://docs.github.com/actions/concepts/security/github_token
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.sandbox.endpoints import Json
+from kalypso_actions.sandbox.payloads import webhooks
+from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.repositories import GitCommit
+from kalypso_actions.sandbox.world import (
+    Event,
+    Identity,
+    Issue,
+    PullRequest,
+    Repository,
+    World,
+)
+
+SKIPPING: Final = ("[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]")
+"""In a commit's message, they keep pushes and pull requests from starting workflows."""
+
+NEW_HEADS: Final = frozenset({"opened", "synchronize", "reopened"})
+
+MAX_COMMITS: Final = 2048
+"""A push event tells no more of its commits: the last ones."""
+
+
+def push(
+    world: World,
+    repository: Repository,
+    ref: str,
+    before: str | None,
+    after: str | None,
+    identity: Identity,
+) -> None:
+    """A branch or tag was made (`before` None), moved, or deleted (`after` None)."""
+    git = world.git(repository)
+    new = _new_commits(world, repository, before, after)
+    payload = webhooks.push(
+        View.of_events(world),
+        repository,
+        ref,
+        before,
+        after,
+        forced=before is not None and after is not None and not git.is_ancestor(before, after),
+        new=new[-MAX_COMMITS:],
+        identity=identity,
+    )
+    starts = identity.kind != "actions" and after is not None and not _skips(new[-1].message)
+    _keep(world, repository, "push", payload, ref, after or before or "", identity, starts=starts)
+
+
+def pull_request(
+    world: World,
+    repository: Repository,
+    issue: Issue,
+    pull_request: PullRequest,
+    action: str,
+    identity: Identity,
+    **more: Json,
+) -> None:
+    """Something happened to a pull request; `more` is what that action's payload has besides.
+
+    There is no run where the merge that it would look at cannot be made.
+    """
+    view = View.of_events(world)
+    payload = webhooks.pull_request(view, repository, issue, pull_request, action, identity, **more)
+    ref = f"refs/pull/{issue.number}/merge"
+    commit = pull_request.merge_commit
+    if pull_request.merged_at:
+        ref = f"refs/heads/{pull_request.base_branch}"
+    message = world.git(repository).commit(pull_request.head_commit).message
+    held = identity.kind == "actions" and action in NEW_HEADS and world.flavour == "github.com"
+    starts = (held or identity.kind != "actions") and bool(commit)
+    if action != "closed":
+        starts = starts and not _skips(message)
+    _keep(
+        world,
+        repository,
+        "pull_request",
+        payload,
+        ref,
+        commit or pull_request.head_commit,
+        identity,
+        starts=starts,
+        held=held and starts,
+    )
+
+
+def workflow_dispatch(
+    world: World,
+    repository: Repository,
+    workflow: str,
+    ref: str,
+    commit: str,
+    inputs: dict[str, str],
+    identity: Identity,
+) -> None:
+    """A workflow was started on a ref; `workflow` is the path of its file."""
+    view = View.of_events(world)
+    payload = webhooks.workflow_dispatch(view, repository, workflow, ref, inputs, identity)
+    _keep(world, repository, "workflow_dispatch", payload, ref, commit, identity)
+
+
+def repository_dispatch(
+    world: World,
+    repository: Repository,
+    event_type: str,
+    client_payload: Json,
+    identity: Identity,
+) -> None:
+    """Somebody told the repository something; workflows of the default branch hear it."""
+    view = View.of_events(world)
+    payload = webhooks.repository_dispatch(view, repository, event_type, client_payload, identity)
+    ref = f"refs/heads/{repository.default_branch}"
+    commit = world.git(repository).head(repository.default_branch) or ""
+    _keep(world, repository, "repository_dispatch", payload, ref, commit, identity)
+
+
+def _keep(
+    world: World,
+    repository: Repository,
+    name: str,
+    payload: Json,
+    ref: str,
+    commit: str,
+    identity: Identity,
+    *,
+    starts: bool = True,
+    held: bool = False,
+) -> None:
+    event = Event(
+        id=world.new_id(),
+        name=name,
+        repository=repository.full_name,
+        ref=ref,
+        commit=commit,
+        actor=identity.login,
+        payload=payload,
+        created_at=world.now,
+        starts_workflows=starts,
+        held=held,
+    )
+    world.events.append(event)
+
+
+def _new_commits(
+    world: World, repository: Repository, before: str | None, after: str | None
+) -> list[GitCommit]:
+    """What a push has brought, oldest first: never empty unless the ref is deleted.
+
+    A new ref is held against the default branch.
+    """
+    if after is None:
+        return []
+    git = world.git(repository)
+    base = before or git.head(repository.default_branch)
+    found = list(git.commits_between(base, after)) if base else []
+    return found or [git.commit(after)]
+
+
+def _skips(message: str) -> bool:
+    return any(word in message for word in SKIPPING)

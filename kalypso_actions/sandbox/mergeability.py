@@ -1,0 +1,76 @@
+"""Whether a pull request can be merged: GitHub tries it out and keeps the merge as a ref."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from kalypso_actions.sandbox import rules, statuses
+from kalypso_actions.sandbox.repositories import BareRepository, Person
+from kalypso_actions.sandbox.world import Issue, PullRequest, Repository, World
+
+State = Literal["clean", "unstable", "blocked", "draft", "dirty", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mergeability:
+    """`mergeable` is None where nobody tries: the pull request is closed."""
+
+    mergeable: bool | None
+    state: State
+
+
+def examine(
+    world: World, repository: Repository, issue: Issue, pull_request: PullRequest
+) -> Mergeability:
+    """Try the merge out with the heads of now, and look at what the base's rules ask."""
+    if issue.state == "closed":
+        return Mergeability(None, "unknown")
+    if not try_merge(world, repository, issue, pull_request):
+        return Mergeability(False, "dirty")
+    return Mergeability(True, _state(repository, pull_request))
+
+
+def try_merge(
+    world: World, repository: Repository, issue: Issue, pull_request: PullRequest
+) -> bool:
+    """Bring `refs/pull/N/merge` up to date; whether there is such a merge."""
+    git = world.git(repository)
+    base = git.head(pull_request.base_branch)
+    head = pull_request.head_commit
+    before = pull_request.merge_commit
+    if base is None:
+        return False
+    if before and git.commit(before).parents == (base, head):
+        return True
+    tree = git.merge_tree(base, head)
+    if tree is None:
+        pull_request.merge_commit = ""
+    else:
+        person = github(world.now)
+        message = f"Merge {head} into {base}"
+        pull_request.merge_commit = git.make_commit(tree, [base, head], message, person, person)
+    place(git, f"refs/pull/{issue.number}/merge", pull_request.merge_commit)
+    return tree is not None
+
+
+def place(git: BareRepository, ref: str, commit: str) -> None:
+    """Let a ref of GitHub's own stand at a commit; "" takes it away."""
+    before = git.refs().get(ref)
+    if before != (commit or None):
+        git.update_ref(ref, commit or None, before)
+
+
+def github(now: datetime) -> Person:
+    """Who commits what GitHub merges."""
+    return Person("GitHub", "noreply@github.com", now)
+
+
+def _state(repository: Repository, pull_request: PullRequest) -> State:
+    if pull_request.draft:
+        return "draft"
+    if rules.merge_refusals(repository, pull_request):
+        return "blocked"
+    known = statuses.latest(repository, pull_request.head_commit).values()
+    return "unstable" if known and statuses.combined(known) != "success" else "clean"

@@ -1,0 +1,73 @@
+"""Merging pull requests: with a merge commit, squashed, or rebased."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kalypso_actions.sandbox.mergeability import github
+from kalypso_actions.sandbox.payloads import accounts
+from kalypso_actions.sandbox.repositories import BareRepository, GitCommit, Person
+from kalypso_actions.sandbox.world import Identity, Issue, PullRequest, Repository, World
+
+
+def merge(
+    world: World,
+    repository: Repository,
+    issue: Issue,
+    pull_request: PullRequest,
+    method: str,
+    title: str,
+    message: str,
+    identity: Identity,
+) -> str | None:
+    """Write the commits, and return the id of the last; None where there is a conflict.
+
+    `method` is `merge`, `squash` or `rebase`; an empty title or message stands for GitHub's own.
+    The base branch stays where it is.
+    """
+    git = world.git(repository)
+    head = pull_request.head_commit
+    base = git.commit(pull_request.base_branch).id
+    if method == "rebase":
+        return _rebase(git, base, git.commits_between(base, head), github(world.now))
+    tree = git.merge_tree(base, head)
+    if tree is None:
+        return None
+    if method == "squash":
+        parents = [base]
+        title = title or f"{issue.title} (#{issue.number})"
+        message = message or _squashed(git.commits_between(base, head))
+    else:
+        parents = [base, head]
+        branch = f"{pull_request.head_repository.partition('/')[0]}/{pull_request.head_branch}"
+        title = title or f"Merge pull request #{issue.number} from {branch}"
+        message = message or issue.title
+    account = world.account(identity.login)
+    author = Person(account.login, accounts.email(account), world.now)
+    text = f"{title}\n\n{message}" if message else title
+    return git.make_commit(tree, parents, text, author, github(world.now))
+
+
+def _squashed(commits: Sequence[GitCommit]) -> str:
+    """The messages of several commits as a list; of a single one, what its title leaves."""
+    if len(commits) == 1:
+        return commits[0].message.partition("\n\n")[2].strip()
+    return "\n\n".join(f"* {commit.message.strip()}" for commit in commits)
+
+
+def _rebase(
+    git: BareRepository, base: str, commits: Sequence[GitCommit], committer: Person
+) -> str | None:
+    """Repeat each commit on top of the base; merges are left out."""
+    tip = base
+    for commit in commits:
+        if len(commit.parents) != 1:
+            continue
+        # The change of one commit is a merge whose sides have parted at the commit's parent.
+        tree = git.commit(tip).tree
+        side = git.make_commit(tree, commit.parents, "", committer, committer)
+        merged = git.merge_tree(side, commit.id)
+        if merged is None:
+            return None
+        tip = git.make_commit(merged, [tip], commit.message, commit.author, committer)
+    return tip

@@ -1,0 +1,102 @@
+"""Pull requests."""
+
+from __future__ import annotations
+
+from kalypso_actions.sandbox.endpoints import Json
+from kalypso_actions.sandbox.mergeability import examine
+from kalypso_actions.sandbox.payloads import accounts, issues, repositories
+from kalypso_actions.sandbox.payloads.view import View, node_id, optional_timestamp, timestamp
+from kalypso_actions.sandbox.world import Issue, PullRequest, Repository
+
+
+def simple(view: View, repository: Repository, issue: Issue, pull_request: PullRequest) -> Json:
+    """GitHub's `pull-request-simple`, as in lists."""
+    links = _links(view, repository, issue, pull_request)
+    head = view.world.repository(pull_request.head_repository)
+    return {
+        **{f"{name}_url": url for name, url in links.items() if name not in {"self", "html"}},
+        "url": links["self"],
+        "html_url": links["html"],
+        "diff_url": f"{links['html']}.diff",
+        "patch_url": f"{links['html']}.patch",
+        "id": issue.id,
+        "node_id": node_id("PullRequest", issue.id),
+        "number": issue.number,
+        "state": issue.state,
+        "locked": False,
+        "active_lock_reason": None,
+        "title": issue.title,
+        "user": accounts.simple(view, issue.author),
+        "body": issue.body,
+        "labels": issues.labels(view, repository, issue),
+        "milestone": None,
+        "created_at": timestamp(issue.created_at),
+        "updated_at": timestamp(issue.updated_at),
+        "closed_at": optional_timestamp(issue.closed_at),
+        "merged_at": optional_timestamp(pull_request.merged_at),
+        "merge_commit_sha": pull_request.merge_commit or None,
+        "assignee": None,
+        "assignees": [],
+        "requested_reviewers": [],
+        "requested_teams": [],
+        "head": _branch(view, head, pull_request.head_branch, pull_request.head_commit),
+        "base": _branch(view, repository, pull_request.base_branch, pull_request.base_commit),
+        "_links": {name: {"href": url} for name, url in links.items()},
+        "author_association": accounts.association(view, repository, issue.author),
+        "auto_merge": None,
+        "draft": pull_request.draft,
+    }
+
+
+def full(view: View, repository: Repository, issue: Issue, pull_request: PullRequest) -> Json:
+    """GitHub's `pull-request`: besides, whether it can be merged, and how much it changes."""
+    git = view.world.git(repository)
+    merge = examine(view.world, repository, issue, pull_request)
+    head = pull_request.head_commit
+    fork = git.merge_base(pull_request.base_commit, head)
+    changes = git.differences(fork, head)
+    return {
+        **simple(view, repository, issue, pull_request),
+        "merged": pull_request.merged_at is not None,
+        "mergeable": merge.mergeable,
+        "rebaseable": merge.mergeable,
+        "mergeable_state": merge.state,
+        "merged_by": accounts.optional(view, pull_request.merged_by),
+        "comments": len(issue.comments),
+        "review_comments": 0,
+        "maintainer_can_modify": False,
+        "commits": len(git.commits_between(pull_request.base_commit, head)),
+        "additions": sum(change.additions for change in changes),
+        "deletions": sum(change.deletions for change in changes),
+        "changed_files": len(changes),
+    }
+
+
+def _links(
+    view: View, repository: Repository, issue: Issue, pull_request: PullRequest
+) -> dict[str, str]:
+    url = f"{view.api(repository)}/pulls/{issue.number}"
+    of_issue = f"{view.api(repository)}/issues/{issue.number}"
+    return {
+        "self": url,
+        "html": f"{view.html(repository)}/pull/{issue.number}",
+        "issue": of_issue,
+        "comments": f"{of_issue}/comments",
+        "review_comments": f"{url}/comments",
+        "review_comment": f"{view.api(repository)}/pulls/comments{{/number}}",
+        "commits": f"{url}/commits",
+        "statuses": f"{view.api(repository)}/statuses/{pull_request.head_commit}",
+    }
+
+
+def _branch(view: View, repository: Repository | None, branch: str, commit: str) -> Json:
+    """One side; the repository of a head may be gone."""
+    if repository is None:
+        return {"label": branch, "ref": branch, "sha": commit, "user": None, "repo": None}
+    return {
+        "label": f"{repository.owner}:{branch}",
+        "ref": branch,
+        "sha": commit,
+        "user": accounts.simple(view, repository.owner),
+        "repo": repositories.full(view, repository),
+    }

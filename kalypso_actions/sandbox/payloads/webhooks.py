@@ -1,0 +1,122 @@
+"""What events tell: the payloads of GitHub's webhooks, which jobs find as their event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from kalypso_actions.sandbox.endpoints import Json
+from kalypso_actions.sandbox.payloads import accounts, commits, pull_requests, repositories
+from kalypso_actions.sandbox.payloads.view import View, node_id
+from kalypso_actions.sandbox.repositories import NO_OBJECT, GitCommit
+from kalypso_actions.sandbox.world import Identity, Issue, PullRequest, Repository
+
+ACTIONS_INSTALLATION: Final = 1
+"""GitHub Actions is an App itself; what is not done by another one comes through its id."""
+
+
+def push(
+    view: View,
+    repository: Repository,
+    ref: str,
+    before: str | None,
+    after: str | None,
+    *,
+    forced: bool,
+    new: Sequence[GitCommit],
+    identity: Identity,
+) -> Json:
+    """A branch or tag was made (`before` None), moved or deleted (`after` None).
+
+    `new` are the commits that came, oldest first; the last one is the head unless it is deleted.
+    """
+    told = [commits.pushed(view, repository, commit) for commit in new]
+    page = f"{view.html(repository)}/compare"
+    span = f"{(before or NO_OBJECT)[:12]}...{(after or NO_OBJECT)[:12]}"
+    account = view.world.account(identity.login)
+    return {
+        "ref": ref,
+        "before": before or NO_OBJECT,
+        "after": after or NO_OBJECT,
+        "repository": repositories.pushed(view, repository),
+        "pusher": {"name": account.login, "email": accounts.email(account)},
+        **_whose(view, repository, identity),
+        "created": before is None,
+        "deleted": after is None,
+        "forced": forced,
+        "base_ref": None,
+        "compare": f"{page}/{span}",
+        "commits": told,
+        "head_commit": told[-1] if after and told else None,
+    }
+
+
+def pull_request(
+    view: View,
+    repository: Repository,
+    issue: Issue,
+    pull_request: PullRequest,
+    action: str,
+    identity: Identity,
+    **more: Json,
+) -> Json:
+    """Something happened to a pull request; `more` is what that action tells besides."""
+    return {
+        "action": action,
+        "number": issue.number,
+        "pull_request": pull_requests.full(view, repository, issue, pull_request),
+        **more,
+        "repository": repositories.full(view, repository),
+        **_whose(view, repository, identity),
+    }
+
+
+def workflow_dispatch(
+    view: View,
+    repository: Repository,
+    workflow: str,
+    ref: str,
+    inputs: Mapping[str, str],
+    identity: Identity,
+) -> Json:
+    """A workflow was started; `workflow` is the path of its file."""
+    return {
+        "inputs": dict(inputs) or None,
+        "ref": ref,
+        "repository": repositories.full(view, repository),
+        "workflow": workflow,
+        **_whose(view, repository, identity),
+    }
+
+
+def repository_dispatch(
+    view: View, repository: Repository, event_type: str, client_payload: Json, identity: Identity
+) -> Json:
+    """Somebody told the repository something; `event_type` is the action of the event."""
+    installation = next(
+        (
+            one.id
+            for app in view.world.apps.values()
+            for owner, one in app.installations.items()
+            if app.id == identity.app_id and owner.lower() == repository.owner.lower()
+        ),
+        ACTIONS_INSTALLATION,
+    )
+    return {
+        "action": event_type,
+        "branch": repository.default_branch,
+        "client_payload": client_payload,
+        "repository": repositories.full(view, repository),
+        **_whose(view, repository, identity),
+        "installation": {
+            "id": installation,
+            "node_id": node_id("IntegrationInstallation", installation),
+        },
+    }
+
+
+def _whose(view: View, repository: Repository, identity: Identity) -> Json:
+    sender = {"sender": accounts.simple(view, identity.login)}
+    if view.world.account(repository.owner).kind != "Organization":
+        return sender
+    return {**sender, "organization": accounts.organization(view, repository.owner)}

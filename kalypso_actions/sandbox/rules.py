@@ -1,0 +1,135 @@
+"""What protects branches, and why a push or a merge is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from kalypso_actions.sandbox import statuses
+from kalypso_actions.sandbox.world import BranchRule, Identity, PullRequest, Repository, World
+
+BRANCHES: Final = "refs/heads/"
+WORKFLOWS: Final = ".github/workflows/"
+
+
+def of_branch(repository: Repository, branch: str) -> Sequence[BranchRule]:
+    """The rules whose pattern matches: `*` stays within a part of the name, `**` does not."""
+    parts = branch.split("/")
+    return [rule for rule in repository.rules if _matches(parts, rule.pattern.split("/"))]
+
+
+def refusal(
+    world: World,
+    repository: Repository,
+    ref: str,
+    before: str | None,
+    after: str | None,
+    identity: Identity,
+) -> str | None:
+    """Why a ref may not be made (`before` None), moved or deleted (`after` None); None: it may.
+
+    The commits must be in the repository already.
+    """
+    if ref.startswith("refs/pull/"):
+        return "deny updating a hidden ref"
+    if ref.startswith(BRANCHES):
+        branch = ref.removeprefix(BRANCHES)
+        if after is None and branch == repository.default_branch:
+            return f"refusing to delete the current branch: {ref}"
+        for rule in of_branch(repository, branch):
+            reason = _rule_refusal(world, repository, rule, before, after, identity)
+            if reason:
+                return reason
+    return workflows_refusal(world, repository, before, after, identity) if after else None
+
+
+def workflows_refusal(
+    world: World, repository: Repository, before: str | None, after: str, identity: Identity
+) -> str | None:
+    """Files of workflows need a permission of their own, which a GITHUB_TOKEN never has.
+
+    A new branch is held against the default branch.
+    """
+    if "workflows" in identity.permissions:
+        return None
+    git = world.git(repository)
+    base = before or git.head(repository.default_branch)
+    changed = sorted(git.changed_paths(base, after) if base else git.files(after))
+    file = next((path for path in changed if path.startswith(WORKFLOWS)), None)
+    if file is None:
+        return None
+    if identity.kind == "user":
+        who, what = "a Personal Access Token", "`workflow` scope"
+    else:
+        who, what = "a GitHub App", "`workflows` permission"
+    return f"refusing to allow {who} to create or update workflow `{file}` without {what}"
+
+
+def merge_refusals(
+    repository: Repository, pull_request: PullRequest, identity: Identity | None = None
+) -> Sequence[str]:
+    """Why a pull request may not be merged, in GitHub's words.
+
+    Without an identity, whoever may merge at all is meant.
+    """
+    reasons = []
+    for rule in of_branch(repository, pull_request.base_branch):
+        missing = rule.required_reviews - len(set(pull_request.approvals))
+        if missing > 0:
+            number = rule.required_reviews
+            reviews = "approving review is" if number == 1 else "approving reviews are"
+            reasons.append(f"At least {number} {reviews} required by reviewers with write access.")
+        reasons += _context_refusals(repository, rule, pull_request.head_commit)
+        if rule.restrict_pushes and identity and identity.login not in rule.may_push:
+            reasons.append("You're not authorized to push to this branch.")
+    return reasons
+
+
+def _rule_refusal(
+    world: World,
+    repository: Repository,
+    rule: BranchRule,
+    before: str | None,
+    after: str | None,
+    identity: Identity,
+) -> str | None:
+    if after is None:
+        return "Cannot delete this branch"
+    forced = before is not None and not world.git(repository).is_ancestor(before, after)
+    if forced and not rule.allow_force_push:
+        return "Cannot force-push to this branch"
+    if identity.login in rule.may_push:
+        return None
+    if rule.restrict_pushes:
+        return "You're not authorized to push to this branch."
+    return _direct_refusal(repository, rule, after) if before else None
+
+
+def _direct_refusal(repository: Repository, rule: BranchRule, commit: str) -> str | None:
+    """Why a branch may not be moved without a pull request."""
+    if rule.required_reviews:
+        return "Changes must be made through a pull request."
+    return next(iter(_context_refusals(repository, rule, commit)), None)
+
+
+def _context_refusals(repository: Repository, rule: BranchRule, commit: str) -> list[str]:
+    """Which required statuses are not there."""
+    known = statuses.latest(repository, commit)
+    reasons = []
+    for context in rule.required_contexts:
+        status = known.get(context.lower())
+        if status is None:
+            reasons.append(f'Required status check "{context}" is expected.')
+        elif status.state != "success":
+            state = "pending" if status.state == "pending" else "failing"
+            reasons.append(f'Required status check "{context}" is {state}.')
+    return reasons
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    if not pattern or not parts:
+        return not pattern and not parts
+    if pattern[0] == "**":
+        return _matches(parts, pattern[1:]) or _matches(parts[1:], pattern)
+    return fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
