@@ -1,0 +1,115 @@
+"""Where GitHub does not do what its description says, or says less than it does.
+
+A correction that changes nothing any more, and an addition that no operation needs, fail a test:
+with a new version of the description they are to be taken out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Facts for the node of the description that `path` leads to; `anyOf` is added to."""
+
+    path: tuple[str, ...]
+    facts: Mapping[str, Json]
+    reason: str
+
+    def apply(self, document: Json) -> bool:
+        """Correct the document; whether that changed anything. Raises KeyError."""
+        node = document
+        for word in self.path:
+            node = node[word]
+        missing = {
+            word: node.get(word, []) + fact if word == "anyOf" else fact
+            for word, fact in self.facts.items()
+            if fact != node.get(word) and not (word == "anyOf" and fact[0] in node.get(word, []))
+        }
+        node.update(missing)
+        return bool(missing)
+
+
+_REPOSITORY: Final = "/repos/{owner}/{repo}"
+_CONTENT: Final = ("requestBody", "content", "application/json", "schema")
+_OPEN_OR_CLOSED: Final = {"enum": ["open", "closed"]}
+_STATES: Final = {"enum": ["error", "failure", "pending", "success"]}
+_WEAK: Final = "a plain string in the description, one of these words in its text"
+_LIST_OF_NAMES: Final = {"anyOf": [{"type": "array", "items": {"type": "string"}}]}
+_LABELS: Final = f"{_REPOSITORY}/issues/{{issue_number}}/labels"
+
+
+def _schema(name: str, *path: str) -> tuple[str, ...]:
+    return ("components", "schemas", name, "properties", *path)
+
+
+CORRECTIONS: Final = (
+    Correction(_schema("issue", "state"), _OPEN_OR_CLOSED, _WEAK),
+    Correction(_schema("pull-request-simple", "state"), _OPEN_OR_CLOSED, _WEAK),
+    Correction(_schema("status", "state"), _STATES, _WEAK),
+    Correction(_schema("simple-commit-status", "state"), _STATES, _WEAK),
+    Correction(
+        _schema("combined-commit-status", "state"),
+        {"enum": ["failure", "pending", "success"]},
+        _WEAK,
+    ),
+    Correction(
+        _schema("pull-request-simple", "labels", "items", "properties", "description"),
+        {"type": ["string", "null"]},
+        "a label made without a description has none, in lists of pull requests too",
+    ),
+    Correction(
+        _schema("validation-error"),
+        {"status": {"type": "string"}},
+        "every error of GitHub tells its status as text, as basic-error describes it",
+    ),
+    Correction(
+        ("paths", _LABELS, "post", *_CONTENT),
+        _LIST_OF_NAMES,
+        "the names may be sent without an object around them, says the description's text",
+    ),
+    Correction(
+        ("paths", _LABELS, "put", *_CONTENT),
+        _LIST_OF_NAMES,
+        "the names may be sent without an object around them, says the description's text",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A status that operations answer although their description does not list it.
+
+    `method` and `path` are globs (`*` matches slashes as well); `schema` is that of the body.
+    """
+
+    method: str
+    path: str
+    status: int
+    schema: str
+    reason: str
+
+    def meets(self, method: str, path: str) -> bool:
+        """Whether it speaks of this operation."""
+        return fnmatchcase(method, self.method) and fnmatchcase(path, self.path)
+
+
+ADDITIONS: Final = (
+    Addition("*", "*", 400, "basic-error", "the request's body is not JSON"),
+    Addition("*", "*", 401, "basic-error", "the token is wrong, revoked or expired"),
+    Addition("*", "*", 403, "basic-error", "the token lacks a permission, or a limit is reached"),
+    Addition("*", "*", 404, "basic-error", "what the token may not see, and what is not there"),
+    Addition("*", "*", 429, "basic-error", "a rate limit is reached"),
+    Addition("GET", f"{_REPOSITORY}*", 301, "basic-error", "the repository has been renamed"),
+    Addition("[!G]*", f"{_REPOSITORY}*", 307, "basic-error", "the repository has been renamed"),
+    Addition("*", "*", 500, "basic-error", "an error of GitHub's own"),
+    Addition("*", "*", 502, "basic-error", "an error of GitHub's own"),
+    Addition("*", "*", 503, "basic-error", "an error of GitHub's own"),
+    Addition("*", "*", 504, "basic-error", "an error of GitHub's own"),
+)

@@ -1,0 +1,176 @@
+"""GitHub's own description of its API, as checks of requests, answers and payloads.
+
+Each check raises an AssertionError that lists everything that the description contradicts.
+`openapi.json` and `ghes-3.17.json` are cut from what GitHub publishes: `tools.github_api.cut`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator
+
+from tests.github_api import fields
+from tests.github_api.corrections import ADDITIONS, CORRECTIONS
+from tests.github_api.formats import FORMATS
+
+Json = Any
+
+FOLDER: Final = Path(__file__).parent
+GITHUB: Final = "github.com"
+SERVER: Final = "ghes"
+
+
+def check_answer(
+    method: str,
+    template: str,
+    status: int,
+    body: Json,
+    headers: Mapping[str, str] | None = None,
+    *,
+    flavour: str = GITHUB,
+) -> None:
+    """An answer is one that the operation can give. `headers` have names in lower case."""
+    description = describe(flavour)
+    answer = description.answer(method, template, status)
+    problems = list(description.problems(answer, body))
+    for name, header in answer.get("headers", {}).items():
+        if headers is not None and name.lower() in headers:
+            text = headers[name.lower()]
+            problems += description.problems_of_text(header["schema"], text, f"header {name}")
+    _none(problems, f"{method} {template} is answered with {status}", body)
+
+
+def check_request(
+    method: str,
+    template: str,
+    query: Mapping[str, str],
+    body: Json,
+    *,
+    flavour: str = GITHUB,
+) -> None:
+    """A request is one that the operation takes: nothing that it does not know, nothing missing.
+
+    `body` is None for a request without one.
+    """
+    description = describe(flavour)
+    operation = description.operation(method, template)
+    parameters = {one["name"]: one for one in operation["parameters"] if one["in"] == "query"}
+    problems = [
+        f"?{name}: is missing"
+        for name, one in parameters.items()
+        if one["required"] and name not in query
+    ]
+    for name, text in query.items():
+        if name in parameters:
+            problems += description.problems_of_text(parameters[name]["schema"], text, f"?{name}")
+        else:
+            problems.append(f"?{name}: is not known")
+    taken = operation.get("requestBody", {"required": False})
+    if body is not None or taken["required"]:
+        problems += description.problems(taken, body)
+    _none(problems, f"{method} {template} is requested", body)
+
+
+def check_payload(event: str, payload: Json) -> None:
+    """An event's payload is as GitHub sends it to webhooks and workflows."""
+    description = describe(GITHUB)
+    name = event.replace("_", "-")
+    if event == "repository_dispatch":
+        name += "-sample.collected"  # described by one example of an action
+    elif "action" in payload:
+        name += "-" + payload["action"].replace("_", "-")
+    hook = description.document["webhooks"].get(name)
+    assert hook, f"{name} is no event that GitHub's description knows"
+    problems = list(description.problems(hook["post"]["requestBody"], payload))
+    _none(problems, f"the event {name} is sent", payload)
+
+
+class Description:
+    """An OpenAPI 3.1 document."""
+
+    def __init__(self, document: Json) -> None:
+        self.document = document
+        # Validators of parts are made from this one, so that they find what they refer to.
+        self._whole = Draft202012Validator(document, format_checker=FORMATS)
+
+    def operation(self, method: str, template: str) -> Json:
+        """What is described of an operation; AssertionError where there is none."""
+        operation = self.document["paths"].get(template, {}).get(method.lower())
+        assert operation, f"{method} {template} is no operation of GitHub's description"
+        return operation
+
+    def answer(self, method: str, template: str, status: int) -> Json:
+        """The answer of an operation; AssertionError where it has no such status."""
+        answers = self.operation(method, template)["responses"]
+        if str(status) in answers:
+            return answers[str(status)]
+        for addition in ADDITIONS:
+            if addition.status == status and addition.meets(method, template):
+                schema = {"$ref": f"#/components/schemas/{addition.schema}"}
+                return {"content": {"application/json": {"schema": schema}}}
+        raise AssertionError(f"{method} {template} is never answered with {status}")
+
+    def problems(self, described: Json, body: Json) -> Iterator[str]:
+        """What is wrong with a body, where `described` may hold a content."""
+        if "content" not in described:
+            if body is not None:
+                yield "there is a body, and none is described"
+            return
+        schema = described["content"]["application/json"]["schema"]
+        for error in self._whole.evolve(schema=schema).iter_errors(body):
+            for detail in error.context or [error]:
+                yield f"{detail.json_path}: {detail.message[:200]}"
+        for place in fields.unknown(body, [schema], self.document):
+            yield f"{place}: is not known"
+
+    def problems_of_text(self, schema: Json, text: str, place: str) -> Iterator[str]:
+        """What is wrong with a value in a query or a header."""
+        for error in self._whole.evolve(schema=schema).iter_errors(_typed(schema, text)):
+            yield f"{place}: {error.message[:200]}"
+
+
+@cache
+def describe(flavour: str) -> Description:
+    """The description of github.com, or of GitHub Enterprise Server where that differs."""
+    document = published()
+    if flavour == SERVER:
+        server = _read("ghes-3.17.json")
+        document["paths"].update(server["paths"])
+        document["components"]["schemas"].update(server["components"]["schemas"])
+    for correction in CORRECTIONS:
+        correction.apply(document)
+    return Description(document)
+
+
+def published() -> Json:
+    """What GitHub publishes for github.com, cut but not corrected."""
+    return _read("openapi.json")
+
+
+def _read(name: str) -> Json:
+    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def _typed(schema: Json, text: str) -> Json:
+    """A value of a query as what its schema says; the text itself where that fails."""
+    match schema.get("type"):
+        case "integer" if re.fullmatch(r"-?[0-9]+", text):
+            return int(text)
+        case "boolean" if text in {"true", "false"}:
+            return text == "true"
+        case "array":
+            return [_typed(schema["items"], one) for one in text.split(",")]
+        case _:
+            return text
+
+
+def _none(problems: list[str], what: str, body: Json) -> None:
+    if problems:
+        shown = json.dumps(body, indent=1)[:2000]
+        raise AssertionError("\n  ".join([f"{what}, but:", *problems]) + f"\n{shown}")

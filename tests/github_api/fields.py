@@ -1,0 +1,56 @@
+"""Fields that a description does not know.
+
+GitHub's schemas leave objects open, so a validator accepts any further field; here a field counts
+as known if any of the alternatives names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+Json = Any
+
+
+def unknown(
+    value: Json, schemas: Sequence[Json], document: Json, place: str = "$"
+) -> Iterator[str]:
+    """The place of each field that none of the schemas knows."""
+    parts = [part for schema in schemas for part in _parts(schema, document)]
+    if isinstance(value, list):
+        items = [part["items"] for part in parts if "items" in part]
+        for index, item in enumerate(value):
+            yield from unknown(item, items, document, f"{place}[{index}]")
+    elif isinstance(value, dict):
+        objects = [part for part in parts if _describes_an_object(part)]
+        if all(map(_names_its_fields, objects)) and objects:
+            for name, content in value.items():
+                inner = [part["properties"][name] for part in objects if name in part["properties"]]
+                if inner:
+                    yield from unknown(content, inner, document, f"{place}.{name}")
+                else:
+                    yield f"{place}.{name}"
+
+
+def _parts(schema: Json, document: Json) -> Iterator[Json]:
+    """The schema itself, or what it is put together from."""
+    if "$ref" in schema:
+        found = document
+        for word in schema["$ref"].removeprefix("#/").split("/"):
+            found = found[word]
+        yield from _parts(found, document)
+        return
+    combined = (*schema.get("allOf", ()), *schema.get("anyOf", ()))
+    if not combined or "properties" in schema:
+        yield schema
+    for one in combined:
+        yield from _parts(one, document)
+
+
+def _describes_an_object(part: Json) -> bool:
+    types = part.get("type", ())
+    return "object" in ((types,) if isinstance(types, str) else types) or "properties" in part
+
+
+def _names_its_fields(part: Json) -> bool:
+    return "properties" in part and not part.get("additionalProperties")
