@@ -1,0 +1,69 @@
+"""The shape of JSON: which fields there are, and of what kinds; and how two shapes differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Json = Any
+Shape = Mapping[str, frozenset[str]]
+"""Place (`$.labels[].name`) -> the kinds of the values there."""
+
+_KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", type(None): "null"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Difference:
+    """`missing`: only the recording has it; `added`: only we have it; `kind`: both, differently."""
+
+    place: str
+    what: Literal["missing", "added", "kind"]
+    recorded: str = ""
+    ours: str = ""
+
+    def __str__(self) -> str:
+        kinds = f" (recorded: {self.recorded}, ours: {self.ours})" if self.what == "kind" else ""
+        return f"{self.what} {self.place}{kinds}"
+
+
+def shape(value: Json) -> Shape:
+    """The shape of a value; the items of a list are one place."""
+    found: dict[str, frozenset[str]] = {}
+    for place, kind in _places(value, "$"):
+        found[place] = found.get(place, frozenset()) | {kind}
+    return found
+
+
+def _places(value: Json, place: str) -> Iterator[tuple[str, str]]:
+    yield place, _KINDS.get(type(value), "number")
+    if isinstance(value, dict):
+        for name, content in value.items():
+            yield from _places(content, f"{place}.{name}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from _places(item, f"{place}[]")
+
+
+def differences(recorded: Shape, ours: Shape) -> Iterator[Difference]:
+    """Where two shapes differ.
+
+    Nothing is said of what lies below a place that only one has, that holds no items in one, or
+    that is not an object in both.
+    """
+    for place in sorted(recorded.keys() | ours.keys()):
+        parent = place.removesuffix("[]") if place.endswith("[]") else place.rpartition(".")[0]
+        if parent and not (parent in recorded and parent in ours):
+            continue
+        if place in recorded and place in ours:
+            if recorded[place] != ours[place]:
+                kinds = ("/".join(sorted(one[place])) for one in (recorded, ours))
+                yield Difference(place, "kind", *kinds)
+        elif place.endswith("[]") or not _both_objects(parent, recorded, ours):
+            continue
+        else:
+            yield Difference(place, "missing" if place in recorded else "added")
+
+
+def _both_objects(parent: str, recorded: Shape, ours: Shape) -> bool:
+    return "object" in recorded[parent] and "object" in ours[parent]
