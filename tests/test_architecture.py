@@ -34,7 +34,7 @@ RULES = {
     "chance": (("random", "secrets", "uuid", "os.urandom"), ("sandbox/", "runner/files.py")),
     "files": (
         ("builtins.open", "os.open", "os.walk", "os.scandir", "shutil", "tempfile", "pathlib"),
-        ("clients/", "sandbox/", "snapshot/", "commands/", "runner/", "cli.py", "inputs.py"),
+        ("clients/", "sandbox/", "snapshot/", "commands/", "runner/", "cli.py", "inputs/"),
     ),
     "code out of texts": (("builtins.eval", "builtins.exec", "pickle", "marshal"), ()),
 }

@@ -1,0 +1,105 @@
+"""What the commands are given that read and write on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, AliasGenerator, BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_pascal
+from pydantic_core import PydanticCustomError
+
+from kalypso_actions.inputs.places import Folder, GitOpsPath, Place, Sources
+from kalypso_actions.inputs.values import (
+    CommitId,
+    ConfigFile,
+    EnvironmentName,
+    Inputs,
+    NamespaceScheme,
+    OnFailure,
+    OnSourceFailure,
+)
+
+
+class RenderInputs(Inputs):
+    """Inputs of `kalypso render`."""
+
+    environment: EnvironmentName
+    control_plane: Place | None = None
+    environment_dir: Folder | None = None
+    source: Sources = ()
+    base_commit: CommitId = None
+    gitops: GitOpsPath = None
+    out: Folder | None = None
+    namespace_scheme: NamespaceScheme = "current"
+    config_file: ConfigFile = "current"
+    on_failure: OnFailure = "block"
+    on_source_failure: OnSourceFailure = "last-good"
+
+    @model_validator(mode="after")
+    def _one_control_plane(self) -> RenderInputs:
+        if (self.control_plane is None) == (self.environment_dir is None):
+            raise PydanticCustomError(
+                "control_plane", "one of --control-plane and --environment-dir is needed"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _out_apart(self) -> RenderInputs:
+        """Rendered files inside what is read would be read as documents the next time."""
+        if self.out is None:
+            return self
+        read = [self.environment_dir, self.gitops and self.gitops.path, self.control_plane]
+        read += [source.path for source in self.source]
+        out = self.out.resolve()
+        for place in (Path(item).resolve() for item in read if item):
+            if place.exists() and out.is_relative_to(place):
+                raise PydanticCustomError(
+                    "out",
+                    "--out {out} lies in {place}, which is read; choose a folder outside",
+                    {"out": str(self.out), "place": str(place)},
+                )
+        return self
+
+
+class ValidateInputs(Inputs):
+    """Inputs of `kalypso validate`."""
+
+    places: tuple[Place, ...] = (".",)
+    source: Sources = ()
+
+
+class TemplateInputs(Inputs):
+    """Inputs of `kalypso template`."""
+
+    file: Path
+    values: Path | None = None
+    name: str | None = None
+
+
+def _text_or_structure(value: object) -> object:
+    """Values of a ConfigMap are texts; what a text may spell can also be written out."""
+    if not isinstance(value, str | list | dict):
+        raise PydanticCustomError("string_type", "must be a text")
+    return value
+
+
+ConfigValue = Annotated[object, AfterValidator(_text_or_structure)]
+
+
+class TemplateValues(BaseModel):
+    """What the file of `--values` may hold: a template's data, under the names they have there."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, alias_generator=AliasGenerator(to_pascal)
+    )
+
+    environment: str = "dev"
+    workspace: str = "team"
+    workload: str = "app"
+    cluster_type: str = "large"
+    deployment_target_name: str | None = None
+    namespace: str | None = None
+    labels: dict[str, str] | None = None
+    manifests: dict[str, str] = Field(default_factory=dict)
+    config_data: dict[str, ConfigValue] = Field(default_factory=dict)
