@@ -1,0 +1,165 @@
+"""The simulated Azure: its clusters, its settings, whom it knows, and the clock they all follow."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from kalypso_actions.sandbox.azure import rows
+from kalypso_actions.sandbox.azure.history import Repositories
+from kalypso_actions.sandbox.azure.identity import access, entra, github, managed
+from kalypso_actions.sandbox.azure.settings import Settings
+from kalypso_actions.sandbox.endpoints import Answer
+from kalypso_actions.sandbox.world import World
+
+MANAGED_IDENTITY: Final = "33333333-3333-4333-8333-333333333333"
+"""The client id of the identity that the sandbox's own environment variables lead to."""
+
+RESOURCE_MANAGER: Final = "https://management.azure.com"
+
+IDENTITY_PATH: Final = "/msi/token"
+JOB_PATH: Final = "/_services/oidc/idtoken"
+
+
+@dataclass(slots=True)
+class Window:
+    """How many queries a principal has sent since when."""
+
+    begun: datetime
+    queries: int = 0
+
+
+@dataclass(eq=False)
+class Azure:
+    """All of it. `lock` guards the world; whoever holds it may take it again (an RLock).
+
+    Clusters lie in the world and are saved with it. Applications, jobs, settings and tokens end
+    with the server, as do its environment variables.
+    """
+
+    world: World
+    lock: AbstractContextManager[Any]
+    settings: Settings = field(default_factory=Settings)
+    tenant: str = rows.TENANT
+    applications: dict[str, entra.Application] = field(default_factory=dict)
+    new_guid: Callable[[], str] = lambda: str(uuid.uuid4())
+    identity_header: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
+    queries: int = 0
+    _jobs: dict[str, github.Job] = field(default_factory=dict, repr=False)
+    _windows: dict[str, Window] = field(default_factory=dict, repr=False)
+    _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+
+    def __post_init__(self) -> None:
+        self._repositories = Repositories(self.world)
+
+    def environment(self, url: str) -> dict[str, str]:
+        """Variables by which Azure's libraries find the sandbox and sign in to it."""
+        return {
+            "KALYPSO_AZURE_RESOURCE_MANAGER": url,
+            "IDENTITY_ENDPOINT": f"{url}{IDENTITY_PATH}",
+            "IDENTITY_HEADER": self.identity_header,
+        }
+
+    def job_environment(self, url: str, job: github.Job) -> dict[str, str]:
+        """Variables that GitHub gives a job with `id-token: write`: a new token for this job.
+
+        Raises UnknownNameError for an unknown repository.
+        """
+        github.subject(self.world, job)
+        token = secrets.token_urlsafe(32)
+        self._jobs[token] = replace(job, token=token)
+        return {
+            "ACTIONS_ID_TOKEN_REQUEST_URL": f"{url}{JOB_PATH}?api-version=2.0",
+            "ACTIONS_ID_TOKEN_REQUEST_TOKEN": token,
+        }
+
+    def register(self, *subjects: str, secret: str = "", client_id: str = "") -> entra.Application:
+        """An application that those subjects, or whoever has the secret, may sign in as."""
+        application = entra.Application(
+            client_id=client_id or self.new_guid(),
+            secrets=[secret] if secret else [],
+            federated=[entra.Federated(subject=subject) for subject in subjects],
+        )
+        self.applications[application.client_id] = application
+        return application
+
+    def tables(self) -> rows.Tables:
+        """What Resource Graph knows now."""
+        return rows.tables(self.world, self._repositories)
+
+    def issue_token(
+        self, principal: str = MANAGED_IDENTITY, audience: str = RESOURCE_MANAGER
+    ) -> str:
+        """An access token, as if somebody had signed in."""
+        lifetime = timedelta(seconds=self.settings.token_lifetime)
+        now = self.world.now
+        return access.issue(principal, self.tenant, audience, now, lifetime, self._key)
+
+    def principal(self, authorization: str, url: str) -> str | access.Refusal:
+        """Who asks Resource Manager, by the request's Authorization header."""
+        audiences = [
+            RESOURCE_MANAGER,
+            "https://management.core.windows.net",
+            "https://management.usgovcloudapi.net",
+            "https://management.core.usgovcloudapi.net",
+            "https://management.chinacloudapi.cn",
+            "https://management.core.chinacloudapi.cn",
+            url,
+        ]
+        return access.principal(authorization, audiences, self.world.now, self._key)
+
+    def job_assertion(self, authorization: str, audience: str) -> Answer:
+        """GitHub's answer to a job that asks who it is."""
+        job = self._jobs.get(authorization.partition(" ")[2])
+        if job is None:
+            return Answer(401, {"message": "The token of the job is not valid."})
+        lifetime = timedelta(seconds=self.settings.assertion_lifetime)
+        return Answer(200, github.assertion(self.world, job, audience, lifetime, self._key))
+
+    def sign_in(self, tenant: str, form: dict[str, str]) -> Answer:
+        """Entra's answer to an application that signs in."""
+        now = self.world.now
+        try:
+            tenants = tenant, self.tenant
+            resource = entra.audience(form, tenants, self.applications, now, self._key)
+        except entra.RefusedSignInError as error:
+            return entra.refused(error, now, self.new_guid)
+        seconds = self.settings.token_lifetime
+        token = self.issue_token(form["client_id"], resource)
+        lifetime = {"expires_in": seconds, "ext_expires_in": seconds}
+        return Answer(200, {"token_type": "Bearer", **lifetime, "access_token": token})
+
+    def managed_identity(self, query: dict[str, str], header: str) -> Answer:
+        """App Service's answer to a program that asks for the machine's identity."""
+        refusal = managed.refusal(query, header, self.identity_header, self.applications.keys())
+        if refusal:
+            return refusal
+        client_id = query.get("client_id", MANAGED_IDENTITY)
+        ends = self.world.now + timedelta(seconds=self.settings.token_lifetime)
+        token = self.issue_token(client_id, query["resource"])
+        return managed.answer(token, query["resource"], client_id, int(ends.timestamp()))
+
+    def use_quota(self, principal: str) -> tuple[bool, dict[str, str]]:
+        """Count a query: whether it is allowed, and the headers that tell what is left."""
+        now, settings = self.world.now, self.settings
+        window = self._windows.setdefault(principal, Window(now))
+        if now - window.begun >= timedelta(seconds=settings.quota_window):
+            window.begun, window.queries = now, 0
+        allowed = not settings.quota or window.queries < settings.quota
+        window.queries += allowed
+        resets = window.begun + timedelta(seconds=settings.quota_window) - now
+        return allowed, quota_headers(max(settings.quota - window.queries, 0), resets)
+
+
+def quota_headers(remaining: int, resets_after: timedelta) -> dict[str, str]:
+    """What every answer of Resource Graph tells of the principal's quota."""
+    minutes, seconds = divmod(int(resets_after.total_seconds()), 60)
+    return {
+        "x-ms-user-quota-remaining": str(remaining),
+        "x-ms-user-quota-resets-after": f"00:{minutes:02}:{seconds:02}",
+    }

@@ -1,0 +1,70 @@
+"""Access tokens to Azure, and why one is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from kalypso_actions.sandbox.azure.identity import jwt
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why Azure Resource Manager does not accept a token."""
+
+    code: str
+    message: str
+
+
+def issue(
+    principal: str, tenant: str, audience: str, now: datetime, lifetime: timedelta, key: bytes
+) -> str:
+    """An access token; `principal` is the client id of whom it speaks for."""
+    claims = {
+        "aud": audience,
+        "iss": f"https://sts.windows.net/{tenant}/",
+        "tid": tenant,
+        "appid": principal,
+        "iat": int(now.timestamp()),
+        "nbf": int(now.timestamp()),
+        "exp": int((now + lifetime).timestamp()),
+    }
+    return jwt.sign(claims, key)
+
+
+def principal(
+    authorization: str, audiences: Collection[str], now: datetime, key: bytes
+) -> str | Refusal:
+    """Whom the Authorization header of a request speaks for, or why for nobody."""
+    kind, _, token = authorization.partition(" ")
+    if kind.lower() != "bearer":
+        missing = "Authentication failed. The 'Authorization' header is missing."
+        return Refusal("AuthenticationFailed", missing)
+    claims = jwt.read(token, key)
+    if claims is None:
+        return Refusal("InvalidAuthenticationToken", "The access token is invalid.")
+    if claims["exp"] <= now.timestamp():
+        return expired(datetime.fromtimestamp(claims["exp"], now.tzinfo), now)
+    if claims["aud"].rstrip("/") not in audiences:
+        wrong = (
+            "The access token has been obtained for wrong audience or resource "
+            f"'{claims['aud']}'. It should exactly match with one of the allowed audiences "
+            f"'{','.join(audiences)}'."
+        )
+        return Refusal("InvalidAuthenticationTokenAudience", wrong)
+    return str(claims["appid"])
+
+
+def expired(expiry: datetime, now: datetime) -> Refusal:
+    """The refusal of a token that was good until then."""
+    return Refusal(
+        "ExpiredAuthenticationToken",
+        f"The access token expiry UTC time '{_american(expiry)}' is earlier than current UTC "
+        f"time '{_american(now)}'.",
+    )
+
+
+def _american(moment: datetime) -> str:
+    hour = moment.hour % 12 or 12
+    return f"{moment.month}/{moment.day}/{moment.year} {hour}:{moment:%M:%S %p}"

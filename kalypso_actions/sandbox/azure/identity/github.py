@@ -1,0 +1,72 @@
+"""GitHub's OIDC endpoint: a job with `id-token: write` asks who it is, and shows that to Azure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from kalypso_actions.sandbox.azure.clusters import UnknownNameError
+from kalypso_actions.sandbox.azure.identity import jwt
+from kalypso_actions.sandbox.world import Repository, World
+
+ISSUER: Final = "https://token.actions.githubusercontent.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job of a repository's workflow, and the token that it asks for assertions with.
+
+    `immutable`: repositories made or renamed since July 2026 name their ids, so that nobody who
+    takes over a name takes over its rights (github.com only).
+    """
+
+    repository: str
+    environment: str = ""
+    ref: str = "refs/heads/main"
+    immutable: bool = False
+    token: str = field(default="", repr=False)
+
+
+def subject(world: World, job: Job) -> str:
+    """Who a job is. Raises UnknownNameError for an unknown repository."""
+    repository = _repository(world, job)
+    name = repository.full_name
+    if job.immutable:
+        owner = world.account(repository.owner, "Organization")
+        name = f"{repository.owner}@{owner.id}/{repository.name}@{repository.id}"
+    role = f"environment:{job.environment}" if job.environment else f"ref:{job.ref}"
+    return f"repo:{name}:{role}"
+
+
+def assertion(
+    world: World, job: Job, audience: str, lifetime: timedelta, key: bytes
+) -> dict[str, Any]:
+    """The endpoint's answer. Without an audience it is the owner's page."""
+    repository = _repository(world, job)
+    now = world.now
+    claims = {
+        "iss": ISSUER,
+        "aud": audience or f"{world.server_url}/{repository.owner}",
+        "sub": subject(world, job),
+        "repository": repository.full_name,
+        "repository_owner": repository.owner,
+        "ref": job.ref,
+        **({"environment": job.environment} if job.environment else {}),
+        **_validity(now, lifetime),
+    }
+    value = jwt.sign(claims, key)
+    return {"count": len(value), "value": value}
+
+
+def _validity(now: datetime, lifetime: timedelta) -> dict[str, int]:
+    """GitHub's assertions are valid from some minutes before, for clocks that differ."""
+    moments = {"nbf": now - timedelta(minutes=5), "iat": now, "exp": now + lifetime}
+    return {name: int(moment.timestamp()) for name, moment in moments.items()}
+
+
+def _repository(world: World, job: Job) -> Repository:
+    repository = world.repository(job.repository)
+    if repository is None:
+        raise UnknownNameError(f"there is no repository {job.repository!r}")
+    return repository

@@ -1,0 +1,267 @@
+"""Resource Graph's one operation: a query over rows, in pages.
+
+What is not documented was read off answers that users have published: errors have the code of
+their kind, a message for the support, and the reason in `details`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final, Literal, ParamSpec, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kalypso_actions.sandbox.azure import kql
+from kalypso_actions.sandbox.azure.cloud import Azure, quota_headers
+from kalypso_actions.sandbox.azure.clusters import clusters
+from kalypso_actions.sandbox.azure.identity import access
+from kalypso_actions.sandbox.azure.rows import COLUMNS, Row
+from kalypso_actions.sandbox.azure.settings import Disturbance
+from kalypso_actions.sandbox.endpoints import Answer
+
+PATH: Final = "/providers/Microsoft.ResourceGraph/resources"
+API_VERSIONS: Final = ("2019-04-01", "2021-03-01", "2022-10-01", "2024-04-01")
+THROTTLED: Final = (
+    "Client application has been throttled and should not attempt to repeat the request until an "
+    "amount of time has elapsed. Please see https://aka.ms/resourcegraph-throttling for help."
+)
+NO_ACCESS: Final = {
+    "code": "AccessDenied",
+    "message": "Access is denied to the requested resource. The user might not have enough "
+    "permission.",
+}
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Options(BaseModel):
+    """How the rows are wanted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    skip_token: str = Field(default="", alias="$skipToken")
+    top: int | None = Field(default=None, alias="$top", ge=1, le=1000)
+    skip: int | None = Field(default=None, alias="$skip", ge=0)
+    result_format: Literal["objectArray"] = Field(default="objectArray", alias="resultFormat")
+    allow_partial_scopes: bool = Field(default=False, alias="allowPartialScopes")
+
+
+class Request(BaseModel):
+    """The body; facets are not answered here, nor the format `table`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str = Field(min_length=1)
+    subscriptions: list[str] = Field(default_factory=list)
+    management_groups: list[str] = Field(default_factory=list, alias="managementGroups")
+    options: Options = Field(default_factory=Options)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of the rows; `token` leads to the next one."""
+
+    rows: Sequence[Row]
+    truncated: bool = False
+    token: str = ""
+
+
+class RefusedQueryError(Exception):
+    """No answer: a status, Azure's code for its kind, and details."""
+
+    def __init__(self, status: int, code: str, *details: Mapping[str, Any]) -> None:
+        super().__init__(code)
+        self.status = status
+        self.code = code
+        self.details = details
+
+
+def answer(
+    azure: Azure, url: str, query: Mapping[str, str], authorization: str, body: Any
+) -> Answer:
+    """Answer a POST; `query` is what stands behind the question mark, `url` the server's own."""
+    principal = azure.principal(authorization, url)
+    if isinstance(principal, access.Refusal):
+        return _unauthorized(principal, azure.tenant)
+    refusal = _wrong_version(query.get("api-version", ""))
+    if refusal:
+        return refusal
+    disturbance = azure.settings.next_disturbance()
+    if disturbance and disturbance.kind == "expired":
+        return _unauthorized(access.expired(azure.world.now, azure.world.now), azure.tenant)
+    allowed, headers = azure.use_quota(principal)
+    headers["x-ms-request-id"] = azure.new_guid()
+    try:
+        _check_quota(azure, disturbance, headers, allowed=allowed)
+        content = _answered(azure, body, disturbance, headers)
+    except RefusedQueryError as error:
+        return _refused(azure, error, headers)
+    return Answer(200, content, headers)
+
+
+def _answered(
+    azure: Azure, body: Any, disturbance: Disturbance | None, headers: dict[str, str]
+) -> dict[str, Any]:
+    """The body of a successful answer. Raises RefusedQueryError."""
+    try:
+        request = Request.model_validate(body)
+    except ValidationError as error:
+        details = [
+            {"code": "InvalidRequest", "message": f"{'.'.join(map(str, one['loc']))}: {one['msg']}"}
+            for one in error.errors()
+        ]
+        raise RefusedQueryError(400, "BadRequest", *details) from error
+    kind = disturbance.kind if disturbance else ""
+    if kind == "denied":
+        raise RefusedQueryError(403, "AccessDenied", NO_ACCESS)
+    scope = _scope(azure, request, headers)
+    azure.queries += 1
+    result = _result(azure, request.query, [] if kind == "unseen" else scope)
+    page = _page(azure, request, result)
+    if kind == "truncated":
+        page = Page(page.rows[: len(page.rows) // 2], truncated=True)
+    return {
+        "totalRecords": len(result.rows),
+        "count": len(page.rows),
+        "data": list(page.rows),
+        "facets": [],
+        "resultTruncated": "true" if page.truncated else "false",
+        **({"$skipToken": page.token} if page.token else {}),
+    }
+
+
+def _scope(azure: Azure, request: Request, headers: dict[str, str]) -> Sequence[str]:
+    """The subscriptions that are asked, in lower case; the tenant's where none are named."""
+    inside = [*azure.settings.subscriptions, *(one.subscription for one in clusters(azure.world))]
+    known = sorted({one.lower() for one in inside})
+    if request.subscriptions and request.management_groups:
+        message = "Either subscriptions or management groups may be given."
+        raise RefusedQueryError(400, "BadRequest", {"code": "InvalidRequest", "message": message})
+    if request.subscriptions:
+        asked = {one.lower() for one in request.subscriptions}
+        found = [one for one in known if one in asked]
+        if not found:
+            message = (
+                "There must be at least one subscription that is eligible to contain resources. "
+                f"Given: '{','.join(request.subscriptions)}'."
+            )
+            detail = {"code": "NoValidSubscriptionsInQueryRequest", "message": message}
+            raise RefusedQueryError(400, "BadRequest", detail)
+        return found
+    if request.management_groups:
+        groups = azure.settings.management_groups
+        if not groups.keys() >= set(request.management_groups):
+            raise RefusedQueryError(403, "AccessDenied", NO_ACCESS)
+        members = {one.lower() for name in request.management_groups for one in groups[name]}
+        known = [one for one in known if one in members]
+    if len(known) > azure.settings.subscription_limit:
+        headers["x-ms-tenant-subscription-limit-hit"] = "true"
+    return known[: azure.settings.subscription_limit]
+
+
+def _result(azure: Azure, text: str, scope: Sequence[str]) -> kql.Result:
+    """The rows of a query. Without an order of its own they stand in another one every time."""
+    query = _understood(kql.parse, text)
+    tables = azure.tables()
+    if query.table not in tables:
+        message = f"Table {query.table} is invalid, unsupported or disallowed."
+        detail = {"code": "DisallowedLogicalTableName", "message": message}
+        raise RefusedQueryError(400, "BadRequest", detail)
+    inside = frozenset(scope)
+    rows = [row for row in tables[query.table] if row["subscriptionId"].lower() in inside]
+    start = azure.queries % len(rows) if rows else 0
+    return _understood(kql.execute, query, [*rows[start:], *rows[:start]], COLUMNS)
+
+
+def _understood(read: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    """What reading or running a query gives. Raises RefusedQueryError where it is not possible."""
+    try:
+        return read(*arguments, **named)
+    except kql.QueryError as error:
+        raise RefusedQueryError(400, "BadRequest", *error.details) from error
+
+
+def _page(azure: Azure, request: Request, result: kql.Result) -> Page:
+    """The part that is asked for. `take` and columns that cannot be compared prevent pages."""
+    asked = [request.query, request.subscriptions, request.management_groups]
+    digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    offset, size = 0, 1000
+    if request.options.skip_token:
+        offset, size = _read_token(request.options.skip_token, digest)
+    offset = offset if request.options.skip is None else request.options.skip
+    size = min(request.options.top or size, azure.settings.page_size)
+    rows = result.rows[offset : offset + size]
+    end = offset + len(rows)
+    more = end < len(result.rows)
+    if result.limited or (more and result.all_dynamic):
+        return Page(rows, truncated=True)
+    return Page(rows, token=_token(digest, end, size) if more else "")
+
+
+def _token(digest: str, offset: int, size: int) -> str:
+    return base64.b64encode(json.dumps([digest, offset, size]).encode()).decode()
+
+
+def _read_token(token: str, digest: str) -> tuple[int, int]:
+    """Offset and size of a page. Raises RefusedQueryError for a token of something else."""
+    try:
+        of, offset, size = json.loads(base64.b64decode(token, validate=True))
+        if of == digest:
+            return int(offset), int(size)
+    except (TypeError, ValueError):
+        pass
+    message = "The skip token is not one of this query and scope."
+    detail = {"code": "InvalidSkipToken", "message": message}
+    raise RefusedQueryError(400, "BadRequest", detail)
+
+
+def _check_quota(
+    azure: Azure, disturbance: Disturbance | None, headers: dict[str, str], *, allowed: bool
+) -> None:
+    """Raise RefusedQueryError for a query too many, with the headers that tell how long to wait."""
+    if disturbance and disturbance.kind == "throttled":
+        window = timedelta(seconds=azure.settings.quota_window)
+        headers.update(quota_headers(0, window))
+        if disturbance.retry_after is not None:
+            headers["Retry-After"] = str(disturbance.retry_after)
+    elif allowed:
+        return
+    raise RefusedQueryError(429, "RateLimiting", {"code": "RateLimiting", "message": THROTTLED})
+
+
+def _wrong_version(version: str) -> Answer | None:
+    """Resource Manager's answer to a version of the API that it does not have."""
+    if version in API_VERSIONS:
+        return None
+    code = "InvalidApiVersionParameter" if version else "MissingApiVersionParameter"
+    message = (
+        f"The api-version '{version}' is invalid. The supported versions are "
+        f"'{','.join(API_VERSIONS)}'."
+        if version
+        else "The api-version query parameter (?api-version=) is required for all requests."
+    )
+    return Answer(400, {"error": {"code": code, "message": message}})
+
+
+def _unauthorized(refusal: access.Refusal, tenant: str) -> Answer:
+    challenge = (
+        f'Bearer authorization_uri="https://login.microsoftonline.com/{tenant}", '
+        f'error="invalid_token", error_description="{refusal.message}"'
+    )
+    error = {"code": refusal.code, "message": refusal.message}
+    return Answer(401, {"error": error}, {"WWW-Authenticate": challenge})
+
+
+def _refused(azure: Azure, error: RefusedQueryError, headers: Mapping[str, str]) -> Answer:
+    message = (
+        f"Please provide below info when asking for support: timestamp = "
+        f"{azure.world.now:%Y-%m-%dT%H:%M:%S}.0000000Z, correlationId = {azure.new_guid()}."
+    )
+    content = {"code": error.code, "message": message, "details": list(error.details)}
+    return Answer(error.status, {"error": content}, headers)

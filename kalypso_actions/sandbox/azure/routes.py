@@ -1,0 +1,222 @@
+"""Azure's endpoints, and those by which users and demos control it, as a part of the server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+from flask import Blueprint, Response, request
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kalypso_actions.sandbox.azure import clusters, resource_graph
+from kalypso_actions.sandbox.azure.cloud import IDENTITY_PATH, JOB_PATH, Azure
+from kalypso_actions.sandbox.azure.identity import entra, github
+from kalypso_actions.sandbox.azure.settings import Disturbance, Settings
+from kalypso_actions.sandbox.endpoints import Answer, Json
+
+REPORTED: Final = ("complianceState", "provisioningState", "suspend", "sourceSyncedCommitId")
+"""What the list of clusters tells of a configuration."""
+
+
+class NewApplication(BaseModel):
+    """The body that registers an application."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    subjects: list[str] = Field(default_factory=list)
+    secret: str = Field(default="", repr=False)
+
+
+def blueprint(azure: Azure) -> Blueprint:
+    """What Azure, and GitHub for it, have. Each route takes the lock for the time that it works.
+
+    POST /providers/Microsoft.ResourceGraph/resources   a query
+    POST /{tenant}/oauth2/v2.0/token                    Microsoft Entra, with its discovery
+    GET  /msi/token                                     App Service's managed identity
+    GET  /_services/oidc/idtoken                        GitHub's OIDC endpoint of a job
+    """
+    routes = Blueprint("azure", __name__)
+
+    def query_resources() -> Answer:
+        authorization = request.headers.get("Authorization", "")
+        arguments = request.args.to_dict()
+        return resource_graph.answer(azure, _url(), arguments, authorization, _body())
+
+    def sign_in(tenant: str) -> Answer:
+        return azure.sign_in(tenant, request.form.to_dict())
+
+    def openid_configuration(tenant: str) -> Answer:
+        return entra.openid_configuration(_url(), tenant)
+
+    def discover_instances() -> Answer:
+        return entra.discovery(_url(), request.host, azure.tenant)
+
+    def managed_identity() -> Answer:
+        header = request.headers.get("X-IDENTITY-HEADER", "")
+        return azure.managed_identity(request.args.to_dict(), header)
+
+    def job_assertion() -> Answer:
+        authorization = request.headers.get("Authorization", "")
+        return azure.job_assertion(authorization, request.args.get("audience", ""))
+
+    for method, path, handler in (
+        ("POST", resource_graph.PATH, query_resources),
+        ("POST", "/<tenant>/oauth2/v2.0/token", sign_in),
+        ("GET", "/<tenant>/v2.0/.well-known/openid-configuration", openid_configuration),
+        ("GET", "/common/discovery/instance", discover_instances),
+        ("GET", IDENTITY_PATH, managed_identity),
+        ("GET", JOB_PATH, job_assertion),
+    ):
+        _add(routes, azure, method, path, handler)
+    return routes
+
+
+def add_controls(routes: Blueprint, azure: Azure) -> None:
+    """Put into a blueprint by what users and demos control the simulated Azure.
+
+    /_sandbox/clusters[/{name}]                         list, add, change, delete clusters
+    /_sandbox/azure[/disturbances|/applications|/jobs]  settings, what is to go wrong, identities
+    """
+    _add_clusters(routes, azure)
+    _add_settings(routes, azure)
+
+
+def _add_clusters(routes: Blueprint, azure: Azure) -> None:
+    """Clusters for users and demos; the world is saved after each change."""
+
+    def list_clusters() -> Answer:
+        standing = _standing(azure)
+        found = [
+            {**one.model_dump(mode="json"), "standing": standing.get(one.id, {})}
+            for one in clusters.clusters(azure.world)
+        ]
+        return Answer(200, {"clusters": found})
+
+    def add_cluster() -> Answer:
+        cluster = clusters.put(azure.world, clusters.Cluster.model_validate(_body()))
+        return _saved(azure, Answer(201, cluster.model_dump(mode="json")))
+
+    def change_cluster(name: str) -> Answer:
+        changes = dict(_body())
+        configuration = str(changes.pop("configuration", ""))
+        cluster = clusters.change(azure.world, name, changes, configuration)
+        return _saved(azure, Answer(200, cluster.model_dump(mode="json")))
+
+    def delete_cluster(name: str) -> Answer:
+        clusters.remove(azure.world, name)
+        return _saved(azure, Answer(204))
+
+    for method, path, handler in (
+        ("GET", "/_sandbox/clusters", list_clusters),
+        ("POST", "/_sandbox/clusters", add_cluster),
+        ("PATCH", "/_sandbox/clusters/<name>", change_cluster),
+        ("DELETE", "/_sandbox/clusters/<name>", delete_cluster),
+    ):
+        _add(routes, azure, method, path, _controlled(handler))
+
+
+def _add_settings(routes: Blueprint, azure: Azure) -> None:
+    """Limits, disturbances and identities; they end with the server."""
+
+    def read_settings() -> Answer:
+        return Answer(200, azure.settings.model_dump(mode="json"))
+
+    def change_settings() -> Answer:
+        azure.settings = Settings.model_validate({**azure.settings.model_dump(), **_body()})
+        return read_settings()
+
+    def add_disturbance() -> Answer:
+        azure.settings.disturbances.append(Disturbance.model_validate(_body()))
+        return Answer(201, azure.settings.model_dump(mode="json"))
+
+    def end_disturbances() -> Answer:
+        azure.settings.disturbances.clear()
+        return Answer(204)
+
+    def add_application() -> Answer:
+        wanted = NewApplication.model_validate(_body())
+        application = azure.register(*wanted.subjects, secret=wanted.secret)
+        identity = {"clientId": application.client_id, "tenantId": azure.tenant}
+        return Answer(201, identity)
+
+    def start_job() -> Answer:
+        job = github.Job(**NewJob.model_validate(_body()).model_dump())
+        return Answer(201, azure.job_environment(_url(), job))
+
+    for method, path, handler in (
+        ("GET", "/_sandbox/azure", read_settings),
+        ("PATCH", "/_sandbox/azure", change_settings),
+        ("POST", "/_sandbox/azure/disturbances", add_disturbance),
+        ("DELETE", "/_sandbox/azure/disturbances", end_disturbances),
+        ("POST", "/_sandbox/azure/applications", add_application),
+        ("POST", "/_sandbox/azure/jobs", start_job),
+    ):
+        _add(routes, azure, method, path, _controlled(handler))
+
+
+class NewJob(BaseModel):
+    """The body that starts a job; see `github.Job`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    repository: str
+    environment: str = ""
+    ref: str = "refs/heads/main"
+    immutable: bool = False
+
+
+def _add(
+    routes: Blueprint, azure: Azure, method: str, path: str, handler: Callable[..., Answer]
+) -> None:
+    def view(**parameters: str) -> Response:
+        with azure.lock:
+            answer = handler(**parameters)
+        body = "" if answer.body is None else json.dumps(answer.body)
+        response = Response(body, answer.status, content_type="application/json; charset=utf-8")
+        response.headers.extend(dict(answer.headers))
+        return response
+
+    routes.add_url_rule(path, handler.__name__, view, methods=[method])
+
+
+def _controlled(handler: Callable[..., Answer]) -> Callable[..., Answer]:
+    """With answers for wrong values and unknown names."""
+
+    def controlled(**parameters: str) -> Answer:
+        try:
+            return handler(**parameters)
+        except ValidationError as error:
+            wrong = error.errors(include_url=False, include_context=False, include_input=False)
+            return Answer(422, {"message": "The body is not valid.", "errors": wrong})
+        except clusters.UnknownNameError as error:
+            return Answer(404, {"message": str(error)})
+
+    controlled.__name__ = handler.__name__
+    return controlled
+
+
+def _saved(azure: Azure, answer: Answer) -> Answer:
+    azure.world.save()
+    return answer
+
+
+def _standing(azure: Azure) -> dict[str, dict[str, Any]]:
+    """Cluster's resource id -> name of a configuration -> how it stands."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in azure.tables()["kubernetesconfigurationresources"]:
+        cluster, _, name = row["id"].rpartition("/providers/")[0], None, row["name"]
+        if "complianceState" in row["properties"]:
+            told = {key: row["properties"][key] for key in REPORTED}
+            found.setdefault(cluster, {})[name] = told
+    return found
+
+
+def _url() -> str:
+    """Where the client has found this server."""
+    return request.host_url.rstrip("/")
+
+
+def _body() -> Json:
+    """The JSON of the request; None where it is none."""
+    return request.get_json(force=True, silent=True)

@@ -1,0 +1,151 @@
+"""Clusters as rows of Resource Graph's tables, in the shape that Azure gives them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration, clusters
+from kalypso_actions.sandbox.azure.history import Repositories
+from kalypso_actions.sandbox.azure.statuses import kustomization_names, revision, statuses, written
+from kalypso_actions.sandbox.azure.sync import Phase, Standing, standing
+from kalypso_actions.sandbox.world import World
+
+Row = Mapping[str, Any]
+Tables = Mapping[str, Sequence[Row]]
+"""Rows by the table's name in lower case."""
+
+TENANT: Final = "22222222-2222-4222-8222-222222222222"
+"""The one tenant of the sandbox."""
+
+COLUMNS: Final = (
+    *("id", "name", "type", "tenantId", "kind", "location", "resourceGroup", "subscriptionId"),
+    *("managedBy", "sku", "plan", "properties", "tags", "identity", "zones", "extendedLocation"),
+    "systemData",
+)
+COMPLIANCE: Final[Mapping[Phase, str]] = {
+    "waiting": "Pending",
+    "applying": "Pending",
+    "depending": "Non-Compliant",
+    "ready": "Compliant",
+    "failing": "Non-Compliant",
+}
+SOURCES: Final = {
+    "GitRepository": "gitRepository",
+    "Bucket": "bucket",
+    "AzureBlob": "azureBlob",
+    "OCIRepository": "ociRepository",
+}
+"""Source kind -> the property that describes the source; the others are null."""
+
+PROVIDER: Final = "Microsoft.KubernetesConfiguration"
+TIMEOUT: Final = 600
+
+
+def tables(world: World, repositories: Repositories) -> Tables:
+    """The two tables that clusters occur in, as of now."""
+    heads = functools.cache(repositories.heads)
+    resources: list[Row] = []
+    configurations: list[Row] = []
+    for cluster in clusters(world):
+        resources.append(_row(cluster, cluster.id, cluster.resource_type, {}))
+        configurations.append(_extension(cluster))
+        for one in cluster.configurations:
+            is_broken = functools.partial(repositories.is_broken, one.repository, one.failure)
+            now = standing(one, heads(one.repository, one.branch), is_broken, world.now)
+            configurations.append(configuration_row(cluster, one, now, world.server_url))
+    return {"resources": resources, "kubernetesconfigurationresources": configurations}
+
+
+def configuration_row(
+    cluster: Cluster, configuration: Configuration, now: Standing, server_url: str
+) -> Row:
+    """A Flux configuration; `server_url` begins the URL of a repository given by name."""
+    suspended = configuration.behaviour == "suspended"
+    properties = {
+        "scope": "cluster",
+        "namespace": configuration.namespace,
+        "sourceKind": configuration.source_kind,
+        "suspend": suspended,
+        **dict.fromkeys(SOURCES.values()),
+        SOURCES[configuration.source_kind]: _source(configuration, server_url),
+        "kustomizations": _kustomizations(configuration),
+        "configurationProtectedSettings": {},
+        "statuses": statuses(configuration, now),
+        "repositoryPublicKey": "",
+        "sourceSyncedCommitId": revision(configuration, now.commit) or None,
+        "sourceUpdatedAt": written(now.synced_at),
+        "statusUpdatedAt": written(now.reported_at, "microseconds"),
+        "complianceState": "Suspended" if suspended else COMPLIANCE[now.phase],
+        "provisioningState": configuration.provisioning_state,
+        "errorMessage": configuration.error_message,
+    }
+    resource_id = f"{cluster.id}/providers/{PROVIDER}/fluxConfigurations/{configuration.name}"
+    return _row(cluster, resource_id, f"{PROVIDER}/fluxConfigurations", properties)
+
+
+def _extension(cluster: Cluster) -> Row:
+    """What brings Flux onto the cluster, in the same table as what Flux is told."""
+    properties = {"extensionType": "microsoft.flux", "provisioningState": "Succeeded"}
+    resource_id = f"{cluster.id}/providers/{PROVIDER}/extensions/flux"
+    return _row(cluster, resource_id, f"{PROVIDER}/extensions", properties)
+
+
+def _row(cluster: Cluster, resource_id: str, resource_type: str, properties: Row) -> Row:
+    """All columns; Azure writes types and resource groups in lower case, and ids as they are."""
+    known: dict[str, Any] = {
+        "id": resource_id,
+        "name": resource_id.rpartition("/")[2],
+        "type": resource_type.lower(),
+        "tenantId": TENANT,
+        "kind": "",
+        "location": cluster.location,
+        "resourceGroup": cluster.resource_group.lower(),
+        "subscriptionId": cluster.subscription,
+        "managedBy": "",
+        "properties": properties,
+    }
+    return {column: known.get(column) for column in COLUMNS}
+
+
+def _source(configuration: Configuration, server_url: str) -> dict[str, Any]:
+    intervals = {
+        "timeoutInSeconds": TIMEOUT,
+        "syncIntervalInSeconds": configuration.sync_interval,
+    }
+    given = configuration.repository
+    if configuration.source_kind != "GitRepository":
+        return {"url": given, **intervals}
+    named = given.count("/") == 1 and ":" not in given
+    return {
+        "url": f"{server_url}/{given}" if named else given,
+        **intervals,
+        "repositoryRef": {
+            "branch": configuration.branch,
+            "tag": None,
+            "semver": None,
+            "commit": None,
+        },
+        "sshKnownHosts": None,
+        "httpsUser": None,
+        "httpsCACert": None,
+        "localAuthRef": None,
+    }
+
+
+def _kustomizations(configuration: Configuration) -> dict[str, Any]:
+    names = kustomization_names(configuration)
+    return {
+        name: {
+            "name": name,
+            "path": path,
+            "dependsOn": [before] if before else None,
+            "timeoutInSeconds": TIMEOUT,
+            "syncIntervalInSeconds": configuration.sync_interval,
+            "retryIntervalInSeconds": None,
+            "prune": True,
+            "force": False,
+        }
+        for name, path, before in zip(names, configuration.paths, ["", *names], strict=False)
+    }
