@@ -44,7 +44,7 @@ SECONDARY: Final = (
 class Note:
     """What is learned of a request on its way, for the record."""
 
-    identity: Identity = ANONYMOUS
+    identity: Identity = field(default_factory=lambda: ANONYMOUS)
     permissions: tuple[str, ...] = ()
     push_faults: frozenset[str] = frozenset()
 
@@ -103,7 +103,6 @@ class RestRequest:
         self.headers |= {
             "x-github-request-id": "-".join(secrets.token_hex(2).upper() for _ in range(4)),
             "x-github-media-type": "github.v3; format=json",
-            "server": "github.com",
         }
         if self.state.world.flavour == "ghes":
             self.headers["x-github-enterprise-version"] = ENTERPRISE_VERSION

@@ -158,7 +158,7 @@ class WorkflowRun(_Entity):
 
 
 class Environment(_Entity):
-    """A GitHub environment with its variables."""
+    """A GitHub environment with its variables, whose names are in capitals."""
 
     id: int
     name: str
@@ -184,7 +184,8 @@ class BranchRule(_Entity):
 class Repository(_Entity):
     """A repository; `World.git` has its files and commits.
 
-    `labels` lie under their names in lower case, `environments` and `variables` under theirs.
+    `labels` and `environments` lie under their names in lower case, `variables` under theirs in
+    capitals. `actions_may_open_pull_requests` is the setting that a GITHUB_TOKEN needs for it.
     """
 
     id: int
@@ -193,6 +194,7 @@ class Repository(_Entity):
     private: bool = True
     default_branch: str = "main"
     archived: bool = False
+    actions_may_open_pull_requests: bool = True
     created_at: datetime
     pushed_at: datetime
     former_names: list[str] = Field(default_factory=list)
@@ -230,6 +232,10 @@ class Event(_Entity):
     held: bool = False
 
 
+def _the_epoch() -> datetime:
+    return datetime.fromtimestamp(0, UTC)
+
+
 class World(_Entity):
     """Everything; `clusters` belongs to `sandbox.azure`.
 
@@ -250,7 +256,8 @@ class World(_Entity):
     server_url: str = "https://github.com"
 
     _folder: Path = PrivateAttr(default=Path())
-    _now: Callable[[], datetime] = PrivateAttr(default=lambda: datetime.fromtimestamp(0, UTC))
+    # Made by a factory: pydantic would take a function that stands here for a method.
+    _now: Callable[[], datetime] = PrivateAttr(default_factory=lambda: _the_epoch)
     _programs: Programs = PrivateAttr(default_factory=lambda: Programs({}))
 
     @classmethod
@@ -288,9 +295,10 @@ class World(_Entity):
     def repository(self, full_name: str) -> Repository | None:
         """By its name or a former one; names do not differ by case."""
         wanted = full_name.lower()
+        if wanted in self.repositories:
+            return self.repositories[wanted]
         for repository in self.repositories.values():
-            names = [repository.full_name, *repository.former_names]
-            if wanted in (name.lower() for name in names):
+            if wanted in (name.lower() for name in repository.former_names):
                 return repository
         return None
 

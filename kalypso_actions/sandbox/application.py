@@ -1,0 +1,78 @@
+"""Where a path leads: git, GitHub's API, Azure, or the sandbox's own controls."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from urllib.parse import urlsplit
+
+from flask import Flask
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Request, Response
+
+import kalypso_actions.sandbox.github  # noqa: F401 - fills the table of endpoints
+from kalypso_actions.sandbox import git_http
+from kalypso_actions.sandbox.endpoints import ENDPOINTS
+from kalypso_actions.sandbox.front import MOUNT, Act, Front, Place
+from kalypso_actions.sandbox.git_http import GitRequest
+from kalypso_actions.sandbox.rest import GRAPHQL, Note, RestRequest
+from kalypso_actions.sandbox.routing import Routes
+from kalypso_actions.sandbox.server import HOST
+from kalypso_actions.sandbox.state import State
+
+
+class Application:
+    """All that a sandbox answers."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._routes = Routes(ENDPOINTS)
+        self._flask = Flask(__name__, static_folder=None)
+        self._urls = self._flask.url_map.bind(HOST)
+        self.front = Front(state, self._find)
+
+    def _find(self, request: Request) -> Place:
+        path = urlsplit(request.environ["RAW_URI"]).path
+        blueprint = self._blueprint(request)
+        if blueprint:
+            return Place(path, blueprint, self._by_flask, noted=blueprint != "control")
+        asked = GitRequest.of(request, path)
+        if asked is not None:
+            return Place(path, "git", self._by_git(asked))
+        mounted = path.startswith(f"{MOUNT}/") or path == f"/api{GRAPHQL}"
+        below = (GRAPHQL if path == f"/api{GRAPHQL}" else path.removeprefix(MOUNT)) or "/"
+        found = self._routes.find(request.method, below)
+        template = found.endpoint.path if found else ""
+        return Place(below, template, self._by_rest(below, MOUNT if mounted else ""))
+
+    def _blueprint(self, request: Request) -> str:
+        """The blueprint that Flask would hand the request to; "" for none."""
+        try:
+            endpoint, _ = self._urls.match(request.path, request.method)
+        except HTTPException:
+            return ""
+        return str(endpoint).partition(".")[0]
+
+    def _by_rest(self, path: str, mount: str) -> Act:
+        def act(request: Request, note: Note) -> Response:
+            server_url = request.host_url.rstrip("/")
+            api_url = server_url + mount
+            return RestRequest(
+                self._state, self._routes, request, path, api_url, server_url, note
+            ).answer()
+
+        return act
+
+    def _by_git(self, asked: GitRequest) -> Act:
+        def act(request: Request, note: Note) -> Response:
+            return git_http.answer(self._state, asked, request, note)
+
+        return act
+
+    def _by_flask(self, request: Request, _note: Note) -> Response:
+        content = request.get_data()
+        environ = {
+            **request.environ,
+            "wsgi.input": BytesIO(content),
+            "CONTENT_LENGTH": str(len(content)),
+        }
+        return Response.from_app(self._flask, environ, buffered=True)

@@ -1,0 +1,140 @@
+"""The door: every request comes in here, meets its faults, and is noted with its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from werkzeug.wrappers import Request, Response
+
+from kalypso_actions.sandbox.endpoints import Answer
+from kalypso_actions.sandbox.faults import PUSH_KINDS, Fault
+from kalypso_actions.sandbox.rest import DOCUMENTATION, Note, json_response
+from kalypso_actions.sandbox.state import State
+from kalypso_actions.sandbox.traffic import Exchange
+
+SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
+MOUNT: Final = "/api/v3"
+"""Where GitHub Enterprise Server has its API; here it is there and at the root."""
+
+REFUSALS: Final = {
+    "status": "Server Error",
+    "too-many": "API rate limit exceeded",
+    "secondary": "You have exceeded a secondary rate limit. Please wait a few minutes before you "
+    "try again.",
+}
+
+Part = Literal["whole", "half", "nothing"]
+PARTS: Final[Mapping[str, Part]] = {"lost": "nothing", "truncated": "half"}
+
+Act = Callable[[Request, Note], Response]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a path leads to; `path` is without the mount, as faults name it.
+
+    What is not `noted` belongs to the sandbox's own controls: no faults, no record.
+    """
+
+    path: str
+    template: str
+    act: Act
+    noted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is sent of a response before the connection goes on or (`half`, `nothing`) ends."""
+
+    response: Response
+    part: Part = "whole"
+
+
+class Front:
+    """Takes requests to where their paths lead."""
+
+    def __init__(self, state: State, find: Callable[[Request], Place]) -> None:
+        self._state = state
+        self._find = find
+
+    def __call__(self, request: Request) -> Reply:
+        """Answer one request."""
+        place = self._find(request)
+        note = Note()
+        if not place.noted:
+            request.get_data()
+            return Reply(place.act(request, note))
+        faults = self._state.faults.take(request.method, place.path, place.template)
+        note.push_faults = frozenset(one.kind for one in faults if one.kind in PUSH_KINDS)
+        reply = self._reply(place, request, note, faults)
+        self._state.traffic.add(_exchange(place, request, note, faults, reply))
+        return reply
+
+    def _reply(
+        self, place: Place, request: Request, note: Note, faults: tuple[Fault, ...]
+    ) -> Reply:
+        self._state.pause(sum(one.seconds for one in faults if one.kind == "slow"))
+        fault = next((one for one in faults if one.kind != "slow"), None)
+        if fault is None:
+            request.get_data()
+            return Reply(place.act(request, note))
+        if fault.kind in {"dropped", "cut"}:
+            if fault.kind == "cut":
+                request.stream.read((request.content_length or 0) // 2)
+            return Reply(Response(), "nothing")
+        request.get_data()
+        if fault.kind in REFUSALS:
+            if fault.acts:
+                place.act(request, note)
+            return Reply(_refused(fault))
+        response = place.act(request, note)
+        if fault.kind == "doubled":
+            response = place.act(request, note)
+        return Reply(response, PARTS.get(fault.kind, "whole"))
+
+
+def _refused(fault: Fault) -> Response:
+    status = {"too-many": 429, "secondary": 403}.get(fault.kind, fault.status)
+    headers = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
+    body = {"message": REFUSALS[fault.kind]}
+    if fault.kind != "status":
+        body |= {"documentation_url": DOCUMENTATION, "status": str(status)}
+    return json_response(Answer(status, body), headers)
+
+
+def _exchange(
+    place: Place, request: Request, note: Note, faults: tuple[Fault, ...], reply: Reply
+) -> Exchange:
+    sent = reply.part != "nothing"
+    query = request.query_string.decode("latin-1")
+    login = note.identity.login
+    return Exchange(
+        method=request.method,
+        path=place.path + (f"?{query}" if query else ""),
+        template=place.template,
+        query=request.args.to_dict(),
+        request_headers={
+            name.lower(): value
+            for name, value in request.headers.items()
+            if name.lower() not in SECRET_HEADERS
+        },
+        request_body=_json(request.get_data() if sent or request.content_length else b""),
+        status=reply.response.status_code if sent else 0,
+        response_headers={name.lower(): value for name, value in reply.response.headers.items()}
+        if sent
+        else {},
+        response_body=_json(reply.response.get_data()) if reply.part == "whole" else None,
+        identity=f"{login} ({note.identity.kind})" if login else "",
+        permissions=note.permissions,
+        fault=", ".join(fault.kind for fault in faults),
+    )
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content) if content[:1] in {b"{", b"["} else None
+    except ValueError:
+        return None

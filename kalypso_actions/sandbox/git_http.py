@@ -1,0 +1,159 @@
+"""Git over HTTP: who may fetch and push, fetches by `git http-backend`, pushes by `receive_pack`.
+
+https://git-scm.com/docs/http-protocol
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+from werkzeug.wrappers import Request, Response
+
+from kalypso_actions.clients.git.program import NO_USER_CONFIG
+from kalypso_actions.clients.process import ProcessError
+from kalypso_actions.sandbox.endpoints import RefusedError
+from kalypso_actions.sandbox.permissions import ANONYMOUS, allowed, visible
+from kalypso_actions.sandbox.pkt_lines import ProtocolError
+from kalypso_actions.sandbox.receive_pack import receive
+from kalypso_actions.sandbox.rest import Note
+from kalypso_actions.sandbox.state import State
+from kalypso_actions.sandbox.tokens import authenticate
+from kalypso_actions.sandbox.world import Identity, Repository
+
+PATH: Final = re.compile(
+    r"/(?P<owner>[^/]+)/(?P<name>[^/]+?)(?:\.git)?"
+    r"/(?P<rest>info/refs|git-upload-pack|git-receive-pack)"
+)
+RECEIVE: Final = "git-receive-pack"
+CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="GitHub"'}
+TEXT: Final = "text/plain; charset=utf-8"
+
+HEADERS: Final = {
+    "Cache-Control": "no-cache, max-age=0, must-revalidate",
+    # libcurl repeats what it has sent on a connection that was used before and ends without an
+    # answer. On connections of their own, requests meet the faults that are asked for, and once.
+    "Connection": "close",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GitRequest:
+    """What git asks: `rest` is the end of the path, behind the repository."""
+
+    owner: str
+    name: str
+    rest: str
+    service: str
+
+    @classmethod
+    def of(cls, request: Request, path: str) -> GitRequest | None:
+        """None where git asks nothing."""
+        match = PATH.fullmatch(path)
+        if match is None:
+            return None
+        owner, name, rest = (unquote(text) for text in match.groups())
+        service = request.args.get("service", "") if rest == "info/refs" else rest
+        return cls(owner, name, rest, service)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it is a push, or its beginning."""
+        return self.service == RECEIVE
+
+
+def answer(state: State, asked: GitRequest, request: Request, note: Note) -> Response:
+    """What GitHub would answer git."""
+    note.permissions = ("contents: write" if asked.writes else "contents: read",)
+    with state.lock:
+        try:
+            repository = _permitted(state, asked, request, note)
+        except RefusedError as error:
+            headers = CHALLENGE if error.status == 401 else {}
+            return Response(error.message, error.status, HEADERS | headers, content_type=TEXT)
+    if not _is_called(asked, repository):
+        query = f"?{request.query_string.decode('latin-1')}" if request.query_string else ""
+        url = f"{request.host_url}{repository.full_name}.git/{asked.rest}{query}"
+        return Response(status=301, headers=HEADERS | {"Location": url})
+    try:
+        body = _body(request)
+        if asked.rest == RECEIVE:
+            return _received(state, repository, note, body)
+        return _backend(state, repository, asked, request, body)
+    except (ProtocolError, OSError, EOFError, zlib.error):
+        return Response("The request is not what git sends.", 400, content_type=TEXT)
+
+
+def _permitted(state: State, asked: GitRequest, request: Request, note: Note) -> Repository:
+    """The repository, for who may do this with it. Raises RefusedError with GitHub's words."""
+    try:
+        identity = authenticate(state.world, request.headers.get("Authorization", ""))
+    except RefusedError as error:
+        message = "Invalid username or token. Password authentication is not supported for Git "
+        raise RefusedError(error.status, message + "operations.") from None
+    note.identity = identity
+    repository = state.world.repository(f"{asked.owner}/{asked.name}")
+    if identity == ANONYMOUS and (asked.writes or repository is None or repository.private):
+        raise RefusedError(401, "Authentication is required.")
+    if repository is None or not visible(identity, repository):
+        raise RefusedError(404, "Repository not found.")
+    if not allowed(identity, note.permissions, repository):
+        raise RefusedError(403, _denial(identity, repository))
+    if asked.writes and repository.archived:
+        raise RefusedError(403, "This repository was archived so it is read-only.")
+    return repository
+
+
+def _denial(identity: Identity, repository: Repository) -> str:
+    if identity.kind == "actions":
+        return f"Permission to {repository.full_name}.git denied to {identity.login}."
+    return "Write access to repository not granted."
+
+
+def _is_called(asked: GitRequest, repository: Repository) -> bool:
+    return f"{asked.owner}/{asked.name}".lower() == repository.full_name.lower()
+
+
+def _body(request: Request) -> bytes:
+    content = request.get_data()
+    return gzip.decompress(content) if request.content_encoding == "gzip" else content
+
+
+def _received(state: State, repository: Repository, note: Note, body: bytes) -> Response:
+    kind = "application/x-git-receive-pack-result"
+    # Git asks with no command whether it may push before it sends much.
+    report = (
+        b""
+        if body == b"0000"
+        else receive(state, repository, note.identity, body, note.push_faults)
+    )
+    return Response(report, headers=HEADERS, content_type=kind)
+
+
+def _backend(
+    state: State, repository: Repository, asked: GitRequest, request: Request, body: bytes
+) -> Response:
+    git_dir = state.world.git(repository).git_dir
+    environment = {
+        **NO_USER_CONFIG,
+        "GIT_HTTP_EXPORT_ALL": "1",
+        "PATH_TRANSLATED": str(git_dir / Path(asked.rest)),
+        "QUERY_STRING": request.query_string.decode("latin-1"),
+        "REQUEST_METHOD": request.method,
+        "CONTENT_TYPE": request.content_type or "",
+        "CONTENT_LENGTH": str(len(body)),
+        "GIT_PROTOCOL": request.headers.get("Git-Protocol", ""),
+    }
+    try:
+        output = state.programs.run(["git", "http-backend"], stdin=body, extra=environment)
+    except ProcessError as error:
+        return Response(error.words, 500, content_type=TEXT)
+    head, _, content = output.partition(b"\r\n\r\n")
+    headers = dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n"))
+    status = int(headers.pop("Status", "200").split()[0])
+    return Response(content, status, headers | HEADERS)

@@ -1,0 +1,58 @@
+"""What a push brings: objects that become the repository's, unless everything is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kalypso_actions.clients.git.program import Git
+from kalypso_actions.clients.process import Programs
+
+
+class IncomingPack:
+    """The objects of one push, stored in a repository so that commits can be looked at."""
+
+    def __init__(self, git_dir: Path, programs: Programs) -> None:
+        self._git_dir = git_dir
+        self._git = Git(programs)
+        self._files: list[Path] = []
+
+    def store(self, pack: bytes) -> None:
+        """Check the objects, and that nothing they refer to is missing.
+
+        Raises ProcessError with git's words.
+        """
+        folder = self._git_dir / "objects" / "pack"
+        before = set(folder.iterdir()) if folder.exists() else set()
+        self._run("index-pack", "--stdin", "--fix-thin", "--strict", stdin=pack)
+        self._files = sorted(set(folder.iterdir()) - before)
+
+    def forget(self) -> None:
+        """Remove the objects again; nothing may refer to them."""
+        for file in self._files:
+            file.chmod(0o600)  # git writes them read-only, which Windows does not remove
+            file.unlink()
+        self._files = []
+
+    def large_files(self, limit: int) -> list[tuple[str, int]]:
+        """Paths and sizes of the pushed files above the limit, where they are new."""
+        contents = list(self._contents())
+        sizes = {one: size for one, kind, size in contents if kind == "blob" and size > limit}
+        if not sizes:
+            return []
+        commits = "".join(f"{one}\n" for one, kind, _ in contents if kind == "commit").encode()
+        output = self._run("rev-list", "--objects", "--stdin", stdin=commits)
+        lines = output.decode("utf-8", "replace").splitlines()
+        paths = {one: path for one, _, path in (line.partition(" ") for line in lines)}
+        return [(paths.get(one, one), size) for one, size in sizes.items()]
+
+    def _contents(self) -> Iterator[tuple[str, str, int]]:
+        """Id, type and size of every object: `id type size …`, then lines of statistics."""
+        for index in (file for file in self._files if file.suffix == ".idx"):
+            for line in self._run("verify-pack", "-v", str(index)).decode().splitlines():
+                words = line.split()
+                if len(words) >= 5 and words[2].isdigit():
+                    yield words[0], words[1], int(words[2])
+
+    def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        return self._git.run(self._git_dir, arguments, stdin=stdin)

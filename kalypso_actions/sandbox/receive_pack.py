@@ -1,0 +1,232 @@
+"""A push: commands and objects in, refs moved or refused with GitHub's words, a report out.
+
+What git calls receive-pack, done here since GitHub's rules look at the objects before a ref moves:
+https://git-scm.com/docs/gitprotocol-pack#_pushing_data_to_a_server
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from kalypso_actions.clients.process import ProcessError
+from kalypso_actions.sandbox import pushes, rules
+from kalypso_actions.sandbox.packs import IncomingPack
+from kalypso_actions.sandbox.pkt_lines import FLUSH, ProtocolError, band, line, section
+from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository, Person
+from kalypso_actions.sandbox.state import State
+from kalypso_actions.sandbox.world import Identity, Repository
+
+BRANCHES: Final = "refs/heads/"
+OUTRIGHT: Final = ("refusing ", "deny ")
+"""How reasons begin that git is told as they are; the others are told as a protected branch's."""
+
+HOOK: Final = "pre-receive hook declined"
+PROTECTED: Final = "protected branch hook declined"
+
+STRANGER: Final = Identity(kind="user", login="somebody-else", permissions={})
+"""Who wins a race that was asked for."""
+
+
+@dataclass
+class Command:
+    """A ref and where it shall stand; None where it does not exist (or no longer)."""
+
+    ref: str
+    old: str | None
+    new: str | None
+    refusal: str = ""
+
+
+@dataclass
+class Push:
+    """What a client sends, and what people are told of it."""
+
+    commands: list[Command]
+    capabilities: frozenset[str]
+    pack: bytes
+    words: list[str] = field(default_factory=list)
+    unpacked: str = "ok"
+
+    @classmethod
+    def parse(cls, body: bytes) -> Push:
+        """Commands, options and objects. Raises ProtocolError."""
+        lines, position = section(body, 0)
+        capabilities: frozenset[str] = frozenset()
+        commands = []
+        for sent in lines:
+            text, _, known = sent.rstrip(b"\n").partition(b"\0")
+            capabilities |= frozenset(known.decode("utf-8", "replace").split())
+            if text.startswith(b"shallow "):  # what the client lacks below, we have, or refuse
+                continue
+            words = text.decode("utf-8", "replace").split(" ", 2)
+            if len(words) != 3:
+                raise ProtocolError(f"{words!r} is no command")
+            old, new, ref = words
+            commands.append(Command(ref, _known(old), _known(new)))
+        if "push-options" in capabilities:
+            _, position = section(body, position)
+        return cls(commands, capabilities, body[position:])
+
+    def report(self) -> bytes:
+        """What the client wants to be told, refs and all."""
+        lines = [line(f"unpack {self.unpacked}\n".encode())]
+        for command in self.commands:
+            told = f"ng {command.ref} {command.refusal}" if command.refusal else f"ok {command.ref}"
+            lines.append(line(f"{told}\n".encode()))
+        report = b"".join(lines) + FLUSH
+        if not self.capabilities & {"report-status", "report-status-v2"}:
+            return b""
+        if "side-band-64k" not in self.capabilities:
+            return report
+        words = "".join(f"{text}\n" for text in self.words).encode()
+        return band(2, words) + band(1, report) + FLUSH
+
+
+def receive(
+    state: State, repository: Repository, identity: Identity, body: bytes, faults: frozenset[str]
+) -> bytes:
+    """Do what a push says, as far as it may be. Raises ProtocolError."""
+    push = Push.parse(body)
+    git = state.world.git(repository)
+    incoming = IncomingPack(git.git_dir, state.programs)
+    with state.lock:
+        if "raced" in faults:
+            _race(state, repository, push)
+        if push.pack and not _store(push, incoming):
+            return push.report()
+        _refuse(state, repository, identity, push, incoming, asked="refused" in faults)
+        moved = _move(git, push)
+        if not moved:
+            incoming.forget()
+        for command in moved:
+            pushes.pushed(state.world, repository, command.ref, command.old, command.new, identity)
+        state.world.save()
+    return push.report()
+
+
+def _known(object_id: str) -> str | None:
+    return None if object_id == NO_OBJECT else object_id
+
+
+def _store(push: Push, incoming: IncomingPack) -> bool:
+    try:
+        incoming.store(push.pack)
+    except ProcessError as error:
+        push.words += error.words.splitlines()
+        push.unpacked = "index-pack abnormal exit"
+        _refuse_all(push.commands, "unpacker error")
+        return False
+    return True
+
+
+def _refuse(
+    state: State,
+    repository: Repository,
+    identity: Identity,
+    push: Push,
+    incoming: IncomingPack,
+    *,
+    asked: bool,
+) -> None:
+    """Note why refs may not move: all of them, or some, and then all of a push that is atomic."""
+    if asked:
+        push.words.append("error: a hook of the sandbox refuses this push")
+        _refuse_all(push.commands, HOOK)
+        return
+    large = incoming.large_files(state.max_file_size)
+    if large:
+        push.words += _large_words(large, state.max_file_size)
+        _refuse_all(push.commands, HOOK)
+        return
+    git = state.world.git(repository)
+    refs = git.refs()
+    for command in push.commands:
+        words, command.refusal = _standing(command, refs.get(command.ref), git)
+        push.words += words
+        if command.refusal:
+            continue
+        reason = rules.refusal(
+            state.world, repository, command.ref, command.old, command.new, identity
+        )
+        if reason and reason.startswith(OUTRIGHT):
+            command.refusal = reason
+        elif reason:
+            push.words += _protected_words(command.ref, reason)
+            command.refusal = PROTECTED
+    if "atomic" in push.capabilities and any(command.refusal for command in push.commands):
+        _refuse_all([one for one in push.commands if not one.refusal], "atomic push failure")
+
+
+def _standing(
+    command: Command, current: str | None, git: BareRepository
+) -> tuple[Sequence[str], str]:
+    """What git itself refuses: a ref that stands elsewhere, and what no branch may stand at."""
+    if command.new is not None:
+        kind = git.object_type(command.new)
+        if kind is None:
+            return (), "bad object"
+        if kind != "commit" and command.ref.startswith(BRANCHES):
+            return [f"error: {command.ref} cannot stand at a {kind}"], "failed to update ref"
+    if command.old == current:
+        return (), ""
+    if command.old is None:
+        fault = "reference already exists"
+    elif current is None:
+        fault = f"unable to resolve reference '{command.ref}'"
+    else:
+        fault = f"is at {current} but expected {command.old}"
+    return [f"error: cannot lock ref '{command.ref}': {fault}"], "failed to update ref"
+
+
+def _move(git: BareRepository, push: Push) -> list[Command]:
+    """Move what is not refused."""
+    moved = []
+    for command in push.commands:
+        if command.refusal:
+            continue
+        try:
+            if git.update_ref(command.ref, command.new, command.old):
+                moved.append(command)
+                continue
+        except ProcessError as error:
+            push.words += error.words.splitlines()
+        command.refusal = "failed to update ref"
+    return moved
+
+
+def _race(state: State, repository: Repository, push: Push) -> None:
+    """Somebody else's commit on each branch that is pushed to."""
+    git = state.world.git(repository)
+    who = Person(STRANGER.login, f"{STRANGER.login}@example.com", state.world.now)
+    for command in push.commands:
+        if not command.ref.startswith(BRANCHES):
+            continue
+        branch = command.ref.removeprefix(BRANCHES)
+        before = git.head(branch)
+        text = f"{command.new} was about to be pushed\n"
+        after = git.commit_files(branch, {"raced.txt": text}, "Be there first", who)
+        pushes.pushed(state.world, repository, command.ref, before, after, STRANGER)
+
+
+def _refuse_all(commands: Sequence[Command], reason: str) -> None:
+    for command in commands:
+        command.refusal = reason
+
+
+def _protected_words(ref: str, reason: str) -> list[str]:
+    return [f"error: GH006: Protected branch update failed for {ref}.", "", f"- {reason}"]
+
+
+def _large_words(files: Sequence[tuple[str, int]], limit: int) -> list[str]:
+    most = f"{limit / (1 << 20):.2f} MB"
+    return [
+        *(
+            f"error: File {path} is {size / (1 << 20):.2f} MB; this exceeds GitHub's file size "
+            f"limit of {most}"
+            for path, size in files
+        ),
+        "error: GH001: Large files detected. You may want to try Git Large File Storage - "
+        "https://git-lfs.github.com.",
+    ]

@@ -1,0 +1,172 @@
+"""An HTTP/1.1 server on the loopback address: a thread for each connection, connections kept.
+
+Flask's own server closes each connection and cannot end one without an answer; what it makes of a
+request is used, and what it does with the answer is done here.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import ssl
+import sys
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Final, Self
+
+from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
+from werkzeug.wrappers import Request, Response
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox.front import Reply
+
+log = logging.getLogger(__name__)
+
+HOST: Final = "127.0.0.1"
+IDLE: Final = 300.0
+"""Seconds after which a connection that asks nothing is closed."""
+
+
+class Server:
+    """Serves in a thread of its own within its context.
+
+    Raises KalypsoError where the port is taken.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[[Request], Reply],
+        *,
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        try:
+            listening = socket.create_server((HOST, port), backlog=512)
+        except OSError as error:
+            message = f"the port {port} cannot be used: {error.strerror}"
+            raise KalypsoError(message, advice="choose another one with --port") from error
+        with listening:
+            self._server = _Listener(listening.fileno(), answer, tls)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), name="sandbox", daemon=True
+        )
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        scheme = "https" if self._server.ssl_context else "http"
+        return f"{scheme}://{HOST}:{self._server.port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.end_connections()
+
+
+class _Listener(ThreadedWSGIServer):
+    def __init__(
+        self, fd: int, answer: Callable[[Request], Reply], tls: ssl.SSLContext | None
+    ) -> None:
+        super().__init__(HOST, 0, _no_application, handler=_Handler, fd=fd)
+        self.answer = answer
+        # Set afterwards: a connection's handshake is its own thread's work, not the listener's.
+        self.ssl_context = tls
+        self._open: dict[socket.socket, threading.Thread] = {}
+        self._lock = threading.Lock()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        thread = threading.Thread(
+            target=self.process_request_thread, args=(request, client_address), daemon=True
+        )
+        with self._lock:
+            self._open[request] = thread
+        thread.start()
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self._lock:
+                del self._open[request]
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        if self.ssl_context is None:
+            super().finish_request(request, client_address)
+            return
+        request.settimeout(IDLE)
+        with self.ssl_context.wrap_socket(request.dup(), server_side=True) as wrapped:
+            super().finish_request(wrapped, client_address)
+
+    def handle_error(self, *_: Any, **__: Any) -> None:
+        expected = isinstance(sys.exception(), OSError)
+        log.log(logging.DEBUG if expected else logging.ERROR, "a request failed", exc_info=True)
+
+    def end_connections(self) -> None:
+        """End what is still connected, and wait for the threads."""
+        with self._lock:
+            remaining = dict(self._open)
+        for connection in remaining:
+            _end(connection)
+        for thread in remaining.values():
+            thread.join(timeout=10)
+
+
+class _Handler(WSGIRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1  # an answer goes out at once, not its head first
+    timeout = IDLE
+    server: _Listener
+
+    def run_wsgi(self) -> None:
+        reply = self.server.answer(Request(self.make_environ()))
+        if reply.part != "nothing":
+            content = self._write_head(reply.response)
+            self.wfile.write(content if reply.part == "whole" else content[: len(content) // 2])
+            self.wfile.flush()
+        if reply.part != "whole":
+            self.close_connection = True
+            _end(self.connection)
+
+    def _write_head(self, response: Response) -> bytes:
+        """Everything before the body, which is given back."""
+        content = response.get_data()
+        self.send_response(response.status_code)
+        for name, value in response.headers.items():
+            if name.lower() != "content-length":
+                self.send_header(name, value)
+        if response.status_code != 204:
+            self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        return b"" if self.command == "HEAD" else content
+
+    def version_string(self) -> str:
+        return "github.com"
+
+    def log_request(self, *_: Any, **__: Any) -> None:
+        """Who is asked notes it."""
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
+        log.debug("%r", format % args)
+
+
+def _end(connection: socket.socket) -> None:
+    """The other side sees the end of the connection; ours is closed by its thread."""
+    try:
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+    except OSError:
+        log.debug("the connection had ended already")
+
+
+def _no_application(*_: object) -> Any:
+    raise NotImplementedError("requests are answered by `answer`")
