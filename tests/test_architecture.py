@@ -25,7 +25,7 @@ RULES = {
         ("socket", "ssl", "http", "urllib.request", "requests", "httpx", "ftplib", "asyncio"),
         ("clients/", "sandbox/"),
     ),
-    "the environment": (("os.environ", "os.getenv", "os.putenv"), ("cli.py",)),
+    "the environment": (("os.environ", "os.getenv", "os.putenv"), ("cli/",)),
     "the clock": (
         ("time", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.date.today"),
         # Progress is for eyes only: nothing that is written depends on it.
@@ -34,7 +34,7 @@ RULES = {
     "chance": (("random", "secrets", "uuid", "os.urandom"), ("sandbox/", "runner/files.py")),
     "files": (
         ("builtins.open", "os.open", "os.walk", "os.scandir", "shutil", "tempfile", "pathlib"),
-        ("clients/", "sandbox/", "snapshot/", "commands/", "runner/", "cli.py", "inputs/"),
+        ("clients/", "sandbox/", "snapshot/", "commands/", "runner/", "cli/", "inputs/"),
     ),
     "code out of texts": (("builtins.eval", "builtins.exec", "pickle", "marshal"), ()),
 }
