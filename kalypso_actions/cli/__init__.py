@@ -1,0 +1,61 @@
+"""The command line: builds what a command needs, runs it, and is the only place that catches.
+
+Exit codes: 0 done; 1 problems found; 2 wrong usage or inputs.
+
+local      render, validate, template
+speaking   what all commands share
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from io import TextIOWrapper
+from typing import Annotated, NoReturn
+
+import typer
+
+from kalypso_actions import ISSUES_URL, __version__
+from kalypso_actions.cli import local
+from kalypso_actions.cli.speaking import stderr
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.findings import print_findings
+
+app = typer.Typer(
+    help="Kalypso: schedule, render and promote workloads for many clusters with GitOps.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (local.render, local.validate, local.template):
+    app.command()(command)
+
+
+def main() -> NoReturn:
+    """Run the command that the arguments name, and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # not every terminal has every character
+    try:
+        # Ends by itself: with a command's code, or with 2 for arguments that it cannot read.
+        app(prog_name="kalypso")
+    except KalypsoError as error:
+        print_findings(stderr(), (), ProblemEntry.all_of(error.problems))
+        sys.exit(error.exit_code)
+    except Exception:  # noqa: BLE001 - the only catch: anything that comes this far is our bug
+        traceback.print_exc()
+        stderr().print(f"\nThis is a bug in kalypso {__version__}. Please report it: {ISSUES_URL}")
+        sys.exit(1)
+    sys.exit(0)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit

@@ -1,0 +1,73 @@
+"""What all commands share: their two options, checked inputs, and how an end is told."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import Annotated, Any, Literal, TypeVar
+
+import typer
+from pydantic import BaseModel, ValidationError
+from rich.console import Console
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.session import Session
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.report.documents import Document
+from kalypso_actions.report.progress import ProgressDisplay
+
+Model = TypeVar("Model", bound=BaseModel)
+Output = Annotated[Literal["text", "json"], typer.Option(help="What goes to standard output.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show each program that is started.")]
+
+
+def checked_inputs(model: type[Model], given: dict[str, Any]) -> Model:
+    """The checked inputs; every fault is told, with the name of its option."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        faults = []
+        for details in error.errors(include_url=False):
+            option = "--" + str(details["loc"][0]).replace("_", "-") if details["loc"] else ""
+            faults.append(f"{option}: {details['msg']}" if option else details["msg"])
+        raise UsageError("; ".join(faults)) from error
+
+
+@contextmanager
+def told(output: str, failed: Callable[[Sequence[Problem]], Document]) -> Iterator[None]:
+    """With `json`, an error that ends the run is told by the command's document as well."""
+    try:
+        yield
+    except KalypsoError as error:
+        if output != "json":
+            raise
+        print_json(failed(error.problems))
+        raise typer.Exit(error.exit_code) from error
+
+
+def local_session(progress: ProgressDisplay, *, verbose: bool) -> Session:
+    """What a command gets that reads for a person at a terminal."""
+    if verbose:
+        logging.basicConfig(level=logging.DEBUG, format="%(asctime)s %(message)s")
+    return Session(Programs(os.environ), progress.update)
+
+
+def print_json(document: Document) -> None:
+    """The document and nothing else on standard output."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # as JSON has it, whatever the terminal's is
+    sys.stdout.write(document.to_json() + "\n")
+
+
+def stdout() -> Console:
+    """As wide as the terminal; where there is none, wide enough that nothing is folded."""
+    return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+
+
+def stderr() -> Console:
+    """Where people are told what is no result."""
+    return Console(stderr=True, highlight=False)

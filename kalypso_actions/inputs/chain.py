@@ -1,0 +1,244 @@
+"""What the commands of the promotion chain are given, as actions and on the command line.
+
+A field is an input of the action and an option of the command: its alias is the name of both, its
+description the text of both. Secrets are never options, whose values other users of a machine can
+read: they come with the action's inputs or from the environment.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, SecretStr
+from pydantic.alias_generators import to_snake
+
+from kalypso_actions.inputs.values import (
+    Commit,
+    CommitId,
+    ConfigFile,
+    Duration,
+    DurationOrOff,
+    EnvironmentName,
+    Flag,
+    Inputs,
+    List,
+    NamespaceScheme,
+    OnFailure,
+    OnSourceFailure,
+    Percent,
+    RepositoryName,
+    Secret,
+)
+
+
+def _kebab(name: str) -> str:
+    return to_snake(name).replace("_", "-")
+
+
+EMPTY = SecretStr("")
+
+
+class ChainInputs(Inputs):
+    """Common to all commands of the chain."""
+
+    model_config = ConfigDict(alias_generator=_kebab, validate_by_name=True)
+
+    token: Annotated[Secret, Field(description="Token for GitHub's API and git.")] = EMPTY
+    app_id: Annotated[
+        str, Field(description="Id of a GitHub App that is used instead of the token.")
+    ] = ""
+    app_private_key: Annotated[
+        Secret, Field(description="The App's private key, as GitHub gives it (PEM).")
+    ] = EMPTY
+    control_plane: Annotated[
+        RepositoryName,
+        Field(description="The control plane, as owner/name; default: the current repository."),
+    ] = ""
+    git_credentials: Annotated[
+        Secret,
+        Field(description="Credentials of other hosts: lines of host-or-URL-prefix=user:token."),
+    ] = EMPTY
+    allowed_repositories: Annotated[
+        List,
+        Field(
+            description="Globs of the repositories that may be registered; default: everything of "
+            "the control plane's owner."
+        ),
+    ] = ()
+    wheelhouse: Annotated[
+        str, Field(description="A folder of wheels to install from, without the network.")
+    ] = ""
+
+
+class PlanInputs(ChainInputs):
+    """Common to what renders."""
+
+    namespace_scheme: Annotated[
+        NamespaceScheme,
+        Field(description="current, or legacy: <environment>-<workspace>-<target>."),
+    ] = "current"
+    config_file: Annotated[
+        ConfigFile, Field(description="current, or legacy: config.yaml for platform-config.yaml.")
+    ] = "current"
+    on_source_failure: Annotated[
+        OnSourceFailure,
+        Field(description="What an unusable registered repository does: last-good or block."),
+    ] = "last-good"
+
+
+EnvironmentInput = Annotated[
+    EnvironmentName, Field(description="The environment, by its Environment object's name.")
+]
+
+
+class CiInputs(PlanInputs):
+    """Inputs of `kalypso ci`."""
+
+    commit: Annotated[
+        CommitId, Field(description="The commit of main to check; default: the current one.")
+    ] = None
+    first_environments: Annotated[
+        List,
+        Field(description="Where CD begins; default: as the Environment objects are annotated."),
+    ] = ()
+    start_cd: Annotated[
+        Literal["auto", "true", "false"],
+        Field(description="auto (on a push to the default branch), true or false."),
+    ] = "auto"
+    cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
+
+
+class CdInputs(ChainInputs):
+    """Inputs of `kalypso cd`."""
+
+    environment: EnvironmentInput
+    commit: Annotated[Commit, Field(description="The commit of main to promote.")]
+    promoted_from: Annotated[
+        str, Field(description="The environment before, or ci; empty: a person started this.")
+    ] = ""
+    mode: Annotated[
+        Literal["commit", "pull-request"],
+        Field(description="How base-repo.yaml is changed: commit or pull-request."),
+    ] = "commit"
+    allow_rollback: Annotated[
+        Flag, Field(description="Allow a commit that is older than the environment's.")
+    ] = False
+    pre_deployment: Annotated[
+        str, Field(description="A command to run before; its exit code decides.")
+    ] = ""
+    schedule_workflow: Annotated[
+        str, Field(description="The workflow file that runs schedule.")
+    ] = "schedule.yaml"
+
+
+class ScheduleInputs(PlanInputs):
+    """Inputs of `kalypso schedule`."""
+
+    environment: EnvironmentInput
+    on_failure: Annotated[
+        OnFailure,
+        Field(description="What a failing assignment does: block, or keep its folder as it is."),
+    ] = "block"
+    max_removal_percent: Annotated[
+        Percent,
+        Field(description="Refuse to remove more of the assignments (and more than 5) at once."),
+    ] = 30
+    allow_removals: Annotated[Flag, Field(description="Let such a removal pass.")] = False
+    auto_merge: Annotated[
+        Literal["none", "tracking-only", "always"],
+        Field(description="Which pull requests are merged at once: none, tracking-only, always."),
+    ] = "none"
+    force: Annotated[
+        Flag, Field(description="Propose again what people have closed or reverted.")
+    ] = False
+    branch_prefix: Annotated[
+        str, Field(description="Begins the names of our branches.", pattern=r"^[\w./-]+$")
+    ] = "kalypso/"
+    labels: Annotated[List, Field(description="More labels for our pull requests.")] = ()
+    check_promote_workflow: Annotated[
+        str, Field(description="The workflow file that runs check-promote.")
+    ] = "check-promote.yaml"
+
+
+class NotifyInputs(ChainInputs):
+    """Inputs of `kalypso notify`."""
+
+    control_plane: Annotated[
+        RepositoryName, Field(description="The control plane, as owner/name.", min_length=1)
+    ]
+    workflow: Annotated[
+        str, Field(description="The workflow file there that runs check-promote.")
+    ] = "check-promote.yaml"
+    environment: Annotated[
+        str, Field(description="Narrows it to one environment; default: all of this branch.")
+    ] = ""
+
+
+class CheckPromoteInputs(ChainInputs):
+    """Inputs of `kalypso check-promote`."""
+
+    environment: EnvironmentInput
+    promoted_commit: Annotated[
+        CommitId, Field(description="The promoted commit; empty: a configuration change.")
+    ] = None
+    gitops_commit: Annotated[Commit, Field(description="The merged commit of the GitOps branch.")]
+    gitops_repository: Annotated[
+        RepositoryName,
+        Field(description="The GitOps repository, as owner/name; default: the only one."),
+    ] = ""
+    next_environment: Annotated[
+        List, Field(description="Where it goes on; default: as the Environment is annotated.")
+    ] = ()
+    timeout: Annotated[Duration, Field(description="How long to wait for the clusters.")] = (
+        timedelta(minutes=30)
+    )
+    poll_interval: Annotated[Duration, Field(description="How often to look at them.")] = timedelta(
+        seconds=15
+    )
+    grace_period: Annotated[
+        Duration, Field(description="How long a failure must last, and an absence.")
+    ] = timedelta(minutes=2)
+    stale_after: Annotated[
+        DurationOrOff, Field(description="Clusters silent for so long are stale; or off.")
+    ] = None
+    min_compliant: Annotated[
+        Percent, Field(description="Share of clusters that must comply, also in each cluster type.")
+    ] = 100
+    missing: Annotated[
+        Literal["fail", "warn"],
+        Field(description="What a cluster type without a cluster does: fail or warn."),
+    ] = "fail"
+    require_targets: Annotated[
+        Flag, Field(description="Whether a branch that no cluster follows is a failure.")
+    ] = True
+    ignore_clusters: Annotated[
+        List, Field(description="Globs of resource ids of clusters that do not count.")
+    ] = ()
+    post_deployment: Annotated[
+        str, Field(description="A command to run after; its exit code decides.")
+    ] = ""
+    cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
+    started_at: Annotated[
+        str, Field(description="When the waiting began, for a run that goes on with it.")
+    ] = ""
+    azure_client_id: Annotated[str, Field(description="Client id for OIDC.")] = ""
+    azure_tenant_id: Annotated[str, Field(description="Tenant id for OIDC.")] = ""
+    azure_scopes: Annotated[
+        List, Field(description="Subscriptions or management groups of the clusters.")
+    ] = ()
+    azure_cloud: Annotated[
+        Literal["public", "usgov", "china"], Field(description="public, usgov or china.")
+    ] = "public"
+    azure_credentials: Annotated[
+        Secret, Field(description="JSON of a service principal with a secret, instead of OIDC.")
+    ] = EMPTY
+
+
+class PollInputs(ChainInputs):
+    """Inputs of `kalypso poll`."""
+
+    environments: Annotated[List, Field(description="Which environments; default: all.")] = ()
+    schedule_workflow: Annotated[
+        str, Field(description="The workflow file that runs schedule.")
+    ] = "schedule.yaml"

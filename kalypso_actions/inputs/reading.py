@@ -1,0 +1,63 @@
+"""Where the inputs of a command of the chain come from.
+
+options            what was typed on the command line; they come first
+KALYPSO_INPUTS     the action's inputs, as JSON
+the environment    secrets, for whoever runs a command outside of an action
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.chain import ChainInputs
+
+Model = TypeVar("Model", bound=ChainInputs)
+
+ACTION_INPUTS: Final = "KALYPSO_INPUTS"
+
+SECRETS: Final[Mapping[str, tuple[str, ...]]] = {
+    "token": ("KALYPSO_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"),
+    "app-id": ("KALYPSO_APP_ID",),
+    "app-private-key": ("KALYPSO_APP_PRIVATE_KEY",),
+    "git-credentials": ("KALYPSO_GIT_CREDENTIALS",),
+    "azure-credentials": ("AZURE_CREDENTIALS",),
+    "azure-client-id": ("AZURE_CLIENT_ID",),
+    "azure-tenant-id": ("AZURE_TENANT_ID",),
+    "azure-scopes": ("AZURE_SCOPES",),
+}
+"""Input -> the variables that stand in for it, the first that is set."""
+
+
+def collect_inputs(
+    model: type[Model], options: Mapping[str, Any], environment: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the model is to be made of, by the inputs' names.
+
+    An empty input is one that was not given, as GitHub hands on what a workflow leaves out. Raises
+    UsageError for a KALYPSO_INPUTS that is no JSON object of texts.
+    """
+    known = {field.alias or name for name, field in model.model_fields.items()}
+    given: dict[str, Any] = {}
+    for name, variables in SECRETS.items():
+        value = next((environment[one] for one in variables if environment.get(one)), "")
+        if name in known and value:
+            given[name] = value
+    given |= _action_inputs(environment)
+    given |= {name: value for name, value in options.items() if value not in (None, "", [], ())}
+    return given
+
+
+def _action_inputs(environment: Mapping[str, str]) -> dict[str, str]:
+    text = environment.get(ACTION_INPUTS, "")
+    if not text:
+        return {}
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{ACTION_INPUTS} is no JSON") from error
+    if not isinstance(given, dict) or not all(isinstance(one, str) for one in given.values()):
+        raise UsageError(f"{ACTION_INPUTS} is no JSON object of texts")
+    return {name: value for name, value in given.items() if value}

@@ -1,0 +1,105 @@
+"""The values that inputs of several commands are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Annotated, Final, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic_core import PydanticCustomError
+
+from kalypso_actions.model.names import object_name_fault
+from kalypso_actions.model.object_ids import is_commit_id
+
+Value = TypeVar("Value")
+
+NamespaceScheme = Literal["current", "legacy"]
+ConfigFile = Literal["current", "legacy"]
+OnFailure = Literal["block", "keep"]
+OnSourceFailure = Literal["last-good", "block"]
+
+DURATION: Final = re.compile(r"([0-9]+)(s|m|h)")
+UNITS: Final = {"s": 1, "m": 60, "h": 3600}
+PERCENT: Final = re.compile(r"([0-9]{1,3})%?")
+OWNER_AND_NAME: Final = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
+
+
+class Inputs(BaseModel):
+    """Common to all commands."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    output: Literal["text", "json"] = "text"
+    verbose: bool = False
+
+
+def _fault(kind: str, value: object, wanted: str) -> PydanticCustomError:
+    return PydanticCustomError(kind, "{value} {wanted}", {"value": repr(value), "wanted": wanted})
+
+
+def _environment_name(name: str) -> str:
+    fault = object_name_fault(name)
+    if fault:
+        raise _fault("environment", name, fault)
+    return name
+
+
+def _commit(text: str | None) -> str | None:
+    if text is not None and not is_commit_id(text):
+        raise _fault("commit", text, "is not a full commit id")
+    return text
+
+
+def _texts(parse: Callable[[str], Value]) -> Callable[[object], object]:
+    """Texts are parsed; values that are parsed already stay."""
+    return lambda given: parse(given.strip()) if isinstance(given, str) else given
+
+
+def _flag(text: str) -> bool:
+    if text not in {"true", "false"}:
+        raise _fault("flag", text, "is neither true nor false")
+    return text == "true"
+
+
+def _duration(text: str) -> timedelta:
+    found = DURATION.fullmatch(text)
+    if not found:
+        raise _fault("duration", text, "is no duration; write for example 90s, 5m or 2h")
+    return timedelta(seconds=int(found[1]) * UNITS[found[2]])
+
+
+def _duration_or_off(text: str) -> timedelta | None:
+    return None if text == "off" else _duration(text)
+
+
+def _percent(text: str) -> int:
+    found = PERCENT.fullmatch(text)
+    if not found or int(found[1]) > 100:
+        raise _fault("percent", text, "is no percentage from 0% to 100%")
+    return int(found[1])
+
+
+def _list(text: str) -> tuple[str, ...]:
+    """Separated by commas or lines."""
+    return tuple(item.strip() for item in re.split(r"[,\n]", text) if item.strip())
+
+
+def _repository(text: str) -> str:
+    if text and not OWNER_AND_NAME.fullmatch(text):
+        raise _fault("repository", text, "is not of the form owner/name")
+    return text
+
+
+EnvironmentName = Annotated[str, BeforeValidator(_environment_name)]
+CommitId = Annotated[str | None, BeforeValidator(_commit)]
+Commit = Annotated[str, BeforeValidator(_commit)]
+Flag = Annotated[bool, BeforeValidator(_texts(_flag))]
+Duration = Annotated[timedelta, BeforeValidator(_texts(_duration))]
+DurationOrOff = Annotated[timedelta | None, BeforeValidator(_texts(_duration_or_off))]
+Percent = Annotated[int, BeforeValidator(_texts(_percent)), Field(ge=0, le=100)]
+List = Annotated[tuple[str, ...], BeforeValidator(_texts(_list))]
+RepositoryName = Annotated[str, BeforeValidator(_texts(_repository))]
+Secret = SecretStr
+"""Shown as asterisks wherever it is printed by mistake."""

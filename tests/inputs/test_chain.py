@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pydantic import SecretStr, ValidationError
+
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.chain import (
+    CdInputs,
+    ChainInputs,
+    CheckPromoteInputs,
+    CiInputs,
+    NotifyInputs,
+    PollInputs,
+    ScheduleInputs,
+)
+from kalypso_actions.inputs.reading import collect_inputs
+
+COMMIT = "a" * 40
+COMMANDS: tuple[type[ChainInputs], ...] = (
+    *(CiInputs, CdInputs, ScheduleInputs, NotifyInputs, CheckPromoteInputs, PollInputs),
+)
+CHECK = {"environment": "dev", "gitops-commit": COMMIT}
+
+
+@pytest.mark.parametrize("model", COMMANDS)
+def test_every_input_is_described(model: type[ChainInputs]) -> None:
+    for name, field in model.model_fields.items():
+        if name not in {"output", "verbose"}:
+            assert field.description, name
+            assert field.description.endswith((".", "."))
+            assert field.alias == name.replace("_", "-")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("timeout", "90s", timedelta(seconds=90)),
+        ("timeout", "5m", timedelta(minutes=5)),
+        ("timeout", "2h", timedelta(hours=2)),
+        ("stale-after", "off", None),
+        ("stale-after", "10m", timedelta(minutes=10)),
+        ("min-compliant", "95%", 95),
+        ("min-compliant", "95", 95),
+        ("require-targets", "false", False),
+        ("ignore-clusters", "a, b\nc\n", ("a", "b", "c")),
+        ("gitops-repository", "acme/fleet-gitops", "acme/fleet-gitops"),
+    ],
+)
+def test_values(name: str, text: str, value: object) -> None:
+    inputs = CheckPromoteInputs.model_validate({**CHECK, name: text})
+    assert getattr(inputs, name.replace("-", "_")) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("timeout", "90", "'90' is no duration"),
+        ("timeout", "-5m", "is no duration"),
+        ("timeout", "off", "is no duration"),
+        ("min-compliant", "101%", "is no percentage"),
+        ("min-compliant", "few", "is no percentage"),
+        ("require-targets", "yes", "'yes' is neither true nor false"),
+        ("require-targets", "True", "is neither true nor false"),
+        ("gitops-commit", "main", "'main' is not a full commit id"),
+        ("gitops-repository", "https://github.com/a/b", "is not of the form owner/name"),
+        ("missing", "ignore", "Input should be 'fail' or 'warn'"),
+        ("environment", "../dev", "'../dev'"),
+        ("bogus", "x", "Extra inputs are not permitted"),
+    ],
+)
+def test_what_is_refused(name: str, text: str, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        CheckPromoteInputs.model_validate({**CHECK, name: text})
+
+
+def collected(
+    model: type[ChainInputs], options: dict[str, Any], **environment: str
+) -> dict[str, Any]:
+    return collect_inputs(model, options, environment)
+
+
+def test_options_come_before_the_actions_inputs_and_those_before_the_environment() -> None:
+    action = json.dumps({"environment": "dev", "commit": COMMIT, "token": "from-action"})
+    variables = {"KALYPSO_INPUTS": action, "GITHUB_TOKEN": "from-job"}
+    assert collected(CdInputs, {"environment": "stage", "mode": None}, **variables) == {
+        "environment": "stage",
+        "commit": COMMIT,
+        "token": "from-action",
+    }
+    assert collected(CdInputs, {}, GITHUB_TOKEN="job", KALYPSO_TOKEN="ours") == {"token": "ours"}
+
+
+def test_an_empty_input_was_not_given() -> None:
+    action = json.dumps({"environment": "", "token": ""})
+    assert collected(CdInputs, {}, KALYPSO_INPUTS=action, GITHUB_TOKEN="job") == {"token": "job"}
+
+
+def test_a_command_gets_only_the_variables_that_it_has_inputs_for() -> None:
+    variables = {"AZURE_CLIENT_ID": "id", "AZURE_CREDENTIALS": "{}", "GITHUB_TOKEN": "t"}
+    assert collected(CiInputs, {}, **variables) == {"token": "t"}
+    assert set(collected(CheckPromoteInputs, {}, **variables)) == {
+        *("token", "azure-client-id", "azure-credentials"),
+    }
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}', '"x"'])
+def test_action_inputs_that_are_none(text: str) -> None:
+    with pytest.raises(UsageError, match="KALYPSO_INPUTS is no JSON"):
+        collected(CiInputs, {}, KALYPSO_INPUTS=text)
+
+
+@pytest.mark.parametrize("model", COMMANDS)
+def test_no_secret_is_shown(model: type[ChainInputs]) -> None:
+    fields = {
+        "environment": "dev",
+        "commit": COMMIT,
+        "gitops-commit": COMMIT,
+        "control-plane": "acme/fleet",
+    }
+    known = {field.alias for field in model.model_fields.values()}
+    given = {name: value for name, value in fields.items() if name in known}
+    secrets = {
+        field.alias: "s3cret"
+        for field in model.model_fields.values()
+        if field.annotation is SecretStr
+    }
+    assert {"token", "app-private-key", "git-credentials"} <= secrets.keys()
+    inputs = model.model_validate(given | secrets)
+    assert "s3cret" not in f"{inputs!r} {inputs} {inputs.model_dump_json()}"
