@@ -1,0 +1,205 @@
+"""A GitHub App's tokens: one for each owner, found by where the App is installed.
+
+https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import quote
+
+from github.Auth import AppAuth as Signer
+from jwt import PyJWTError
+
+from kalypso_actions.clients.github.exchange import Json, LostError, RefusedError, Request
+from kalypso_actions.clients.github.refusals import GitHubError, refusal, unanswered, words
+from kalypso_actions.clients.github.server import GitHubServer
+from kalypso_actions.clients.github.transport import Transport
+from kalypso_actions.errors import Location, UsageError
+
+MARGIN: Final = timedelta(minutes=5)
+"""A token ends after an hour. It is renewed earlier, so that what it is given to can still end."""
+
+NO_APP: Final = "Integration not found"
+"""What GitHub answers (404) to an App that it does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppAuth:
+    """A GitHub App: its id (or client id) and its private key (PEM).
+
+    `repositories` (owner/name) and `permissions` (`contents` -> `write`) narrow its tokens to what
+    is needed; empty: whatever the App was granted.
+    """
+
+    app_id: str
+    private_key: str = field(repr=False)
+    repositories: tuple[str, ...] = ()
+    permissions: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # A key that went through a variable of one line has its line ends spelled out.
+        key = self.private_key.strip().replace("\\n", "\n")
+        object.__setattr__(self, "private_key", key)
+        object.__setattr__(self, "app_id", self.app_id.strip())
+        if not self.app_id:
+            raise UsageError("the GitHub App's id is empty")
+        self.sign()
+
+    def sign(self) -> str:
+        """A token of the App itself, good for five minutes. Raises UsageError for a faulty key."""
+        try:
+            return Signer(self.app_id, self.private_key).token
+        except (AssertionError, TypeError, ValueError, PyJWTError):
+            raise UsageError(
+                "the GitHub App's private key cannot be used",
+                advice="give the whole content of the .pem file that GitHub made for the App",
+            ) from None
+
+
+class NotInstalledError(GitHubError):
+    """The App is not installed for the owner."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    text: str = field(repr=False)
+    expires: datetime
+
+
+class Installations:
+    """Tokens of an App, by owner; safe to use from several threads."""
+
+    def __init__(
+        self,
+        app: AppAuth,
+        server: GitHubServer,
+        transport: Transport,
+        now: Callable[[], datetime],
+        mask: Callable[[str], object],
+    ) -> None:
+        self._app = app
+        self._server = server
+        self._transport = transport
+        self._now = now
+        self._mask = mask
+        self._lock = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+        self._ids: dict[str, int] = {}
+        self._tokens: dict[str, _Token] = {}
+
+    def token(self, owner: str) -> str:
+        """A token for the owner's repositories that is valid for a while yet.
+
+        Raises NotInstalledError, and GitHubError saying what to change.
+        """
+        key = owner.lower()
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            known = self._tokens.get(key)
+            if known is None or known.expires - MARGIN <= self._now():
+                known = self._tokens[key] = self._new_token(owner)
+            return known.text
+
+    def _new_token(self, owner: str) -> _Token:
+        what = f"the GitHub App {self._app.app_id} gets no token for {owner}"
+        try:
+            return self._request_token(owner)
+        except RefusedError as error:
+            raise self._refusal(error, owner, what) from None
+        except LostError as error:
+            raise unanswered(error, owner, what) from None
+
+    def _request_token(self, owner: str) -> _Token:
+        content = self._narrowed(owner)
+        key = owner.lower()
+        if key not in self._ids:
+            self._ids[key] = self._installation(owner)
+        path = f"/app/installations/{self._ids[key]}/access_tokens"
+        answer = self._send("POST", path, content)
+        token = str(answer["token"])
+        self._mask(token)
+        return _Token(token, datetime.fromisoformat(answer["expires_at"]))
+
+    def _narrowed(self, owner: str) -> Json:
+        """The request for a token: repositories by their names, and permissions."""
+        content: dict[str, Json] = {}
+        if self._app.repositories:
+            pairs = [repository.split("/", 1) for repository in self._app.repositories]
+            names = [name for holder, name in pairs if holder.lower() == owner.lower()]
+            if not names:
+                raise GitHubError(
+                    f"the GitHub App's token is asked for {', '.join(self._app.repositories)} only",
+                    Location(owner),
+                    f"add the repository of {owner} to them",
+                )
+            content["repositories"] = names
+        if self._app.permissions:
+            content["permissions"] = dict(self._app.permissions)
+        return content
+
+    def _installation(self, owner: str) -> int:
+        """Where the App is installed; GitHub has a path for organizations and one for people."""
+        name = quote(owner, safe="")
+        try:
+            found = self._send("GET", f"/orgs/{name}/installation")
+        except RefusedError as error:
+            if error.answer.status != 404 or words(error.answer.body) == NO_APP:
+                raise
+            found = self._send("GET", f"/users/{name}/installation")
+        if found.get("suspended_at"):
+            raise self._suspended(owner)
+        return int(found["id"])
+
+    def _send(self, method: str, path: str, body: Json = None) -> Json:
+        """As the App itself. A second token in place of a lost one harms nobody."""
+        request = Request(
+            method,
+            self._server.api(path),
+            lambda: f"Bearer {self._app.sign()}",
+            body=body,
+            idempotent=True,
+            account="the App",
+        )
+        return self._transport.send(request).body
+
+    def _refusal(self, error: RefusedError, owner: str, what: str) -> GitHubError:
+        status, said = error.answer.status, words(error.answer.body)
+        if status == 401 or said == NO_APP:
+            return GitHubError(
+                f"{what}: GitHub does not know the App by this id and key: {said}",
+                Location(owner),
+                "check the App's id, its private key, and this machine's clock",
+                status=status,
+                reason=said,
+            )
+        if status == 404:
+            return NotInstalledError(
+                f"the GitHub App {self._app.app_id} is not installed for {owner}",
+                Location(owner),
+                f"install it for {owner} on the App's page, with the repositories that are used",
+                status=status,
+                reason=said,
+            )
+        if status == 403 and "suspended" in said:
+            return self._suspended(owner)
+        found = refusal(error, owner, what, self._now())
+        if status != 422:
+            return found
+        advice = "grant the App these permissions and repositories, and accept them where installed"
+        return GitHubError(
+            found.problem.message, Location(owner), advice, status=status, reason=said
+        )
+
+    def _suspended(self, owner: str) -> GitHubError:
+        return GitHubError(
+            f"the GitHub App {self._app.app_id} is suspended for {owner}",
+            Location(owner),
+            f"lift the suspension in the settings of {owner} (GitHub Apps)",
+            status=403,
+        )

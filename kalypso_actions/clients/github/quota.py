@@ -1,0 +1,60 @@
+"""How much of GitHub's quota was used, and how much is left."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+
+@dataclass(slots=True)
+class _Use:
+    requests: int = 0
+    limit: int | None = None
+    remaining: int | None = None
+    reset: int | None = None
+
+
+class Quota:
+    """Requests by account and resource (`core`, `graphql`); safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._uses: dict[tuple[str, str], _Use] = {}
+
+    def count(self, account: str, path: str, headers: Mapping[str, str]) -> None:
+        """One more request, by its answer. Servers without rate limits tell nothing of them."""
+        usual = "graphql" if path.endswith("/graphql") else "core"
+        key = (account, headers.get("x-ratelimit-resource", usual))
+        with self._lock:
+            use = self._uses.setdefault(key, _Use())
+            use.requests += 1
+            use.limit = _number(headers, "x-ratelimit-limit", use.limit)
+            use.remaining = _number(headers, "x-ratelimit-remaining", use.remaining)
+            use.reset = _number(headers, "x-ratelimit-reset", use.reset)
+
+    @property
+    def requests(self) -> int:
+        """How many requests there were, all in all."""
+        with self._lock:
+            return sum(use.requests for use in self._uses.values())
+
+    def lines(self) -> tuple[str, ...]:
+        """For the log at the end: one line for each account and resource."""
+        with self._lock:
+            return tuple(_line(*key, use) for key, use in sorted(self._uses.items()))
+
+
+def _line(account: str, resource: str, use: _Use) -> str:
+    of = f" of {account}" if account else ""
+    line = f"GitHub API ({resource}{of}): {use.requests} requests"
+    if use.remaining is None or use.limit is None:
+        return line
+    line += f", {use.remaining} of {use.limit} left"
+    return f"{line} until {datetime.fromtimestamp(use.reset, UTC):%H:%M} UTC" if use.reset else line
+
+
+def _number(headers: Mapping[str, str], name: str, before: int | None) -> int | None:
+    text = headers.get(name, "")
+    return int(text) if text.isdigit() else before

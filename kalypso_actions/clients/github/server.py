@@ -1,0 +1,110 @@
+"""Which GitHub it is: github.com, or a company's own server."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from kalypso_actions.errors import KalypsoError, Location, UsageError
+
+API_URL: Final = "https://api.github.com"
+SERVER_URL: Final = "https://github.com"
+
+PORTS: Final = {"http": 80, "https": 443}
+
+
+class ForeignUrlError(KalypsoError):
+    """GitHub names a URL outside of its API: nothing is sent there, above all no credential."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitHubServer:
+    """Where the API answers and where people and git go; neither ends with a slash."""
+
+    api_url: str = API_URL
+    server_url: str = SERVER_URL
+
+    def __post_init__(self) -> None:
+        for name, variable in (("api_url", "GITHUB_API_URL"), ("server_url", "GITHUB_SERVER_URL")):
+            url = getattr(self, name).rstrip("/")
+            _check(url, variable)
+            object.__setattr__(self, name, url)
+
+    @classmethod
+    def of_environment(cls, environment: Mapping[str, str]) -> Self:
+        """As the runner says: GITHUB_API_URL and GITHUB_SERVER_URL; github.com without them.
+
+        Raises UsageError where just one is set: a token for one server must not go to another.
+        """
+        api_url = environment.get("GITHUB_API_URL", "")
+        server_url = environment.get("GITHUB_SERVER_URL", "")
+        if bool(api_url) != bool(server_url):
+            absent = "GITHUB_SERVER_URL" if api_url else "GITHUB_API_URL"
+            raise UsageError(
+                f"{absent} is not set, but its counterpart is",
+                advice="set both, as GitHub Actions does, or neither for github.com",
+            )
+        return cls(api_url, server_url) if api_url else cls()
+
+    @property
+    def graphql_url(self) -> str:
+        """`/graphql` beside the REST API: GitHub Enterprise Server has them in `/api`."""
+        return self.api_url.removesuffix("/v3") + "/graphql"
+
+    def api(self, url: str, *, seen_from: str = "") -> str:
+        """The absolute URL of `url`, which is a path of the API or one that GitHub itself named.
+
+        `seen_from` is the request whose answer named it. Raises ForeignUrlError for another server.
+        """
+        whole = self.api_url + url if not seen_from and url.startswith("/") else url
+        if seen_from:
+            whole = urljoin(seen_from, url)
+        path = urlsplit(self.api_url).path
+        parts = urlsplit(whole)
+        inside = parts.path == path or parts.path.startswith(path + "/")
+        if _origin(parts) == _origin(urlsplit(self.api_url)) and inside:
+            return whole
+        if whole == self.graphql_url:
+            return whole
+        raise ForeignUrlError(
+            f"GitHub names a URL of {parts.scheme}://{parts.hostname}, outside of {self.api_url}",
+            Location(self.api_url),
+            "set GITHUB_API_URL to the URL by which the server itself knows its API",
+        )
+
+    def owner(self, url: str) -> str | None:
+        """Whose repository a git URL of this server names; None for one of another server."""
+        parts = urlsplit(url)
+        server = urlsplit(self.server_url)
+        prefix = server.path + "/"
+        if _origin(parts) != _origin(server) or not parts.path.startswith(prefix):
+            return None
+        return parts.path.removeprefix(prefix).partition("/")[0] or None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _check(url: str, variable: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in PORTS or not parts.hostname or parts.query or parts.fragment:
+        raise UsageError(f"{variable} is no URL of a server: it begins with https:// and a host")
+    if parts.username is not None:
+        raise UsageError(f"{variable} holds a user name", advice="give the token as an input")
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        raise UsageError(
+            f"{variable} is not encrypted: http://{parts.hostname}",
+            advice="use https; plain http is for servers on this machine",
+        )
+
+
+def _origin(parts: SplitResult) -> tuple[str, str, int | None]:
+    return parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme)
