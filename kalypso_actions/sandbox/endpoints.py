@@ -21,9 +21,9 @@ Json = Any
 class Call:
     """One request that may be made.
 
-    `repository` is the one that the path names. `path` is as requested, below `api_url`;
-    `parameters` come from it, `query` from behind the question mark. `body` is the JSON of the
-    request ({} without one), an object but for what sets labels, which may be a list.
+    `repository` is the one that the path names. `path` is as requested, %2F and all, below
+    `api_url`; `parameters` come from it, `query` from behind the question mark. `body` is the
+    JSON of the request ({} without one): an object, or a list where labels are set.
     `api_url` and `server_url` begin the links in answers. The world is locked meanwhile.
     """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from kalypso_actions.sandbox.endpoints import Call
 
@@ -52,7 +52,7 @@ def _link(call: Call, wanted: Wanted, total: int) -> Mapping[str, str]:
         pages["first"] = 1
     if not pages:
         return {}
-    address = f"{call.api_url}{quote(call.path)}"
+    address = f"{call.api_url}{call.path}"
     links = [
         f'<{address}?{urlencode({**call.query, "page": number})}>; rel="{relation}"'
         for relation, number in pages.items()

@@ -112,12 +112,17 @@ class BareRepository:
         entries = listing.entries().values()
         return listing.read([entry.path for entry in entries if entry.mode != SUBMODULE])
 
-    def tree_id(self, revision: str, path: str) -> str | None:
-        """The object id of a folder in a commit; "" is the root."""
+    def object_at(self, revision: str, path: str) -> tuple[str, str] | None:
+        """Id and type (`tree`, `blob`) of what lies at a path of a commit; "" is the root."""
         if "\n" in path:
             return None
         candidates = [f"{one}:{path.strip('/')}" for one in _readings(revision)]
         found = next(self._objects(candidates), None)
+        return (found[0], found[1]) if found else None
+
+    def tree_id(self, revision: str, path: str) -> str | None:
+        """The object id of a folder in a commit; "" is the root."""
+        found = self.object_at(revision, path)
         return found[0] if found and found[1] == "tree" else None
 
     def merge_base(self, first: str, second: str) -> str | None:

@@ -31,17 +31,33 @@ def refusal(
 
     The commits must be in the repository already.
     """
+    reason = ref_refusal(world, repository, ref, before, after, identity)
+    if reason or after is None:
+        return reason
+    return workflows_refusal(world, repository, before, after, identity)
+
+
+def ref_refusal(
+    world: World,
+    repository: Repository,
+    ref: str,
+    before: str | None,
+    after: str | None,
+    identity: Identity,
+) -> str | None:
+    """The same, without a look at which files change."""
     if ref.startswith("refs/pull/"):
         return "deny updating a hidden ref"
-    if ref.startswith(BRANCHES):
-        branch = ref.removeprefix(BRANCHES)
-        if after is None and branch == repository.default_branch:
-            return f"refusing to delete the current branch: {ref}"
-        for rule in of_branch(repository, branch):
-            reason = _rule_refusal(world, repository, rule, before, after, identity)
-            if reason:
-                return reason
-    return workflows_refusal(world, repository, before, after, identity) if after else None
+    if not ref.startswith(BRANCHES):
+        return None
+    branch = ref.removeprefix(BRANCHES)
+    if after is None and branch == repository.default_branch:
+        return f"refusing to delete the current branch: {ref}"
+    refusals = (
+        _rule_refusal(world, repository, rule, before, after, identity)
+        for rule in of_branch(repository, branch)
+    )
+    return next(filter(None, refusals), None)
 
 
 def workflows_refusal(

@@ -1,0 +1,92 @@
+"""Comments on issues and pull requests.
+
+https://docs.github.com/rest/issues/comments
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.sandbox.endpoints import Answer, Call, Json, endpoint, invalid
+from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.payloads import issues
+from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.world import Comment, Issue
+
+OF_ISSUE: Final = "/repos/{owner}/{repo}/issues/{issue_number}/comments"
+ONE: Final = "/repos/{owner}/{repo}/issues/comments/{comment_id}"
+READ: Final = ("issues: read", "pull_requests: read")
+WRITE: Final = ("issues: write", "pull_requests: write")
+
+
+@endpoint("GET", OF_ISSUE, *READ, statuses=(200, 404))
+def read_all(call: Call) -> Answer:
+    """Every comment on an issue, the oldest first."""
+    issue = lookups.issue(call)
+    some, headers = page(call, issue.comments)
+    return Answer(200, [_payload(call, issue, comment) for comment in some], headers)
+
+
+@endpoint("POST", OF_ISSUE, *WRITE, statuses=(201, 404, 422))
+def create(call: Call) -> Answer:
+    """A new comment."""
+    issue = lookups.issue(call)
+    now = call.world.now
+    comment = Comment(
+        id=call.world.new_id(),
+        body=_text(call),
+        author=call.identity.login,
+        created_at=now,
+        updated_at=now,
+    )
+    issue.comments.append(comment)
+    issue.updated_at = now
+    answer = _payload(call, issue, comment)
+    return Answer(201, answer, {"location": answer["url"]})
+
+
+@endpoint("GET", ONE, *READ, statuses=(200, 404))
+def read(call: Call) -> Answer:
+    """One comment."""
+    return Answer(200, _payload(call, *_found(call)))
+
+
+@endpoint("PATCH", ONE, *WRITE, statuses=(200, 404, 422))
+def update(call: Call) -> Answer:
+    """Another text."""
+    issue, comment = _found(call)
+    comment.body = _text(call)
+    comment.updated_at = call.world.now
+    return Answer(200, _payload(call, issue, comment))
+
+
+@endpoint("DELETE", ONE, *WRITE, statuses=(204, 404))
+def delete(call: Call) -> Answer:
+    """Take a comment away."""
+    issue, comment = _found(call)
+    issue.comments = [one for one in issue.comments if one.id != comment.id]
+    return Answer(204)
+
+
+def _text(call: Call) -> str:
+    body = bodies.required_text(call.body, "body")
+    if not body.strip():
+        raise invalid("IssueComment", "body", "missing_field")
+    if len(body) > bodies.LONGEST:
+        message = f"Body is too long (maximum is {bodies.LONGEST} characters)"
+        raise invalid("IssueComment", "data", "unprocessable", message)
+    return body
+
+
+def _found(call: Call) -> tuple[Issue, Comment]:
+    wanted = call.parameters["comment_id"]
+    for issue in call.named_repository.issues.values():
+        for comment in issue.comments:
+            if str(comment.id) == wanted:
+                return issue, comment
+    raise lookups.not_found()
+
+
+def _payload(call: Call, issue: Issue, comment: Comment) -> Json:
+    return issues.comment(View.of(call), call.named_repository, issue, comment)

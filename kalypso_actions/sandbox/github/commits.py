@@ -1,0 +1,168 @@
+"""Commits, comparisons of them, and the pull requests that brought them.
+
+https://docs.github.com/rest/commits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
+from kalypso_actions.sandbox.github import lookups
+from kalypso_actions.sandbox.pages import Wanted, page
+from kalypso_actions.sandbox.payloads import commits, pull_requests
+from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.repositories import GitCommit
+from kalypso_actions.sandbox.world import PullRequest
+
+MOST_FILES: Final = 300
+MOST_COMMITS: Final = 250
+"""Of a comparison, where no page is asked for: the last ones."""
+
+
+@endpoint(
+    "GET",
+    "/repos/{owner}/{repo}/git/commits/{commit_sha}",
+    "contents: read",
+    statuses=(200, 404, 409),
+)
+def read_git_commit(call: Call) -> Answer:
+    """What git knows of a commit."""
+    found = lookups.commit(call, call.parameters["commit_sha"])
+    return Answer(200, commits.git_commit(View.of(call), call.named_repository, found))
+
+
+@endpoint("GET", "/repos/{owner}/{repo}/commits/{ref}", "contents: read", statuses=(200, 409, 422))
+def read(call: Call) -> Answer:
+    """A commit with the files that it changes against its first parent."""
+    view, repository = View.of(call), call.named_repository
+    found = lookups.commit(call, call.parameters["ref"], status=422)
+    parent = found.parents[0] if found.parents else None
+    changes = call.world.git(repository).differences(parent, found.id)
+    wanted = Wanted.of(call.query, usual=MOST_FILES, most=MOST_FILES)
+    some, headers = page(call, changes, wanted)
+    additions = sum(change.additions for change in changes)
+    deletions = sum(change.deletions for change in changes)
+    answer = {
+        **commits.full(view, repository, found),
+        "stats": {
+            "total": additions + deletions,
+            "additions": additions,
+            "deletions": deletions,
+        },
+        "files": [commits.changed_file(view, repository, change, found.id) for change in some],
+    }
+    return Answer(200, answer, headers)
+
+
+@endpoint(
+    "GET",
+    "/repos/{owner}/{repo}/commits/{commit_sha}/pulls",
+    "pull_requests: read",
+    statuses=(200, 409, 422),
+)
+def read_pull_requests(call: Call) -> Answer:
+    """The merged pull requests that brought a commit; open ones too while it is not merged.
+
+    A branch's name asks for those of the branch.
+    """
+    view, repository = View.of(call), call.named_repository
+    revision = call.parameters["commit_sha"]
+    git = call.world.git(repository)
+    found = lookups.commit(call, revision, status=422).id
+    default = git.head(repository.default_branch)
+    merged_only = default is not None and git.is_ancestor(found, default)
+    answer = [
+        pull_requests.simple(view, repository, issue, issue.pull_request)
+        for issue in repository.issues.values()
+        if issue.pull_request
+        and (issue.pull_request.merged_at or (issue.state == "open" and not merged_only))
+        and _brought(call, issue.pull_request, found)
+    ]
+    some, headers = page(call, answer)
+    return Answer(200, some, headers)
+
+
+@endpoint("GET", "/repos/{owner}/{repo}/compare/{basehead}", "contents: read", statuses=(200, 404))
+def compare(call: Call) -> Answer:
+    """What the head has that the base has not: commits in pages, files on the first page."""
+    base, head = (_side(call, name) for name in _names(call))
+    git = call.world.git(call.named_repository)
+    fork = git.merge_base(base.id, head.id)
+    if fork is None:
+        raise RefusedError(404, f"No common ancestor between {base.id} and {head.id}.")
+    ahead = git.commits_between(base.id, head.id)
+    behind = git.commits_between(head.id, base.id)
+    if "page" in call.query or "per_page" in call.query:
+        wanted = Wanted.of(call.query, usual=MOST_COMMITS, most=MOST_COMMITS)
+        some, headers = page(call, ahead, wanted)
+    else:
+        wanted, some, headers = Wanted(1, MOST_COMMITS), ahead[-MOST_COMMITS:], {}
+    answer = _comparison(call, base, head, git.commit(fork))
+    answer |= {
+        "status": _relation(ahead, behind),
+        "ahead_by": len(ahead),
+        "behind_by": len(behind),
+        "total_commits": len(ahead),
+        "commits": [commits.full(View.of(call), call.named_repository, one) for one in some],
+        "files": _files(call, fork, head.id) if wanted.number == 1 else [],
+    }
+    return Answer(200, answer, headers)
+
+
+def _brought(call: Call, pull_request: PullRequest, commit: str) -> bool:
+    """Whether a commit is one of the pull request's own, or the one that merged it."""
+    if pull_request.merged_at and pull_request.merge_commit == commit:
+        return True
+    if pull_request.head_commit == commit:
+        return True
+    git = call.world.git(call.named_repository)
+    if not git.is_ancestor(commit, pull_request.head_commit):
+        return False
+    return not git.is_ancestor(commit, pull_request.base_commit)
+
+
+def _names(call: Call) -> Sequence[str]:
+    names = call.parameters["basehead"].split("...")
+    if len(names) != 2:
+        raise lookups.not_found()
+    return names
+
+
+def _side(call: Call, name: str) -> GitCommit:
+    """`revision` or `owner:revision`; forks are not known."""
+    owner, colon, revision = name.rpartition(":")
+    if colon and owner.lower() != call.named_repository.owner.lower():
+        raise lookups.not_found()
+    return lookups.known_commit(call, revision)
+
+
+def _comparison(call: Call, base: GitCommit, head: GitCommit, fork: GitCommit) -> dict[str, Json]:
+    view, repository = View.of(call), call.named_repository
+    page_url = f"{view.html(repository)}/compare"
+    span = "...".join(_names(call))
+    ids = f"{repository.owner}:{base.id[:7]}...{repository.owner}:{head.id[:7]}"
+    return {
+        "url": f"{view.api(repository)}/compare/{span}",
+        "html_url": f"{page_url}/{span}",
+        "permalink_url": f"{page_url}/{ids}",
+        "diff_url": f"{page_url}/{span}.diff",
+        "patch_url": f"{page_url}/{span}.patch",
+        "base_commit": commits.full(view, repository, base),
+        "merge_base_commit": commits.full(view, repository, fork),
+    }
+
+
+def _relation(ahead: Sequence[GitCommit], behind: Sequence[GitCommit]) -> str:
+    if ahead and behind:
+        return "diverged"
+    if ahead:
+        return "ahead"
+    return "behind" if behind else "identical"
+
+
+def _files(call: Call, base: str, head: str) -> list[Json]:
+    view, repository = View.of(call), call.named_repository
+    changes = call.world.git(repository).differences(base, head)[:MOST_FILES]
+    return [commits.changed_file(view, repository, change, head) for change in changes]

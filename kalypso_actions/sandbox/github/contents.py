@@ -1,0 +1,79 @@
+"""Files and folders of a commit.
+
+https://docs.github.com/rest/repos/contents
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import quote
+
+from kalypso_actions.sandbox.endpoints import Answer, Call, Json, endpoint
+from kalypso_actions.sandbox.github import lookups
+from kalypso_actions.sandbox.payloads.view import View
+
+MOST_ENTRIES: Final = 1000
+"""A longer folder is cut without a word."""
+
+LARGEST: Final = 1_000_000
+"""Bytes of a file that is told with its content."""
+
+
+@endpoint("GET", "/repos/{owner}/{repo}/contents/{path}", "contents: read", statuses=(200, 404))
+def read(call: Call) -> Answer:
+    """A file with its content, or what is in a folder."""
+    path = call.parameters["path"].strip("/")
+    ref = call.query.get("ref") or call.named_repository.default_branch
+    git = call.world.git(call.named_repository)
+    files = git.files(lookups.known_commit(call, ref).id)
+    if path in files:
+        return Answer(200, _file(call, ref, path, files[path]))
+    names = _names_in(files, f"{path}/" if path else "")
+    if not names:
+        raise lookups.not_found()
+    entries = []
+    for name in names[:MOST_ENTRIES]:
+        below = f"{path}/{name}" if path else name
+        content = files.get(below)
+        kind = "dir" if content is None else "file"
+        entries.append(_entry(call, ref, below, kind, len(content or b"")))
+    return Answer(200, entries)
+
+
+def _names_in(files: Mapping[str, bytes], folder: str) -> list[str]:
+    below = [path.removeprefix(folder) for path in files if path.startswith(folder)]
+    return sorted({path.partition("/")[0] for path in below})
+
+
+def _file(call: Call, ref: str, path: str, content: bytes) -> Json:
+    told = content if len(content) <= LARGEST else b""
+    return {
+        **_entry(call, ref, path, "file", len(content)),
+        "content": base64.encodebytes(told).decode(),
+        "encoding": "base64" if len(content) <= LARGEST else "none",
+    }
+
+
+def _entry(call: Call, ref: str, path: str, kind: str, size: int) -> Json:
+    view, repository = View.of(call), call.named_repository
+    found = call.world.git(repository).object_at(ref, path)
+    sha = found[0] if found else ""
+    url = f"{view.api(repository)}/contents/{quote(path)}?ref={quote(ref)}"
+    what, git_what = ("blob", "blobs") if kind == "file" else ("tree", "trees")
+    page = f"{view.html(repository)}/{what}/{quote(ref)}/{quote(path)}"
+    git_url = f"{view.api(repository)}/git/{git_what}/{sha}"
+    raw = f"{view.html(repository)}/raw/{quote(ref)}/{quote(path)}"
+    return {
+        "type": kind,
+        "size": size,
+        "name": path.rpartition("/")[2],
+        "path": path,
+        "sha": sha,
+        "url": url,
+        "git_url": git_url,
+        "html_url": page,
+        "download_url": raw if kind == "file" else None,
+        "_links": {"self": url, "git": git_url, "html": page},
+    }

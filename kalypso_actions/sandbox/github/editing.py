@@ -1,0 +1,86 @@
+"""What issues and pull requests have in common: title, body, and whether they are open."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.sandbox import pull_requests
+from kalypso_actions.sandbox.endpoints import Call, invalid
+from kalypso_actions.sandbox.github import bodies
+from kalypso_actions.sandbox.world import Issue, PullRequest
+
+LONGEST_TITLE: Final = 256
+
+
+def title(call: Call, resource: str) -> str:
+    """The title of a request, which may not be blank."""
+    value = bodies.required_text(call.body, "title").strip()
+    if not value:
+        raise invalid(resource, "title", "missing_field")
+    if len(value) > LONGEST_TITLE:
+        message = f"title is too long (maximum is {LONGEST_TITLE} characters)"
+        raise invalid("Issue", "title", "custom", message)
+    return value
+
+
+def text(call: Call) -> str | None:
+    """The body of a request, which may not be too long."""
+    value = bodies.text(call.body, "body")
+    if value and len(value) > bodies.LONGEST:
+        message = f"body is too long (maximum is {bodies.LONGEST} characters)"
+        raise invalid("Issue", "body", "custom", message)
+    return value
+
+
+def put_state(call: Call, issue: Issue, state: str, reason: str | None = None) -> None:
+    """Close or open; nothing happens where it is so already."""
+    world, repository = call.world, call.named_repository
+    pull_request = issue.pull_request
+    if state == issue.state:
+        issue.state_reason = reason or issue.state_reason
+        return
+    if pull_request is not None:
+        if state == "closed":
+            pull_requests.closed(world, repository, issue, pull_request, call.identity)
+        else:
+            _check_reopening(call, issue, pull_request)
+            pull_requests.reopened(world, repository, issue, pull_request, call.identity)
+        return
+    issue.state = "closed" if state == "closed" else "open"
+    issue.state_reason = reason or ("completed" if state == "closed" else "reopened")
+    issue.closed_at = world.now if state == "closed" else None
+    issue.closed_by = call.identity.login if state == "closed" else ""
+
+
+def _check_reopening(call: Call, issue: Issue, pull_request: PullRequest) -> None:
+    """Not what was merged, nor what lost a branch, nor what another one has taken over."""
+    if pull_request.merged_at:
+        raise _unchangeable("The pull request has been merged.")
+    git = call.world.git(call.named_repository)
+    for branch in (pull_request.head_branch, pull_request.base_branch):
+        if git.head(branch) is None:
+            raise _unchangeable(f"The {branch} branch has been deleted.")
+    head = git.commit(pull_request.head_branch).id
+    if not git.is_ancestor(pull_request.head_commit, head):
+        branch = pull_request.head_branch
+        raise _unchangeable(f"The {branch} branch was force-pushed or recreated.")
+    if git.is_ancestor(head, pull_request.base_branch):
+        raise _unchangeable(f"There are no new commits on the {pull_request.head_branch} branch.")
+    for other in call.named_repository.issues.values():
+        if other.number != issue.number and is_open_between(
+            other, pull_request.head_branch, pull_request.base_branch
+        ):
+            raise _unchangeable(f"There is already an open pull request, #{other.number}.")
+    pull_request.head_commit = head
+
+
+def is_open_between(issue: Issue, head: str, base: str) -> bool:
+    """Whether this is an open pull request of these branches."""
+    one = issue.pull_request
+    if one is None or issue.state == "closed":
+        return False
+    return (one.head_branch, one.base_branch) == (head, base)
+
+
+def _unchangeable(reason: str) -> Exception:
+    return invalid("PullRequest", "state", "custom", f"state cannot be changed. {reason}")

@@ -1,0 +1,94 @@
+"""Issues, among which pull requests are too.
+
+https://docs.github.com/rest/issues/issues
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.sandbox.endpoints import Answer, Call, Json, endpoint
+from kalypso_actions.sandbox.github import bodies, editing, labels, lookups
+from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.payloads import issues
+from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.world import Issue
+
+ISSUES: Final = "/repos/{owner}/{repo}/issues"
+ISSUE: Final = "/repos/{owner}/{repo}/issues/{issue_number}"
+REASONS: Final = ("completed", "not_planned", "duplicate", "reopened")
+
+
+@endpoint("GET", ISSUES, "issues: read", statuses=(200,))
+def read_all(call: Call) -> Answer:
+    """Those that `state`, `labels` and `creator` ask for, as `sort` and `direction` say."""
+    wanted = {name.lower() for name in call.query.get("labels", "").split(",") if name}
+    state = call.query.get("state", "open")
+    creator = call.query.get("creator", "").lower()
+    found = [
+        issue
+        for issue in call.named_repository.issues.values()
+        if state in {"all", issue.state}
+        and wanted <= set(issue.labels)
+        and creator in {"", issue.author.lower()}
+    ]
+    order = call.query.get("sort", "created")
+    found.sort(key=lambda issue: _sorted_by(issue, order))
+    if call.query.get("direction") != "asc":
+        found.reverse()
+    some, headers = page(call, found)
+    return Answer(200, [_payload(call, issue) for issue in some], headers)
+
+
+@endpoint("POST", ISSUES, "issues: write", statuses=(201, 422))
+def create(call: Call) -> Answer:
+    """A new issue, with its labels."""
+    repository, now = call.named_repository, call.world.now
+    wanted = labels.names_in(bodies.listing(call.body, "labels") or [])
+    issue = Issue(
+        id=call.world.new_id(),
+        number=repository.next_number,
+        title=editing.title(call, "Issue"),
+        body=editing.text(call),
+        author=call.identity.login,
+        created_at=now,
+        updated_at=now,
+    )
+    labels.put(call, issue, wanted)
+    repository.next_number += 1
+    repository.issues[issue.number] = issue
+    answer = _payload(call, issue)
+    return Answer(201, answer, {"location": answer["url"]})
+
+
+@endpoint("GET", ISSUE, "issues: read", statuses=(200, 404))
+def read(call: Call) -> Answer:
+    """One issue."""
+    return Answer(200, _payload(call, lookups.issue(call)))
+
+
+@endpoint("PATCH", ISSUE, "issues: write", "pull_requests: write", statuses=(200, 404, 422))
+def update(call: Call) -> Answer:
+    """Another title, body, state, or other labels."""
+    issue, body = lookups.issue(call), call.body
+    state = bodies.choice(call, "state", ("open", "closed"))
+    reason = bodies.choice(call, "state_reason", REASONS)
+    wanted = bodies.listing(body, "labels")
+    title = editing.title(call, "Issue") if body.get("title") is not None else issue.title
+    text = editing.text(call) if "body" in body else issue.body
+    if wanted is not None:
+        labels.put(call, issue, labels.names_in(wanted))
+    if state:
+        editing.put_state(call, issue, state, reason)
+    issue.title, issue.body = title, text
+    issue.updated_at = call.world.now
+    return Answer(200, _payload(call, issue))
+
+
+def _sorted_by(issue: Issue, order: str) -> tuple[object, int]:
+    keys = {"updated": issue.updated_at, "comments": len(issue.comments)}
+    return keys.get(order, issue.created_at), issue.number
+
+
+def _payload(call: Call, issue: Issue) -> Json:
+    return issues.issue(View.of(call), call.named_repository, issue)

@@ -1,0 +1,217 @@
+"""Labels of a repository and of its issues; their names do not differ by case.
+
+https://docs.github.com/rest/issues/labels
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from kalypso_actions.sandbox import events
+from kalypso_actions.sandbox.endpoints import (
+    Answer,
+    Call,
+    Json,
+    RefusedError,
+    endpoint,
+    invalid,
+)
+from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.payloads import issues
+from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.world import Issue, Label
+
+LABELS: Final = "/repos/{owner}/{repo}/labels"
+LABEL: Final = "/repos/{owner}/{repo}/labels/{name}"
+OF_ISSUE: Final = "/repos/{owner}/{repo}/issues/{issue_number}/labels"
+ONE_OF_ISSUE: Final = "/repos/{owner}/{repo}/issues/{issue_number}/labels/{name}"
+READ: Final = ("issues: read", "pull_requests: read")
+WRITE: Final = ("issues: write", "pull_requests: write")
+
+COLOR: Final = re.compile(r"[0-9a-fA-F]{6}")
+LONGEST_NAME: Final = 50
+LONGEST_DESCRIPTION: Final = 100
+MOST_OF_ISSUE: Final = 100
+
+
+@endpoint("GET", LABELS, *READ, statuses=(200,))
+def read_all(call: Call) -> Answer:
+    """Every label of the repository."""
+    some, headers = page(call, list(call.named_repository.labels.values()))
+    return Answer(200, [_payload(call, label) for label in some], headers)
+
+
+@endpoint("POST", LABELS, *WRITE, statuses=(201, 422))
+def create(call: Call) -> Answer:
+    """A new label."""
+    name = bodies.required_text(call.body, "name")
+    if name.lower() in call.named_repository.labels:
+        raise invalid("Label", "name", "already_exists")
+    answer = _payload(call, _made(call, name, call.body))
+    return Answer(201, answer, {"location": answer["url"]})
+
+
+@endpoint("GET", LABEL, *READ, statuses=(200, 404))
+def read(call: Call) -> Answer:
+    """One label."""
+    return Answer(200, _payload(call, _named(call)))
+
+
+@endpoint("PATCH", LABEL, *WRITE, statuses=(200, 404, 422))
+def update(call: Call) -> Answer:
+    """Another name, color or description."""
+    label = _named(call)
+    labels = call.named_repository.labels
+    old, new = label.name.lower(), bodies.text(call.body, "new_name") or label.name
+    if new.lower() != old and new.lower() in labels:
+        raise invalid("Label", "name", "already_exists")
+    label.color, label.description = _looks(call.body, label)
+    label.name = _checked_name(new)
+    labels[new.lower()] = labels.pop(old)
+    for issue in call.named_repository.issues.values():
+        issue.labels = [new.lower() if key == old else key for key in issue.labels]
+    return Answer(200, _payload(call, label))
+
+
+@endpoint("DELETE", LABEL, *WRITE, statuses=(204, 404))
+def delete(call: Call) -> Answer:
+    """Take a label away, from every issue too."""
+    key = _named(call).name.lower()
+    del call.named_repository.labels[key]
+    for issue in call.named_repository.issues.values():
+        issue.labels = [one for one in issue.labels if one != key]
+    return Answer(204)
+
+
+@endpoint("GET", OF_ISSUE, *READ, statuses=(200, 404))
+def read_of_issue(call: Call) -> Answer:
+    """The labels of an issue."""
+    issue = lookups.issue(call)
+    some, headers = page(call, issues.labels(View.of(call), call.named_repository, issue))
+    return Answer(200, some, headers)
+
+
+@endpoint("POST", OF_ISSUE, *WRITE, statuses=(200, 404, 422))
+def add(call: Call) -> Answer:
+    """Add labels to an issue; those that the repository has not are made."""
+    issue = lookups.issue(call)
+    put(call, issue, [*issue.labels, *_wanted(call)])
+    return _labels(call, issue)
+
+
+@endpoint("PUT", OF_ISSUE, *WRITE, statuses=(200, 404, 422))
+def replace(call: Call) -> Answer:
+    """Give an issue these labels and no others."""
+    issue = lookups.issue(call)
+    put(call, issue, _wanted(call))
+    return _labels(call, issue)
+
+
+@endpoint("DELETE", OF_ISSUE, *WRITE, statuses=(204, 404))
+def remove_all(call: Call) -> Answer:
+    """Take every label from an issue."""
+    put(call, lookups.issue(call), [])
+    return Answer(204)
+
+
+@endpoint("DELETE", ONE_OF_ISSUE, *WRITE, statuses=(200, 404))
+def remove(call: Call) -> Answer:
+    """Take one label from an issue."""
+    issue = lookups.issue(call)
+    name = call.parameters["name"].lower()
+    if name not in issue.labels:
+        raise RefusedError(404, "Label does not exist")
+    put(call, issue, [key for key in issue.labels if key != name])
+    return _labels(call, issue)
+
+
+def put(call: Call, issue: Issue, names: list[str]) -> None:
+    """Let an issue have these labels; unknown ones are made. Pull requests tell of each change."""
+    before = list(issue.labels)
+    for name in names:
+        if name.lower() not in call.named_repository.labels:
+            _made(call, name, {})
+    after = list(dict.fromkeys(name.lower() for name in names))
+    if len(after) > MOST_OF_ISSUE:
+        raise invalid("Issue", "labels")
+    if after == before:
+        return
+    issue.labels = after
+    issue.updated_at = call.world.now
+    _tell(call, issue, "labeled", [key for key in after if key not in before])
+    _tell(call, issue, "unlabeled", [key for key in before if key not in after])
+
+
+def names_in(values: Json) -> list[str]:
+    """Labels as requests name them: by text, or by an object with a name."""
+    given = [value.get("name") if isinstance(value, dict) else value for value in values]
+    names = [name for name in given if isinstance(name, str) and name]
+    if len(names) < len(given):
+        raise invalid("Label", "name")
+    return names
+
+
+def _tell(call: Call, issue: Issue, action: str, keys: list[str]) -> None:
+    repository = call.named_repository
+    if issue.pull_request is None:
+        return
+    for key in keys:
+        told = issues.label(View.of_events(call.world), repository, repository.labels[key])
+        events.pull_request(
+            call.world,
+            repository,
+            issue,
+            issue.pull_request,
+            action,
+            call.identity,
+            label=told,
+        )
+
+
+def _wanted(call: Call) -> list[str]:
+    """The body is a list, or an object with the list in `labels`."""
+    body = call.body
+    return names_in(body if isinstance(body, list) else bodies.listing(body, "labels") or [])
+
+
+def _named(call: Call) -> Label:
+    label = call.named_repository.labels.get(call.parameters["name"].lower())
+    if label is None:
+        raise lookups.not_found()
+    return label
+
+
+def _made(call: Call, name: str, body: Mapping[str, Json]) -> Label:
+    blank = Label(id=call.world.new_id(), name=_checked_name(name))
+    blank.color, blank.description = _looks(body, blank)
+    call.named_repository.labels[name.lower()] = blank
+    return blank
+
+
+def _checked_name(name: str) -> str:
+    if not name.strip() or len(name) > LONGEST_NAME:
+        raise invalid("Label", "name")
+    return name
+
+
+def _looks(body: Mapping[str, Json], label: Label) -> tuple[str, str | None]:
+    """Color and description, as they are where the request says nothing."""
+    color = bodies.text(body, "color") or label.color
+    description = bodies.text(body, "description") if "description" in body else label.description
+    if not COLOR.fullmatch(color):
+        raise invalid("Label", "color")
+    if description and len(description) > LONGEST_DESCRIPTION:
+        message = f"description is too long (maximum is {LONGEST_DESCRIPTION} characters)"
+        raise invalid("Label", "description", "custom", message)
+    return color, description
+
+
+def _payload(call: Call, label: Label) -> Json:
+    return issues.label(View.of(call), call.named_repository, label)
+
+
+def _labels(call: Call, issue: Issue) -> Answer:
+    return Answer(200, issues.labels(View.of(call), call.named_repository, issue))

@@ -1,0 +1,212 @@
+"""Pull requests: listed, opened, edited, closed. `merges` merges them.
+
+https://docs.github.com/rest/pulls/pulls
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.sandbox import events, pull_requests
+from kalypso_actions.sandbox.endpoints import (
+    Answer,
+    Call,
+    Json,
+    RefusedError,
+    endpoint,
+    invalid,
+)
+from kalypso_actions.sandbox.github import bodies, editing, lookups
+from kalypso_actions.sandbox.mergeability import try_merge
+from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.payloads import commits
+from kalypso_actions.sandbox.payloads import pull_requests as payloads
+from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.world import Issue, PullRequest
+
+PULLS: Final = "/repos/{owner}/{repo}/pulls"
+PULL: Final = "/repos/{owner}/{repo}/pulls/{pull_number}"
+MOST_FILES: Final = 3000
+
+
+@endpoint("GET", PULLS, "pull_requests: read", statuses=(200,))
+def read_all(call: Call) -> Answer:
+    """Those that `state`, `head` and `base` ask for; a head without its owner asks for nothing."""
+    state = call.query.get("state", "open")
+    owner, colon, branch = call.query.get("head", "").partition(":")
+    of_head = (owner.lower(), branch) if colon else None
+    base = call.query.get("base")
+    found = [
+        (issue, issue.pull_request)
+        for issue in call.named_repository.issues.values()
+        if issue.pull_request
+        and state in {"all", issue.state}
+        and base in {None, issue.pull_request.base_branch}
+        and of_head in {None, _head_of(issue.pull_request)}
+    ]
+    order = call.query.get("sort", "created")
+    newest_first = call.query.get("direction", "desc" if order == "created" else "asc") == "desc"
+    found.sort(key=lambda one: _sorted_by(one[0], order), reverse=newest_first)
+    some, headers = page(call, found)
+    view = View.of(call)
+    answer = [payloads.simple(view, call.named_repository, *one) for one in some]
+    return Answer(200, answer, headers)
+
+
+@endpoint("POST", PULLS, "pull_requests: write", statuses=(201, 403, 422))
+def create(call: Call) -> Answer:
+    """Propose what a branch of this repository has that another one has not."""
+    world, repository = call.world, call.named_repository
+    if call.identity.kind == "actions" and not repository.actions_may_open_pull_requests:
+        message = "GitHub Actions is not permitted to create or approve pull requests."
+        raise RefusedError(403, message)
+    base = bodies.required_text(call.body, "base")
+    head = _own_branch(call, bodies.required_text(call.body, "head"))
+    title, body = editing.title(call, "PullRequest"), editing.text(call)
+    draft = bodies.flag(call.body, "draft")
+    base_commit, head_commit = _check_branches(call, base, head)
+    now = world.now
+    pull_request = PullRequest(
+        head_repository=repository.full_name,
+        head_branch=head,
+        head_commit=head_commit,
+        base_branch=base,
+        base_commit=base_commit,
+        draft=draft,
+    )
+    issue = Issue(
+        id=world.new_id(),
+        number=repository.next_number,
+        title=title,
+        body=body,
+        author=call.identity.login,
+        created_at=now,
+        updated_at=now,
+        pull_request=pull_request,
+    )
+    repository.next_number += 1
+    repository.issues[issue.number] = issue
+    # pydantic keeps a copy of what it is given.
+    kept = issue.pull_request or pull_request
+    pull_requests.opened(world, repository, issue, kept, call.identity)
+    answer = payloads.full(View.of(call), repository, issue, kept)
+    return Answer(201, answer, {"location": answer["url"]})
+
+
+@endpoint("GET", PULL, "pull_requests: read", statuses=(200, 404))
+def read(call: Call) -> Answer:
+    """One pull request, and whether it can be merged."""
+    return Answer(200, _payload(call, *lookups.pull_request(call)))
+
+
+@endpoint("PATCH", PULL, "pull_requests: write", statuses=(200, 404, 422))
+def update(call: Call) -> Answer:
+    """Another title, body, base, or state."""
+    issue, pull_request = lookups.pull_request(call)
+    body = call.body
+    state = bodies.choice(call, "state", ("open", "closed"))
+    base = bodies.text(body, "base") or pull_request.base_branch
+    title = editing.title(call, "PullRequest") if body.get("title") is not None else issue.title
+    text = editing.text(call) if "body" in body else issue.body
+    if base != pull_request.base_branch:
+        _change_base(call, issue, pull_request, base)
+    changes: dict[str, Json] = {}
+    if title != issue.title:
+        changes["title"] = {"from": issue.title}
+    if text != issue.body:
+        changes["body"] = {"from": issue.body or ""}
+    issue.title, issue.body = title, text
+    issue.updated_at = call.world.now
+    if changes:
+        _edited(call, issue, pull_request, changes)
+    if state:
+        editing.put_state(call, issue, state)
+    return Answer(200, _payload(call, issue, pull_request))
+
+
+@endpoint(
+    "GET",
+    "/repos/{owner}/{repo}/pulls/{pull_number}/files",
+    "pull_requests: read",
+    statuses=(200, 404),
+)
+def read_files(call: Call) -> Answer:
+    """The files that a pull request changes, 3000 at most."""
+    _, pull_request = lookups.pull_request(call)
+    repository = call.named_repository
+    git = call.world.git(repository)
+    fork = git.merge_base(pull_request.base_commit, pull_request.head_commit)
+    changes = git.differences(fork, pull_request.head_commit)[:MOST_FILES]
+    some, headers = page(call, changes)
+    view, head = View.of(call), pull_request.head_commit
+    answer = [commits.changed_file(view, repository, change, head) for change in some]
+    return Answer(200, answer, headers)
+
+
+def _head_of(pull_request: PullRequest) -> tuple[str, str]:
+    owner = pull_request.head_repository.partition("/")[0]
+    return owner.lower(), pull_request.head_branch
+
+
+def _sorted_by(issue: Issue, order: str) -> tuple[object, int]:
+    keys = {"updated": issue.updated_at, "popularity": len(issue.comments)}
+    return keys.get(order, issue.created_at), issue.number
+
+
+def _own_branch(call: Call, head: str) -> str:
+    """`branch` or `owner:branch`; forks are not known."""
+    owner, colon, branch = head.rpartition(":")
+    if colon and owner.lower() != call.named_repository.owner.lower():
+        raise invalid("PullRequest", "head")
+    return branch
+
+
+def _check_branches(call: Call, base: str, head: str) -> tuple[str, str]:
+    """The commits of both, if one can be proposed to the other."""
+    git = call.world.git(call.named_repository)
+    base_commit, head_commit = git.head(base), git.head(head)
+    if base_commit is None:
+        raise invalid("PullRequest", "base")
+    if head_commit is None:
+        raise invalid("PullRequest", "head")
+    if git.merge_base(base_commit, head_commit) is None:
+        message = f"The {head} branch has no history in common with {base}"
+        raise bodies.custom("PullRequest", message)
+    if git.is_ancestor(head_commit, base_commit):
+        raise bodies.custom("PullRequest", f"No commits between {base} and {head}")
+    for other in call.named_repository.issues.values():
+        if editing.is_open_between(other, head, base):
+            owner = call.named_repository.owner
+            message = f"A pull request already exists for {owner}:{head}."
+            raise bodies.custom("PullRequest", message)
+    return base_commit, head_commit
+
+
+def _change_base(call: Call, issue: Issue, pull_request: PullRequest, base: str) -> None:
+    if issue.state == "closed":
+        message = "Cannot change the base branch of a closed pull request."
+        raise invalid("PullRequest", "base", "invalid", message)
+    before = {
+        "ref": {"from": pull_request.base_branch},
+        "sha": {"from": pull_request.base_commit},
+    }
+    pull_request.base_commit, _ = _check_branches(call, base, pull_request.head_branch)
+    pull_request.base_branch = base
+    try_merge(call.world, call.named_repository, issue, pull_request)
+    _edited(call, issue, pull_request, {"base": before})
+
+
+def _edited(call: Call, issue: Issue, pull_request: PullRequest, changes: dict[str, Json]) -> None:
+    events.pull_request(
+        call.world,
+        call.named_repository,
+        issue,
+        pull_request,
+        "edited",
+        call.identity,
+        changes=changes,
+    )
+
+
+def _payload(call: Call, issue: Issue, pull_request: PullRequest) -> Json:
+    return payloads.full(View.of(call), call.named_repository, issue, pull_request)

@@ -1,0 +1,143 @@
+"""Git refs: read, made, moved, deleted.
+
+https://docs.github.com/rest/git/refs
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kalypso_actions.clients.process import ProcessError
+from kalypso_actions.sandbox import rules
+from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
+from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.payloads import commits
+from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.pushes import pushed
+
+SHA: Final = re.compile(r"[0-9a-f]{40}")
+REFS: Final = "/repos/{owner}/{repo}/git/refs"
+UPDATE_FAILED: Final = "Reference update failed"
+
+
+@endpoint("GET", "/repos/{owner}/{repo}/git/ref/{ref}", "contents: read", statuses=(200, 404, 409))
+def read(call: Call) -> Answer:
+    """One ref by its exact name."""
+    ref = f"refs/{call.parameters['ref']}"
+    sha = _refs(call).get(ref)
+    if sha is None:
+        raise lookups.not_found()
+    return Answer(200, _payload(call, ref, sha))
+
+
+@endpoint(
+    "GET", "/repos/{owner}/{repo}/git/matching-refs/{ref}", "contents: read", statuses=(200, 409)
+)
+def matching(call: Call) -> Answer:
+    """Every ref whose name begins so; none is no error."""
+    prefix = f"refs/{call.parameters['ref']}"
+    found = [(ref, sha) for ref, sha in _refs(call).items() if ref.startswith(prefix)]
+    some, headers = page(call, found)
+    return Answer(200, [_payload(call, ref, sha) for ref, sha in some], headers)
+
+
+@endpoint("POST", REFS, "contents: write", statuses=(201, 403, 409, 422))
+def create(call: Call) -> Answer:
+    """A new ref on a commit that is there."""
+    ref = bodies.required_text(call.body, "ref")
+    sha = bodies.required_text(call.body, "sha")
+    if not ref.startswith("refs/") or ref.count("/") < 2:
+        message = "Reference name must contain at least three slash-separated components."
+        raise RefusedError(422, message)
+    known = _refs(call)
+    if ref in known:
+        raise RefusedError(422, "Reference already exists")
+    _check_target(call, ref, sha)
+    _check_rules(call, ref, None, sha)
+    _move(call, ref, None, sha)
+    answer = _payload(call, ref, sha)
+    return Answer(201, answer, {"location": answer["url"]})
+
+
+@endpoint("PATCH", f"{REFS}/{{ref}}", "contents: write", statuses=(200, 403, 409, 422))
+def update(call: Call) -> Answer:
+    """Move a ref forward; with `force` anywhere."""
+    ref, before = _existing(call)
+    sha = bodies.required_text(call.body, "sha")
+    force = bodies.flag(call.body, "force")
+    _check_target(call, ref, sha)
+    if before != sha:
+        git = call.world.git(call.named_repository)
+        if not force and not git.is_ancestor(before, sha):
+            raise RefusedError(422, "Update is not a fast forward")
+        _check_rules(call, ref, before, sha)
+        _move(call, ref, before, sha)
+    return Answer(200, _payload(call, ref, sha))
+
+
+@endpoint("DELETE", f"{REFS}/{{ref}}", "contents: write", statuses=(204, 409, 422))
+def delete(call: Call) -> Answer:
+    """Take a ref away."""
+    ref, before = _existing(call)
+    _check_rules(call, ref, before, None)
+    _move(call, ref, before, None)
+    return Answer(204)
+
+
+def _refs(call: Call) -> dict[str, str]:
+    refs = dict(call.world.git(call.named_repository).refs())
+    if not refs:
+        raise RefusedError(409, "Git Repository is empty.")
+    return refs
+
+
+def _existing(call: Call) -> tuple[str, str]:
+    """The ref of the path and where it stands."""
+    ref = f"refs/{call.parameters['ref']}"
+    before = _refs(call).get(ref)
+    if before is None:
+        raise RefusedError(422, "Reference does not exist")
+    return ref, before
+
+
+def _check_target(call: Call, ref: str, sha: str) -> None:
+    """The object must be there, and a branch's must be a commit."""
+    if not SHA.fullmatch(sha):
+        message = "The sha parameter must be exactly 40 characters and contain only [0-9a-f]."
+        raise RefusedError(422, message)
+    kind = call.world.git(call.named_repository).object_type(sha)
+    if kind is None:
+        raise RefusedError(422, "Object does not exist")
+    if ref.startswith(rules.BRANCHES) and kind != "commit":
+        raise RefusedError(422, UPDATE_FAILED)
+
+
+def _check_rules(call: Call, ref: str, before: str | None, after: str | None) -> None:
+    asked = (call.world, call.named_repository)
+    reason = rules.ref_refusal(*asked, ref, before, after, call.identity)
+    if reason:
+        raise RefusedError(422, f"Repository rule violations found\n\n{reason}\n\n")
+    if after and ref.startswith(rules.BRANCHES):
+        reason = rules.workflows_refusal(*asked, before, after, call.identity)
+        if reason:
+            raise RefusedError(403, reason)
+
+
+def _move(call: Call, ref: str, before: str | None, after: str | None) -> None:
+    """Set the ref and let follow what does; git refuses names that are none or in each other."""
+    repository = call.named_repository
+    try:
+        moved = call.world.git(repository).update_ref(ref, after, before)
+    except ProcessError:
+        moved = False
+    if not moved:
+        raise RefusedError(422, UPDATE_FAILED)
+    pushed(call.world, repository, ref, before, after, call.identity)
+
+
+def _payload(call: Call, ref: str, sha: str) -> Json:
+    git = call.world.git(call.named_repository)
+    kind = "commit" if ref.startswith(rules.BRANCHES) else git.object_type(sha) or "commit"
+    return commits.reference(View.of(call), call.named_repository, ref, sha, kind)

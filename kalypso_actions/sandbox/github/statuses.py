@@ -1,0 +1,108 @@
+"""Commit statuses.
+
+https://docs.github.com/rest/commits/statuses
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+from urllib.parse import urlsplit
+
+from kalypso_actions.sandbox import statuses
+from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint, invalid
+from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.github.references import SHA
+from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.payloads import statuses as payloads
+from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.world import Status
+
+State = Literal["error", "failure", "pending", "success"]
+
+MOST: Final = 1000
+"""Statuses that a commit takes under one context."""
+
+LONGEST_DESCRIPTION: Final = 140
+LONGEST_CONTEXT: Final = 255
+
+
+@endpoint("POST", "/repos/{owner}/{repo}/statuses/{sha}", "statuses: write", statuses=(201, 422))
+def create(call: Call) -> Answer:
+    """A new status; the context's older ones stay in the list."""
+    repository, body = call.named_repository, call.body
+    sha = call.parameters["sha"]
+    state = bodies.choice(call, "state", get_args(State))
+    if state is None:
+        raise bodies.missing("state")
+    context = bodies.text(body, "context") or "default"
+    description = bodies.text(body, "description")
+    target_url = bodies.text(body, "target_url") or None
+    if not SHA.fullmatch(sha) or call.world.git(repository).object_type(sha) != "commit":
+        raise RefusedError(422, f"No commit found for SHA: {sha}")
+    _check_length("description", description or "", LONGEST_DESCRIPTION)
+    _check_length("context", context, LONGEST_CONTEXT)
+    if target_url and urlsplit(target_url).scheme not in {"http", "https"}:
+        raise invalid("Status", "target_url", "custom", "target_url must use http(s) scheme")
+    earlier = [
+        one
+        for one in repository.statuses
+        if one.commit == sha and one.context.lower() == context.lower()
+    ]
+    if len(earlier) >= MOST:
+        message = "This SHA and context has reached the maximum number of statuses."
+        raise bodies.custom("Status", message)
+    status = Status.model_validate(
+        {
+            "id": call.world.new_id(),
+            "commit": sha,
+            "context": context,
+            "state": state,
+            "description": description,
+            "target_url": target_url,
+            "author": call.identity.login,
+            "created_at": call.world.now,
+        }
+    )
+    repository.statuses.append(status)
+    answer = payloads.full(View.of(call), repository, status)
+    return Answer(201, answer, {"location": answer["url"]})
+
+
+@endpoint(
+    "GET",
+    "/repos/{owner}/{repo}/commits/{ref}/status",
+    "statuses: read",
+    statuses=(200, 404),
+)
+def read_combined(call: Call) -> Answer:
+    """The last status of each context, and what they say together."""
+    repository = call.named_repository
+    commit = lookups.known_commit(call, call.parameters["ref"]).id
+    known = list(statuses.latest(repository, commit).values())
+    some, headers = page(call, known)
+    answer = payloads.combined(
+        View.of(call), repository, commit, statuses.combined(known), some, len(known)
+    )
+    return Answer(200, answer, headers)
+
+
+@endpoint(
+    "GET",
+    "/repos/{owner}/{repo}/commits/{ref}/statuses",
+    "statuses: read",
+    statuses=(200, 404),
+)
+def read_all(call: Call) -> Answer:
+    """Every status, the latest first."""
+    repository = call.named_repository
+    commit = lookups.known_commit(call, call.parameters["ref"]).id
+    known = [status for status in reversed(repository.statuses) if status.commit == commit]
+    some, headers = page(call, known)
+    view = View.of(call)
+    return Answer(200, [payloads.full(view, repository, one) for one in some], headers)
+
+
+def _check_length(name: str, value: str, most: int) -> None:
+    if len(value) > most:
+        message = f"{name} is too long (maximum is {most} characters)"
+        raise invalid("Status", name, "custom", message)
