@@ -5,12 +5,13 @@ from __future__ import annotations
 from io import BytesIO
 from urllib.parse import urlsplit
 
-from flask import Flask
+from flask import Blueprint, Flask
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
 import kalypso_actions.sandbox.github  # noqa: F401 - fills the table of endpoints
 from kalypso_actions.sandbox import git_http
+from kalypso_actions.sandbox.controls import CONTROLS
 from kalypso_actions.sandbox.endpoints import ENDPOINTS
 from kalypso_actions.sandbox.front import MOUNT, Act, Front, Place
 from kalypso_actions.sandbox.git_http import GitRequest
@@ -23,10 +24,12 @@ from kalypso_actions.sandbox.state import State
 class Application:
     """All that a sandbox answers."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, *blueprints: Blueprint) -> None:
         self._state = state
         self._routes = Routes(ENDPOINTS)
         self._flask = Flask(__name__, static_folder=None)
+        for blueprint in blueprints:
+            self._flask.register_blueprint(blueprint)
         self._urls = self._flask.url_map.bind(HOST)
         self.front = Front(state, self._find)
 
@@ -34,7 +37,7 @@ class Application:
         path = urlsplit(request.environ["RAW_URI"]).path
         blueprint = self._blueprint(request)
         if blueprint:
-            return Place(path, blueprint, self._by_flask, noted=blueprint != "control")
+            return Place(path, blueprint, self._by_flask, noted=blueprint != CONTROLS)
         asked = GitRequest.of(request, path)
         if asked is not None:
             return Place(path, "git", self._by_git(asked))
