@@ -7,7 +7,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
@@ -154,6 +154,30 @@ class GitHub:
             said = words(body) or "the answer holds no data"
             raise GitHubError(f"{what}: GitHub says: {said}", Location(repository_owner))
         return data, tuple(body.get("errors") or ())
+
+    def by_credential(self, owners: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """The owners by the credential that sees most of them: who is asked for -> whose it sees.
+
+        A token sees what it may of everybody. An App has one for each owner where it is installed;
+        what others have in public is visible to any of these. Raises GitHubError.
+        """
+        if not self._per_owner:
+            return {owner: list(owners) for owner in list(owners)[:1]}
+        groups: dict[str, list[str]] = {}
+        others: list[str] = []
+        refusal_of_all: NotInstalledError | None = None
+        for owner in owners:
+            try:
+                self._token(owner)
+                groups[owner] = [owner]
+            except NotInstalledError as error:
+                others.append(owner)
+                refusal_of_all = error
+        if refusal_of_all is not None and not groups:
+            raise refusal_of_all
+        for asking in list(groups)[:1]:
+            groups[asking] += others
+        return groups
 
     def authorize(self, url: str) -> str:
         """The header Authorization for git and a URL of this server; "" for every other URL.
