@@ -1,16 +1,35 @@
-"""Git repositories by the `git` program: files of commits without a checkout.
+"""Git repositories by the `git` program: files of commits and new commits, without a checkout.
 
-urls        which URLs are allowed, and which credential belongs to which
-program     one call of git, with an environment that nothing else gets into
-files       the files of one commit: `ls-tree` and `cat-file`
-local       clones and bare repositories on this machine
-remote      shallow, blobless copies of repositories elsewhere
-refusals    what git says when it fails, and what to change
+urls         which URLs are allowed, and which lie below which
+credentials  which credential a URL gets
+program      one call of git, with an environment that nothing else gets into
+files        the files of one commit: `ls-tree` and `cat-file`
+commits      new commits: `fast-import`
+local        clones and bare repositories on this machine
+remote       repositories elsewhere; each has
+  copies       a shallow, blobless copy here
+  connection   calls that are repeated, and follow a rename
+  pushing      branches moved by compare-and-swap
+refusals     what git says when it fails, and what to change
 """
 
+from kalypso_actions.clients.git.commits import Signature
+from kalypso_actions.clients.git.credentials import Authorize, CredentialTable, basic
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.local import GitRepository, is_repository
+from kalypso_actions.clients.git.pushing import RacedError
 from kalypso_actions.clients.git.remote import RemoteRepositories
 from kalypso_actions.clients.git.urls import is_path
 
-__all__ = ["GitFiles", "GitRepository", "RemoteRepositories", "is_path", "is_repository"]
+__all__ = [
+    "Authorize",
+    "CredentialTable",
+    "GitFiles",
+    "GitRepository",
+    "RacedError",
+    "RemoteRepositories",
+    "Signature",
+    "basic",
+    "is_path",
+    "is_repository",
+]

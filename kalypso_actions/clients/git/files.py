@@ -18,11 +18,16 @@ TREE_MODE: Final = "040000"
 UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|$)")
 
 
+def is_unsafe(path: bytes) -> bool:
+    """Whether no checkout would write a file here: `..`, `.git`, an empty segment."""
+    return UNSAFE_PATH.search(path) is not None
+
+
 class GitFiles:
     """The files of one commit in a repository on this machine.
 
-    `fetch_missing` is called with the ids of blobs before they are read, in a repository that
-    does not have all of them; sizes are not known then (-1).
+    `fetch_missing` is called with the ids of blobs before they are read, in a repository that may
+    not have all of them; sizes are not known then (-1).
     """
 
     def __init__(
@@ -39,6 +44,7 @@ class GitFiles:
         self._commit = commit
         self._fetch_missing = fetch_missing
         self._listing: tuple[Mapping[str, FileEntry], Mapping[str, str]] | None = None
+        self._root = ""
 
     @property
     def repository(self) -> str:
@@ -56,7 +62,12 @@ class GitFiles:
 
     def tree_id(self, path: str) -> str | None:
         """The tree id of a folder ("" or "." for the root); None when there is no such folder."""
-        return self._list()[1].get("" if path == "." else path)
+        if path not in {"", "."}:
+            return self._list()[1].get(path)
+        if not self._root:
+            root = self._run("rev-parse", "--verify", "--end-of-options", self._commit + "^{tree}")
+            self._root = root.decode().strip()
+        return self._root
 
     def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
         """Contents of these files. Raises KeyError for a path that is no entry."""
@@ -70,11 +81,10 @@ class GitFiles:
 
     def _list(self) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
         if self._listing is None:
-            root = self._run("rev-parse", "--verify", "--end-of-options", self._commit + "^{tree}")
             # Asking for sizes would ask for the blobs.
             long = ["-l"] if self._fetch_missing is None else []
             output = self._run("ls-tree", "-r", "-t", "-z", "--full-tree", *long, self._commit)
-            self._listing = self._parse(output, root.decode().strip())
+            self._listing = self._parse(output)
         return self._listing
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
@@ -89,17 +99,17 @@ class GitFiles:
                 advice if partial else "",
             ) from error
 
-    def _parse(self, output: bytes, root: str) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
+    def _parse(self, output: bytes) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
         """`mode type id [size]<TAB>path`, each ended by NUL."""
         entries: dict[str, FileEntry] = {}
-        trees = {"": root}
+        trees: dict[str, str] = {}
         for line in output.split(b"\0"):
             if not line:
                 continue
             fields, _, raw_path = line.partition(b"\t")
             mode, _, object_id, *size = fields.decode().split()
             path = raw_path.decode("utf-8", "surrogateescape")
-            if UNSAFE_PATH.search(raw_path):
+            if is_unsafe(raw_path):
                 where = Location(self._repository, repr(path))
                 raise KalypsoError("the commit holds a path that no checkout would write", where)
             if mode == TREE_MODE:

@@ -7,8 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.clients.git.urls import credential_for, without_secret
-from kalypso_actions.clients.process import Programs
+from kalypso_actions.clients.git.credentials import (
+    Authorize,
+    no_credential,
+    without_credential,
+)
+from kalypso_actions.clients.git.urls import without_secret
+from kalypso_actions.clients.process import ProcessError, Programs
 
 SETTINGS: Final = (
     "core.hooksPath=" + os.devnull,
@@ -50,6 +55,12 @@ USER_CONFIG: Final = (
 )
 """What credential helpers and ssh of a person's own machine need besides."""
 
+CERTIFICATES: Final = ("GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
+"""Trusted authorities: a file, or a folder of hashed names; the first variable that is set counts.
+
+git itself reads the first only; with the others one setting serves every client of this package.
+"""
+
 
 class Git:
     """Runs git on bare repositories and on the `.git` of clones.
@@ -63,12 +74,12 @@ class Git:
         programs: Programs,
         *,
         protocols: frozenset[str] = frozenset(),
-        credentials: Mapping[str, str] | None = None,
+        credentials: Authorize = no_credential,
         trust_user_config: bool = False,
     ) -> None:
         self._programs = programs
         self._protocols = protocols
-        self._credentials = dict(credentials or {})
+        self._authorize = credentials
         self._trust_user_config = trust_user_config
 
     def run(
@@ -93,69 +104,83 @@ class Git:
         url: str,
         arguments: Sequence[str],
         *,
+        settings: Sequence[str] = (),
         stdin: bytes = b"",
         timeout: float = 600,
+        lazy_fetch: bool = False,
         trace: bool = False,
     ) -> bytes:
         """A call that talks to the repository at `url`, which is its remote `origin`.
 
-        It gets the credential of that URL and no other. With `trace`, git tells what goes over
-        HTTP, credentials left out. Raises ProcessError.
+        It gets the credential of that URL and no other. `settings` are added to git's
+        configuration. With `lazy_fetch`, git may fetch what it lacks; with `trace`, it tells what
+        goes over HTTP, credentials left out. Raises ProcessError.
         """
-        remote = (
-            f"remote.origin.url={url}",
-            "remote.origin.promisor=true",
-            "remote.origin.partialclonefilter=blob:none",
-        )
-        settings = [part for setting in remote for part in ("-c", setting)]
-        command = ["git", f"--git-dir={git_dir}", *self._settings(), *settings, *arguments]
+        settings = [*self._settings(), *_options([f"remote.origin.url={url}", *settings])]
+        header = self._authorize(url)
         environment = self._environment(
             {
                 "GIT_ALLOW_PROTOCOL": ":".join(sorted(self._protocols)),
-                **self._credential(url),
+                "GIT_NO_LAZY_FETCH": "0" if lazy_fetch else "1",
+                **_credential(url, header),
                 **(TRACE if trace else {}),
             }
         )
         inherit = ["SSH_AUTH_SOCK"] if "ssh" in self._protocols else []
-        return self._programs.run(
-            command,
-            stdin=stdin,
-            extra=environment,
-            inherit=[*inherit, *(USER_CONFIG if self._trust_user_config else ())],
-            timeout=timeout,
-            logged=_logged(without_secret(url), arguments),
-        )
+        try:
+            return self._programs.run(
+                ["git", f"--git-dir={git_dir}", *settings, *arguments],
+                stdin=stdin,
+                extra=environment,
+                inherit=[*inherit, *(USER_CONFIG if self._trust_user_config else ())],
+                timeout=timeout,
+                logged=_logged(without_secret(url), arguments),
+            )
+        except ProcessError as error:
+            raise _without_credential(error, header) from None
 
     def _settings(self) -> list[str]:
-        settings = SETTINGS if self._trust_user_config else (*SETTINGS, "credential.helper=")
-        return [part for setting in settings for part in ("-c", setting)]
+        return _options(SETTINGS if self._trust_user_config else (*SETTINGS, "credential.helper="))
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         environment = {**ENVIRONMENT, **more}
         if not self._trust_user_config:
             environment |= NO_USER_CONFIG
-        for variable, setting in (
-            ("SSL_CERT_FILE", "GIT_SSL_CAINFO"),
-            ("SSL_CERT_DIR", "GIT_SSL_CAPATH"),
-        ):
-            value = self._programs.variable(variable)
-            if value:
-                environment[setting] = value
+        authorities = next(filter(None, map(self._programs.variable, CERTIFICATES)), "")
+        if authorities:
+            is_folder = Path(authorities).is_dir()
+            environment["GIT_SSL_CAPATH" if is_folder else "GIT_SSL_CAINFO"] = authorities
+        folder = self._programs.variable("SSL_CERT_DIR")
+        if folder:
+            environment.setdefault("GIT_SSL_CAPATH", folder)
         return environment
 
-    def _credential(self, url: str) -> dict[str, str]:
-        """The header for this URL, by the environment: arguments can be read by other users."""
-        credential = credential_for(url, self._credentials)
-        if not credential:
-            return {}
-        key = f"http.{url}.extraHeader"
-        # The empty value takes back what other configuration may have set.
-        values = ["", f"Authorization: {credential}"]
-        environment = {"GIT_CONFIG_COUNT": str(len(values))}
-        for index, value in enumerate(values):
-            environment[f"GIT_CONFIG_KEY_{index}"] = key
-            environment[f"GIT_CONFIG_VALUE_{index}"] = value
-        return environment
+
+def _options(settings: Sequence[str]) -> list[str]:
+    return [part for setting in settings for part in ("-c", setting)]
+
+
+def _credential(url: str, header: str) -> dict[str, str]:
+    """The header for this URL, by the environment: arguments can be read by other users."""
+    if not header:
+        return {}
+    # The empty value takes back what other configuration may have set.
+    environment = {"GIT_CONFIG_COUNT": "2"}
+    for index, value in enumerate(("", f"Authorization: {header}")):
+        environment[f"GIT_CONFIG_KEY_{index}"] = f"http.{url}.extraHeader"
+        environment[f"GIT_CONFIG_VALUE_{index}"] = value
+    return environment
+
+
+def _without_credential(error: ProcessError, header: str) -> ProcessError:
+    """The same failure; a server may have said the credential that it was given."""
+    return ProcessError(
+        without_credential(error.problem.message, header),
+        words=without_credential(error.words, header),
+        output=without_credential(error.output.decode("utf-8", "replace"), header).encode(),
+        status=error.status,
+        advice=error.problem.advice,
+    )
 
 
 def _logged(place: str, arguments: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What git says when a repository cannot be reached, and what to change then."""
+"""What git says when a repository cannot be read or a branch not pushed, and what to change."""
 
 from __future__ import annotations
 
@@ -19,38 +19,34 @@ TRANSIENT: Final = re.compile(
     re.IGNORECASE,
 )
 PERMANENT: Final = re.compile(r"returned error: (3\d\d|4(?!29)\d\d)", re.IGNORECASE)
+RATE_LIMIT: Final = re.compile(r"rate limit", re.IGNORECASE)
+"""GitHub answers 403 for some of its limits."""
+
+RACED: Final = re.compile(
+    r"stale info|cannot lock ref|failed to (lock|update ref)|incorrect old value"
+    r"|reference already exists|internal server error|fatal error in commit_refs",
+    re.IGNORECASE,
+)
+"""Another push was just under way; what became of it, the server knows a moment later."""
+
+LACKING: Final = re.compile(
+    r"unable to read [0-9a-f]{40}|missing (blob|tree|commit) object|bad object [0-9a-f]{40}"
+    r"|could not (read|parse) [0-9a-f]{40}"
+)
+ABSENT: Final = "remote ref does not exist"
 
 REDIRECT: Final = re.compile(r"returned error: 30\d|unable to update url base from redirection")
 LOCATION: Final = re.compile(r"recv header(?:, \w+)?: location: (\S+)", re.IGNORECASE)
 
 MISMATCHED_FORMAT: Final = "mismatched algorithms"
 
-REFUSALS: Final = (
-    (
-        r"couldn't find remote ref",
-        "there is no such branch",
-        "check its name; branches are spelled as on the server",
-    ),
-    (
-        r"not our ref|unadvertised object|no such remote ref|remote did not send all necessary",
-        "the server does not have that commit",
-        "check its id; it may have been on a branch that was rewritten or deleted",
-    ),
-    (
-        r"could not read (username|password)|authentication failed|error: 401|invalid user",
-        "the repository does not exist, or is private and there is no valid credential for it",
-        "check the URL, and that git-credentials has a token for it that may read its contents",
-    ),
-    (
-        r"returned error: 403|permission denied|access denied|not authorized|forbidden",
-        "the credential may not read the repository",
-        "give its token or key read permission for the repository's contents",
-    ),
-    (
-        r"not found|returned error: 404|does not appear to be a git|does not exist",
-        "the repository does not exist, or the credential may not see it",
-        "check the URL, and that the token may read this repository",
-    ),
+SINGLE_SIGN_ON: Final = (
+    r"saml sso|enforced saml|re-authorize",
+    "the organization takes only tokens that single sign-on has authorized",
+    "authorize the token for the organization, in the settings of the account that it belongs to",
+)
+
+UNREACHABLE: Final = (
     (
         r"dubious ownership",
         "git refuses a repository that belongs to another user",
@@ -69,10 +65,130 @@ REFUSALS: Final = (
     ),
 )
 
+UNREADABLE: Final = (
+    (
+        r"couldn't find remote ref",
+        "there is no such branch",
+        "check its name; branches are spelled as on the server",
+    ),
+    (
+        r"not our ref|unadvertised object|no such remote ref|remote did not send all necessary",
+        "the server does not have that commit",
+        "check its id; it may have been on a branch that was rewritten or deleted",
+    ),
+    (
+        r"could not read (username|password)|authentication failed|error: 401|invalid user",
+        "the repository does not exist, or is private and there is no valid credential for it",
+        "check the URL, and that git-credentials has a token for it that may read its contents",
+    ),
+    SINGLE_SIGN_ON,
+    (
+        r"returned error: 403|permission denied|access denied|not authorized|forbidden",
+        "the credential may not read the repository",
+        "give its token or key read permission for the repository's contents",
+    ),
+    (
+        r"not found|returned error: 404|does not appear to be a git|does not exist",
+        "the repository does not exist, or the credential may not see it",
+        "check the URL, and that the token may read this repository",
+    ),
+    *UNREACHABLE,
+)
+
+UNWRITABLE: Final = (
+    (
+        r"was archived|is archived",
+        "the repository is archived",
+        "unarchive it, or name the repository that took its place",
+    ),
+    (
+        r"refusing to allow .* workflow",
+        "the token may not change files below .github/workflows",
+        "give it the permission workflows: write (a classic token: the scope workflow); a job's "
+        "GITHUB_TOKEN cannot have it",
+    ),
+    (
+        r"gh001|file size limit|large files detected",
+        "a file is larger than the server takes",
+        "leave the file out",
+    ),
+    (
+        r"push cannot contain secrets|push protection",
+        "the server has found a secret in a file",
+        "take the secret out of the files, and replace it where it was valid",
+    ),
+    (
+        r"gh007|private email address",
+        "the author's address is private",
+        "use the account's noreply address",
+    ),
+    (
+        r"gh006|protected branch",
+        "the branch is protected",
+        "let the token's user or app bypass the protection, or name a branch that has none",
+    ),
+    (
+        r"gh013|repository rule violations",
+        "a rule of the repository forbids it",
+        "put the token's app or user on the ruleset's bypass list, or name another branch",
+    ),
+    (
+        r"refusing to delete the current branch|deletion of the current branch",
+        "it is the repository's default branch",
+        "make another branch the default one first",
+    ),
+    (
+        r"branch is currently checked out",
+        "the branch is checked out there",
+        "push to a bare repository, or check another branch out there",
+    ),
+    (
+        r"hook declined",
+        "a hook of the server declines it",
+        "do what the hook asks for, or ask who runs the server",
+    ),
+    (
+        r"shallow update not allowed",
+        "the server does not have the commit that this one is built on",
+        "run again: the branch may have been rewritten meanwhile",
+    ),
+    (
+        r"could not read (username|password)|authentication failed|error: 401|invalid user",
+        "there is no valid credential for the repository",
+        "check that the token is right and has not expired",
+    ),
+    SINGLE_SIGN_ON,
+    (
+        r"returned error: 403|permission to .* denied|permission denied|access denied"
+        r"|access to repository not granted|not authorized|forbidden",
+        "the credential may not write to the repository",
+        "give its token or key write permission for the repository's contents (contents: write)",
+    ),
+    (
+        r"repository .*not found|returned error: 404|does not appear to be a git",
+        "the repository does not exist, or the credential may not see it",
+        "check the URL, and that the token may write to this repository",
+    ),
+)
+"""The more telling ones first: GitHub answers 403 for several of them."""
+
+REMOTE_LINE: Final = re.compile(r"^remote:[ \t]*(?:error:[ \t]*)?([^%\n]*[^%\s])$", re.MULTILINE)
+"""Progress is told in percent."""
+
+STATUS_LINE: Final = re.compile(r"^!\t.*\t\[.*?\](?: \((.*)\))?$", re.MULTILINE)
+MAX_WORDS: Final = 500
+
 
 def is_transient(error: ProcessError) -> bool:
     """Whether the same call may well succeed a little later."""
+    if RATE_LIMIT.search(error.words):
+        return True
     return TRANSIENT.search(error.words) is not None and PERMANENT.search(error.words) is None
+
+
+def may_push_later(error: ProcessError) -> bool:
+    """Whether the same push may well succeed a little later."""
+    return is_transient(error) or RACED.search(_said(error)) is not None
 
 
 def is_redirect(error: ProcessError) -> bool:
@@ -86,13 +202,58 @@ def redirect_target(error: ProcessError) -> str:
     return str(found[-1]).partition("/info/refs")[0] if found else ""
 
 
+def is_rejected(error: ProcessError) -> bool:
+    """Whether a push says itself that the branch was not changed."""
+    return STATUS_LINE.search(_said(error)) is not None or ABSENT in error.words
+
+
+def lacks_objects(error: ProcessError) -> bool:
+    """Whether a push would have to send objects that are not here."""
+    return LACKING.search(error.words) is not None
+
+
 def refusal(error: ProcessError, url: str, what: str) -> KalypsoError:
     """The error for `what` (a branch, a commit …) of the repository at `url`."""
     where = Location(without_secret(url))
     # What a repository is called says nothing about why it cannot be read.
-    words = error.words.replace(url, "")
-    for pattern, message, advice in REFUSALS:
-        if re.search(pattern, words, re.IGNORECASE):
-            return KalypsoError(f"{what} cannot be read: {message}", where, advice)
-    problem = error.problem
-    return KalypsoError(f"{what} cannot be read: {problem.message}", where, problem.advice)
+    known = _known(UNREADABLE, error.words.replace(url, ""))
+    message, advice = known or (error.problem.message, error.problem.advice)
+    return KalypsoError(f"{what} cannot be read: {message}", where, advice)
+
+
+def clear_push_refusal(error: ProcessError, url: str, branch: str) -> KalypsoError | None:
+    """The error for a push that the server does not want; None where that is not certain."""
+    said = _said(error).replace(url, "").replace(f"refs/heads/{branch}", "")
+    known = None if RATE_LIMIT.search(said) else _known(UNWRITABLE, said)
+    return _push_error(*known, error, url, branch) if known else None
+
+
+def push_failure(error: ProcessError, url: str, branch: str) -> KalypsoError:
+    """The error for a push that failed in another way."""
+    known = _known(UNREACHABLE, error.words.replace(url, "").replace(f"refs/heads/{branch}", ""))
+    status = STATUS_LINE.search(_said(error))
+    reason = (status[1] if status else "") or error.problem.message
+    message, advice = known or (reason, error.problem.advice)
+    return _push_error(message, advice, error, url, branch)
+
+
+def _push_error(
+    message: str, advice: str, error: ProcessError, url: str, branch: str
+) -> KalypsoError:
+    """With what the server itself says: which rule, which file, whose token."""
+    words = " ".join(REMOTE_LINE.findall(error.words))
+    said = f" (the server says: {words[:MAX_WORDS]})" if words and words not in message else ""
+    text = f"the branch {branch!r} cannot be pushed: {message}{said}"
+    return KalypsoError(text, Location(without_secret(url)), advice)
+
+
+def _known(table: tuple[tuple[str, str, str], ...], said: str) -> tuple[str, str] | None:
+    for pattern, message, advice in table:
+        if re.search(pattern, said, re.IGNORECASE):
+            return message, advice
+    return None
+
+
+def _said(error: ProcessError) -> str:
+    """Standard error, and the lines for each branch that `git push --porcelain` writes."""
+    return f"{error.words}\n{error.output.decode('utf-8', 'replace')}"

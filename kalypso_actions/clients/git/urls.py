@@ -1,9 +1,8 @@
-"""URLs of repositories: which are allowed, which are the same, whose credential they get."""
+"""URLs of repositories: which are allowed, which are the same, which lie below which."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -12,6 +11,7 @@ from kalypso_actions.errors import KalypsoError, Location
 SCP_LIKE: Final = re.compile(r"((?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9a-fA-F:]+\])):(?!//)(.*)")
 WINDOWS_PATH: Final = re.compile(r"[A-Za-z]:[\\/]")
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+DOTS: Final = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
 TOKEN: Final = re.compile(r"gh[pousr]_|github_pat_|glpat-")
 
 
@@ -32,6 +32,9 @@ def check_url(url: str, protocols: frozenset[str]) -> None:
         raise KalypsoError("this is not the URL of a repository", where)
     if parts.scheme != "file" and (" " in url or not parts.hostname):
         raise KalypsoError("this is not the URL of a repository", where)
+    # It would lie below one prefix as it is written, and elsewhere once it is asked for.
+    if parts.scheme != "file" and DOTS.search(parts.path):
+        raise KalypsoError("the URL of a repository cannot have . or .. in its path", where)
     if parts.scheme not in protocols:
         allowed = " and ".join(sorted(protocols))
         raise KalypsoError(f"repositories are read by {allowed} only, not by {parts.scheme}", where)
@@ -84,22 +87,21 @@ def _has_secret(parts: SplitResult) -> bool:
     return parts.password is not None or TOKEN.match(user) is not None
 
 
-def credential_for(url: str, credentials: Mapping[str, str]) -> str:
-    """The credential of the longest prefix that `url` lies below; "" when there is none.
+def depth_below(url: str, prefix: str) -> int:
+    """How many segments of a path `prefix` has, where `url` lies below it; -1 where it does not.
 
-    Only https (and http) URLs get one. A prefix without a scheme means https.
+    Only https and http URLs lie below a prefix: ssh has its own keys.
     """
-    parts = split(url)
-    if parts.scheme not in {"https", "http"}:
-        return ""
-    best, found = -1, ""
-    for prefix, credential in credentials.items():
-        wanted = split(prefix if "://" in prefix else f"https://{prefix}")
-        segments = _segments(wanted)
-        same_server = _server(wanted) == _server(parts)
-        if same_server and _segments(parts)[: len(segments)] == segments and len(segments) > best:
-            best, found = len(segments), credential
-    return found
+    place, wanted = split(url), split(prefix)
+    segments = _segments(wanted)
+    if place.scheme not in {"https", "http"} or _server(place) != _server(wanted):
+        return -1
+    return len(segments) if _segments(place)[: len(segments)] == segments else -1
+
+
+def same_place(first: str, second: str) -> bool:
+    """Whether each of two prefixes lies below the other."""
+    return depth_below(first, second) >= 0 and depth_below(second, first) >= 0
 
 
 def same_server(first: str, second: str) -> bool:

@@ -1,16 +1,37 @@
-"""A git server over HTTP on a loopback port, which notes what it is asked."""
+"""A git server over HTTP on a loopback port, which notes what it is asked, and can fail."""
 
 from __future__ import annotations
 
+import socket
+import ssl
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
 
 from tests.git_repositories import ENVIRONMENT
+
+PUSH = "/git-receive-pack"
+"""The end of the path of the request that pushes."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens, once, to a request whose path has this end.
+
+    dropped     the connection is closed before anything is done
+    lost        it is closed when everything is done
+    meanwhile   `act` is called before the request is done
+    """
+
+    end: str
+    kind: Literal["dropped", "lost", "meanwhile"]
+    act: Callable[[], object] = lambda: None
 
 
 @dataclass
@@ -20,16 +41,29 @@ class Server:
     root: Path
     url: str = ""
     answers: dict[str, list[tuple[int, Mapping[str, str]]]] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
+
+    def asked(self, end: str) -> int:
+        """How many requests had a path with this end."""
+        return sum(path.endswith(end) for _, path, _ in self.requests)
 
 
 @contextmanager
-def serving(root: Path) -> Iterator[Server]:
-    """Serve the bare repositories below `root` by `git http-backend`."""
+def serving(root: Path, *, certificate: Path | None = None) -> Iterator[Server]:
+    """Serve the bare repositories below `root` by `git http-backend`.
+
+    `certificate` is a file with a certificate for 127.0.0.1 and its key: then it speaks TLS.
+    """
     server = Server(root)
     handler = type("Handler", (_Handler,), {"noted": server})
     listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.url = f"http://127.0.0.1:{listener.server_address[1]}"
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        listener.socket = context.wrap_socket(listener.socket, server_side=True)
+    scheme = "https" if certificate else "http"
+    server.url = f"{scheme}://127.0.0.1:{listener.server_address[1]}"
     thread = threading.Thread(target=listener.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
@@ -52,15 +86,30 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._answer()
 
+    def do_CONNECT(self) -> None:
+        """What a proxy is asked for https; this one does not go anywhere."""
+        self.noted.requests.append((self.command, self.path, self.headers["Proxy-Authorization"]))
+        self._send(403, {}, b"")
+
     def _answer(self) -> None:
         body = self._body()
-        self.noted.requests.append((self.command, self.path, self.headers["Authorization"]))
+        parts = urlsplit(self.path)  # a proxy is given whole URLs
+        path = parts._replace(scheme="", netloc="").geturl()
+        self.noted.requests.append((self.command, path, self.headers["Authorization"]))
         for start, answers in self.noted.answers.items():
-            if self.path.startswith(start) and answers:
-                status, headers = answers.pop(0)
-                self._send(status, headers, b"")
+            if path.startswith(start) and answers:
+                self._send(*answers.pop(0), b"")
                 return
-        self._backend(body)
+        fault = next((one for one in self.noted.faults if path.endswith(one.end)), None)
+        if fault:
+            self.noted.faults.remove(fault)
+            fault.act()
+        if fault is None or fault.kind != "dropped":
+            answer = self._backend(parts.path, parts.query, body)
+        if fault is None or fault.kind == "meanwhile":
+            self._send(*answer)
+        else:
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def _body(self) -> bytes:
         if self.headers["Transfer-Encoding"] != "chunked":
@@ -72,8 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile.readline()
         return body
 
-    def _backend(self, body: bytes) -> None:
-        path, _, query = self.path.partition("?")
+    def _backend(self, path: str, query: str, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         environment = {
             **ENVIRONMENT,
             "GIT_PROJECT_ROOT": str(self.noted.root),
@@ -91,7 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
         )
         head, _, content = done.stdout.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
-        self._send(int(headers.pop("Status", "200").split()[0]), headers, content)
+        return int(headers.pop("Status", "200").split()[0]), headers, content
 
     def _send(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
         self.send_response(status)

@@ -1,0 +1,114 @@
+"""Calls of git to one repository elsewhere: again after transient failures, on after a rename."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions.clients.git.program import Git
+from kalypso_actions.clients.git.refusals import (
+    is_redirect,
+    is_transient,
+    redirect_target,
+    refusal,
+)
+from kalypso_actions.clients.git.urls import same_server, without_secret
+from kalypso_actions.clients.process import ProcessError
+from kalypso_actions.errors import KalypsoError, Location
+
+DELAYS: Final = (1.0, 2.0, 4.0)
+"""Seconds before each new attempt after a transient failure."""
+
+
+class Connection:
+    """Where a repository is, and how it is asked. For one thread at a time."""
+
+    def __init__(self, git: Git, url: str, sleep: Callable[[float], None]) -> None:
+        self._git = git
+        self._url = url
+        self._moved = False
+        self.sleep = sleep
+
+    @property
+    def url(self) -> str:
+        """Where the repository is, as far as known."""
+        return self._url
+
+    def call(
+        self,
+        git_dir: Path,
+        arguments: Sequence[str],
+        what: str,
+        *,
+        settings: Sequence[str] = (),
+        stdin: bytes = b"",
+        lazy_fetch: bool = False,
+    ) -> bytes:
+        """One call. A renamed repository is followed to its new URL, once, on the same server.
+
+        Raises ProcessError, or KalypsoError when `what` lies elsewhere.
+        """
+
+        def attempt() -> bytes:
+            return self._git.run_remote(
+                git_dir, self._url, arguments, settings=settings, stdin=stdin, lazy_fetch=lazy_fetch
+            )
+
+        try:
+            return attempt()
+        except ProcessError as error:
+            if self._moved or not is_redirect(error):
+                raise
+        self._url = self._new_url(git_dir, what)
+        self._moved = True
+        return attempt()
+
+    def ask(
+        self,
+        git_dir: Path,
+        arguments: Sequence[str],
+        what: str,
+        *,
+        settings: Sequence[str] = (),
+        stdin: bytes = b"",
+    ) -> bytes:
+        """A call that changes nothing there, and again after a transient failure.
+
+        Raises KalypsoError saying why `what` cannot be read.
+        """
+        delays = iter(DELAYS)
+        while True:
+            try:
+                return self.call(git_dir, arguments, what, settings=settings, stdin=stdin)
+            except ProcessError as error:
+                delay = next(delays, None)
+                if delay is None or not is_transient(error):
+                    raise refusal(error, self._url, what) from error
+                self.sleep(delay)
+
+    def refs(self, git_dir: Path, refs: Collection[str]) -> Mapping[str, str]:
+        """The object ids of those of these full refs that exist."""
+        if not refs:
+            return {}
+        arguments = ["ls-remote", "--heads", "origin", *sorted(refs)]
+        answer = self.ask(git_dir, arguments, "the heads of its branches")
+        lines = (line.split("\t") for line in answer.decode("utf-8", "surrogateescape").split("\n"))
+        # A pattern of ls-remote also finds refs that only end in it.
+        return {ref: object_id for object_id, *rest in lines for ref in rest if ref in refs}
+
+    def _new_url(self, git_dir: Path, what: str) -> str:
+        """Where the server says that the repository is now, if that is on the same server."""
+        target = ""
+        try:
+            self._git.run_remote(git_dir, self._url, ["ls-remote", "origin"], trace=True)
+        except ProcessError as error:
+            target = redirect_target(error)
+        if target and same_server(target, self._url):
+            return target
+        where = f" to {without_secret(target)}" if target else ""
+        raise KalypsoError(
+            f"{what} cannot be reached: the server sends git elsewhere{where}",
+            Location(self._url),
+            "write the repository's new URL",
+        )

@@ -1,0 +1,65 @@
+"""Remote repositories for tests, and what was called for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from kalypso_actions.clients.git import Authorize, RemoteRepositories
+from kalypso_actions.clients.process import Programs
+from tests.git_repositories import commit, git, programs, repository
+
+
+def remotes(
+    started: Programs | None = None,
+    *,
+    protocols: frozenset[str] = frozenset({"file", "http"}),
+    credentials: Authorize = lambda _: "",
+    trust_user_config: bool = False,
+    sleep: Callable[[float], None] = lambda _: None,
+) -> RemoteRepositories:
+    return RemoteRepositories(
+        started or programs(),
+        protocols=protocols,
+        credentials=credentials,
+        trust_user_config=trust_user_config,
+        sleep=sleep,
+    )
+
+
+class Counting(Programs):
+    """Programs that notes every call of git."""
+
+    def __init__(self) -> None:
+        super().__init__(programs()._environment)
+        self.calls: list[list[str]] = []
+        self.extras: list[dict[str, str]] = []
+
+    def run(self, arguments, **more):  # type: ignore[no-untyped-def]
+        self.calls.append(list(arguments))
+        self.extras.append(dict(more.get("extra") or {}))
+        return super().run(arguments, **more)
+
+    def network(self) -> list[list[str]]:
+        return [call for call in self.calls if {"fetch", "ls-remote", "push"} & set(call)]
+
+
+def origin(tmp_path: Path, *, object_format: str = "sha1") -> tuple[Path, str, str]:
+    """A repository with two commits and 150 files; its path and its commits."""
+    path = repository(tmp_path / "origin", object_format=object_format)
+    first = commit(path, {f"many/{number}.yaml": f"{number}\n" for number in range(150)})
+    second = commit(path, {"many/0.yaml": "changed\n", "large.bin": b"\x00" * 100_000})
+    return path, first, second
+
+
+def bare(
+    tmp_path: Path, name: str = "org/repo", *, object_format: str = "sha1"
+) -> tuple[Path, str]:
+    """A bare repository below `srv` that may be pushed to, and its head."""
+    work = repository(tmp_path / "work" / name, object_format=object_format)
+    head = commit(work, {"x.yaml": "x", "y.yaml": "y"})
+    path = tmp_path / "srv" / name
+    git(tmp_path, "clone", "--quiet", "--bare", str(work), str(path))
+    git(path, "config", "uploadpack.allowFilter", "true")
+    git(path, "config", "http.receivepack", "true")
+    return path, head
