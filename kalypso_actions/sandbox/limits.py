@@ -6,7 +6,7 @@ https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from kalypso_actions.sandbox.world import Identity
@@ -69,15 +69,24 @@ class Limits:
 
     def count(self, identity: Identity, resource: str, now: datetime) -> Usage:
         """One more request; none is counted beyond the limit."""
+        limit, window = self._window(identity, resource, now)
+        if window.used >= limit:
+            return replace(self.usage(identity, resource, now), exceeded=True)
+        window.used += 1
+        return self.usage(identity, resource, now)
+
+    def usage(self, identity: Identity, resource: str, now: datetime) -> Usage:
+        """What was used, which asking for it adds nothing to."""
+        limit, window = self._window(identity, resource, now)
+        reset = int((window.begins + HOUR).timestamp())
+        return Usage(resource, limit, min(window.used, limit), reset)
+
+    def _window(self, identity: Identity, resource: str, now: datetime) -> tuple[int, _Window]:
         limit = self.per_hour[identity.kind if identity.login else ""]
         window = self._windows.get((resource, *_key(identity)))
         if window is None or now >= window.begins + HOUR:
             window = self._windows[resource, *_key(identity)] = _Window(now)
-        exceeded = window.used >= limit
-        if not exceeded:
-            window.used += 1
-        reset = int((window.begins + HOUR).timestamp())
-        return Usage(resource, limit, min(window.used, limit), reset, exceeded)
+        return limit, window
 
     def too_many_contents(self, identity: Identity, now: datetime) -> bool:
         """One more request that makes something others see; whether those are too many."""

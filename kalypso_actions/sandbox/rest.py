@@ -31,6 +31,8 @@ API_VERSIONS: Final = frozenset({API_VERSION, "2026-03-10"})
 ENTERPRISE_VERSION: Final = "3.17.0"
 
 GRAPHQL: Final = "/graphql"
+RATE_LIMIT: Final = "/rate_limit"
+"""Asking for what one has used costs nothing."""
 TAKES_LIST: Final = "/labels"
 """The end of the paths that take a list for their body."""
 
@@ -92,6 +94,7 @@ class RestRequest:
             body=self._body(found),
             api_url=self.api_url,
             server_url=self.server_url,
+            limits=self.state.limits,
         )
         self._limit_contents(found, identity)
         answer = found.endpoint.handler(call)
@@ -132,7 +135,9 @@ class RestRequest:
 
     def _count(self, identity: Identity) -> None:
         resource = "graphql" if self.path == GRAPHQL else "core"
-        usage: Usage = self.state.limits.count(identity, resource, self.state.world.now)
+        limits = self.state.limits
+        told = limits.usage if self.path == RATE_LIMIT else limits.count
+        usage: Usage = told(identity, resource, self.state.world.now)
         self.headers |= usage.headers
         if usage.exceeded:
             whom = {"user": "user", "actions": "installation"}.get(identity.kind, identity.kind)

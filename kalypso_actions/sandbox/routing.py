@@ -56,5 +56,11 @@ def _pattern(path: str) -> re.Pattern[str]:
         parts[index] = re.escape(parts[index])
     for index in range(1, len(parts), 2):
         name = parts[index]
-        parts[index] = f"(?P<{name}>{'.+' if name in WITH_SLASHES else '[^/]+'})"
+        parts[index] = f"(?P<{name}>{_text(name)})"
     return re.compile("".join(parts))
+
+
+def _text(name: str) -> str:
+    if name == "path":
+        return ".*"  # "" is the root of the files
+    return ".+" if name in WITH_SLASHES else "[^/]+"

@@ -1,1 +1,46 @@
-"""GitHub in the sandbox: one module for each part of its API."""
+"""GitHub in the sandbox: one module for each part of its API.
+
+Importing this fills the table of endpoints.
+"""
+
+from kalypso_actions.sandbox.github import (
+    apps,
+    branches,
+    comments,
+    commits,
+    contents,
+    dispatches,
+    environments,
+    graphql,
+    issues,
+    labels,
+    merges,
+    pull_requests,
+    rate_limits,
+    references,
+    repositories,
+    statuses,
+    variables,
+    workflows,
+)
+
+__all__ = [
+    "apps",
+    "branches",
+    "comments",
+    "commits",
+    "contents",
+    "dispatches",
+    "environments",
+    "graphql",
+    "issues",
+    "labels",
+    "merges",
+    "pull_requests",
+    "rate_limits",
+    "references",
+    "repositories",
+    "statuses",
+    "variables",
+    "workflows",
+]

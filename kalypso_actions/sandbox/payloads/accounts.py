@@ -77,7 +77,7 @@ def email(account: Account) -> str:
 def login_of(address: str) -> str:
     """Whose address it is, where it is one that GitHub has given out; "" for others."""
     name, _, host = address.rpartition("@")
-    return name.partition("+")[2] if host == "users.noreply.github.com" else ""
+    return name.rpartition("+")[2] if host == "users.noreply.github.com" else ""
 
 
 def association(view: View, repository: Repository, login: str) -> str:

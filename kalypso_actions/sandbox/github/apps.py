@@ -1,0 +1,168 @@
+"""GitHub Apps: where they are installed, and the tokens that they get.
+
+https://docs.github.com/rest/apps/apps
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final
+
+from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
+from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.payloads import apps, repositories
+from kalypso_actions.sandbox.payloads.view import View, timestamp
+from kalypso_actions.sandbox.permissions import LEVELS, covers
+from kalypso_actions.sandbox.tokens import issue
+from kalypso_actions.sandbox.world import App, Identity, Installation, Permissions, Repository
+
+LIFE: Final = timedelta(hours=1)
+"""How long an installation's token is valid."""
+
+
+@endpoint("GET", "/app", statuses=(200,))
+def read_app(call: Call) -> Answer:
+    """The App that asks."""
+    return Answer(200, apps.app(View.of(call), _app(call)))
+
+
+@endpoint("GET", "/app/installations", statuses=(200,))
+def read_installations(call: Call) -> Answer:
+    """The accounts that have the App."""
+    app = _app(call)
+    some, headers = page(call, list(app.installations.items()))
+    view = View.of(call)
+    return Answer(200, [apps.installation(view, app, *one) for one in some], headers)
+
+
+@endpoint("GET", "/orgs/{org}/installation", statuses=(200, 404))
+def read_of_organization(call: Call) -> Answer:
+    """Where an organization has the App."""
+    return _of_account(call, call.parameters["org"])
+
+
+@endpoint("GET", "/users/{username}/installation", statuses=(200, 404))
+def read_of_user(call: Call) -> Answer:
+    """Where an account has the App."""
+    return _of_account(call, call.parameters["username"])
+
+
+@endpoint("GET", "/repos/{owner}/{repo}/installation", statuses=(200, 404))
+def read_of_repository(call: Call) -> Answer:
+    """The installation that sees a repository."""
+    repository = call.named_repository
+    login, installed = _installed(call, repository.owner)
+    if installed.repositories is not None and not _names(repository, installed.repositories):
+        raise lookups.not_found()
+    return Answer(200, apps.installation(View.of(call), _app(call), login, installed))
+
+
+@endpoint(
+    "POST",
+    "/app/installations/{installation_id}/access_tokens",
+    statuses=(201, 403, 404, 422),
+)
+def create_token(call: Call) -> Answer:
+    """A token for all that an installation may do and see, or for a part of it."""
+    app = _app(call)
+    wanted = call.parameters["installation_id"]
+    found = [one for one in app.installations.items() if str(one[1].id) == wanted]
+    if not found:
+        raise lookups.not_found()
+    login, installed = found[0]
+    if installed.suspended:
+        raise RefusedError(403, "This installation has been suspended")
+    permissions = _permissions(call, apps.granted(app))
+    identity = Identity(
+        kind="installation",
+        login=f"{app.slug}[bot]",
+        permissions=permissions,
+        owner=login,
+        repositories=installed.repositories,
+        app_id=app.id,
+        expires_at=call.world.now + LIFE,
+    )
+    chosen = _chosen(call, identity)
+    if chosen is not None:
+        identity.repositories = [one.full_name for one in chosen]
+    view = View.of(call)
+    answer = {
+        "token": issue(call.world, identity),
+        "expires_at": timestamp(call.world.now + LIFE),
+        "permissions": permissions,
+        "repository_selection": "all" if identity.repositories is None else "selected",
+    }
+    if chosen is not None:
+        answer["repositories"] = [repositories.full(view, one) for one in chosen]
+    return Answer(201, answer)
+
+
+@endpoint("GET", "/installation/repositories", statuses=(200, 403))
+def read_repositories(call: Call) -> Answer:
+    """What an installation's token was made for."""
+    if call.identity.kind == "user":
+        message = "You must authenticate with an installation access token in order to list "
+        raise RefusedError(403, f"{message}repositories for an installation.")
+    found = list(_visible(call, call.identity))
+    some, headers = page(call, found)
+    view = View.of(call)
+    answer = {
+        "total_count": len(found),
+        "repository_selection": "all" if call.identity.repositories is None else "selected",
+        "repositories": [repositories.full(view, one) for one in some],
+    }
+    return Answer(200, answer, headers)
+
+
+def _app(call: Call) -> App:
+    return call.world.apps[call.identity.app_id]
+
+
+def _of_account(call: Call, account: str) -> Answer:
+    login, installed = _installed(call, account)
+    return Answer(200, apps.installation(View.of(call), _app(call), login, installed))
+
+
+def _installed(call: Call, account: str) -> tuple[str, Installation]:
+    for login, installed in _app(call).installations.items():
+        if login.lower() == account.lower():
+            return login, installed
+    raise lookups.not_found()
+
+
+def _permissions(call: Call, granted: Permissions) -> Permissions:
+    """Those that are asked for; no more than the App has."""
+    asked = bodies.mapping(call.body, "permissions")
+    if not asked:
+        return granted
+    for name, level in asked.items():
+        if LEVELS.get(str(level), 9) > LEVELS.get(granted.get(name, ""), 0):
+            message = "The permissions requested are not granted to this installation."
+            raise RefusedError(422, message)
+    return {**asked, "metadata": "read"}
+
+
+def _chosen(call: Call, identity: Identity) -> list[Repository] | None:
+    """The repositories that are asked for by name or number; None asks for all."""
+    names = bodies.listing(call.body, "repositories")
+    numbers = bodies.listing(call.body, "repository_ids")
+    if names is None and numbers is None:
+        return None
+    known = list(_visible(call, identity))
+    by_name: dict[Json, Repository] = {one.name.lower(): one for one in known}
+    by_name |= {one.id: one for one in known}
+    asked = [*(str(name).lower() for name in names or ()), *(numbers or ())]
+    if not all(one in by_name for one in asked):
+        message = "There is at least one repository that does not exist or is not accessible to "
+        raise RefusedError(422, f"{message}the parent installation.")
+    return [by_name[one] for one in asked]
+
+
+def _visible(call: Call, identity: Identity) -> Iterator[Repository]:
+    return (one for one in call.world.repositories.values() if covers(identity, one))
+
+
+def _names(repository: Repository, names: list[str]) -> bool:
+    return repository.full_name.lower() in map(str.lower, names)

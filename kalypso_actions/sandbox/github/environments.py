@@ -1,0 +1,70 @@
+"""Environments.
+
+https://docs.github.com/rest/deployments/environments
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+from kalypso_actions.sandbox.endpoints import Answer, Call, Json, endpoint
+from kalypso_actions.sandbox.github import lookups
+from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
+from kalypso_actions.sandbox.world import Environment
+
+ALL: Final = "/repos/{owner}/{repo}/environments"
+ONE: Final = "/repos/{owner}/{repo}/environments/{environment_name}"
+
+
+@endpoint("GET", ALL, "actions: read", statuses=(200,))
+def read_all(call: Call) -> Answer:
+    """Every environment."""
+    found = list(call.named_repository.environments.values())
+    some, headers = page(call, found)
+    answer = [_payload(call, one) for one in some]
+    return Answer(200, {"total_count": len(found), "environments": answer}, headers)
+
+
+@endpoint("GET", ONE, "actions: read", statuses=(200, 404))
+def read(call: Call) -> Answer:
+    """One environment."""
+    return Answer(200, _payload(call, named(call)))
+
+
+@endpoint("PUT", ONE, "administration: write", statuses=(200,))
+def put(call: Call) -> Answer:
+    """Make an environment, or leave it as it is: what protects one is not known here."""
+    name = call.parameters["environment_name"]
+    known = call.named_repository.environments
+    if name.lower() not in known:
+        made = Environment(id=call.world.new_id(), name=name, created_at=call.world.now)
+        known[name.lower()] = made
+    return Answer(200, _payload(call, named(call)))
+
+
+def named(call: Call) -> Environment:
+    """The environment of the path; names do not differ by case. Raises RefusedError."""
+    name = call.parameters["environment_name"]
+    found = call.named_repository.environments.get(name.lower())
+    if found is None:
+        raise lookups.not_found()
+    return found
+
+
+def _payload(call: Call, one: Environment) -> Json:
+    view, repository = View.of(call), call.named_repository
+    page_url = f"{view.html(repository)}/deployments/activity_log"
+    return {
+        "id": one.id,
+        "node_id": node_id("Environment", one.id),
+        "name": one.name,
+        "url": f"{view.api(repository)}/environments/{quote(one.name, safe='')}",
+        "html_url": f"{page_url}?environments_filter={quote(one.name, safe='')}",
+        "created_at": timestamp(one.created_at),
+        "updated_at": timestamp(one.created_at),
+        "can_admins_bypass": True,
+        "protection_rules": [],
+        "deployment_branch_policy": None,
+    }

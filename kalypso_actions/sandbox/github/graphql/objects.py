@@ -1,0 +1,95 @@
+"""What GraphQL's types are made from: dictionaries, where what costs something is a function.
+
+graphql-core calls such a function with its knowledge of the request, and the field's arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from kalypso_actions.sandbox.endpoints import Call
+from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
+from kalypso_actions.sandbox.repositories import BareRepository
+from kalypso_actions.sandbox.world import Repository
+
+Fields = Mapping[str, Any]
+
+TYPES: Final = {"commit": "Commit", "tree": "Tree", "blob": "Blob", "tag": "Tag"}
+
+
+def repository(call: Call, one: Repository) -> Fields:
+    """GraphQL's `Repository`."""
+    git = call.world.git(one)
+    return {
+        "id": node_id("Repository", one.id),
+        "databaseId": one.id,
+        "name": one.name,
+        "nameWithOwner": one.full_name,
+        "isArchived": one.archived,
+        "isEmpty": lambda _info: not git.refs(),
+        "isPrivate": one.private,
+        "url": View.of(call).html(one),
+        "defaultBranchRef": lambda _info: ref(git, one, f"refs/heads/{one.default_branch}"),
+        "ref": lambda _info, qualifiedName: ref(git, one, qualifiedName),  # noqa: N803 (GitHub's)
+        "object": lambda _info, expression="", oid="": _expressed(git, one, oid or expression),
+    }
+
+
+def ref(git: BareRepository, repository: Repository, name: str) -> Fields | None:
+    """GraphQL's `Ref`: by its full name, or a branch or tag by its short one."""
+    refs = git.refs()
+    for prefix in ("", "refs/heads/", "refs/tags/", "refs/"):
+        full = prefix + name
+        if full.startswith("refs/") and full in refs:
+            break
+    else:
+        return None
+    where, _, short = full.removeprefix("refs/").partition("/")
+    return {
+        "id": node_id("Ref", f"{repository.id}:{full}"),
+        "name": short,
+        "prefix": f"refs/{where}/",
+        "target": lambda _info: _object(git, repository, refs[full]),
+    }
+
+
+def _expressed(git: BareRepository, repository: Repository, expression: str) -> Fields | None:
+    """`revision`, or `revision:path`, as git rev-parse reads them."""
+    revision, colon, path = expression.partition(":")
+    if colon:
+        found = git.object_at(revision, path)
+        return _object(git, repository, *found) if found else None
+    try:
+        return _object(git, repository, git.commit(revision).id, "commit")
+    except LookupError:
+        return _object(git, repository, revision)
+
+
+def _object(
+    git: BareRepository, repository: Repository, oid: str, kind: str | None = None
+) -> Fields | None:
+    kind = kind or git.object_type(oid)
+    if kind is None:
+        return None
+    name = TYPES[kind]
+    common: dict[str, Any] = {
+        "__typename": name,
+        "id": node_id(name, f"{repository.id}:{oid}"),
+        "oid": oid,
+        "abbreviatedOid": oid[:7],
+    }
+    if kind != "commit":
+        return common
+    return {**common, **_of_commit(git, repository, oid)}
+
+
+def _of_commit(
+    git: BareRepository, repository: Repository, oid: str
+) -> Mapping[str, Callable[..., Any]]:
+    return {
+        "committedDate": lambda _info: timestamp(git.commit(oid).committer.date),
+        "message": lambda _info: git.commit(oid).message.rstrip("\n"),
+        "messageHeadline": lambda _info: git.commit(oid).message.partition("\n")[0],
+        "tree": lambda _info: _object(git, repository, git.commit(oid).tree, "tree"),
+    }

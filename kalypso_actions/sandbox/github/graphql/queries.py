@@ -1,0 +1,95 @@
+"""Queries: data and, beside it, what could not be told.
+
+https://docs.github.com/graphql/guides/forming-calls-with-graphql
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from graphql import (
+    GraphQLError,
+    GraphQLFormattedError,
+    GraphQLResolveInfo,
+    build_schema,
+    graphql_sync,
+)
+
+from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
+from kalypso_actions.sandbox.github import bodies
+from kalypso_actions.sandbox.github.graphql.objects import Fields, repository
+from kalypso_actions.sandbox.github.graphql.schema import SCHEMA
+from kalypso_actions.sandbox.payloads.view import timestamp
+from kalypso_actions.sandbox.permissions import allowed, visible
+
+CODES: Final = {"Cannot query field": "undefinedField", "Syntax Error": "parseError"}
+"""GitHub's names for faults of a query, by how ours are told."""
+
+_SCHEMA: Final = build_schema(SCHEMA)
+
+
+@endpoint("POST", "/graphql", statuses=(200, 400))
+def query(call: Call) -> Answer:
+    """Answer a query; a fault of one field leaves it null and is told beside the data."""
+    text = bodies.text(call.body, "query")
+    if not text:
+        message = "A query attribute must be specified and must be a string."
+        raise RefusedError(400, message)
+    result = graphql_sync(
+        _SCHEMA,
+        text,
+        {"repository": _repository, "rateLimit": _rate_limit},
+        context_value=call,
+        variable_values=dict(bodies.mapping(call.body, "variables")),
+        operation_name=bodies.text(call.body, "operationName"),
+    )
+    answer: dict[str, Any] = {}
+    if result.data is not None:
+        answer["data"] = result.data
+    if result.errors:
+        answer["errors"] = [_told(error) for error in result.errors]
+    return Answer(200, answer)
+
+
+def _repository(
+    info: GraphQLResolveInfo[Any],
+    owner: str,
+    name: str,
+    followRenames: bool,  # noqa: N803 (GitHub's)
+) -> Fields:
+    """The repository, for who may see and read it."""
+    call: Call = info.context
+    found = call.world.repository(f"{owner}/{name}")
+    renamed = found is not None and found.full_name.lower() != f"{owner}/{name}".lower()
+    if found is None or not visible(call.identity, found) or (renamed and not followRenames):
+        message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
+        raise GraphQLError(message, extensions={"type": "NOT_FOUND"})
+    if not allowed(call.identity, ["contents: read"], found):
+        by = "personal access token" if call.identity.kind == "user" else "integration"
+        message = f"Resource not accessible by {by}"
+        raise GraphQLError(message, extensions={"type": "FORBIDDEN"})
+    return repository(call, found)
+
+
+def _rate_limit(info: GraphQLResolveInfo[Any], dryRun: bool) -> Fields:  # noqa: N803 (GitHub's)
+    call: Call = info.context
+    usage = call.limits.usage(call.identity, "graphql", call.world.now)
+    return {
+        "cost": 0 if dryRun else 1,
+        "limit": usage.limit,
+        "nodeCount": 0,
+        "remaining": usage.limit - usage.used,
+        "resetAt": timestamp(datetime.fromtimestamp(usage.reset, UTC)),
+        "used": usage.used,
+    }
+
+
+def _told(error: GraphQLError) -> GraphQLFormattedError | dict[str, Any]:
+    """An error as GitHub writes it: its type beside the message, no extensions."""
+    told: dict[str, Any] = dict(error.formatted)
+    extensions = told.pop("extensions", {})
+    if extensions:
+        return {**extensions, **told}
+    code = next((code for words, code in CODES.items() if words in error.message), "invalid")
+    return {**told, "extensions": {"code": code}}

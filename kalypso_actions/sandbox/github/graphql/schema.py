@@ -1,0 +1,85 @@
+"""The part of GitHub's GraphQL schema that there is: repositories, their refs and objects.
+
+https://docs.github.com/graphql/reference
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+SCHEMA: Final = """
+scalar DateTime
+scalar GitObjectID
+scalar URI
+
+interface Node { id: ID! }
+
+interface GitObject {
+  id: ID!
+  oid: GitObjectID!
+  abbreviatedOid: String!
+}
+
+type Query {
+  repository(owner: String!, name: String!, followRenames: Boolean = true): Repository
+  rateLimit(dryRun: Boolean = false): RateLimit
+}
+
+type RateLimit {
+  cost: Int!
+  limit: Int!
+  nodeCount: Int!
+  remaining: Int!
+  resetAt: DateTime!
+  used: Int!
+}
+
+type Repository implements Node {
+  id: ID!
+  databaseId: Int
+  name: String!
+  nameWithOwner: String!
+  isArchived: Boolean!
+  isEmpty: Boolean!
+  isPrivate: Boolean!
+  url: URI!
+  defaultBranchRef: Ref
+  ref(qualifiedName: String!): Ref
+  object(expression: String, oid: GitObjectID): GitObject
+}
+
+type Ref implements Node {
+  id: ID!
+  name: String!
+  prefix: String!
+  target: GitObject
+}
+
+type Commit implements GitObject & Node {
+  id: ID!
+  oid: GitObjectID!
+  abbreviatedOid: String!
+  committedDate: DateTime!
+  message: String!
+  messageHeadline: String!
+  tree: Tree!
+}
+
+type Tree implements GitObject & Node {
+  id: ID!
+  oid: GitObjectID!
+  abbreviatedOid: String!
+}
+
+type Blob implements GitObject & Node {
+  id: ID!
+  oid: GitObjectID!
+  abbreviatedOid: String!
+}
+
+type Tag implements GitObject & Node {
+  id: ID!
+  oid: GitObjectID!
+  abbreviatedOid: String!
+}
+"""

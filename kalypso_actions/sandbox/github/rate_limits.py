@@ -1,0 +1,37 @@
+"""What a token has used of its limits.
+
+https://docs.github.com/rest/rate-limit/rate-limit
+"""
+
+from __future__ import annotations
+
+from kalypso_actions.sandbox.endpoints import Answer, Call, Json, endpoint
+from kalypso_actions.sandbox.github import lookups
+
+UNUSED = ("search", "code_search", "source_import", "integration_manifest")
+
+
+@endpoint("GET", "/rate_limit", statuses=(200, 404))
+def read(call: Call) -> Answer:
+    """Every resource; a GitHub Enterprise Server without limits says 404."""
+    if call.world.flavour == "ghes":
+        raise lookups.not_found()
+    core = _usage(call, "core")
+    unused = {"limit": 30, "used": 0, "remaining": 30, "reset": core["reset"]}
+    resources = {
+        "core": core,
+        "graphql": _usage(call, "graphql"),
+        **{name: {**unused, "resource": name} for name in UNUSED},
+    }
+    return Answer(200, {"resources": resources, "rate": core})
+
+
+def _usage(call: Call, resource: str) -> Json:
+    usage = call.limits.usage(call.identity, resource, call.world.now)
+    return {
+        "limit": usage.limit,
+        "used": usage.used,
+        "remaining": usage.limit - usage.used,
+        "reset": usage.reset,
+        "resource": resource,
+    }

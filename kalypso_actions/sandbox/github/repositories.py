@@ -1,0 +1,95 @@
+"""Repositories, and who asks for them.
+
+https://docs.github.com/rest/repos/repos, https://docs.github.com/rest/users/users
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint, invalid
+from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.payloads import accounts, repositories
+from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.permissions import allowed
+from kalypso_actions.sandbox.repositories import Person
+from kalypso_actions.sandbox.world import Repository
+
+NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
+"""What GitHub writes a hyphen for."""
+
+
+@endpoint("GET", "/user", statuses=(200, 403))
+def read_user(call: Call) -> Answer:
+    """The person whose token it is; a job or an App is nobody."""
+    if call.identity.kind != "user":
+        raise RefusedError(403, "Resource not accessible by integration")
+    return Answer(200, accounts.public(View.of(call), call.identity.login))
+
+
+@endpoint("GET", "/repos/{owner}/{repo}", "metadata: read", statuses=(200,))
+def read(call: Call) -> Answer:
+    """One repository."""
+    return Answer(200, _payload(call, call.named_repository))
+
+
+@endpoint("POST", "/user/repos", "administration: write", statuses=(201, 403, 422))
+def create(call: Call) -> Answer:
+    """A new one of the person whose token it is."""
+    if call.identity.kind != "user":
+        raise RefusedError(403, "Resource not accessible by integration")
+    call.world.account(call.identity.login)
+    return _create(call, call.identity.login)
+
+
+@endpoint("POST", "/orgs/{org}/repos", "administration: write", statuses=(201, 404, 422))
+def create_in_organization(call: Call) -> Answer:
+    """A new one of an organization."""
+    account = call.world.accounts.get(call.parameters["org"].lower())
+    own = call.identity.owner.lower()
+    if account is None or account.kind != "Organization" or own not in {"", account.login.lower()}:
+        raise lookups.not_found()
+    return _create(call, account.login)
+
+
+def _create(call: Call, owner: str) -> Answer:
+    name = NO_NAME.sub("-", bodies.required_text(call.body, "name"))
+    private, filled = bodies.flag(call.body, "private"), bodies.flag(call.body, "auto_init")
+    if not name.strip(".-"):
+        raise invalid("Repository", "name", "missing_field")
+    if f"{owner}/{name}".lower() in call.world.repositories:
+        message = "name already exists on this account"
+        raise invalid("Repository", "name", "custom", message)
+    repository = call.world.add_repository(owner, name, private=private)
+    if filled:
+        account = call.world.account(call.identity.login)
+        person = Person(account.login, accounts.email(account), call.world.now)
+        git = call.world.git(repository)
+        files = {"README.md": f"# {name}\n"}
+        git.commit_files(repository.default_branch, files, "Initial commit", person)
+    answer = _payload(call, repository)
+    return Answer(201, answer, {"location": answer["url"]})
+
+
+def _payload(call: Call, repository: Repository) -> Json:
+    """A repository, with what may be done to it, and the organization that owns it."""
+    view = View.of(call)
+    may = {
+        "admin": allowed(call.identity, ["administration: write"], repository),
+        "push": allowed(call.identity, ["contents: write"], repository),
+        "pull": allowed(call.identity, ["contents: read"], repository),
+    }
+    answer = {
+        **repositories.full(view, repository),
+        "permissions": {**may, "maintain": may["admin"], "triage": may["push"]},
+        "allow_merge_commit": True,
+        "allow_squash_merge": True,
+        "allow_rebase_merge": True,
+        "allow_auto_merge": False,
+        "allow_update_branch": False,
+        "delete_branch_on_merge": False,
+    }
+    if view.world.account(repository.owner).kind == "Organization":
+        answer["organization"] = accounts.simple(view, repository.owner)
+    return answer

@@ -1,0 +1,129 @@
+"""Variables of a repository and of its environments.
+
+https://docs.github.com/rest/actions/variables
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Final
+
+from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
+from kalypso_actions.sandbox.github import bodies, environments, lookups
+from kalypso_actions.sandbox.pages import Wanted, page
+from kalypso_actions.sandbox.payloads.view import timestamp
+
+REPOSITORY: Final = "/repos/{owner}/{repo}/actions/variables"
+ENVIRONMENT: Final = "/repos/{owner}/{repo}/environments/{environment_name}/variables"
+
+NAME: Final = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*")
+LARGEST: Final = 48 * 1024
+USUAL: Final = 10
+MOST: Final = 30
+"""Variables on a page: fewer than of anything else."""
+
+
+@endpoint("GET", REPOSITORY, "actions_variables: read", statuses=(200,))
+def read_all(call: Call) -> Answer:
+    """The repository's variables."""
+    return _all(call, call.named_repository.variables, call.named_repository.created_at)
+
+
+@endpoint("POST", REPOSITORY, "actions_variables: write", statuses=(201, 409, 422))
+def create(call: Call) -> Answer:
+    """A new one of the repository."""
+    return _create(call, call.named_repository.variables)
+
+
+@endpoint("GET", f"{REPOSITORY}/{{name}}", "actions_variables: read", statuses=(200, 404))
+def read(call: Call) -> Answer:
+    """One of the repository's."""
+    return _one(call, call.named_repository.variables, call.named_repository.created_at)
+
+
+@endpoint("PATCH", f"{REPOSITORY}/{{name}}", "actions_variables: write", statuses=(204, 404, 422))
+def update(call: Call) -> Answer:
+    """Another value for one of the repository's."""
+    return _update(call, call.named_repository.variables)
+
+
+@endpoint("GET", ENVIRONMENT, "environments: read", statuses=(200, 404))
+def read_all_of_environment(call: Call) -> Answer:
+    """An environment's variables."""
+    environment = environments.named(call)
+    return _all(call, environment.variables, environment.created_at)
+
+
+@endpoint("POST", ENVIRONMENT, "environments: write", statuses=(201, 404, 409, 422))
+def create_in_environment(call: Call) -> Answer:
+    """A new one of an environment."""
+    return _create(call, environments.named(call).variables)
+
+
+@endpoint("GET", f"{ENVIRONMENT}/{{name}}", "environments: read", statuses=(200, 404))
+def read_of_environment(call: Call) -> Answer:
+    """One of an environment's."""
+    environment = environments.named(call)
+    return _one(call, environment.variables, environment.created_at)
+
+
+@endpoint("PATCH", f"{ENVIRONMENT}/{{name}}", "environments: write", statuses=(204, 404, 422))
+def update_in_environment(call: Call) -> Answer:
+    """Another value for one of an environment's."""
+    return _update(call, environments.named(call).variables)
+
+
+def _all(call: Call, variables: dict[str, str], made: datetime) -> Answer:
+    wanted = Wanted.of(call.query, usual=USUAL, most=MOST)
+    some, headers = page(call, sorted(variables), wanted)
+    answer = [_payload(name, variables[name], made) for name in some]
+    return Answer(200, {"total_count": len(variables), "variables": answer}, headers)
+
+
+def _create(call: Call, variables: dict[str, str]) -> Answer:
+    name = bodies.required_text(call.body, "name").upper()
+    value = _value(call)
+    if value is None:
+        raise bodies.missing("value")
+    if not NAME.fullmatch(name):
+        raise RefusedError(422, "Variable names can only contain alphanumeric characters and _")
+    if name in variables:
+        raise RefusedError(409, "Already exists - Variable already exists")
+    variables[name] = value
+    return Answer(201, {})
+
+
+def _one(call: Call, variables: dict[str, str], made: datetime) -> Answer:
+    name = _name(call, variables)
+    return Answer(200, _payload(name, variables[name], made))
+
+
+def _update(call: Call, variables: dict[str, str]) -> Answer:
+    name = _name(call, variables)
+    value = _value(call)
+    variables[name] = variables[name] if value is None else value
+    return Answer(204)
+
+
+def _name(call: Call, variables: dict[str, str]) -> str:
+    name = call.parameters["name"].upper()
+    if name not in variables:
+        raise lookups.not_found()
+    return name
+
+
+def _value(call: Call) -> str | None:
+    value = bodies.text(call.body, "value")
+    if value and len(value.encode()) > LARGEST:
+        raise RefusedError(422, "Variable value is too large (maximum is 48 KB)")
+    return value
+
+
+def _payload(name: str, value: str, made: datetime) -> Json:
+    return {
+        "name": name,
+        "value": value,
+        "created_at": timestamp(made),
+        "updated_at": timestamp(made),
+    }

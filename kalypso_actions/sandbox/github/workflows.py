@@ -1,0 +1,194 @@
+"""Workflows, their runs, and starting them by hand.
+
+https://docs.github.com/rest/actions/workflows, https://docs.github.com/rest/actions/workflow-runs
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from kalypso_actions.sandbox import events
+from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
+from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.payloads import workflows as payloads
+from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.workflow_files import DISPATCH, Input, Workflow, workflows_of
+from kalypso_actions.sandbox.world import WorkflowRun
+
+ALL: Final = "/repos/{owner}/{repo}/actions/workflows"
+ONE: Final = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}"
+RUNS: Final = "/repos/{owner}/{repo}/actions/runs"
+
+MOST_INPUTS: Final = {"github.com": 25, "ghes": 10}
+MOST_CHARACTERS: Final = 65_535
+RUN_DETAILS: Final = "return_run_details"
+
+
+@endpoint("GET", ALL, "actions: read", statuses=(200,))
+def read_all(call: Call) -> Answer:
+    """The workflows of the default branch."""
+    found = _workflows(call)
+    some, headers = page(call, found)
+    view = View.of(call)
+    answer = [payloads.workflow(view, call.named_repository, one) for one in some]
+    return Answer(200, {"total_count": len(found), "workflows": answer}, headers)
+
+
+@endpoint("GET", ONE, "actions: read", statuses=(200, 404))
+def read(call: Call) -> Answer:
+    """One workflow, by its number or the name of its file."""
+    return Answer(200, payloads.workflow(View.of(call), call.named_repository, _workflow(call)))
+
+
+@endpoint("POST", f"{ONE}/dispatches", "actions: write", statuses=(200, 204, 400, 404, 422))
+def dispatch(call: Call) -> Answer:
+    """Start the copy of a workflow that a branch or tag has.
+
+    The file must be on the default branch too, or GitHub does not know the workflow.
+    """
+    world, repository = call.world, call.named_repository
+    known = _workflow(call)
+    if RUN_DETAILS in call.body and world.flavour == "ghes":
+        raise RefusedError(400, f'Invalid request.\n\n"{RUN_DETAILS}" is not a permitted key.')
+    wants_details = bodies.flag(call.body, RUN_DETAILS)
+    given = _given_inputs(call)
+    ref, commit = _ref(call, bodies.required_text(call.body, "ref"))
+    there = workflows_of(world.git(repository), commit)
+    copy = next((one for one in there if one.path == known.path), None)
+    if copy is None or DISPATCH not in copy.events:
+        raise RefusedError(422, f"Workflow does not have '{DISPATCH}' trigger")
+    inputs = _checked_inputs(copy.inputs, given)
+    run = WorkflowRun(
+        id=world.new_id(),
+        workflow=copy.path,
+        ref=ref,
+        commit=commit,
+        inputs=inputs,
+        author=call.identity.login,
+        created_at=world.now,
+    )
+    repository.runs.append(run)
+    events.workflow_dispatch(world, repository, copy.path, ref, commit, inputs, call.identity)
+    if not wants_details:
+        return Answer(204)
+    told = payloads.run(View.of(call), repository, run, copy)
+    answer = {
+        "workflow_run_id": run.id,
+        "run_url": told["url"],
+        "html_url": told["html_url"],
+    }
+    return Answer(200, answer)
+
+
+@endpoint("GET", RUNS, "actions: read", statuses=(200,))
+def read_runs(call: Call) -> Answer:
+    """Runs, the latest first."""
+    return _runs(call, call.named_repository.runs)
+
+
+@endpoint("GET", f"{ONE}/runs", "actions: read", statuses=(200, 404))
+def read_runs_of_workflow(call: Call) -> Answer:
+    """Runs of one workflow, the latest first."""
+    path = _workflow(call).path
+    return _runs(call, [run for run in call.named_repository.runs if run.workflow == path])
+
+
+@endpoint("GET", f"{RUNS}/{{run_id}}", "actions: read", statuses=(200, 404))
+def read_run(call: Call) -> Answer:
+    """One run."""
+    wanted = call.parameters["run_id"]
+    run = next((one for one in call.named_repository.runs if str(one.id) == wanted), None)
+    if run is None:
+        raise lookups.not_found()
+    return Answer(200, _run(call, run))
+
+
+def _workflows(call: Call) -> Sequence[Workflow]:
+    repository = call.named_repository
+    try:
+        return workflows_of(call.world.git(repository), repository.default_branch)
+    except LookupError:
+        return ()
+
+
+def _workflow(call: Call) -> Workflow:
+    wanted = call.parameters["workflow_id"]
+    found = next((one for one in _workflows(call) if one.is_called(wanted)), None)
+    if found is None:
+        raise lookups.not_found()
+    return found
+
+
+def _ref(call: Call, name: str) -> tuple[str, str]:
+    """A branch or tag by its short or full name, and its commit."""
+    git = call.world.git(call.named_repository)
+    refs = git.refs()
+    for ref in (name, f"refs/heads/{name}", f"refs/tags/{name}"):
+        if ref.startswith(("refs/heads/", "refs/tags/")) and ref in refs:
+            return ref, git.commit(ref).id
+    raise RefusedError(422, f"No ref found for: {name}")
+
+
+def _given_inputs(call: Call) -> Mapping[str, str]:
+    """The request's inputs as texts, which they are for the workflow."""
+    given = bodies.mapping(call.body, "inputs")
+    most = MOST_INPUTS[call.world.flavour]
+    if len(given) > most:
+        message = f"No more than {most} properties are allowed; {len(given)} were supplied."
+        raise RefusedError(422, f"Invalid request.\n\n{message}")
+    inputs = {}
+    for name, value in given.items():
+        if value is None or isinstance(value, (dict, list)):
+            raise bodies.wrong_type(f"inputs/{name}", value, "a string")
+        inputs[name] = value if isinstance(value, str) else json.dumps(value)
+    if sum(len(name) + len(value) for name, value in inputs.items()) > MOST_CHARACTERS:
+        raise RefusedError(422, "inputs are too large.")
+    return inputs
+
+
+def _checked_inputs(declared: Mapping[str, Input], given: Mapping[str, str]) -> dict[str, str]:
+    """What the workflow gets: every input that it declares."""
+    unexpected = [name for name in given if name not in declared]
+    if unexpected:
+        raise RefusedError(422, f"Unexpected inputs provided: {json.dumps(unexpected)}")
+    inputs = {}
+    for name, one in declared.items():
+        value = given.get(name) or one.default
+        if one.required and not value:
+            raise RefusedError(422, f"Required input '{name}' not provided")
+        if value and one.options and value not in one.options:
+            message = f"Provided value '{value}' for input '{name}' not in the list of allowed"
+            raise RefusedError(422, f"{message} values")
+        inputs[name] = value
+    return inputs
+
+
+def _runs(call: Call, runs: Sequence[WorkflowRun]) -> Answer:
+    found = [
+        run
+        for run in reversed(runs)
+        if all(call.query.get(name, fact) == fact for name, fact in _facts(run).items())
+    ]
+    some, headers = page(call, found)
+    answer = [_run(call, run) for run in some]
+    return Answer(200, {"total_count": len(found), "workflow_runs": answer}, headers)
+
+
+def _facts(run: WorkflowRun) -> Mapping[str, str]:
+    """What runs are asked for by."""
+    return {
+        "branch": run.ref.removeprefix("refs/heads/"),
+        "event": DISPATCH,
+        "actor": run.author,
+        "head_sha": run.commit,
+        "status": run.conclusion or run.status,
+    }
+
+
+def _run(call: Call, run: WorkflowRun) -> Json:
+    there = workflows_of(call.world.git(call.named_repository), run.commit)
+    described = next(one for one in there if one.path == run.workflow)
+    return payloads.run(View.of(call), call.named_repository, run, described)

@@ -1,0 +1,85 @@
+"""Workflows and their runs."""
+
+from __future__ import annotations
+
+from kalypso_actions.sandbox.endpoints import Json
+from kalypso_actions.sandbox.payloads import accounts, repositories
+from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
+from kalypso_actions.sandbox.workflow_files import Workflow
+from kalypso_actions.sandbox.world import Repository, WorkflowRun
+
+
+def workflow(view: View, repository: Repository, one: Workflow) -> Json:
+    """GitHub's `workflow`."""
+    made = timestamp(repository.created_at)
+    page = view.html(repository)
+    return {
+        "id": one.id,
+        "node_id": node_id("Workflow", one.id),
+        "name": one.name,
+        "path": one.path,
+        "state": "active",
+        "created_at": made,
+        "updated_at": made,
+        "url": f"{view.api(repository)}/actions/workflows/{one.id}",
+        "html_url": f"{page}/blob/{repository.default_branch}/{one.path}",
+        "badge_url": f"{page}/workflows/{one.name.replace(' ', '%20')}/badge.svg",
+    }
+
+
+def run(view: View, repository: Repository, one: WorkflowRun, described: Workflow) -> Json:
+    """GitHub's `workflow-run`; `described` is the workflow at the commit of the run."""
+    url = f"{view.api(repository)}/actions/runs/{one.id}"
+    suite = f"{view.api(repository)}/check-suites/{one.id}"
+    began = timestamp(one.created_at)
+    actor = accounts.simple(view, one.author)
+    same = [other.id for other in repository.runs if other.workflow == one.workflow]
+    return {
+        "id": one.id,
+        "name": described.name,
+        "node_id": node_id("WorkflowRun", one.id),
+        "check_suite_id": one.id,
+        "check_suite_node_id": node_id("CheckSuite", one.id),
+        "head_branch": one.ref.removeprefix("refs/heads/").removeprefix("refs/tags/"),
+        "head_sha": one.commit,
+        "path": one.workflow,
+        "display_title": described.name,
+        "run_number": same.index(one.id) + 1,
+        "run_attempt": 1,
+        "event": "workflow_dispatch",
+        "status": one.status,
+        "conclusion": one.conclusion,
+        "workflow_id": described.id,
+        "url": url,
+        "html_url": f"{view.html(repository)}/actions/runs/{one.id}",
+        "pull_requests": [],
+        "created_at": began,
+        "updated_at": began,
+        "run_started_at": began,
+        "actor": actor,
+        "triggering_actor": actor,
+        "referenced_workflows": [],
+        "jobs_url": f"{url}/jobs",
+        "logs_url": f"{url}/logs",
+        "check_suite_url": suite,
+        "artifacts_url": f"{url}/artifacts",
+        "cancel_url": f"{url}/cancel",
+        "rerun_url": f"{url}/rerun",
+        "previous_attempt_url": None,
+        "workflow_url": f"{view.api(repository)}/actions/workflows/{described.id}",
+        "head_commit": _head(view, repository, one.commit),
+        "repository": repositories.minimal(view, repository),
+        "head_repository": repositories.minimal(view, repository),
+    }
+
+
+def _head(view: View, repository: Repository, commit: str) -> Json:
+    found = view.world.git(repository).commit(commit)
+    return {
+        "id": found.id,
+        "tree_id": found.tree,
+        "message": found.message.rstrip("\n"),
+        "timestamp": timestamp(found.committer.date),
+        "author": {"name": found.author.name, "email": found.author.email},
+        "committer": {"name": found.committer.name, "email": found.committer.email},
+    }
