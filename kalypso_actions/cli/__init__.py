@@ -3,6 +3,7 @@
 Exit codes: 0 done; 1 problems found; 2 wrong usage or inputs.
 
 local      render, validate, template
+sandbox    sandbox
 speaking   what all commands share
 """
 
@@ -17,6 +18,7 @@ import typer
 
 from kalypso_actions import ISSUES_URL, __version__
 from kalypso_actions.cli import local
+from kalypso_actions.cli.sandbox import sandbox
 from kalypso_actions.cli.speaking import stderr
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report.documents import ProblemEntry
@@ -28,7 +30,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (local.render, local.validate, local.template):
+for command in (local.render, local.validate, local.template, sandbox):
     app.command()(command)
 
 

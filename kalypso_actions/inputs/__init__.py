@@ -3,6 +3,7 @@
 values   what inputs of several commands are made of: durations, percentages, lists, commits
 places   how repositories, folders and branches are named
 local    render, validate, template
+sandbox  sandbox
 """
 
 from kalypso_actions.inputs.local import (

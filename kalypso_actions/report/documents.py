@@ -145,3 +145,26 @@ class TemplateDocument(Document):
     output: str = ""
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[TemplateProblemEntry, ...] = ()
+
+
+class AppEntry(Document):
+    """A GitHub App of the sandbox; `privateKey` is the file of its key."""
+
+    id: int
+    owner: str
+    private_key: str
+
+
+class SandboxDocument(Document):
+    """What `kalypso sandbox --output json` prints once it serves.
+
+    `environment` holds the variables to use, the token among them.
+    """
+
+    schema_name: str = Field("kalypso.sandbox/v1", alias="schema")
+    dir: str
+    url: str = ""
+    environment: dict[str, str] = Field(default_factory=dict)
+    app: AppEntry | None = None
+    repositories: tuple[str, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -14,6 +15,8 @@ from kalypso_actions.sandbox.faults import PUSH_KINDS, Fault
 from kalypso_actions.sandbox.rest import DOCUMENTATION, Note, json_response
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.traffic import Exchange
+
+log = logging.getLogger(__name__)
 
 SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
 MOUNT: Final = "/api/v3"
@@ -70,7 +73,9 @@ class Front:
         faults = self._state.faults.take(request.method, place.path, place.template)
         note.push_faults = frozenset(one.kind for one in faults if one.kind in PUSH_KINDS)
         reply = self._reply(place, request, note, faults)
-        self._state.traffic.add(_exchange(place, request, note, faults, reply))
+        exchange = _exchange(place, request, note, faults, reply)
+        self._state.traffic.add(exchange)
+        log.info("%s %a %d %s", request.method, exchange.path, exchange.status, exchange.identity)
         return reply
 
     def _reply(

@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox.repositories import BareRepository
 
 Permissions = dict[str, Literal["read", "write", "admin"]]
@@ -262,9 +263,16 @@ class World(_Entity):
 
     @classmethod
     def open(cls, folder: Path, now: Callable[[], datetime], programs: Programs) -> World:
-        """The world of a folder: what was saved there, else an empty one."""
+        """The world of a folder: what was saved there, else an empty one.
+
+        Raises KalypsoError where another version has saved something else.
+        """
         file = folder / "world.json"
-        world = cls.model_validate_json(file.read_bytes()) if file.exists() else cls()
+        try:
+            world = cls.model_validate_json(file.read_bytes()) if file.exists() else cls()
+        except ValidationError as error:
+            message = f"{file} is no world of this version's sandbox"
+            raise KalypsoError(message, advice="start with a new folder") from error
         world._folder = folder
         world._now = now
         world._programs = programs
@@ -274,6 +282,7 @@ class World(_Entity):
         """Write everything to the folder, whole or not at all."""
         self._folder.mkdir(parents=True, exist_ok=True)
         draft = self._folder / "world.json.new"
+        draft.touch(mode=0o600)  # tokens are in it
         draft.write_text(self.model_dump_json(), encoding="utf-8")
         draft.replace(self._folder / "world.json")
 

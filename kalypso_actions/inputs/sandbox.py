@@ -1,0 +1,24 @@
+"""What `kalypso sandbox` is given."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kalypso_actions.inputs.places import Folder
+from kalypso_actions.inputs.values import RepositoryName
+
+Flavour = Literal["github.com", "ghes"]
+
+
+class SandboxInputs(BaseModel):
+    """Inputs of `kalypso sandbox`; a port of 0 is any that is free."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dir: Folder
+    port: Annotated[int, Field(ge=0, le=65535)] = 0
+    tls: bool = False
+    flavour: Flavour = "github.com"
+    repository: tuple[Annotated[RepositoryName, Field(min_length=1)], ...] = ()

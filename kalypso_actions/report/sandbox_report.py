@@ -1,0 +1,42 @@
+"""`kalypso sandbox`, for people: where it is, and what to type."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Final
+
+from kalypso_actions.report.documents import SandboxDocument
+from kalypso_actions.report.printable import printable
+
+OWN_REPOSITORY: Final = """\
+curl -H "Authorization: Bearer $GITHUB_TOKEN" -d '{"name": "fleet"}' \\
+  "$GITHUB_API_URL/orgs/acme/repos"
+"""
+CLONE: Final = """\
+git -c http.extraHeader="Authorization: Bearer $GITHUB_TOKEN" clone "$GITHUB_SERVER_URL/acme/fleet"
+"""
+FAULT: Final = """\
+curl -H "Content-Type: application/json" "$GITHUB_SERVER_URL/_sandbox/faults" \\
+  -d '{"method": "POST", "path": "/repos/{owner}/{repo}/pulls", "kind": "lost"}'
+"""
+
+
+def sandbox_text(document: SandboxDocument) -> str:
+    """Everything that is printed once it serves; the parts that are typed stand alone."""
+    exports = "".join(
+        f"export {name}={shlex.quote(value)}\n" for name, value in document.environment.items()
+    )
+    parts = [
+        f"# GitHub and Azure Resource Graph at {document.url}, kept in {printable(document.dir)}.\n"
+        "# It serves until Ctrl-C. In the shell that uses it:\n",
+        exports,
+    ]
+    if document.app:
+        app = document.app
+        key = printable(app.private_key)
+        parts.append(f"# An App is installed for {app.owner}: id {app.id}, its key in {key}\n")
+    parts += ["# Make a repository, and clone it:\n", OWN_REPOSITORY + CLONE]
+    parts += ["# Let the next pull request's answer be lost, once it is opened:\n", FAULT]
+    if document.repositories:
+        parts.append("# Repositories: " + ", ".join(map(printable, document.repositories)) + "\n")
+    return "\n".join(parts)
