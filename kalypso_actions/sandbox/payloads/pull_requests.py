@@ -98,5 +98,5 @@ def _branch(view: View, repository: Repository | None, branch: str, commit: str)
         "ref": branch,
         "sha": commit,
         "user": accounts.simple(view, repository.owner),
-        "repo": repositories.full(view, repository),
+        "repo": repositories.simple(view, repository),
     }

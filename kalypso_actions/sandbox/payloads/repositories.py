@@ -49,10 +49,7 @@ LINKS: Final = {
     "trees_url": "/git/trees{/sha}",
 }
 
-COUNTS: Final = (
-    *("size", "stargazers_count", "watchers_count", "forks_count", "forks", "watchers"),
-    *("network_count", "subscribers_count"),
-)
+COUNTS: Final = ("size", "stargazers_count", "watchers_count", "forks_count", "forks", "watchers")
 """What nobody does in the sandbox."""
 
 
@@ -75,7 +72,12 @@ def minimal(view: View, repository: Repository) -> Json:
 
 
 def full(view: View, repository: Repository) -> Json:
-    """GitHub's `full-repository`, which serves as `repository` of pull requests too."""
+    """GitHub's `full-repository`, where one is asked for."""
+    return {**simple(view, repository), "network_count": 0, "subscribers_count": 0}
+
+
+def simple(view: View, repository: Repository) -> Json:
+    """GitHub's `repository`, in lists, in pull requests, and in events."""
     page = view.html(repository)
     host = urlsplit(page).hostname
     still_open = sum(issue.state == "open" for issue in repository.issues.values())
@@ -115,7 +117,7 @@ def full(view: View, repository: Repository) -> Json:
 def pushed(view: View, repository: Repository) -> Json:
     """A repository in a push event: some times are seconds, and older names stand beside."""
     return {
-        **full(view, repository),
+        **simple(view, repository),
         "created_at": int(repository.created_at.timestamp()),
         "pushed_at": int(repository.pushed_at.timestamp()),
         "master_branch": repository.default_branch,

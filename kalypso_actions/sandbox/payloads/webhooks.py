@@ -66,7 +66,7 @@ def pull_request(
         "number": issue.number,
         "pull_request": pull_requests.full(view, repository, issue, pull_request),
         **more,
-        "repository": repositories.full(view, repository),
+        "repository": repositories.simple(view, repository),
         **_whose(view, repository, identity),
     }
 
@@ -83,7 +83,7 @@ def workflow_dispatch(
     return {
         "inputs": dict(inputs) or None,
         "ref": ref,
-        "repository": repositories.full(view, repository),
+        "repository": repositories.simple(view, repository),
         "workflow": workflow,
         **_whose(view, repository, identity),
     }
@@ -106,7 +106,7 @@ def repository_dispatch(
         "action": event_type,
         "branch": repository.default_branch,
         "client_payload": client_payload,
-        "repository": repositories.full(view, repository),
+        "repository": repositories.simple(view, repository),
         **_whose(view, repository, identity),
         "installation": {
             "id": installation,
