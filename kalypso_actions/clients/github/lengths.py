@@ -19,7 +19,7 @@ LABEL_DESCRIPTION: Final = 100
 
 NOTE: Final = "_This text was longer than GitHub allows: its end is left out._"
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r" {0,3}(`{3,200}|~{3,200})")
 
 
 def cut(text: str, length: int) -> str:

@@ -1,0 +1,77 @@
+"""Labels of a repository, and on its issues and pull requests; case makes no difference."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from kalypso_actions.clients.github import lengths, rest, writing
+from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.errors import KalypsoError, Location
+
+
+def ensure(
+    github: GitHub, repository: str, name: str, *, color: str = "ededed", description: str = ""
+) -> bool:
+    """A label of this name; whether it was made now.
+
+    One that exists keeps the colour and description that people gave it. `color` is six hex
+    digits. Raises GitHubError, and KalypsoError for a name that GitHub does not take.
+    """
+    _check_name(repository, name)
+
+    def find() -> rest.Json | None:
+        what = f"the label “{name}” cannot be read"
+        return rest.read_optional(github, repository, what, f"/labels/{rest.segment(name)}")
+
+    def write() -> rest.Json:
+        body = {
+            "name": name,
+            "color": color,
+            "description": lengths.cut(description, lengths.LABEL_DESCRIPTION),
+        }
+        what = f"the label “{name}” cannot be created"
+        return rest.write(github, repository, what, "POST", "/labels", body)
+
+    return writing.once(github, find, write)[1]
+
+
+def add(github: GitHub, repository: str, number: int, names: Collection[str]) -> bool:
+    """Put labels on an issue or a pull request; whether one was missing.
+
+    Others stay. A label that the repository does not have is made by GitHub, in its own colour:
+    `ensure` it before. Raises GitHubError, KalypsoError.
+    """
+    for name in names:
+        _check_name(repository, name)
+
+    def find() -> bool | None:
+        found = rest.read_all(
+            github,
+            repository,
+            f"the labels of #{number} cannot be read",
+            f"/issues/{number}/labels",
+        )
+        return None if missing(names, (label["name"] for label in found)) else True
+
+    def write() -> bool:
+        what = f"#{number} cannot be labelled {', '.join(names)}"
+        body = {"labels": list(names)}
+        rest.write(github, repository, what, "POST", f"/issues/{number}/labels", body)
+        return True
+
+    return writing.once(github, find, write)[1]
+
+
+def missing(names: Iterable[str], present: Iterable[str]) -> list[str]:
+    """Those of `names` that are not among `present`."""
+    known = {name.lower() for name in present}
+    return [name for name in names if name.lower() not in known]
+
+
+def _check_name(repository: str, name: str) -> None:
+    if not 0 < len(name) <= lengths.LABEL_NAME:
+        raise KalypsoError(
+            f"a label's name has 1 to {lengths.LABEL_NAME} characters: “{name}”",
+            Location(repository),
+            "shorten it where it is given as an input",
+        )

@@ -1,0 +1,154 @@
+"""Pull requests of our own branches: found by their head, opened, kept up to date, closed.
+
+Ours are those whose head lies in the repository itself: a branch of the same name in a fork is
+somebody else's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Final, Literal
+
+from kalypso_actions.clients.github import answers, comments, lengths, rest, writing
+from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.clients.github.labels import add as add_labels
+from kalypso_actions.clients.github.labels import missing as missing_labels
+from kalypso_actions.model.github import PullRequest
+
+State = Literal["open", "closed", "all"]
+
+ADVICE: Final = {
+    "no commits between": "there is nothing to propose: the head is contained in the base already",
+    "head invalid": "push the head's branch to this repository before",
+    "base invalid": "create the base branch in this repository",
+    "a pull request already exists": "it is open under a name of the repository or its owner that"
+    " has changed: write the new one",
+}
+
+
+def find(
+    github: GitHub, repository: str, *, head: str, base: str = "", state: State = "open"
+) -> tuple[PullRequest, ...]:
+    """The pull requests from the branch `head` (into `base` where named), newest first.
+
+    Of open ones there is one at most for each base. Raises GitHubError.
+    """
+    owner = repository.partition("/")[0]
+    parameters = {"head": f"{owner}:{head}", "state": state}
+    if base:
+        parameters["base"] = base
+    what = f"the pull requests from {head} cannot be listed"
+    found = rest.read_all(github, repository, what, "/pulls", parameters)
+    pulls = [answers.pull_request(one) for one in found if answers.in_own_repository(one)]
+    # GitHub ignores a filter that it cannot read, and then lists every pull request.
+    ours = [
+        pull
+        for pull in pulls
+        if pull.head_branch == head
+        and base in {"", pull.base_branch}
+        and state in {"all", pull.state}
+    ]
+    return tuple(sorted(ours, key=lambda pull: -pull.number))
+
+
+def get(github: GitHub, repository: str, number: int) -> PullRequest:
+    """A pull request by its number. Raises GitHubError."""
+    what = f"pull request #{number} cannot be read"
+    return answers.pull_request(rest.read(github, repository, what, f"/pulls/{number}"))
+
+
+def ensure(
+    github: GitHub,
+    repository: str,
+    *,
+    head: str,
+    base: str,
+    title: str,
+    body: str,
+    labels: Collection[str] = (),
+) -> tuple[PullRequest, writing.Outcome]:
+    """The one open pull request from `head` into `base`, with this title and body, and labels.
+
+    One that is open already is updated where it differs; other labels on it stay. Labels that the
+    repository lacks come in GitHub's colour: `labels.ensure` them before. Raises GitHubError.
+    """
+    title, body = lengths.cut(title, lengths.TITLE), lengths.cut_body(body)
+
+    def find_open() -> PullRequest | None:
+        return next(iter(find(github, repository, head=head, base=base)), None)
+
+    def create() -> PullRequest:
+        what = f"the pull request from {head} into {base} cannot be opened"
+        content = {"head": head, "base": base, "title": title, "body": body}
+        return answers.pull_request(
+            rest.write(github, repository, what, "POST", "/pulls", content, advice=ADVICE)
+        )
+
+    found, created = writing.once(github, find_open, create)
+    pull = _described(github, repository, found, title, body)
+    if missing_labels(labels, pull.labels):
+        add_labels(github, repository, pull.number, labels)
+        added = missing_labels(labels, pull.labels)
+        pull = replace(pull, labels=(*pull.labels, *added))
+    if created:
+        return pull, "created"
+    return pull, "unchanged" if pull == found else "updated"
+
+
+def close(
+    github: GitHub,
+    repository: str,
+    number: int,
+    *,
+    mark: str,
+    comment: str,
+    labels: Collection[str] = (),
+) -> bool:
+    """Close an open pull request with a comment that says why; whether it was open.
+
+    `mark` is the comment's first line. Labels and comment come first: where closing fails, the next
+    run finds it open and goes on. Raises GitHubError.
+    """
+    if get(github, repository, number).state == "closed":
+        return False
+    if labels:
+        add_labels(github, repository, number, labels)
+    comments.ensure(github, repository, number, mark, comment)
+
+    def find_closed() -> PullRequest | None:
+        pull = get(github, repository, number)
+        return pull if pull.state == "closed" else None
+
+    def write() -> PullRequest:
+        what = f"pull request #{number} cannot be closed"
+        return _edit(github, repository, what, number, {"state": "closed"})
+
+    writing.insist(github, find_closed, write)
+    return True
+
+
+def _described(
+    github: GitHub, repository: str, pull: PullRequest, title: str, body: str
+) -> PullRequest:
+    """The pull request with this title and body, written where they differ."""
+
+    def as_wanted(pull: PullRequest) -> PullRequest | None:
+        same = pull.title == title.strip() and lengths.same_text(pull.body, body)
+        return pull if same else None
+
+    def write() -> PullRequest:
+        what = f"pull request #{pull.number} cannot be updated"
+        return _edit(github, repository, what, pull.number, {"title": title, "body": body})
+
+    return as_wanted(pull) or writing.insist(
+        github, lambda: as_wanted(get(github, repository, pull.number)), write
+    )
+
+
+def _edit(
+    github: GitHub, repository: str, what: str, number: int, content: dict[str, str]
+) -> PullRequest:
+    return answers.pull_request(
+        rest.write(github, repository, what, "PATCH", f"/pulls/{number}", content)
+    )

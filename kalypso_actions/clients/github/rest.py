@@ -1,0 +1,133 @@
+"""REST calls by the paths of GitHub's own description: JSON in, JSON out.
+
+PyGithub's objects are not used for them: an attribute that an answer did not hold makes them ask
+GitHub again, unseen and beside our handling of errors. Each issue of a list would ask whether it is
+a pull request, and each listed pull request whether it was merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from github.GithubObject import NonCompletableGithubObject
+from github.PaginatedList import PaginatedList
+
+from kalypso_actions.clients.github.connection import GitHub, GitHubError
+
+Json = Any
+"""What GitHub answers; the callers take out of it what they need."""
+
+Advice = Mapping[str, str]
+"""Words in GitHub's refusal -> what to change then."""
+
+
+def segment(name: str) -> str:
+    """A name as one segment of a path."""
+    return quote(name, safe="")
+
+
+def read(
+    github: GitHub,
+    repository: str,
+    what: str,
+    path: str,
+    parameters: Mapping[str, str] | None = None,
+) -> Json:
+    """GET, one page of a list; `path` begins behind `/repos/{owner}/{repo}`.
+
+    `what` says what has failed, if it fails. Raises GitHubError.
+    """
+    return github.ask(
+        repository, what, lambda: _send(github, repository, "GET", path, parameters=parameters)
+    )
+
+
+def read_optional(github: GitHub, repository: str, what: str, path: str) -> Json | None:
+    """As `read`, None where there is nothing at this path. Raises GitHubError."""
+    return github.optional(repository, what, lambda: _send(github, repository, "GET", path))
+
+
+def read_all(
+    github: GitHub,
+    repository: str,
+    what: str,
+    path: str,
+    parameters: Mapping[str, str] | None = None,
+    *,
+    item: str = "",
+) -> list[Json]:
+    """Every entry of every page of a list.
+
+    `item` is the key that holds the entries where an answer is an object. Raises GitHubError.
+    """
+
+    def entries() -> list[Json]:
+        known = github.repository(repository)
+        first = dict(parameters or {})
+        pages = PaginatedList(_Entry, known.requester, known.url + path, first, list_item=item)
+        return [entry.raw_data for entry in pages]
+
+    return github.ask(repository, what, entries)
+
+
+def write(
+    github: GitHub,
+    repository: str,
+    what: str,
+    method: str,
+    path: str,
+    body: Json = None,
+    *,
+    advice: Advice | None = None,
+) -> Json:
+    """POST, PATCH, PUT or DELETE, once. Raises GitHubError, with the advice for what GitHub says.
+
+    What a lost answer leaves open is for `writing` to find out.
+    """
+    try:
+        return github.ask(repository, what, lambda: _send(github, repository, method, path, body))
+    except GitHubError as error:
+        for words, what_to_change in (advice or {}).items():
+            if words.lower() in error.reason.lower():
+                raise advised(error, what_to_change) from None
+        raise
+
+
+def advised(error: GitHubError, advice: str) -> GitHubError:
+    """The same error with this advice."""
+    return GitHubError(
+        error.problem.message,
+        error.problem.where,
+        advice,
+        status=error.status,
+        reason=error.reason,
+        errors=error.errors,
+        uncertain=error.uncertain,
+    )
+
+
+class _Entry(NonCompletableGithubObject):
+    """An entry of a list, as GitHub gave it."""
+
+    def _initAttributes(self) -> None:  # noqa: N802 - PyGithub's name
+        pass
+
+    def _useAttributes(self, attributes: Json) -> None:  # noqa: N802 - PyGithub's name
+        pass
+
+
+def _send(
+    github: GitHub,
+    repository: str,
+    method: str,
+    path: str,
+    body: Json = None,
+    parameters: Mapping[str, str] | None = None,
+) -> Json:
+    known = github.repository(repository)
+    _, answer = known.requester.requestJsonAndCheck(
+        method, known.url + path, parameters=dict(parameters or {}), input=body
+    )
+    return answer

@@ -1,0 +1,66 @@
+"""What GitHub answers, as far as the client looks at it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = Any
+
+
+def pull(number: int = 7, **changes: Json) -> Json:
+    """An open pull request from `kalypso/dev` into `dev`, with the changes on top."""
+    ours = {"id": 1, "full_name": "acme/fleet"}
+    return {
+        "number": number,
+        "html_url": f"https://github.com/acme/fleet/pull/{number}",
+        "title": "Update dev",
+        "body": "what changes",
+        "state": "open",
+        "merged_at": None,
+        "merge_commit_sha": "e" * 40,
+        "head": {"ref": "kalypso/dev", "sha": "a" * 40, "repo": ours},
+        "base": {"ref": "dev", "sha": "b" * 40, "repo": ours},
+        "labels": [],
+        "user": {"login": "kalypso[bot]"},
+        **changes,
+    }
+
+
+def merged(number: int = 7, **changes: Json) -> Json:
+    """A merged pull request."""
+    return pull(number, state="closed", merged_at="2026-01-01T00:00:00Z", **changes)
+
+
+def issue(number: int = 3, **changes: Json) -> Json:
+    """An open issue with our label."""
+    return {
+        "number": number,
+        "html_url": f"https://github.com/acme/fleet/issues/{number}",
+        "title": "It fails",
+        "body": "because",
+        "state": "open",
+        "labels": [{"name": "kalypso"}],
+        **changes,
+    }
+
+
+def comment(id: int = 11, **changes: Json) -> Json:  # noqa: A002 - as GitHub calls it
+    """A comment with our mark."""
+    return {
+        "id": id,
+        "html_url": f"https://github.com/acme/fleet/issues/3#issuecomment-{id}",
+        "body": "<!-- mark -->\ntext",
+        "user": {"login": "kalypso[bot]"},
+        **changes,
+    }
+
+
+def status(**changes: Json) -> Json:
+    """A commit status."""
+    return {
+        "context": "dev environment",
+        "state": "pending",
+        "description": "Promoted",
+        "target_url": None,
+        **changes,
+    }

@@ -1,0 +1,103 @@
+"""GitHub's side of a conversation, written down before: requests in order, each with its answer.
+
+A request that is missing, of another kind or one too many fails the test. What the client would
+have slept is kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import requests
+import responses
+from responses.registries import OrderedRegistry
+
+from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth
+
+Json = Any
+
+REPOSITORY = "acme/fleet"
+
+LOST = requests.ConnectionError("the connection was dropped")
+"""Instead of an answer: GitHub may have acted."""
+
+Step = tuple[str, int | requests.ConnectionError, Json]
+"""Method and path behind the repository's, status (or LOST), body."""
+
+VISIBLE: Step = ("GET ", 200, {})
+"""Asked after the first 404, to tell an absent thing from an invisible repository."""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The client, what it has sent so far, and its sleeps."""
+
+    github: GitHub
+    slept: list[float] = field(default_factory=list)
+    calls: Sequence[responses.Call] = ()
+
+    def bodies(self, method: str) -> list[Json]:
+        """The JSON of every request of this method."""
+        requested = [call.request for call in self.calls]
+        return [json.loads(one.body or "null") for one in requested if one.method == method]
+
+    def queries(self, method: str = "GET") -> list[Mapping[str, str]]:
+        """The query of every request of this method."""
+        urls = [str(call.request.url) for call in self.calls if call.request.method == method]
+        return [dict(parse_qsl(urlsplit(url).query)) for url in urls]
+
+
+@contextmanager
+def conversation(*steps: Step, server: GitHubServer | None = None) -> Iterator[Conversation]:
+    """A client of a GitHub that answers these requests, in this order, and no other."""
+    server = server or GitHubServer()
+    slept: list[float] = []
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    github = GitHub(server, TokenAuth("t0ken"), {}, sleep=slept.append, now=lambda: now)
+    with responses.RequestsMock(registry=OrderedRegistry) as mock:
+        for step in steps:
+            _expect(mock, f"{server.api_url}/repos/{REPOSITORY}", step)
+        yield Conversation(github, slept, mock.calls)
+
+
+def refusal(message: str, *errors: str | Mapping[str, str]) -> Json:
+    """The body of a 4xx; a text stands for a complaint of the code `custom`."""
+    details = [
+        {"resource": "R", "code": "custom", "message": error} if isinstance(error, str) else error
+        for error in errors
+    ]
+    return {"message": message, "errors": details} if details else {"message": message}
+
+
+def page(step: Step, following: str) -> Step:
+    """The answer of a list that says where its next page is."""
+    call, status, body = step
+    return call, status, _Page(body, following)
+
+
+@dataclass(frozen=True)
+class _Page:
+    body: Json
+    following: str
+
+
+def _expect(mock: responses.RequestsMock, base: str, step: Step) -> None:
+    call, status, body = step
+    method, _, path = call.partition(" ")
+    if not isinstance(status, int):
+        mock.add(method, base + path, body=status)
+        return
+    headers = {}
+    if isinstance(body, _Page):
+        headers["Link"] = f'<{base}{body.following}>; rel="next"'
+        body = body.body
+    if body is None:
+        mock.add(method, base + path, status=status)
+    else:
+        mock.add(method, base + path, status=status, json=body, headers=headers)

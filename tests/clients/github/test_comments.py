@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.clients.github import GitHubError, comments, lengths
+from tests.clients.github.answers import comment
+from tests.clients.github.scripts import LOST, REPOSITORY, Step, conversation, page, refusal
+
+MARK = "<!-- mark -->"
+OTHER = comment(5, body="thanks!\n<!-- mark -->")
+OLD = comment(11, body="<!-- mark -->\r\nold text")
+OURS = comment(11)
+TWIN = comment(12)
+LIST = "GET /issues/3/comments"
+POST = "POST /issues/3/comments"
+PATCH = "PATCH /issues/comments/11"
+DELETE = "DELETE /issues/comments/12"
+
+
+def listed(*found: Any) -> Step:
+    return (LIST, 200, [OTHER, *found])
+
+
+@pytest.mark.parametrize(
+    ("steps", "outcome"),
+    [
+        ([listed(OURS)], "unchanged"),
+        ([listed(comment(body="<!-- mark -->\r\ntext\r\n"))], "unchanged"),
+        ([listed(), (POST, 201, OURS), listed(OURS)], "created"),
+        ([listed(), (POST, 201, OURS), listed()], "created"),
+        ([listed(), (POST, LOST, None), listed(OURS), listed(OURS)], "created"),
+        ([listed(), (POST, 502, None), listed(), (POST, 201, OURS), listed(OURS)], "created"),
+        ([listed(OLD), (PATCH, 200, OURS)], "updated"),
+        ([listed(OLD), (PATCH, LOST, None), listed(OURS)], "updated"),
+        ([listed(OLD), (PATCH, 500, None), listed(OLD), (PATCH, 200, OURS)], "updated"),
+        # A proxy has delivered the comment twice, and answered with the second.
+        ([listed(), (POST, 201, TWIN), listed(OURS, TWIN), (DELETE, 204, None)], "created"),
+        # … and the run ended before it could see that.
+        ([listed(TWIN, OURS), (DELETE, 204, None)], "unchanged"),
+        ([listed(OURS, TWIN), (DELETE, LOST, None), listed(OURS)], "unchanged"),
+        ([listed(OURS, TWIN), (DELETE, 404, refusal("Not Found")), listed(OURS)], "unchanged"),
+        ([listed(OLD, TWIN), (DELETE, 204, None), (PATCH, 200, OURS)], "updated"),
+    ],
+)
+def test_there_is_one_comment_with_the_mark(steps: list[Step], outcome: str) -> None:
+    with conversation(*steps) as told:
+        found, done = comments.ensure(told.github, REPOSITORY, 3, MARK, "text")
+    assert (found.id, done) == (11, outcome)
+    assert lengths.same_text(found.body, "<!-- mark -->\ntext")
+
+
+def test_the_comment_of_somebody_else_is_not_deleted() -> None:
+    foreign = comment(12, user={"login": "mallory"})
+    with conversation(listed(OURS, foreign)) as told:
+        _, done = comments.ensure(told.github, REPOSITORY, 3, MARK, "text")
+    assert done == "unchanged"
+
+
+def test_a_mark_is_found_on_a_later_page() -> None:
+    with conversation(
+        page((LIST, 200, [OTHER]), "/issues/3/comments?page=2"), (LIST, 200, [OURS])
+    ) as told:
+        _, done = comments.ensure(told.github, REPOSITORY, 3, MARK, "text")
+    assert done == "unchanged"
+
+
+def test_a_long_text_is_the_same_when_it_is_read_again() -> None:
+    text = "line\n" * 20_000
+    kept = lengths.cut_body(f"{MARK}\n{text}")
+    there = comment(body=kept)
+    with conversation(listed(), (POST, 201, there), listed(there), listed(there)) as told:
+        for outcome in ("created", "unchanged"):
+            assert comments.ensure(told.github, REPOSITORY, 3, MARK, text)[1] == outcome
+        assert told.bodies("POST") == [{"body": kept}]
+
+
+def test_a_refused_comment_is_said() -> None:
+    locked = refusal("Unable to create comment because issue is locked.")
+    with conversation(listed(), (POST, 403, locked)) as told:
+        with pytest.raises(GitHubError, match="#3 cannot be commented.*issue is locked"):
+            comments.ensure(told.github, REPOSITORY, 3, MARK, "text")

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.clients.github import GitHubError, issues
+from tests.clients.github.answers import comment, issue
+from tests.clients.github.scripts import LOST, REPOSITORY, Step, conversation, page, refusal
+
+LIST = "GET /issues"
+POST = "POST /issues"
+GET = "GET /issues/3"
+PATCH = "PATCH /issues/3"
+
+OURS = issue()
+CLOSED = issue(state="closed")
+STALE = issue(body="another reason")
+FOREIGN = [issue(1, title="it fails"), issue(2, title="It fails "), issue(4, title="Other")]
+PULL = issue(5, pull_request={"url": "https://api.github.com/repos/acme/fleet/pulls/5"})
+
+
+def listed(*found: Any) -> Step:
+    return (LIST, 200, [*FOREIGN, PULL, *found])
+
+
+NOWHERE = [listed(), listed()]
+
+
+@pytest.mark.parametrize(
+    ("steps", "outcome"),
+    [
+        ([listed(OURS), listed()], "unchanged"),
+        ([*NOWHERE, (POST, 201, OURS), listed(OURS)], "created"),
+        ([*NOWHERE, (POST, 201, OURS), listed()], "created"),
+        ([*NOWHERE, (POST, LOST, None), listed(OURS), listed(OURS)], "created"),
+        ([*NOWHERE, (POST, 502, None), listed(), (POST, 201, OURS), listed(OURS)], "created"),
+        ([listed(STALE), listed(), (PATCH, 200, OURS)], "updated"),
+        ([listed(STALE), listed(), (PATCH, LOST, None), (GET, 200, OURS)], "updated"),
+        (
+            [listed(STALE), listed(), (PATCH, 500, None), (GET, 200, STALE), (PATCH, 200, OURS)],
+            "updated",
+        ),
+        ([listed(), listed(CLOSED), (PATCH, 200, OURS)], "updated"),
+        # An open one counts more than a closed one, the older more than the younger.
+        ([listed(OURS), listed(issue(1, state="closed"))], "unchanged"),
+    ],
+)
+def test_there_is_one_open_issue_of_the_title(steps: list[Step], outcome: str) -> None:
+    with conversation(*steps) as told:
+        found, done = issues.ensure(
+            told.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+        )
+    assert (found.number, found.state, found.body, done) == (3, "open", "because", outcome)
+
+
+def test_issues_are_looked_for_in_lists() -> None:
+    with conversation(*NOWHERE, (POST, 201, OURS), listed(OURS)) as told:
+        issues.ensure(told.github, REPOSITORY, title="It fails", body="because", label="kalypso")
+        assert told.queries() == [
+            {"state": "open", "sort": "created", "direction": "asc", "per_page": "100"},
+            {
+                "state": "closed",
+                "sort": "created",
+                "direction": "asc",
+                "per_page": "100",
+                "labels": "kalypso",
+            },
+            {
+                "state": "open",
+                "sort": "created",
+                "direction": "desc",
+                "per_page": "100",
+                "labels": "kalypso",
+            },
+        ]
+        assert told.bodies("POST") == [
+            {"title": "It fails", "body": "because", "labels": ["kalypso"]}
+        ]
+
+
+TWIN = issue(6)
+TOLD: list[Step] = [
+    ("GET /issues/6/comments", 200, []),
+    ("POST /issues/6/comments", 201, comment(body=f"{issues.DUPLICATE}\nDuplicate of #3")),
+    ("GET /issues/6/comments", 200, []),
+    ("PATCH /issues/6", 200, issue(6, state="closed")),
+]
+
+
+@pytest.mark.parametrize(
+    ("steps", "outcome"),
+    [
+        # A proxy has delivered the request twice, and answered with the second.
+        ([*NOWHERE, (POST, 201, TWIN), listed(OURS, TWIN), *TOLD], "created"),
+        # … and the run ended before it could see that.
+        ([listed(TWIN, OURS), listed(), *TOLD], "unchanged"),
+        # … or ended in between.
+        (
+            [
+                listed(OURS, TWIN),
+                listed(),
+                (
+                    "GET /issues/6/comments",
+                    200,
+                    [comment(body=f"{issues.DUPLICATE}\nDuplicate of #3")],
+                ),
+                ("PATCH /issues/6", LOST, None),
+                ("GET /issues/6", 200, issue(6, state="closed")),
+            ],
+            "unchanged",
+        ),
+    ],
+)
+def test_a_doubled_issue_is_closed_and_the_oldest_stays(steps: list[Step], outcome: str) -> None:
+    with conversation(*steps) as told:
+        found, done = issues.ensure(
+            told.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+        )
+        assert told.bodies("PATCH") == [{"state": "closed", "state_reason": "not_planned"}]
+    assert (found.number, done) == (3, outcome)
+
+
+def test_the_same_issue_in_both_lists_is_no_double() -> None:
+    with conversation(listed(OURS), listed(CLOSED), (PATCH, 200, OURS)) as told:
+        _, done = issues.ensure(
+            told.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+        )
+    assert done == "updated"
+
+
+def test_a_person_s_issue_of_the_same_title_is_not_closed() -> None:
+    with conversation(listed(OURS, issue(6, labels=["bug"])), listed()) as told:
+        _, done = issues.ensure(
+            told.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+        )
+    assert done == "unchanged"
+
+
+def test_the_operator_s_issue_is_taken_over() -> None:
+    steps: list[Step] = [
+        listed(issue(labels=[])),
+        listed(),
+        ("GET /issues/3/labels", 200, []),
+        ("POST /issues/3/labels", 200, [{"name": "kalypso"}]),
+    ]
+    with conversation(*steps) as told:
+        found, done = issues.ensure(
+            told.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+        )
+    assert (found.labels, done) == (("kalypso",), "updated")
+
+
+def test_one_reading_serves_many() -> None:
+    other = issue(4, title="Other")
+    with conversation((LIST, 200, [OURS, other]), (LIST, 200, [])) as told:
+        known = issues.candidates(told.github, REPOSITORY, "kalypso")
+        for title in ("It fails", "Other"):
+            _, done = issues.ensure(
+                told.github, REPOSITORY, title=title, body="because", label="kalypso", among=known
+            )
+            assert done == "unchanged"
+
+
+def test_a_long_title_is_found_again() -> None:
+    title = "t" * 300
+    kept = issue(title="t" * 255 + "…")
+    with conversation((LIST, 200, [kept]), (LIST, 200, [])) as told:
+        _, done = issues.ensure(
+            told.github, REPOSITORY, title=title, body="because", label="kalypso"
+        )
+    assert done == "unchanged"
+
+
+def test_every_issue_of_every_page_without_the_pull_requests() -> None:
+    first = page((LIST, 200, [issue(9), PULL]), "/issues?page=2")
+    with conversation(first, (LIST, 200, [issue(8, body=None)])) as told:
+        found = issues.find_all(told.github, REPOSITORY, label="kalypso", state="all")
+        assert told.queries()[0]["state"] == "all"
+    assert [(one.number, one.body, one.labels) for one in found] == [
+        (8, "", ("kalypso",)),
+        (9, "because", ("kalypso",)),
+    ]
+
+
+WHY = "<!-- kalypso:v1 kind=healed -->"
+LISTED: Step = ("GET /issues/3/comments", 200, [])
+SAID: Step = ("GET /issues/3/comments", 200, [comment(body=f"{WHY}\nIt works again.")])
+SAY: Step = ("POST /issues/3/comments", 201, comment(body=f"{WHY}\nIt works again."))
+
+
+@pytest.mark.parametrize(
+    ("steps", "was_open"),
+    [
+        ([(GET, 200, CLOSED)], False),
+        ([(GET, 200, OURS), LISTED, SAY, SAID, (PATCH, 200, CLOSED)], True),
+        ([(GET, 200, OURS), SAID, (PATCH, 200, CLOSED)], True),
+        ([(GET, 200, OURS), SAID, (PATCH, LOST, None), (GET, 200, CLOSED)], True),
+        (
+            [(GET, 200, OURS), SAID, (PATCH, 503, None), (GET, 200, OURS), (PATCH, 200, CLOSED)],
+            True,
+        ),
+    ],
+)
+def test_an_issue_is_closed_with_its_reason(steps: list[Step], was_open: bool) -> None:
+    with conversation(*steps) as told:
+        done = issues.close(told.github, REPOSITORY, 3, mark=WHY, comment="It works again.")
+        sent = told.bodies("PATCH")
+    assert done is was_open
+    assert all(body == {"state": "closed", "state_reason": "completed"} for body in sent)
+
+
+def test_a_repository_without_issues_is_told_so() -> None:
+    gone = refusal("Issues has been disabled in this repository.")
+    with conversation((LIST, 410, gone)) as told, pytest.raises(GitHubError) as caught:
+        issues.ensure(told.github, REPOSITORY, title="t", body="b", label="kalypso")
+    assert "turn on Issues" in caught.value.problem.advice

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from kalypso_actions.clients.github import GitHubError, GitHubServer, TokenAuth
+from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.clients.github.writing import DELAYS, insist, once
+
+UNCERTAIN = GitHubError("it failed", uncertain=True, status=502)
+EXISTS = GitHubError("it failed", status=422)
+FORBIDDEN = GitHubError("it failed", status=403)
+
+
+@dataclass
+class Place:
+    """Something that may be there. Each write follows its order: an error, and whether it acts."""
+
+    orders: list[tuple[GitHubError | None, bool]]
+    content: str | None = None
+    slept: list[float] = field(default_factory=list)
+    looks: int = 0
+    writes: int = 0
+
+    @property
+    def github(self) -> GitHub:
+        return GitHub(GitHubServer(), TokenAuth("t"), {}, sleep=self.slept.append)
+
+    def find(self) -> str | None:
+        self.looks += 1
+        return self.content
+
+    def write(self) -> str:
+        error, acts = self.orders[self.writes]
+        self.writes += 1
+        if acts:
+            self.content = "there"
+        if error:
+            raise error
+        return "there"
+
+
+def test_what_is_there_is_not_written() -> None:
+    place = Place([], content="there")
+    assert once(place.github, place.find, place.write) == ("there", False)
+
+
+@pytest.mark.parametrize(
+    ("orders", "looks", "slept"),
+    [
+        ([(None, True)], 1, []),
+        ([(UNCERTAIN, True)], 2, [1.0]),
+        ([(UNCERTAIN, False), (None, True)], 2, [1.0]),
+        ([(UNCERTAIN, False), (UNCERTAIN, True)], 3, [1.0, 3.0]),
+        ([(UNCERTAIN, False), (EXISTS, True)], 3, [1.0]),
+        ([(UNCERTAIN, False), (UNCERTAIN, False), (UNCERTAIN, True)], 4, list(DELAYS)),
+        ([(EXISTS, True)], 2, []),
+    ],
+)
+def test_it_is_there_once(
+    orders: list[tuple[GitHubError | None, bool]], looks: int, slept: list[float]
+) -> None:
+    place = Place(orders)
+    assert once(place.github, place.find, place.write) == ("there", True)
+    assert (place.writes, place.looks, place.slept) == (len(orders), looks, slept)
+
+
+@pytest.mark.parametrize(
+    ("orders", "error"),
+    [
+        ([(FORBIDDEN, False)], FORBIDDEN),
+        ([(EXISTS, False)], EXISTS),
+        ([(UNCERTAIN, False), (FORBIDDEN, False)], FORBIDDEN),
+        ([(UNCERTAIN, False)] * 3, UNCERTAIN),
+    ],
+)
+def test_what_cannot_be_written_is_said(
+    orders: list[tuple[GitHubError | None, bool]], error: GitHubError
+) -> None:
+    place = Place(orders)
+    with pytest.raises(GitHubError) as caught:
+        insist(place.github, place.find, place.write)
+    assert caught.value is error
+    assert place.writes == len(orders)
+
+
+def test_a_permission_that_is_missing_is_not_looked_around() -> None:
+    place = Place([(FORBIDDEN, False)])
+    with pytest.raises(GitHubError):
+        insist(place.github, place.find, place.write)
+    assert place.looks == 0
