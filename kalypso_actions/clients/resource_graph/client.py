@@ -1,0 +1,150 @@
+"""The Flux configurations of all clusters that follow a branch: every one, or an error."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Self
+
+from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredError
+from kalypso_actions.clients.resource_graph.clouds import Cloud
+from kalypso_actions.clients.resource_graph.patience import Patience
+from kalypso_actions.clients.resource_graph.query import flux_configurations_query
+from kalypso_actions.clients.resource_graph.rows import flux_configurations
+from kalypso_actions.clients.resource_graph.scopes import Scopes
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.model.flux import FluxConfiguration
+from kalypso_actions.model.urls import repository_key
+
+if TYPE_CHECKING:
+    from azure.core.credentials import TokenCredential
+
+log = logging.getLogger(__name__)
+
+MAX_READINGS: Final = 3
+"""Rows that come and go between two pages make an answer incomplete; then all is read again."""
+
+
+class ResourceGraph:
+    """Azure Resource Graph, as one identity sees the scopes of a tenant.
+
+    `scopes` are texts as people write them (see Scopes.parse). `max_wait` bounds the seconds that
+    one reading waits because of throttling and faults. It takes over the credential, and closes it.
+    """
+
+    def __init__(
+        self,
+        credential: TokenCredential,
+        *,
+        cloud: Cloud,
+        scopes: Sequence[str],
+        environment: Mapping[str, str],
+        max_wait: float = 900.0,
+        sleep: Callable[[float], None] = time.sleep,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        # Importing Azure's client would cost every other command 0.1 s.
+        from kalypso_actions.clients.resource_graph.service import Service  # noqa: PLC0415
+
+        self.scopes = Scopes.parse(scopes)
+        self._credential = credential
+        self._service = Service(credential, cloud, self.scopes, environment)
+        self._max_wait = max_wait
+        self._sleep = sleep
+        self._now = now
+        self._quota_from = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._service.close()
+        close = getattr(self._credential, "close", None)
+        if close is not None:
+            close()
+
+    def flux_configurations(
+        self, repository_url: str, branch: str
+    ) -> tuple[FluxConfiguration, ...]:
+        """Those that follow the branch of the repository, in whatever state, by their ids.
+
+        Raises KalypsoError where not all of them can be read: an answer of Resource Graph that is
+        incomplete, or a row that is not understood, would hide clusters.
+        """
+        key = _key(repository_url)
+        query = flux_configurations_query(key.partition("/")[2], branch)
+        patience = Patience(self._max_wait, self._sleep)
+        for _ in range(MAX_READINGS):
+            rows, total = self._all_pages(query, patience)
+            if len(rows) >= total:
+                return flux_configurations(rows, key)
+            log.debug("Azure Resource Graph gave %d rows of %d", len(rows), total)
+        raise KalypsoError(
+            f"Azure Resource Graph gave {len(rows)} of {total} Flux configurations",
+            advice="run this again; if it stays so, ask for less by azure-scopes",
+        )
+
+    def _all_pages(self, query: str, patience: Patience) -> tuple[Sequence[object], int]:
+        """Every row once, as the last page that had it tells it, and how many there should be."""
+        rows: dict[str, object] = {}
+        skip_token = ""
+        while True:
+            answer = self._page(query, skip_token, patience)
+            before = len(rows)
+            rows |= {_identity(row, before + place): row for place, row in enumerate(answer.rows)}
+            skip_token = answer.skip_token
+            # A page of nothing new could go on for ever.
+            if not skip_token or len(rows) == before:
+                return tuple(rows.values()), answer.total
+
+    def _page(self, query: str, skip_token: str, patience: Patience) -> Answer:
+        while True:
+            patience.wait(self._quota_from - self._now(), "the quota is used up")
+            try:
+                answer = self._service.ask(query, skip_token)
+            except UnansweredError as fault:
+                patience.after(fault)
+                continue
+            patience.answered()
+            self._quota_from = self._now() + answer.pause
+            self._check_complete(answer)
+            return answer
+
+    def _check_complete(self, answer: Answer) -> None:
+        if answer.limit_hit:
+            raise KalypsoError(
+                "the scope holds more subscriptions than Azure Resource Graph asks at once",
+                advice="name the subscriptions of the clusters, or a management group above "
+                "them, in azure-scopes",
+            )
+        if answer.truncated:
+            raise KalypsoError(
+                f"Azure Resource Graph cut its answer short ({len(answer.rows)} of "
+                f"{answer.total} Flux configurations)",
+                advice="run this again; if it stays so, ask for less by azure-scopes",
+            )
+
+
+def _identity(row: object, place: int) -> str:
+    """The same for rows of one resource; ids of Azure do not differ by case."""
+    match row:
+        case {"id": str(resource)}:
+            return resource.lower()
+    return f"row {place}"
+
+
+def _key(repository_url: str) -> str:
+    """The repository's key, which has a host and a path. Raises UsageError."""
+    try:
+        key = repository_key(repository_url)
+    except ValueError:
+        key = ""
+    if not key.partition("/")[2]:
+        message = f"{repository_url!r} is not the URL of a repository"
+        raise UsageError(message, advice="https://github.com/owner/name")
+    return key

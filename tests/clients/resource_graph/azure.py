@@ -1,0 +1,109 @@
+"""Resource Graph's answers, and a client that waits for nothing."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import responses
+from azure.core.credentials import AccessToken
+
+from kalypso_actions.clients.resource_graph import ResourceGraph, cloud_of
+
+ENDPOINT = "https://management.azure.com"
+RESOURCES = f"{ENDPOINT}/providers/Microsoft.ResourceGraph/resources"
+REPOSITORY = "https://github.com/acme/gitops"
+SUBSCRIPTION = "11111111-1111-4111-8111-111111111111"
+OTHER_SUBSCRIPTION = "33333333-3333-4333-8333-333333333333"
+ACCESS_TOKEN = "access-token-of-the-test"
+
+
+def row(cluster: str = "large-1", **properties: object) -> dict[str, Any]:
+    """A Flux configuration as Azure's own API describes it; properties replace its own."""
+    return {
+        "id": f"/subscriptions/{SUBSCRIPTION}/resourceGroups/fleet/providers/"
+        f"Microsoft.ContainerService/managedClusters/{cluster}/providers/"
+        "Microsoft.KubernetesConfiguration/fluxConfigurations/cluster-config",
+        "properties": {
+            "complianceState": "Compliant",
+            "provisioningState": "Succeeded",
+            "suspend": False,
+            "scope": "cluster",
+            "sourceKind": "GitRepository",
+            "gitRepository": {
+                "url": REPOSITORY,
+                "repositoryRef": {"branch": "dev", "commit": None, "semver": None, "tag": None},
+                "syncIntervalInSeconds": 600,
+            },
+            "sourceSyncedCommitId": "dev@sha1:c4e327286379495f8b6edc2c9c208095b6cc53ab",
+            "sourceUpdatedAt": "2022-05-13T11:54:42+00:00",
+            "statusUpdatedAt": "2022-05-13T11:54:54.830000+00:00",
+            "errorMessage": "",
+            "kustomizations": {"apps": {"path": "./large", "dependsOn": [], "prune": True}},
+            "statuses": [],
+            **properties,
+        },
+    }
+
+
+def page(
+    rows: Sequence[object], total: int | None = None, *, token: str = "", truncated: bool = False
+) -> dict[str, Any]:
+    """An answer with status 200."""
+    return {
+        "totalRecords": len(rows) if total is None else total,
+        "count": len(rows),
+        "data": rows,
+        "facets": [],
+        "resultTruncated": "true" if truncated else "false",
+        **({"$skipToken": token} if token else {}),
+    }
+
+
+def refusal(code: str, message: str = "", *details: tuple[str, str]) -> dict[str, Any]:
+    """The body of a refusal."""
+    nested = [{"code": name, "message": text} for name, text in details]
+    return {"error": {"code": code, "message": message, "details": nested}}
+
+
+class FakeCredential:
+    """Gives the same access token for ever."""
+
+    def get_token(self, *_: str, **__: Any) -> AccessToken:
+        return AccessToken(ACCESS_TOKEN, int(time.time()) + 3600)
+
+
+@dataclass
+class Waits:
+    """A clock that only sleeping moves."""
+
+    slept: list[float] = field(default_factory=list)
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+    def now(self) -> float:
+        return 1000.0 + sum(self.slept)
+
+
+def resource_graph(
+    waits: Waits, *, scopes: Sequence[str] = (SUBSCRIPTION,), max_wait: float = 900.0
+) -> ResourceGraph:
+    """The client of the tests."""
+    return ResourceGraph(
+        FakeCredential(),
+        cloud=cloud_of("public", {}),
+        scopes=scopes,
+        environment={},
+        max_wait=max_wait,
+        sleep=waits.sleep,
+        now=waits.now,
+    )
+
+
+def asked(server: responses.RequestsMock) -> list[dict[str, Any]]:
+    """The bodies of the requests so far."""
+    return [json.loads(call.request.body or b"") for call in server.calls]

@@ -1,0 +1,355 @@
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+import requests
+import responses
+
+from kalypso_actions import __version__
+from kalypso_actions.clients.resource_graph import ResourceGraph, cloud_of
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.model.flux import FluxConfiguration
+from tests.clients.resource_graph.azure import (
+    ACCESS_TOKEN,
+    REPOSITORY,
+    RESOURCES,
+    SUBSCRIPTION,
+    FakeCredential,
+    Waits,
+    asked,
+    page,
+    refusal,
+    resource_graph,
+    row,
+)
+
+THROTTLED = {"status": 429, "json": refusal("RateLimiting", "Client has been throttled")}
+
+
+def quota(remaining: int, resets_after: str) -> dict[str, str]:
+    return {
+        "x-ms-user-quota-remaining": str(remaining),
+        "x-ms-user-quota-resets-after": resets_after,
+    }
+
+
+def read(
+    waits: Waits, *answers: dict[str, Any], **settings: Any
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The clusters that a reading with these answers finds, and what was asked."""
+    with responses.RequestsMock() as server, resource_graph(waits, **settings) as client:
+        for answer in answers:
+            server.post(RESOURCES, **answer)
+        return names(client.flux_configurations(REPOSITORY, "dev")), asked(server)
+
+
+def names(configurations: tuple[FluxConfiguration, ...]) -> list[str]:
+    return [one.id.split("/")[8] for one in configurations]
+
+
+def refused(*answers: dict[str, Any], waits: Waits | None = None, **settings: Any) -> KalypsoError:
+    """The error that a reading with these answers ends with."""
+    with pytest.raises(KalypsoError) as raised:
+        read(waits or Waits(), *answers, **settings)
+    return raised.value
+
+
+def test_one_request_asks_for_all_states() -> None:
+    rows = [row("a"), row("b", complianceState="Suspended"), row("c", complianceState="Pending")]
+    with responses.RequestsMock() as server, resource_graph(Waits()) as client:
+        server.post(RESOURCES, json=page(rows))
+        assert names(client.flux_configurations(REPOSITORY, "dev")) == ["a", "b", "c"]
+        sent = server.calls[0].request
+        body = asked(server)[0]
+    assert sent.url == f"{RESOURCES}?api-version=2021-03-01"
+    assert sent.headers["Authorization"] == f"Bearer {ACCESS_TOKEN}"
+    assert sent.headers["User-Agent"].startswith(f"kalypso-actions/{__version__} azsdk-python")
+    assert body["subscriptions"] == [SUBSCRIPTION]
+    assert "'dev'" in body["query"] and "'acme/gitops'" in body["query"]
+    assert body["options"] == {
+        "$top": 1000,
+        "resultFormat": "objectArray",
+        "allowPartialScopes": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("scopes", "named"),
+    [
+        ([f"{SUBSCRIPTION}"], {"subscriptions": [SUBSCRIPTION]}),
+        (["prod", "test"], {"managementGroups": ["prod", "test"]}),
+        ([], {}),
+    ],
+)
+def test_scopes(scopes: list[str], named: dict[str, list[str]]) -> None:
+    _, bodies = read(Waits(), {"json": page([])}, scopes=scopes)
+    assert {key: bodies[0][key] for key in bodies[0].keys() - {"query", "options"}} == named
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/acme/gitops",
+        "https://GitHub.com/ACME/GitOps.git",
+        "git@github.com:acme/gitops.git",
+    ],
+)
+def test_any_url_of_the_repository_asks_the_same(url: str) -> None:
+    with responses.RequestsMock() as server, resource_graph(Waits()) as client:
+        server.post(RESOURCES, json=page([row("a")]))
+        assert names(client.flux_configurations(url, "dev")) == ["a"]
+        assert "contains 'acme/gitops'" in asked(server)[0]["query"]
+
+
+@pytest.mark.parametrize("url", ["", "acme", "https://github.com", "https://[acme/gitops"])
+def test_what_is_no_repository_is_not_asked(url: str) -> None:
+    with resource_graph(Waits()) as client, pytest.raises(UsageError, match="is not the URL"):
+        client.flux_configurations(url, "dev")
+
+
+def test_all_pages_are_read_and_each_row_once() -> None:
+    found, bodies = read(
+        Waits(),
+        {"json": page([row("a"), row("b")], 5, token="second")},
+        {"json": page([row("B", complianceState="Pending"), row("c")], 5, token="third")},
+        {"json": page([row("d"), row("e")], 5)},
+    )
+    assert found == ["a", "B", "c", "d", "e"]
+    assert [body["options"].get("$skipToken") for body in bodies] == [None, "second", "third"]
+    assert len({body["query"] for body in bodies}) == 1
+
+
+def test_rows_that_come_and_go_between_pages_are_read_anew() -> None:
+    moved = [{"json": page([row("a")], 2, token="t")}, {"json": page([row("a")], 2)}]
+    settled = [{"json": page([row("a")], 2, token="t")}, {"json": page([row("b")], 2)}]
+    found, bodies = read(Waits(), *moved, *settled)
+    assert (found, len(bodies)) == (["a", "b"], 4)
+
+
+def test_rows_that_stay_missing_are_an_error() -> None:
+    error = refused(*[{"json": page([row("a")], 2)}] * 3)
+    assert error.problem.message == "Azure Resource Graph gave 1 of 2 Flux configurations"
+
+
+def test_pages_that_bring_nothing_new_end() -> None:
+    rows = page([row("a")], 1, token="again")
+    found, bodies = read(Waits(), {"json": rows}, {"json": rows})
+    assert (found, len(bodies)) == (["a"], 2)
+
+
+def test_a_truncated_answer_is_refused() -> None:
+    error = refused({"json": page([row("a")], 2, truncated=True)})
+    assert "cut its answer short (1 of 2 Flux" in error.problem.message
+    assert "azure-scopes" in error.problem.advice
+
+
+def test_a_scope_of_too_many_subscriptions_is_refused() -> None:
+    limit = {"x-ms-tenant-subscription-limit-hit": "true"}
+    error = refused({"json": page([row("a")]), "headers": limit}, scopes=[])
+    assert "more subscriptions than" in error.problem.message
+    assert "azure-scopes" in error.problem.advice
+
+
+def test_rows_that_cannot_be_read_are_an_error() -> None:
+    assert "managedClusters/b" in str(refused({"json": page([row("a"), row("b", suspend=1)])}))
+
+
+@pytest.mark.parametrize(
+    ("headers", "slept"),
+    [
+        ({"Retry-After": "2"}, [2.0, 2.0]),
+        ({"Retry-After": "7", **quota(0, "00:00:03")}, [7.0, 7.0]),
+        (quota(0, "00:00:03"), [3.0, 3.0]),
+        (quota(0, "00:01:00.5"), [60.5, 60.5]),
+        (quota(0, "1.00:00:00"), None),
+        (quota(0, "00:00:00"), [5.0, 10.0]),
+        ({"Retry-After": "soon"}, [5.0, 10.0]),
+        ({}, [5.0, 10.0]),
+    ],
+)
+def test_throttled_questions_wait_as_azure_says(
+    headers: dict[str, str], slept: list[float] | None
+) -> None:
+    waits = Waits()
+    throttled = {**THROTTLED, "headers": headers}
+    if slept is None:
+        assert "it would take another 86400 s" in str(refused(throttled, waits=waits))
+        return
+    found, _ = read(waits, throttled, throttled, {"json": page([row("a")])})
+    assert (found, waits.slept) == (["a"], slept)
+
+
+def test_waiting_for_the_quota_has_a_bound() -> None:
+    waits = Waits()
+    throttled = {**THROTTLED, "headers": {"Retry-After": "40"}}
+    error = refused(*[throttled] * 3, waits=waits, max_wait=100)
+    assert waits.slept == [40.0, 40.0]
+    assert error.problem.message.endswith("another 40 s, after 80 s of waiting")
+    assert "poll-interval" in error.problem.advice
+
+
+def test_a_used_up_quota_paces_the_next_page() -> None:
+    waits = Waits()
+    first = {"json": page([row("a")], 3, token="t"), "headers": quota(0, "00:00:04")}
+    second = {"json": page([row("b")], 3, token="u"), "headers": quota(14, "00:00:05")}
+    found, _ = read(waits, first, second, {"json": page([row("c")], 3)})
+    assert (found, waits.slept) == (["a", "b", "c"], [4.0])
+
+
+def test_a_used_up_quota_paces_the_next_reading_by_what_is_left() -> None:
+    waits = Waits()
+    with responses.RequestsMock() as server, resource_graph(waits) as client:
+        server.post(RESOURCES, json=page([row("a")]), headers=quota(0, "00:00:05"))
+        client.flux_configurations(REPOSITORY, "dev")
+        waits.sleep(3)
+        client.flux_configurations(REPOSITORY, "dev")
+    assert waits.slept == [3, 2.0]
+
+
+CUT = '{"totalRecords": 1, "count": 1, "data": [{"id": "/subscri'
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"status": 500},
+        {"status": 502, "body": "<html>Bad Gateway"},
+        {"status": 503, "json": refusal("ServerBusy", "later")},
+        {"status": 408},
+        {"body": requests.ConnectionError("reset")},
+        {"body": requests.exceptions.ReadTimeout("slow")},
+        {"body": requests.exceptions.ChunkedEncodingError("IncompleteRead(5)")},
+        {"body": CUT},
+        {"body": ""},
+        {"json": {}},
+        {"json": []},
+        {"json": {"totalRecords": 1, "data": {"columns": [], "rows": []}}},
+    ],
+)
+def test_a_question_without_answer_is_asked_again(fault: dict[str, Any]) -> None:
+    waits = Waits()
+    found, bodies = read(waits, fault, fault, {"json": page([row("a")])})
+    assert (found, waits.slept, len(bodies)) == (["a"], [1.0, 2.0], 3)
+
+
+def test_a_server_that_names_a_time_is_given_it() -> None:
+    waits = Waits()
+    busy = {"status": 503, "headers": {"Retry-After": "30"}}
+    assert read(waits, busy, {"json": page([row("a")])})[0] == ["a"]
+    assert waits.slept == [30.0]
+
+
+def test_faults_that_do_not_pass_end_it() -> None:
+    waits = Waits()
+    error = refused(*[{"status": 502}] * 6, waits=waits)
+    assert waits.slept == [1.0, 2.0, 4.0, 8.0, 16.0]
+    assert error.problem.message.endswith("it answers with status 502 (6 attempts)")
+    assert "HTTPS_PROXY" in error.problem.advice
+
+
+def test_faults_between_answers_are_counted_anew() -> None:
+    answers: list[dict[str, Any]] = []
+    for number in range(4):
+        token = "" if number == 3 else f"page-{number}"
+        answers += [{"status": 500}] * 2 + [{"json": page([row(f"{number}")], 4, token=token)}]
+    waits = Waits()
+    assert read(waits, *answers)[0] == ["0", "1", "2", "3"]
+    assert waits.slept == [1.0, 2.0] * 4
+
+
+SUPPORT = "Please provide below info when asking for support: timestamp = 1, correlationId = 2."
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "message", "advice"),
+    [
+        (
+            403,
+            refusal("AccessDenied", SUPPORT, ("AccessDenied", "Access is denied.")),
+            "the identity may not read the scope (403 AccessDenied: Access is denied.)",
+            f"the role Reader on subscription {SUBSCRIPTION}",
+        ),
+        (403, "<html>", "the identity may not read the scope (403)", "the role Reader"),
+        (
+            400,
+            refusal(
+                "BadRequest",
+                SUPPORT,
+                ("NoValidSubscriptionsInQueryRequest", "There must be at least one subscription"),
+            ),
+            "there is nothing in the scope that the identity can see (400 NoValidSubscriptions",
+            "check azure-scopes",
+        ),
+        (
+            400,
+            refusal("BadRequest", SUPPORT, ("DisabledSubscription", "It is disabled")),
+            "a subscription of the scope is disabled",
+            "take it out of azure-scopes",
+        ),
+        (
+            401,
+            refusal(
+                "InvalidAuthenticationTokenTenant", "The access token is from the wrong issuer"
+            ),
+            "the identity belongs to another tenant than the scope",
+            "azure-tenant-id",
+        ),
+        (
+            401,
+            refusal("ExpiredAuthenticationToken", "The access token expiry UTC time is earlier"),
+            "the access token is not accepted",
+            "clock",
+        ),
+        (401, "", "the access token is not accepted (401)", "azure-cloud"),
+        (
+            404,
+            refusal("ManagementGroupNotFound", "no such group"),
+            "there is nothing in the scope that the identity can see",
+            "not display names",
+        ),
+        (404, "", "there is no such scope (404)", "azure-scopes"),
+        (
+            400,
+            refusal("BadRequest", SUPPORT, ("InvalidQuery", "Query is invalid.")),
+            "it does not accept it (400 InvalidQuery: Query is invalid.)",
+            "please report it",
+        ),
+        (307, "", "it does not accept it (307)", ""),
+    ],
+)
+def test_refusals_say_what_to_change(status: int, body: object, message: str, advice: str) -> None:
+    content = {"body": body} if isinstance(body, str) else {"json": body}
+    elsewhere = {"Location": "https://attacker.example/"}
+    waits = Waits()
+    error = refused({"status": status, "headers": elsewhere, **content}, waits=waits)
+    assert error.problem.message.startswith(f"Azure Resource Graph refused the query: {message}")
+    assert advice in error.problem.advice
+    assert "support" not in str(error)
+    assert waits.slept == []
+
+
+def test_an_untrusted_certificate_is_no_matter_of_patience() -> None:
+    error = refused({"body": requests.exceptions.SSLError("certificate verify failed")})
+    assert "certificate of Azure Resource Manager is not trusted" in error.problem.message
+    assert "SSL_CERT_FILE" in error.problem.advice
+
+
+def test_each_call_is_logged_with_its_time_and_no_secret(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    read(Waits(), {"status": 500}, {"json": page([row("a")], 1, token="skip")}, {"json": page([])})
+    ours = [one.getMessage() for one in caplog.records if one.name.startswith("kalypso_actions")]
+    assert [one.rpartition("  ")[0] for one in ours if one.startswith("POST")] == [
+        "POST https://management.azure.com, Resource Graph  500",
+        "POST https://management.azure.com, Resource Graph  200, 1 of 1 rows",
+        "POST https://management.azure.com, Resource Graph  200, 0 of 0 rows",
+    ]
+    assert ACCESS_TOKEN not in caplog.text
+
+
+def test_scopes_are_checked_before_anything_is_asked() -> None:
+    with pytest.raises(UsageError, match="is no scope"):
+        ResourceGraph(
+            FakeCredential(), cloud=cloud_of("public", {}), scopes=["a b"], environment={}
+        )

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kalypso_actions.clients.resource_graph.rows import flux_configurations
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.flux import FluxCondition, FluxConfiguration, FluxObject
+from kalypso_actions.model.urls import repository_key
+from tests.clients.resource_graph.azure import REPOSITORY, row
+
+KEY = repository_key(REPOSITORY)
+ID = row()["id"]
+
+
+def read(given_row: object) -> FluxConfiguration:
+    configurations = flux_configurations([given_row], KEY)
+    assert len(configurations) == 1
+    return configurations[0]
+
+
+def at_url(url: object) -> dict[str, Any]:
+    return row(gitRepository={"url": url, "repositoryRef": {"branch": "dev"}})
+
+
+def test_a_row_with_everything() -> None:
+    statuses = [
+        {
+            "kind": "Kustomization",
+            "name": "cluster-config-apps",
+            "namespace": "flux-system",
+            "complianceState": "Non-Compliant",
+            "appliedBy": None,
+            "helmReleaseProperties": None,
+            "statusConditions": [
+                {
+                    "type": "Ready",
+                    "status": "False",
+                    "reason": "DependencyNotReady",
+                    "message": "dependency 'cluster-config/cluster-config-infra' is not ready",
+                    "lastTransitionTime": "2022-05-13T11:54:41+00:00",
+                }
+            ],
+        }
+    ]
+    given_row = row(
+        complianceState="Non-Compliant",
+        provisioningState="Failed",
+        suspend=True,
+        errorMessage="it broke",
+        kustomizations={"infra": {"path": "./infra"}, "apps": {"path": "apps/large"}},
+        statuses=statuses,
+    )
+    condition = FluxCondition(
+        "Ready",
+        "False",
+        "DependencyNotReady",
+        "dependency 'cluster-config/cluster-config-infra' is not ready",
+        datetime(2022, 5, 13, 11, 54, 41, tzinfo=UTC),
+    )
+    assert read(given_row) == FluxConfiguration(
+        id=ID,
+        repository_url=REPOSITORY,
+        branch="dev",
+        compliance_state="Non-Compliant",
+        provisioning_state="Failed",
+        suspended=True,
+        synced_revision="dev@sha1:c4e327286379495f8b6edc2c9c208095b6cc53ab",
+        source_updated_at=datetime(2022, 5, 13, 11, 54, 42, tzinfo=UTC),
+        status_updated_at=datetime(2022, 5, 13, 11, 54, 54, 830000, tzinfo=UTC),
+        error_message="it broke",
+        kustomization_paths=("./infra", "apps/large"),
+        objects=(
+            FluxObject("Kustomization", "cluster-config-apps", "Non-Compliant", (condition,)),
+        ),
+    )
+
+
+FIELDS = sorted(row()["properties"].keys() - {"gitRepository"})
+NOTHING = FluxConfiguration(ID, REPOSITORY, "", "", "", False, "", None, None, "", (), ())
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"gitRepository": {"url": REPOSITORY}},
+        {"gitRepository": {"url": REPOSITORY, "repositoryRef": None}, **dict.fromkeys(FIELDS)},
+        {"gitRepository": {"url": REPOSITORY, "repositoryRef": {"branch": None}}},
+    ],
+)
+def test_fields_that_are_null_or_absent(properties: dict[str, object]) -> None:
+    assert read({"id": ID, "properties": properties}) == NOTHING
+
+
+def test_parts_that_are_null() -> None:
+    status = {"kind": "HelmRelease", "name": None, "statusConditions": None}
+    flux = read(row(kustomizations={"apps": None, "infra": {"path": None}}, statuses=[status, {}]))
+    assert flux.kustomization_paths == ("", "")
+    assert flux.objects == (FluxObject("HelmRelease", "", "", ()), FluxObject("", "", "", ()))
+
+
+@pytest.mark.parametrize("state", ["Not Compliant", "Unknown", "Paused", "compliant"])
+def test_states_keep_azures_words(state: str) -> None:
+    flux = read(row(complianceState=state, provisioningState=state))
+    assert (flux.compliance_state, flux.provisioning_state) == (state, state)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2022-05-13T11:54:42+00:00", datetime(2022, 5, 13, 11, 54, 42, tzinfo=UTC)),
+        ("2022-05-13T11:54:42Z", datetime(2022, 5, 13, 11, 54, 42, tzinfo=UTC)),
+        ("2022-05-13T11:54:42", datetime(2022, 5, 13, 11, 54, 42, tzinfo=UTC)),
+        ("2022-05-13T11:54:42.07Z", datetime(2022, 5, 13, 11, 54, 42, 70000, tzinfo=UTC)),
+        ("2022-05-13T11:54:42.1234567Z", datetime(2022, 5, 13, 11, 54, 42, 123456, tzinfo=UTC)),
+        ("2022-05-13T13:24:42.5+01:30", datetime(2022, 5, 13, 11, 54, 42, 500000, tzinfo=UTC)),
+        ("0001-01-01T00:00:00Z", None),
+        ("0001-01-01T00:00:00+02:00", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_times(text: str | None, moment: datetime | None) -> None:
+    assert read(row(statusUpdatedAt=text)).status_updated_at == moment
+
+
+OFFSETS = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+
+
+@given(
+    st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=OFFSETS),
+    st.integers(2, 7),
+)
+def test_times_with_any_offset_and_2_to_7_digits(moment: datetime, digits: int) -> None:
+    fraction = f"{moment.microsecond:06d}0"[:digits]
+    text = f"{moment:%Y-%m-%dT%H:%M:%S}.{fraction}{moment.isoformat()[-6:]}"
+    read_moment = read(row(sourceUpdatedAt=text)).source_updated_at
+    assert read_moment is not None and read_moment.tzinfo is UTC
+    assert read_moment == moment.replace(microsecond=int(fraction.ljust(6, "0")[:6]))
+
+
+@pytest.mark.parametrize(
+    ("properties", "field"),
+    [
+        ({"statusUpdatedAt": "5/13/2022 11:54:42 AM"}, "statusUpdatedAt"),
+        ({"statusUpdatedAt": 1652442882}, "statusUpdatedAt"),
+        ({"sourceUpdatedAt": "9999-12-31T23:59:59-01:00"}, "sourceUpdatedAt"),
+        ({"complianceState": 3}, "complianceState"),
+        ({"suspend": "false"}, "suspend"),
+        ({"kustomizations": [{"path": "apps"}]}, "kustomizations"),
+        ({"statuses": {"kind": "Kustomization"}}, "statuses"),
+        ({"statuses": [{"statusConditions": [None]}]}, "statuses.0.statusConditions.0"),
+        ({"gitRepository": None}, "gitRepository"),
+        ({"gitRepository": {"url": None}}, "gitRepository.url"),
+        ({"gitRepository": {"url": ["https://github.com/acme/gitops"]}}, "gitRepository.url"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_named(properties: dict[str, Any], field: str) -> None:
+    with pytest.raises(KalypsoError, match=re.escape(ID)) as raised:
+        flux_configurations([row("small"), row(**properties), row("small-2")], KEY)
+    assert f"properties.{field}" in raised.value.problem.message
+    assert "its cluster cannot be judged" in raised.value.problem.advice
+
+
+@pytest.mark.parametrize("nameless", ["a text", None, [], {}, {"id": ""}, {"id": 3}, {"id": None}])
+def test_a_row_without_id_is_named_by_its_place(nameless: object) -> None:
+    with pytest.raises(KalypsoError, match="row 2 of the answer"):
+        flux_configurations([row(), nameless], KEY)
+
+
+def test_every_unreadable_row_is_told() -> None:
+    with pytest.raises(KalypsoError) as raised:
+        flux_configurations([row("a", suspend=1), row("b"), row("c", suspend=1)], KEY)
+    assert [re.findall(r"managedClusters/(\w)", str(one)) for one in raised.value.problems] == [
+        ["a"],
+        ["c"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "same"),
+    [
+        ("https://github.com/ACME/GitOps.git", True),
+        ("https://github.com/acme/gitops/", True),
+        ("git@github.com:acme/gitops.git", True),
+        ("ssh://git@github.com/acme/gitops", True),
+        ("https://user@github.com/acme/gitops", True),
+        ("https://github.com/acme/gitops-old", False),
+        ("https://github.com/not-acme/gitops", False),
+        ("https://ghes.acme.example/acme/gitops", False),
+        ("https://[acme/gitops", False),
+    ],
+)
+def test_only_rows_of_the_repository_itself(url: str, *, same: bool) -> None:
+    assert len(flux_configurations([at_url(url)], KEY)) == int(same)
+
+
+def test_an_unreadable_row_of_another_repository_does_not_matter() -> None:
+    foreign = at_url("https://github.com/acme/gitops-old") | {"id": None}
+    assert flux_configurations([foreign, row()], KEY) == (read(row()),)
