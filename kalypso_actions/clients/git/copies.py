@@ -16,6 +16,7 @@ from kalypso_actions.clients.git.pushing import push
 from kalypso_actions.clients.git.refusals import MISMATCHED_FORMAT
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.object_ids import blob_id
 
 PARTIAL: Final = ("remote.origin.promisor=true", "remote.origin.partialclonefilter=blob:none")
 FETCH: Final = ("fetch", "--quiet", "--no-tags", "--filter=blob:none")
@@ -44,7 +45,7 @@ class Copy:
         self._format = ""
         self._heads: dict[str, str] = {}
         self._commits: set[str] = set()
-        self._fetched: set[str] = set()
+        self._blobs: set[str] = set()
 
     def default_branch(self, preferred: str) -> str:
         """`preferred` where it exists, else the branch that the remote's HEAD stands on."""
@@ -115,6 +116,8 @@ class Copy:
                 raise KalypsoError(message, Location(self._connection.url)) from error
             commit = output.decode().strip()
             self._commits.add(commit)
+            written = (content for content in changes.values() if content is not None)
+            self._blobs.update(blob_id(content, self._format) for content in written)
             return commit
 
     def push(self, branch: str, commit: str | None, expected: str | None) -> bool:
@@ -162,13 +165,13 @@ class Copy:
             self._ask_for(["--depth=1", "origin", refspec], what)
 
     def _fetch_blobs(self, ids: Collection[str]) -> None:
-        """Fetch all these blobs by one request; git asks for none that is here already."""
+        """Fetch all these blobs by one request, or by none where the server has sent them all."""
         with self._lock:
-            wanted = sorted(set(ids) - self._fetched)
+            wanted = sorted(set(ids) - self._blobs)
             if wanted:
                 request = "".join(f"{one}\n" for one in wanted).encode()
                 self._ask_for(["--stdin", "origin"], "files", request)
-                self._fetched.update(wanted)
+                self._blobs.update(wanted)
 
     def _ask_for(self, arguments: list[str], what: str, stdin: bytes = b"") -> None:
         # Negotiation would offer commits that say nothing about which blobs are here.

@@ -15,7 +15,7 @@ from kalypso_actions.model.documents import FileEntry
 MAX_TOTAL: Final = 1 << 30
 TREE_MODE: Final = "040000"
 # A tree made by hand can hold what no checkout would write.
-UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|$)")
+UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|\Z)")
 
 
 def is_unsafe(path: bytes) -> bool:
