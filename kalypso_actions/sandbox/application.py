@@ -10,11 +10,10 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
 import kalypso_actions.sandbox.github  # noqa: F401 - fills the table of endpoints
-from kalypso_actions.sandbox import git_http
 from kalypso_actions.sandbox.controls import CONTROLS
 from kalypso_actions.sandbox.endpoints import ENDPOINTS
 from kalypso_actions.sandbox.front import MOUNT, Act, Front, Place
-from kalypso_actions.sandbox.git_http import GitRequest
+from kalypso_actions.sandbox.git_http import GitHttp, GitRequest
 from kalypso_actions.sandbox.rest import GRAPHQL, Note, RestRequest
 from kalypso_actions.sandbox.routing import Routes
 from kalypso_actions.sandbox.server import HOST
@@ -26,6 +25,7 @@ class Application:
 
     def __init__(self, state: State, *blueprints: Blueprint) -> None:
         self._state = state
+        self._git = GitHttp(state)
         self._routes = Routes(ENDPOINTS)
         self._flask = Flask(__name__, static_folder=None)
         for blueprint in blueprints:
@@ -67,7 +67,7 @@ class Application:
 
     def _by_git(self, asked: GitRequest) -> Act:
         def act(request: Request, note: Note) -> Response:
-            return git_http.answer(self._state, asked, request, note)
+            return self._git.answer(asked, request, note)
 
         return act
 

@@ -9,7 +9,6 @@ import gzip
 import re
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
@@ -18,13 +17,13 @@ from werkzeug.wrappers import Request, Response
 from kalypso_actions.clients.git.program import NO_USER_CONFIG
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.sandbox.endpoints import RefusedError
-from kalypso_actions.sandbox.permissions import ANONYMOUS, allowed, visible
-from kalypso_actions.sandbox.pkt_lines import ProtocolError
+from kalypso_actions.sandbox.permissions import allowed, visible
+from kalypso_actions.sandbox.pkt_lines import FLUSH, ProtocolError
 from kalypso_actions.sandbox.receive_pack import receive
 from kalypso_actions.sandbox.rest import Note
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.tokens import authenticate
-from kalypso_actions.sandbox.world import Identity, Repository
+from kalypso_actions.sandbox.world import Identity, Repository, World
 
 PATH: Final = re.compile(
     r"/(?P<owner>[^/]+)/(?P<name>[^/]+?)(?:\.git)?"
@@ -67,38 +66,111 @@ class GitRequest:
         return self.service == RECEIVE
 
 
-def answer(state: State, asked: GitRequest, request: Request, note: Note) -> Response:
-    """What GitHub would answer git."""
-    note.permissions = ("contents: write" if asked.writes else "contents: read",)
-    with state.lock:
+class GitHttp:
+    """Answers git for a state. Safe to use from several threads."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._capabilities: _Output | None = None
+
+    def answer(self, asked: GitRequest, request: Request, note: Note) -> Response:
+        """What GitHub would answer git."""
+        note.permissions = ("contents: write" if asked.writes else "contents: read",)
+        with self._state.lock:
+            try:
+                repository = _permitted(self._state.world, asked, request, note)
+            except RefusedError as error:
+                headers = CHALLENGE if error.status == 401 else {}
+                return Response(error.message, error.status, HEADERS | headers, content_type=TEXT)
+        if not _is_called(asked, repository):
+            query = f"?{request.query_string.decode('latin-1')}" if request.query_string else ""
+            url = f"{request.host_url}{repository.full_name}.git/{asked.rest}{query}"
+            return Response(status=301, headers=HEADERS | {"Location": url})
         try:
-            repository = _permitted(state, asked, request, note)
-        except RefusedError as error:
-            headers = CHALLENGE if error.status == 401 else {}
-            return Response(error.message, error.status, HEADERS | headers, content_type=TEXT)
-    if not _is_called(asked, repository):
-        query = f"?{request.query_string.decode('latin-1')}" if request.query_string else ""
-        url = f"{request.host_url}{repository.full_name}.git/{asked.rest}{query}"
-        return Response(status=301, headers=HEADERS | {"Location": url})
-    try:
-        body = _body(request)
-        if asked.rest == RECEIVE:
-            return _received(state, repository, note, body)
-        return _backend(state, repository, asked, request, body)
-    except (ProtocolError, OSError, EOFError, zlib.error):
-        return Response("The request is not what git sends.", 400, content_type=TEXT)
+            body = _body(request)
+            if asked.rest == RECEIVE:
+                return self._receive(repository, note, body)
+            return self._serve(repository, asked, request, body)
+        except (ProtocolError, OSError, EOFError, zlib.error):
+            return Response("The request is not what git sends.\n", 400, content_type=TEXT)
+        except ProcessError as error:
+            return Response(f"{error.words or error}\n", 500, content_type=TEXT)
+
+    def _receive(self, repository: Repository, note: Note, body: bytes) -> Response:
+        kind = "application/x-git-receive-pack-result"
+        if body == FLUSH:  # git asks with no command whether it may push before it sends much
+            return Response(headers=HEADERS, content_type=kind)
+        report = receive(self._state, repository, note.identity, body, note.push_faults)
+        return Response(report, headers=HEADERS, content_type=kind)
+
+    def _serve(
+        self, repository: Repository, asked: GitRequest, request: Request, body: bytes
+    ) -> Response:
+        """Whatever `git http-backend` says.
+
+        In version 2 of the protocol its first answer tells what git can, and is the same for
+        every repository: it is asked for once.
+        """
+        protocol = request.headers.get("Git-Protocol", "")
+        always = asked.rest == "info/refs" and not asked.writes and protocol == "version=2"
+        output = self._capabilities if always else None
+        if output is None:
+            output = self._run(repository, asked, request, body, protocol)
+            if always and output.status == 200:
+                self._capabilities = output
+        return Response(output.content, output.status, output.headers | HEADERS)
+
+    def _run(
+        self,
+        repository: Repository,
+        asked: GitRequest,
+        request: Request,
+        body: bytes,
+        protocol: str,
+    ) -> _Output:
+        with self._state.lock:
+            git_dir = self._state.world.git(repository).git_dir
+        environment = {
+            **NO_USER_CONFIG,
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "GIT_PROTOCOL": protocol,
+            "PATH_TRANSLATED": str(git_dir / asked.rest),
+            "QUERY_STRING": f"service={asked.service}" if asked.rest == "info/refs" else "",
+            "REQUEST_METHOD": request.method,
+            "CONTENT_TYPE": request.content_type or "",
+            "CONTENT_LENGTH": str(len(body)),
+        }
+        programs = self._state.programs
+        output = programs.run(["git", "http-backend"], stdin=body, extra=environment)
+        return _Output.parse(output)
 
 
-def _permitted(state: State, asked: GitRequest, request: Request, note: Note) -> Repository:
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """What `git http-backend` writes: headers, an empty line, and the content."""
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    @classmethod
+    def parse(cls, output: bytes) -> _Output:
+        head, _, content = output.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n"))
+        status = int(headers.pop("Status", "200").split()[0])
+        return cls(status, headers, content)
+
+
+def _permitted(world: World, asked: GitRequest, request: Request, note: Note) -> Repository:
     """The repository, for who may do this with it. Raises RefusedError with GitHub's words."""
     try:
-        identity = authenticate(state.world, request.headers.get("Authorization", ""))
+        identity = authenticate(world, request.headers.get("Authorization", ""))
     except RefusedError as error:
         message = "Invalid username or token. Password authentication is not supported for Git "
         raise RefusedError(error.status, message + "operations.") from None
     note.identity = identity
-    repository = state.world.repository(f"{asked.owner}/{asked.name}")
-    if identity == ANONYMOUS and (asked.writes or repository is None or repository.private):
+    repository = world.repository(f"{asked.owner}/{asked.name}")
+    if not identity.login and (asked.writes or repository is None or repository.private):
         raise RefusedError(401, "Authentication is required.")
     if repository is None or not visible(identity, repository):
         raise RefusedError(404, "Repository not found.")
@@ -122,38 +194,3 @@ def _is_called(asked: GitRequest, repository: Repository) -> bool:
 def _body(request: Request) -> bytes:
     content = request.get_data()
     return gzip.decompress(content) if request.content_encoding == "gzip" else content
-
-
-def _received(state: State, repository: Repository, note: Note, body: bytes) -> Response:
-    kind = "application/x-git-receive-pack-result"
-    # Git asks with no command whether it may push before it sends much.
-    report = (
-        b""
-        if body == b"0000"
-        else receive(state, repository, note.identity, body, note.push_faults)
-    )
-    return Response(report, headers=HEADERS, content_type=kind)
-
-
-def _backend(
-    state: State, repository: Repository, asked: GitRequest, request: Request, body: bytes
-) -> Response:
-    git_dir = state.world.git(repository).git_dir
-    environment = {
-        **NO_USER_CONFIG,
-        "GIT_HTTP_EXPORT_ALL": "1",
-        "PATH_TRANSLATED": str(git_dir / Path(asked.rest)),
-        "QUERY_STRING": request.query_string.decode("latin-1"),
-        "REQUEST_METHOD": request.method,
-        "CONTENT_TYPE": request.content_type or "",
-        "CONTENT_LENGTH": str(len(body)),
-        "GIT_PROTOCOL": request.headers.get("Git-Protocol", ""),
-    }
-    try:
-        output = state.programs.run(["git", "http-backend"], stdin=body, extra=environment)
-    except ProcessError as error:
-        return Response(error.words, 500, content_type=TEXT)
-    head, _, content = output.partition(b"\r\n\r\n")
-    headers = dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n"))
-    status = int(headers.pop("Status", "200").split()[0])
-    return Response(content, status, headers | HEADERS)
