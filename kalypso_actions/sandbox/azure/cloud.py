@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from kalypso_actions.sandbox.azure import rows
+from kalypso_actions.sandbox.azure import clusters, rows
+from kalypso_actions.sandbox.azure.clusters import Cluster
 from kalypso_actions.sandbox.azure.history import Repositories
 from kalypso_actions.sandbox.azure.identity import access, entra, github, managed
 from kalypso_actions.sandbox.azure.settings import Settings
@@ -56,6 +57,16 @@ class Azure:
 
     def __post_init__(self) -> None:
         self._repositories = Repositories(self.world)
+
+    def put(self, cluster: Cluster) -> Cluster:
+        """Add a cluster, or replace the one of its name."""
+        with self.lock:
+            return clusters.put(self.world, cluster)
+
+    def change(self, name: str, configuration: str = "", **changes: Any) -> Cluster:
+        """Give fields of a cluster's configuration other values; see `clusters.change`."""
+        with self.lock:
+            return clusters.change(self.world, name, changes, configuration)
 
     def environment(self, url: str) -> dict[str, str]:
         """Variables by which Azure's libraries find the sandbox and sign in to it."""

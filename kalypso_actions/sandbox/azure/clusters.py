@@ -7,10 +7,9 @@ stored but computed, see `sync`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from kalypso_actions.sandbox.world import World
 
@@ -69,7 +68,7 @@ class Configuration(_Entity):
     settle: float = Field(default=0, ge=0)
     sync_interval: int = 600
     behaviour: Behaviour = "follow"
-    since: datetime | None = None
+    since: AwareDatetime | None = None
     failure: Failure = Field(default_factory=Failure)
     period: float = Field(default=60, gt=0)
     commit: str = ""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from kalypso_actions.sandbox.azure import clusters, resource_graph
 from kalypso_actions.sandbox.azure.cloud import IDENTITY_PATH, JOB_PATH, Azure
@@ -94,11 +94,11 @@ def _add_clusters(routes: Blueprint, azure: Azure) -> None:
         return Answer(200, {"clusters": found})
 
     def add_cluster() -> Answer:
-        cluster = clusters.put(azure.world, clusters.Cluster.model_validate(_body()))
+        cluster = azure.put(clusters.Cluster.model_validate(_body()))
         return _saved(azure, Answer(201, cluster.model_dump(mode="json")))
 
     def change_cluster(name: str) -> Answer:
-        changes = dict(_body())
+        changes = _changes()
         configuration = str(changes.pop("configuration", ""))
         cluster = clusters.change(azure.world, name, changes, configuration)
         return _saved(azure, Answer(200, cluster.model_dump(mode="json")))
@@ -123,7 +123,7 @@ def _add_settings(routes: Blueprint, azure: Azure) -> None:
         return Answer(200, azure.settings.model_dump(mode="json"))
 
     def change_settings() -> Answer:
-        azure.settings = Settings.model_validate({**azure.settings.model_dump(), **_body()})
+        azure.settings = Settings.model_validate({**azure.settings.model_dump(), **_changes()})
         return read_settings()
 
     def add_disturbance() -> Answer:
@@ -215,6 +215,11 @@ def _standing(azure: Azure) -> dict[str, dict[str, Any]]:
 def _url() -> str:
     """Where the client has found this server."""
     return request.host_url.rstrip("/")
+
+
+def _changes() -> dict[str, Json]:
+    """The JSON object of the request. Raises ValidationError."""
+    return TypeAdapter(dict[str, Json]).validate_python(_body())
 
 
 def _body() -> Json:

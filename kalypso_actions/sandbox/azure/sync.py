@@ -68,17 +68,13 @@ def _following(
 
 def _syncs(configuration: Configuration, heads: Sequence[Head]) -> list[tuple[str, datetime]]:
     """Every commit with the time of its sync; none is earlier than the behaviour."""
-    delay = timedelta(seconds=configuration.delay)
-    if configuration.behaviour == "ahead":
-        delay = timedelta()
-        newest = heads[-1].commit if heads else ""
-        if configuration.commit not in {"", newest}:
-            begun = configuration.since or max((head.pushed_at for head in heads), default=None)
-            return [(configuration.commit, begun)] if begun else []
-    return [
-        (head.commit, max(head.pushed_at + delay, configuration.since or head.pushed_at))
-        for head in heads
-    ]
+    since = configuration.since
+    ahead = configuration.behaviour == "ahead"
+    if ahead and configuration.commit:
+        begun = [since] if since else [head.pushed_at for head in heads[:1]]
+        return [(configuration.commit, moment) for moment in begun]
+    delay = timedelta(seconds=0 if ahead else configuration.delay)
+    return [(head.commit, max(head.pushed_at + delay, since or head.pushed_at)) for head in heads]
 
 
 def _phase(

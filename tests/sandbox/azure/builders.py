@@ -1,0 +1,102 @@
+"""Clusters, branches and a clock for tests of the simulated Azure."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from kalypso_actions.sandbox.azure import Azure, Cluster, Configuration
+from kalypso_actions.sandbox.azure.history import Head
+from kalypso_actions.sandbox.pushes import pushed
+from kalypso_actions.sandbox.repositories import Person
+from kalypso_actions.sandbox.world import Identity, World
+from tests.git_repositories import programs
+
+START = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
+
+SOMEBODY = Identity(kind="user", login="somebody", permissions={"contents": "write"})
+
+FLUX_CONFIGURATIONS = (
+    "kubernetesconfigurationresources\n"
+    "| where type =~ 'microsoft.kubernetesconfiguration/fluxconfigurations'\n"
+)
+
+
+def at(seconds: float) -> datetime:
+    """So many seconds after the start."""
+    return START + timedelta(seconds=seconds)
+
+
+def sha(digit: str) -> str:
+    """A commit's id."""
+    return digit * 40
+
+
+def configuration(**fields: Any) -> Configuration:
+    """One that follows the branch dev of acme/fleet."""
+    given: dict[str, Any] = {"repository": "acme/fleet", "branch": "dev", "paths": ["./drone"]}
+    return Configuration(**{**given, **fields})
+
+
+def cluster(name: str = "drone-1", **fields: Any) -> Cluster:
+    """A cluster with one configuration; fields are the cluster's or the configuration's."""
+    own = {key: fields.pop(key) for key in list(fields) if key in Cluster.model_fields}
+    return Cluster(name=name, configurations=[configuration(**fields)], **own)
+
+
+def pushes(*moments: tuple[float, str]) -> list[Head]:
+    """A branch's history: seconds after the start, and the commit."""
+    return [Head(sha(digit), at(seconds)) for seconds, digit in moments]
+
+
+class Clock:
+    """Shows the start, and later what `seconds` is set to."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> datetime:
+        return at(self.seconds)
+
+
+def world(folder: Path, clock: Clock) -> World:
+    """An empty world, or the one that was saved there."""
+    return World.open(folder, clock, programs())
+
+
+def azure(folder: Path, clock: Clock, *clusters: Cluster) -> Azure:
+    """An Azure with these clusters and an empty repository acme/fleet."""
+    made = Azure(world(folder, clock), threading.RLock())
+    made.world.add_repository("acme", "fleet")
+    for one in clusters:
+        made.put(one)
+    return made
+
+
+def push(
+    made: World,
+    files: Mapping[str, str | None],
+    branch: str = "dev",
+    repository: str = "acme/fleet",
+) -> str:
+    """Commit on a branch, as a push does; returns the commit's id."""
+    found = made.repository(repository)
+    assert found is not None
+    git = made.git(found)
+    before = git.head(branch)
+    author = Person("n", "n@example.com", made.now)
+    commit = git.commit_files(branch, files, "change", author)
+    pushed(made, found, f"refs/heads/{branch}", before, commit, SOMEBODY)
+    return commit
+
+
+def delete_branch(made: World, branch: str = "dev", repository: str = "acme/fleet") -> None:
+    """Delete a branch, as a push does."""
+    found = made.repository(repository)
+    assert found is not None
+    before = made.git(found).head(branch)
+    made.git(found).update_ref(f"refs/heads/{branch}", None, before)
+    pushed(made, found, f"refs/heads/{branch}", before, None, SOMEBODY)

@@ -1,0 +1,98 @@
+"""Azure's own library for credentials signs in, over TLS where it demands TLS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import requests
+from azure.core.exceptions import ClientAuthenticationError
+from azure.identity import (
+    ClientAssertionCredential,
+    ClientSecretCredential,
+    ManagedIdentityCredential,
+)
+
+from kalypso_actions.sandbox.azure import Azure, Job
+from tests.sandbox.azure.builders import Clock, azure, cluster
+from tests.sandbox.azure.serving import ask, certificate, names, query, sdk, serving
+
+SUBJECT = "repo:acme/fleet:environment:dev"
+SCOPE = "https://management.azure.com/.default"
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Azure:
+    return azure(tmp_path, Clock(), cluster())
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certificate(tmp_path_factory.mktemp("tls"))
+
+
+def test_a_jobs_assertion_signs_in(made: Azure, tls: Path) -> None:
+    application = made.register(SUBJECT)
+    with serving(made, tls) as url:
+        variables = made.job_environment(url, Job("acme/fleet", environment="dev"))
+
+        def assertion() -> str:
+            answer = requests.get(
+                variables["ACTIONS_ID_TOKEN_REQUEST_URL"] + "&audience=api://AzureADTokenExchange",
+                headers={"Authorization": f"bearer {variables['ACTIONS_ID_TOKEN_REQUEST_TOKEN']}"},
+                verify=str(tls),
+                timeout=10,
+            )
+            return str(answer.json()["value"])
+
+        credential = ClientAssertionCredential(
+            made.tenant,
+            application.client_id,
+            assertion,
+            authority=url,
+            connection_verify=str(tls),
+        )
+        with credential:
+            token = credential.get_token(SCOPE)
+    assert names(ask(made, token=token.token)) == ["drone-1"]
+
+
+def test_a_secret_signs_in(made: Azure, tls: Path) -> None:
+    application = made.register(secret="hunter2")
+    with serving(made, tls) as url:
+        for secret in ("hunter2", "wrong"):
+            credential = ClientSecretCredential(
+                made.tenant,
+                application.client_id,
+                secret,
+                authority=url,
+                disable_instance_discovery=True,
+                connection_verify=str(tls),
+            )
+            with credential:
+                if secret == "hunter2":
+                    token = credential.get_token(SCOPE)
+                else:
+                    with pytest.raises(ClientAuthenticationError, match="AADSTS7000215"):
+                        credential.get_token(SCOPE)
+    assert names(ask(made, token=token.token)) == ["drone-1"]
+
+
+def test_an_unknown_application_is_told_so(made: Azure, tls: Path) -> None:
+    with serving(made, tls) as url:
+        credential = ClientAssertionCredential(
+            made.tenant, "nobody", lambda: "x", authority=url, connection_verify=str(tls)
+        )
+        with credential, pytest.raises(ClientAuthenticationError, match="AADSTS700016"):
+            credential.get_token(SCOPE)
+
+
+def test_a_managed_identity_queries_over_plain_http(
+    made: Azure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(made) as url:
+        for name, value in made.environment(url).items():
+            monkeypatch.setenv(name, value)
+        with ManagedIdentityCredential() as credential, sdk(url, credential) as asked:
+            content, _ = query(asked)
+    assert content.count == 1

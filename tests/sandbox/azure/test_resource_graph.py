@@ -1,0 +1,403 @@
+"""Resource Graph's answers: scopes, pages, limits, and every refusal."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kalypso_actions.sandbox.azure import Azure, Disturbance
+from tests.sandbox.azure.builders import FLUX_CONFIGURATIONS, Clock, azure, cluster, push
+from tests.sandbox.azure.serving import (
+    PATH,
+    QUERY,
+    VERSION,
+    ask,
+    client,
+    error_of,
+    names,
+)
+
+ONE = "11111111-1111-4111-8111-111111111111"
+TWO = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
+EMPTY = "eeeeeeee-eeee-4eee-8eee-eeeeeeeeeeee"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def made(tmp_path: Path, clock: Clock) -> Azure:
+    """Four clusters, one of them in another subscription."""
+    found = azure(
+        tmp_path,
+        clock,
+        *(cluster(name) for name in ("a", "b", "c")),
+        cluster("d", subscription=TWO),
+    )
+    push(found.world, {"drone/a": "1"})
+    return found
+
+
+def disturb(made: Azure, kind: Any, **fields: Any) -> None:
+    made.settings.disturbances.append(Disturbance(kind=kind, **fields))
+
+
+def test_the_query_of_the_poll_finds_its_repository_and_branch_alone(made: Azure) -> None:
+    made.put(cluster("noise-1", repository="https://github.com/other/fleet"))
+    made.put(cluster("noise-2", branch="stage"))
+    made.put(cluster("noise-3", source_kind="Bucket", repository="https://acme/fleet"))
+    query = (
+        f"{FLUX_CONFIGURATIONS}"
+        "| where tostring(properties.gitRepository.repositoryRef.branch) == 'dev'\n"
+        "| where tostring(properties.gitRepository.url) contains 'ACME/fleet'\n"
+        "| project id, properties\n| order by id asc"
+    )
+    response = ask(made, query)
+    assert names(response) == ["a", "b", "c", "d"]
+    assert names(ask(made, query.replace("\n", " "))) == ["a", "b", "c", "d"]
+    assert list(response.get_json()["data"][0]) == ["id", "properties"]
+
+
+def test_an_answer_has_the_documented_form(made: Azure) -> None:
+    answer = ask(made, "Resources | where name == 'a' | project id").get_json()
+    assert answer == {
+        "totalRecords": 1,
+        "count": 1,
+        "data": [{"id": made.world.clusters["a"] and answer["data"][0]["id"]}],
+        "facets": [],
+        "resultTruncated": "false",
+    }
+
+
+def test_the_table_holds_more_than_configurations(made: Azure) -> None:
+    rows = ask(made, "kubernetesconfigurationresources").get_json()["data"]
+    assert sorted({row["type"].rpartition("/")[2] for row in rows}) == [
+        "extensions",
+        "fluxconfigurations",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        ({}, "abcd"),
+        ({"subscriptions": []}, "abcd"),
+        ({"subscriptions": [ONE]}, "abc"),
+        ({"subscriptions": [TWO.upper()]}, "d"),
+        ({"subscriptions": [ONE, TWO, "unknown"]}, "abcd"),
+        ({"subscriptions": [EMPTY]}, ""),
+        ({"managementGroups": ["edge"]}, "d"),
+        ({"managementGroups": ["edge", "lab"]}, "abcd"),
+        ({"managementGroups": ["nobody"]}, ""),
+    ],
+)
+def test_scopes(made: Azure, scope: dict[str, Any], expected: str) -> None:
+    made.settings.subscriptions = [EMPTY]
+    made.settings.management_groups = {"edge": [TWO, EMPTY], "lab": [ONE], "nobody": []}
+    assert "".join(names(ask(made, **scope))) == expected
+
+
+@pytest.mark.parametrize(
+    ("scope", "status", "code"),
+    [
+        ({"subscriptions": ["unknown"]}, 400, "NoValidSubscriptionsInQueryRequest"),
+        ({"managementGroups": ["unknown"]}, 403, "AccessDenied"),
+        ({"subscriptions": [ONE], "managementGroups": ["edge"]}, 400, "InvalidRequest"),
+    ],
+)
+def test_wrong_scopes(made: Azure, scope: dict[str, Any], status: int, code: str) -> None:
+    made.settings.management_groups = {"edge": [TWO]}
+    response = ask(made, **scope)
+    assert (response.status_code, error_of(response)["details"][0]["code"]) == (status, code)
+
+
+def test_too_many_subscriptions_are_told_in_a_header(made: Azure) -> None:
+    made.settings.subscription_limit = 1
+    hit = "x-ms-tenant-subscription-limit-hit"
+    response = ask(made)
+    assert (names(response), response.headers[hit]) == (["a", "b", "c"], "true")
+    response = ask(made, subscriptions=[ONE, TWO])
+    assert names(response) == ["a", "b", "c", "d"]
+    assert hit not in response.headers
+
+
+def pages(made: Azure, options: dict[str, Any], query: str = QUERY) -> list[str]:
+    """Every page by its clusters, following the tokens."""
+    found = []
+    while True:
+        answer = ask(made, query, options=options)
+        found.append("".join(names(answer)))
+        token = answer.get_json().get("$skipToken")
+        if not token:
+            return found
+        options = {"$skipToken": token}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, ["abcd"]),
+        ({"$top": 1000, "$skip": 0, "resultFormat": "objectArray"}, ["abcd"]),
+        ({"$top": 4}, ["abcd"]),
+        ({"$top": 3}, ["abc", "d"]),
+        ({"$top": 1}, ["a", "b", "c", "d"]),
+        ({"$top": 2, "$skip": 1}, ["bc", "d"]),
+        ({"$skip": 4}, [""]),
+        ({"$skip": 9}, [""]),
+    ],
+)
+def test_pages(made: Azure, options: dict[str, Any], expected: list[str]) -> None:
+    assert pages(made, options) == expected
+
+
+def test_the_server_may_give_fewer_rows_than_asked(made: Azure) -> None:
+    made.settings.page_size = 3
+    assert pages(made, {"$top": 1000}) == ["abc", "d"]
+
+
+def test_a_next_page_may_have_another_size_or_place(made: Azure) -> None:
+    token = ask(made, options={"$top": 1}).get_json()["$skipToken"]
+    assert names(ask(made, options={"$skipToken": token, "$top": 2})) == ["b", "c"]
+    assert names(ask(made, options={"$skipToken": token, "$skip": 3})) == ["d"]
+
+
+def test_a_token_belongs_to_its_query_and_scope(made: Azure) -> None:
+    token = ask(made, options={"$top": 1}).get_json()["$skipToken"]
+    options = {"$skipToken": token}
+    for response in (
+        ask(made, f"{QUERY} ", options=options),
+        ask(made, subscriptions=[ONE], options=options),
+        ask(made, options={"$skipToken": "bm90aGluZw=="}),
+        ask(made, options={"$skipToken": "nonsense"}),
+    ):
+        assert response.status_code == 400
+        assert error_of(response)["details"][0]["code"] == "InvalidSkipToken"
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        (f"{FLUX_CONFIGURATIONS} | project id | order by id asc | take 2", 2),
+        (f"{FLUX_CONFIGURATIONS} | project id | limit 1000", 3),
+        (f"{FLUX_CONFIGURATIONS} | project properties", 3),
+    ],
+)
+def test_no_token_where_azure_cannot_make_pages(made: Azure, query: str, count: int) -> None:
+    answer = ask(made, query, options={"$top": 3}).get_json()
+    assert (answer["resultTruncated"], answer["count"]) == ("true", count)
+    assert "$skipToken" not in answer
+
+
+def test_rows_without_an_order_come_in_any(made: Azure) -> None:
+    query = f"{FLUX_CONFIGURATIONS} | project id"
+    orders = {tuple(names(ask(made, query))) for _ in range(8)}
+    assert len(orders) > 1
+    assert {frozenset(order) for order in orders} == {frozenset("abcd")}
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"query": ""}, "query"),
+        ({"options": {"$top": 0}}, "options.$top"),
+        ({"options": {"$top": 1001}}, "options.$top"),
+        ({"options": {"$skip": -1}}, "options.$skip"),
+        ({"options": {"resultFormat": "table"}}, "options.resultFormat"),
+        ({"options": {"top": 5}}, "options.top"),
+        ({"facets": [{"expression": "type"}]}, "facets"),
+        ({"managementGroupId": "x"}, "managementGroupId"),
+    ],
+)
+def test_wrong_requests(made: Azure, body: dict[str, Any], place: str) -> None:
+    response = ask(made, **{"query": QUERY, **body})
+    assert response.status_code == 400
+    [detail] = error_of(response)["details"]
+    assert detail["message"].startswith(f"{place}: ")
+
+
+def test_a_body_that_is_no_json(made: Azure) -> None:
+    headers = {"Authorization": f"Bearer {made.issue_token()}"}
+    response = client(made).post(f"{PATH}?{VERSION}", data="{", headers=headers)
+    assert error_of(response)["code"] == "BadRequest"
+
+
+@pytest.mark.parametrize(
+    ("query", "details"),
+    [
+        (
+            "kubernetesconfigurationresources | where id ~ 'x'",
+            [
+                {
+                    "code": "InvalidQuery",
+                    "message": "Query is invalid. Please refer to the documentation for the Azure "
+                    "Resource Graph service and fix the error before retrying.",
+                },
+                {
+                    "code": "ParserFailure",
+                    "message": "ParserFailure",
+                    "line": 1,
+                    "characterPositionInLine": 44,
+                    "token": "~",
+                },
+            ],
+        ),
+        (
+            "Appserviceresources | where nowhere == 1",
+            [
+                {
+                    "code": "DisallowedLogicalTableName",
+                    "message": "Table appserviceresources is invalid, unsupported or disallowed.",
+                }
+            ],
+        ),
+    ],
+)
+def test_wrong_queries(made: Azure, query: str, details: list[dict[str, Any]]) -> None:
+    response = ask(made, query)
+    error = error_of(response)
+    assert (response.status_code, error["code"], error["details"]) == (400, "BadRequest", details)
+    support = (
+        r"Please provide below info when asking for support: timestamp = "
+        r"2026-07-01T12:00:00\.\d{7}Z, correlationId = [0-9a-f-]{36}\."
+    )
+    assert re.fullmatch(support, error["message"])
+
+
+@pytest.mark.parametrize(
+    ("version", "code"),
+    [("", "MissingApiVersionParameter"), ("?api-version=2020-01-01", "InvalidApiVersionParameter")],
+)
+def test_versions_of_the_api(made: Azure, version: str, code: str) -> None:
+    headers = {"Authorization": f"Bearer {made.issue_token()}"}
+    response = client(made).post(f"{PATH}{version}", json={"query": QUERY}, headers=headers)
+    assert (response.status_code, error_of(response)["code"]) == (400, code)
+
+
+def test_the_quota_counts_down_and_begins_anew(made: Azure, clock: Clock) -> None:
+    made.settings.quota = 3
+    told = []
+    for clock.seconds in (0, 1, 2, 3, 4, 5):
+        response = ask(made)
+        left = response.headers["x-ms-user-quota-remaining"]
+        told.append((response.status_code, left, response.headers["x-ms-user-quota-resets-after"]))
+    assert told == [
+        (200, "2", "00:00:05"),
+        (200, "1", "00:00:04"),
+        (200, "0", "00:00:03"),
+        (429, "0", "00:00:02"),
+        (429, "0", "00:00:01"),
+        (200, "2", "00:00:05"),
+    ]
+
+
+def test_principals_have_a_quota_each(made: Azure) -> None:
+    made.settings.quota = 1
+    statuses = [
+        ask(made, token=made.issue_token(principal)).status_code for principal in ("x", "y", "x")
+    ]
+    assert statuses == [200, 200, 429]
+
+
+def test_the_quota_can_be_switched_off(made: Azure) -> None:
+    made.settings.quota = 0
+    assert {ask(made).status_code for _ in range(20)} == {200}
+
+
+@pytest.mark.parametrize(("retry_after", "expected"), [(None, None), (7, "7"), (0, "0")])
+def test_throttling_with_and_without_a_time(
+    made: Azure, retry_after: int | None, expected: str | None
+) -> None:
+    disturb(made, "throttled", retry_after=retry_after)
+    response = ask(made)
+    assert response.status_code == 429
+    assert response.headers.get("Retry-After") == expected
+    assert response.headers["x-ms-user-quota-remaining"] == "0"
+    assert error_of(response)["details"][0]["code"] == "RateLimiting"
+    assert ask(made).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, [403, 200, 200, 200]),
+        ({"count": 2}, [403, 403, 200, 200]),
+        ({"skip": 1, "count": 2}, [200, 403, 403, 200]),
+        ({"count": None}, [403, 403, 403, 403]),
+    ],
+)
+def test_disturbances_are_counted(made: Azure, fields: dict[str, Any], expected: list[int]) -> None:
+    disturb(made, "denied", **fields)
+    assert [ask(made).status_code for _ in range(4)] == expected
+
+
+def test_disturbances_follow_one_another(made: Azure) -> None:
+    disturb(made, "denied", skip=1)
+    disturb(made, "throttled")
+    assert [ask(made).status_code for _ in range(3)] == [429, 403, 200]
+
+
+def test_without_a_role_nothing_is_seen_and_nothing_is_wrong(made: Azure) -> None:
+    disturb(made, "unseen")
+    response = ask(made)
+    assert (names(response), response.get_json()["totalRecords"]) == ([], 0)
+
+
+def test_a_truncated_answer_lacks_rows(made: Azure) -> None:
+    disturb(made, "truncated")
+    answer = ask(made).get_json()
+    assert (answer["count"], answer["totalRecords"], answer["resultTruncated"]) == (2, 4, "true")
+
+
+def test_expired_tokens(made: Azure, clock: Clock) -> None:
+    made.settings.token_lifetime = 60
+    token = made.issue_token()
+    clock.seconds = 59
+    assert ask(made, token=token).status_code == 200
+    clock.seconds = 60
+    response = ask(made, token=token)
+    assert (response.status_code, error_of(response)) == (
+        401,
+        {
+            "code": "ExpiredAuthenticationToken",
+            "message": "The access token expiry UTC time '7/1/2026 12:01:00 PM' is earlier than "
+            "current UTC time '7/1/2026 12:01:00 PM'.",
+        },
+    )
+    assert 'error="invalid_token"' in response.headers["WWW-Authenticate"]
+    disturb(made, "expired")
+    assert [ask(made).status_code for _ in range(2)] == [401, 200]
+
+
+@pytest.mark.parametrize(
+    ("authorization", "code"),
+    [
+        ("", "AuthenticationFailed"),
+        ("Basic x", "AuthenticationFailed"),
+        ("Bearer x.y.z", "InvalidAuthenticationToken"),
+        ("Bearer ", "InvalidAuthenticationToken"),
+    ],
+)
+def test_requests_without_a_token_of_ours(made: Azure, authorization: str, code: str) -> None:
+    response = client(made).post(
+        f"{PATH}?{VERSION}", json={"query": QUERY}, headers={"Authorization": authorization}
+    )
+    assert (response.status_code, error_of(response)["code"]) == (401, code)
+
+
+@pytest.mark.parametrize(
+    ("audience", "status"),
+    [
+        ("https://management.azure.com/", 200),
+        ("https://management.core.windows.net/", 200),
+        ("https://management.usgovcloudapi.net", 200),
+        ("http://localhost", 200),
+        ("https://graph.microsoft.com", 401),
+    ],
+)
+def test_tokens_are_for_resource_manager(made: Azure, audience: str, status: int) -> None:
+    assert ask(made, token=made.issue_token(audience=audience)).status_code == status

@@ -1,0 +1,224 @@
+"""Rows have Azure's shape, and say what the clusters are like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from kalypso_actions.sandbox.azure import Cluster
+from kalypso_actions.sandbox.azure.rows import COLUMNS, Row, configuration_row
+from kalypso_actions.sandbox.azure.sync import standing
+from tests.sandbox.azure.builders import at, cluster, configuration, pushes, sha
+
+SERVER = "http://127.0.0.1:8000"
+
+RECORDED = {
+    "repositoryPublicKey",
+    "complianceState",
+    "configurationProtectedSettings",
+    "errorMessage",
+    "gitRepository",
+    "kustomizations",
+    "namespace",
+    "provisioningState",
+    "scope",
+    "sourceKind",
+    "sourceSyncedCommitId",
+    "sourceUpdatedAt",
+    "statusUpdatedAt",
+    "statuses",
+    "suspend",
+    "bucket",
+    "azureBlob",
+    "ociRepository",
+}
+"""Properties of a row that Azure has answered, and the sources that newer versions know."""
+
+
+def row(
+    seconds: float = 100,
+    *,
+    owner: Cluster | None = None,
+    heads: Sequence[tuple[float, str]] = ((0, "a"),),
+    broken: str = "",
+    **fields: Any,
+) -> Row:
+    """The row of a cluster at a moment; its branch has one commit."""
+    one = configuration(**fields)
+    now = standing(one, pushes(*heads), lambda commit: commit in broken, at(seconds))
+    return configuration_row(owner or Cluster(name="drone-1"), one, now, SERVER)
+
+
+def properties(seconds: float = 100, **fields: Any) -> Any:
+    return row(seconds, **fields)["properties"]
+
+
+def conditions(seconds: float, **fields: Any) -> list[tuple[str, ...]]:
+    """Kind, state and reason of every object."""
+    return [
+        (status["kind"], status["complianceState"], condition["status"], condition["reason"])
+        for status in properties(seconds, **fields)["statuses"]
+        for condition in status["statusConditions"]
+    ]
+
+
+def test_a_row_has_all_columns_of_the_table() -> None:
+    owner = Cluster(
+        name="Drone-1", subscription="5ub", resource_group="Edge-RG", location="uksouth"
+    )
+    found = row(owner=owner)
+    assert list(found) == list(COLUMNS)
+    cluster_id = (
+        "/subscriptions/5ub/resourceGroups/Edge-RG/providers/"
+        "Microsoft.ContainerService/managedClusters/Drone-1"
+    )
+    assert found["id"] == (
+        f"{cluster_id}/providers/Microsoft.KubernetesConfiguration/fluxConfigurations/cluster-config"
+    )
+    assert found["type"] == "microsoft.kubernetesconfiguration/fluxconfigurations"
+    assert (found["name"], found["resourceGroup"]) == ("cluster-config", "edge-rg")
+    assert (found["subscriptionId"], found["location"]) == ("5ub", "uksouth")
+    assert found["properties"].keys() == RECORDED
+
+
+def test_clusters_of_azure_arc_have_another_provider() -> None:
+    found = cluster(kind="arc")
+    assert found.id.endswith("/providers/Microsoft.Kubernetes/connectedClusters/drone-1")
+
+
+@pytest.mark.parametrize(
+    ("repository", "url"),
+    [
+        ("acme/fleet", f"{SERVER}/acme/fleet"),
+        ("https://GitHub.com/acme/fleet.git", "https://GitHub.com/acme/fleet.git"),
+        ("git@github.com:acme/fleet", "git@github.com:acme/fleet"),
+        ("ssh://git@github.com/acme/fleet/", "ssh://git@github.com/acme/fleet/"),
+    ],
+)
+def test_urls_are_reported_as_given(repository: str, url: str) -> None:
+    found = properties(repository=repository, branch="edge@1/x", sync_interval=60)["gitRepository"]
+    assert found["url"] == url
+    assert found["repositoryRef"]["branch"] == "edge@1/x"
+    assert found["syncIntervalInSeconds"] == 60
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("old", f"edge@1/x/{sha('a')}"),
+        ("new", f"edge@1/x@sha1:{sha('a')}"),
+        ("bare", f"sha1:{sha('a')}"),
+    ],
+)
+def test_revisions_have_the_form_of_the_clusters_flux(form: dict[str, str], expected: str) -> None:
+    assert properties(revision=form, branch="edge@1/x")["sourceSyncedCommitId"] == expected
+
+
+def test_before_the_first_sync_nothing_is_known() -> None:
+    found = properties(5, delay=10)
+    assert found["complianceState"] == "Pending"
+    assert (found["sourceSyncedCommitId"], found["sourceUpdatedAt"]) == (None, None)
+    assert found["statuses"] == []
+    assert found["statusUpdatedAt"] == "2026-07-01T12:00:00.000000+00:00"
+
+
+def test_times_are_written_as_azure_does() -> None:
+    found = properties(25, delay=10, settle=4)
+    assert found["sourceUpdatedAt"] == "2026-07-01T12:00:10+00:00"
+    assert found["statusUpdatedAt"] == "2026-07-01T12:00:14.000000+00:00"
+    condition = found["statuses"][1]["statusConditions"][0]
+    assert condition == {
+        "type": "Ready",
+        "status": "True",
+        "reason": "ReconciliationSucceeded",
+        "message": f"Applied revision: dev@sha1:{sha('a')}",
+        "lastTransitionTime": "2026-07-01T12:00:14+00:00",
+    }
+
+
+@pytest.mark.parametrize(
+    ("seconds", "state"),
+    [(9, "Pending"), (12, "Pending"), (17, "Non-Compliant"), (20, "Compliant")],
+)
+def test_states_of_a_sync(seconds: float, state: str) -> None:
+    assert properties(seconds, delay=10, settle=10)["complianceState"] == state
+
+
+STORED = ("GitRepository", "Compliant", "True", "Succeeded")
+READY = ("Kustomization", "Compliant", "True", "ReconciliationSucceeded")
+BUSY = ("Kustomization", "Pending", "Unknown", "Progressing")
+
+
+def test_one_kustomization_progresses() -> None:
+    assert conditions(12, delay=10, settle=10) == [STORED, BUSY]
+    assert conditions(17, delay=10, settle=10) == [
+        STORED,
+        ("Kustomization", "Non-Compliant", "False", "Progressing"),
+    ]
+    assert conditions(20, delay=10, settle=10) == [STORED, READY]
+
+
+def test_a_kustomization_waits_for_the_one_before_it() -> None:
+    given = {"settle": 10, "paths": ["./infra", "./drone"]}
+    assert conditions(7, **given) == [
+        STORED,
+        BUSY,
+        ("Kustomization", "Non-Compliant", "False", "DependencyNotReady"),
+    ]
+    waiting = properties(7, **given)["statuses"][2]
+    assert waiting["name"] == "cluster-config-drone"
+    message = "dependency 'flux-system/cluster-config-infra' is not ready"
+    assert waiting["statusConditions"][0]["message"] == message
+
+
+def test_a_broken_commit_fails_with_a_reason() -> None:
+    given: dict[str, Any] = {
+        "behaviour": "fail",
+        "broken": sha("a"),
+        "paths": ["./infra", "./drone"],
+        "failure": {"reason": "BuildFailed", "message": "no such file"},
+    }
+    assert properties(**given)["complianceState"] == "Non-Compliant"
+    assert conditions(100, **given) == [
+        STORED,
+        READY,
+        ("Kustomization", "Non-Compliant", "False", "BuildFailed"),
+    ]
+    last = properties(**given)["statuses"][2]["statusConditions"][0]
+    assert last["message"] == "no such file"
+
+
+def test_a_suspended_configuration_says_so() -> None:
+    found = properties(behaviour="suspended", since=at(10))
+    assert (found["suspend"], found["complianceState"]) == (True, "Suspended")
+    assert found["sourceSyncedCommitId"] == f"dev@sha1:{sha('a')}"
+
+
+@pytest.mark.parametrize("kind", ["Bucket", "AzureBlob", "OCIRepository"])
+def test_other_sources_name_no_git_repository(kind: str) -> None:
+    found = properties(source_kind=kind, repository="https://storage.example/x")
+    assert found["gitRepository"] is None
+    assert found[kind[0].lower() + kind[1:] if kind != "OCIRepository" else "ociRepository"] == {
+        "url": "https://storage.example/x",
+        "timeoutInSeconds": 600,
+        "syncIntervalInSeconds": 600,
+    }
+    assert found["statuses"] == []
+    assert (found["sourceKind"], found["complianceState"]) == (kind, "Compliant")
+
+
+def test_provisioning_and_errors_are_reported_as_given() -> None:
+    found = properties(provisioning_state="Failed", error_message="no agent")
+    assert (found["provisioningState"], found["errorMessage"]) == ("Failed", "no agent")
+
+
+def test_kustomizations_are_named_by_their_paths() -> None:
+    found = properties(paths=["./", "./drone/", "./x/Drone", "./x/other"])["kustomizations"]
+    assert [(name, one["path"], one["dependsOn"]) for name, one in found.items()] == [
+        ("root", "./", None),
+        ("drone", "./drone/", ["root"]),
+        ("drone-2", "./x/Drone", ["drone"]),
+        ("other", "./x/other", ["drone-2"]),
+    ]

@@ -1,0 +1,165 @@
+"""How configurations stand over time: tables of seconds after the start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.sandbox.azure.sync import Standing, standing
+from tests.sandbox.azure.builders import at, configuration, pushes, sha
+
+HISTORY = pushes((0, "a"), (100, "b"), (105, "c"))
+
+NOTHING = ("", "waiting")
+
+
+def at_second(seconds: float, broken: str = "", **fields: Any) -> Standing:
+    return standing(configuration(**fields), HISTORY, lambda one: one in broken, at(seconds))
+
+
+def seen(seconds: float, broken: str = "", **fields: Any) -> tuple[str, str]:
+    """The first digit of the commit, and the phase."""
+    found = at_second(seconds, broken, **fields)
+    return found.commit[:1], found.phase
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (-1, NOTHING),
+        (0, NOTHING),
+        (29, NOTHING),
+        (30, ("a", "applying")),
+        (34, ("a", "applying")),
+        (35, ("a", "depending")),
+        (39, ("a", "depending")),
+        (40, ("a", "ready")),
+        (129, ("a", "ready")),
+        (130, ("b", "applying")),
+        (135, ("c", "applying")),
+        (145, ("c", "ready")),
+        (9999, ("c", "ready")),
+    ],
+)
+def test_following_takes_every_head_after_the_delay(
+    seconds: float, expected: tuple[str, str]
+) -> None:
+    assert seen(seconds, delay=30, settle=10) == expected
+
+
+def test_following_without_delays_is_ready_at_once() -> None:
+    assert seen(0) == ("a", "ready")
+
+
+def test_the_times_of_a_sync() -> None:
+    found = at_second(37, delay=30, settle=10, reports_every=1)
+    assert (found.synced_at, found.changed_at, found.reported_at) == (at(30), at(35), at(37))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "reported"),
+    [(0, 0), (59, 30), (60, 60), (75, 75), (80, 80), (89, 80), (90, 90), (119, 90)],
+)
+def test_reports_come_regularly_and_with_every_change(seconds: float, reported: float) -> None:
+    found = standing(
+        configuration(delay=20, settle=10), pushes((50, "a")), lambda _: False, at(seconds)
+    )
+    assert found.reported_at == at(reported)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (0, ("a", "ready")),
+        (101, ("b", "applying")),
+        (104, ("b", "failing")),
+        (105, ("c", "applying")),
+        (109, ("c", "ready")),
+    ],
+)
+def test_failing_is_for_broken_commits_and_their_repair_succeeds(
+    seconds: float, expected: tuple[str, str]
+) -> None:
+    given = {"settle": 0 if seconds == 0 else 4}
+    assert seen(seconds, sha("b"), behaviour="fail", **given) == expected
+
+
+def test_a_failure_begins_when_the_sync_has_settled() -> None:
+    found = at_second(200, sha("c"), behaviour="fail", delay=10, settle=4)
+    assert (found.phase, found.changed_at) == ("failing", at(119))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "phase", "since"),
+    [
+        (7, "depending", 5),
+        (10, "ready", 10),
+        (69, "ready", 10),
+        (70, "failing", 70),
+        (99, "failing", 70),
+    ],
+)
+def test_flapping_takes_turns(seconds: float, phase: str, since: float) -> None:
+    found = at_second(seconds, behaviour="flap", settle=10, period=60)
+    assert (found.phase, found.changed_at) == (phase, at(since))
+
+
+@pytest.mark.parametrize("behaviour", ["stall", "suspended", "disconnected"])
+@pytest.mark.parametrize(
+    ("since", "expected"),
+    [(None, NOTHING), (0, NOTHING), (50, ("a", "ready")), (104, ("a", "ready"))],
+)
+def test_standing_still_keeps_what_was_synced_before(
+    behaviour: str, since: float | None, expected: tuple[str, str]
+) -> None:
+    given: dict[str, Any] = {"behaviour": behaviour, "since": since if since is None else at(since)}
+    assert seen(9999, delay=30, settle=10, **given) == expected
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "since", "reported"),
+    [
+        ("stall", 61, 9990),
+        ("suspended", 61, 9990),
+        ("disconnected", 61, 60),
+        ("disconnected", None, None),
+        ("stall", None, 9990),
+    ],
+)
+def test_only_the_disconnected_stop_reporting(
+    behaviour: str, since: float | None, reported: float | None
+) -> None:
+    given: dict[str, Any] = {"behaviour": behaviour, "since": since if since is None else at(since)}
+    found = at_second(9999, **given)
+    assert found.reported_at == (reported if reported is None else at(reported))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "commit", "expected"),
+    [
+        (100, "", ("b", "ready")),
+        (105, "", ("c", "ready")),
+        (-1, sha("f"), NOTHING),
+        (105, sha("f"), ("f", "ready")),
+        (0, sha("c"), ("c", "ready")),
+    ],
+)
+def test_ahead_has_a_given_commit_or_the_newest_before_all_others(
+    seconds: float, commit: str, expected: tuple[str, str]
+) -> None:
+    assert seen(seconds, behaviour="ahead", commit=commit, delay=1000) == expected
+
+
+def test_a_behaviour_has_no_past() -> None:
+    found = at_second(200, sha("c"), behaviour="fail", since=at(150), settle=10)
+    assert (found.phase, found.synced_at, found.changed_at) == ("failing", at(150), at(160))
+
+
+def test_other_sources_follow_no_branch() -> None:
+    found = at_second(50, source_kind="Bucket")
+    assert (found.commit, found.phase) == ("", "ready")
+
+
+def test_the_same_moment_gives_the_same_answer() -> None:
+    assert at_second(137.5, delay=30, settle=10) == at_second(137.5, delay=30, settle=10)
