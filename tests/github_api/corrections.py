@@ -37,11 +37,13 @@ class Correction:
 
 
 _REPOSITORY: Final = "/repos/{owner}/{repo}"
-_CONTENT: Final = ("requestBody", "content", "application/json", "schema")
+_JSON: Final = ("content", "application/json", "schema")
+_CONTENT: Final = ("requestBody", *_JSON)
 _OPEN_OR_CLOSED: Final = {"enum": ["open", "closed"]}
 _STATES: Final = {"enum": ["error", "failure", "pending", "success"]}
 _WEAK: Final = "a plain string in the description, one of these words in its text"
 _LIST_OF_NAMES: Final = {"anyOf": [{"type": "array", "items": {"type": "string"}}]}
+_MERGE: Final = f"{_REPOSITORY}/pulls/{{pull_number}}/merge"
 _LABELS: Final = f"{_REPOSITORY}/issues/{{issue_number}}/labels"
 
 
@@ -68,6 +70,39 @@ CORRECTIONS: Final = (
         _schema("validation-error"),
         {"status": {"type": "string"}},
         "every error of GitHub tells its status as text, as basic-error describes it",
+    ),
+    Correction(
+        _schema("rate-limit"),
+        {"resource": {"type": "string"}},
+        "GitHub tells the name of each resource inside it, too",
+    ),
+    Correction(
+        _schema("environment"),
+        {"can_admins_bypass": {"type": "boolean"}},
+        "a setting of environments that GitHub tells, and the description does not know",
+    ),
+    Correction(
+        _schema("app-permissions"),
+        {"actions_variables": {"type": "string", "enum": ["read", "write"]}},
+        "the permission for variables, as x-accepted-github-permissions names it",
+    ),
+    Correction(
+        ("paths", "/app/installations", "get", "responses", "200", *_JSON),
+        {"items": {"$ref": "#/components/schemas/installation"}},
+        "described anew here, each account being a user and an enterprise at once",
+    ),
+    *(
+        Correction(
+            ("paths", _MERGE, "put", "responses", status, *_JSON, "properties"),
+            {"status": {"type": "string"}},
+            "every error of GitHub tells its status as text, as basic-error describes it",
+        )
+        for status in ("405", "409")
+    ),
+    Correction(
+        ("paths", f"{_REPOSITORY}/git/refs/{{ref}}", "delete", "responses", "422"),
+        {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/basic-error"}}}},
+        "described without a body, but told like every other error",
     ),
     Correction(
         ("paths", _LABELS, "post", *_CONTENT),
@@ -108,6 +143,27 @@ ADDITIONS: Final = (
     Addition("*", "*", 429, "basic-error", "a rate limit is reached"),
     Addition("GET", f"{_REPOSITORY}*", 301, "basic-error", "the repository has been renamed"),
     Addition("[!G]*", f"{_REPOSITORY}*", 307, "basic-error", "the repository has been renamed"),
+    *(
+        Addition(method, f"{_REPOSITORY}/{path}", 422, "validation-error", reason)
+        for method, path, reason in (
+            ("GET", "commits/{commit_sha}/pulls", "there is no such commit"),
+            ("POST", "statuses/{sha}", "no such commit, a text too long, too many of a context"),
+            ("PATCH", "labels/{name}", "the new name is taken, or the color none"),
+            ("POST", "actions/variables", "the name cannot be one of a variable"),
+            ("PATCH", "actions/variables/{name}", "the name cannot be one of a variable"),
+            ("POST", "environments/{environment_name}/variables", "the name cannot be one"),
+            ("PATCH", "environments/{environment_name}/variables/{name}", "the name cannot be one"),
+            (
+                "POST",
+                "actions/workflows/{workflow_id}/dispatches",
+                "no such ref, no such trigger, or other inputs than the workflow declares",
+            ),
+        )
+    ),
+    *(
+        Addition("POST", f"{_REPOSITORY}/{path}", 409, "basic-error", "there is such a variable")
+        for path in ("actions/variables", "environments/{environment_name}/variables")
+    ),
     Addition("*", "*", 500, "basic-error", "an error of GitHub's own"),
     Addition("*", "*", 502, "basic-error", "an error of GitHub's own"),
     Addition("*", "*", 503, "basic-error", "an error of GitHub's own"),

@@ -172,5 +172,5 @@ def _typed(schema: Json, text: str) -> Json:
 
 def _none(problems: list[str], what: str, body: Json) -> None:
     if problems:
-        shown = json.dumps(body, indent=1)[:2000]
+        shown = json.dumps(body)[:500]
         raise AssertionError("\n  ".join([f"{what}, but:", *problems]) + f"\n{shown}")

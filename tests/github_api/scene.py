@@ -1,0 +1,244 @@
+"""A sandbox with something of everything, and requests to it as GitHub's documentation has them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any, Final
+
+import jwt
+import requests
+
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.world import BranchRule, Permissions
+
+Json = Any
+
+WORKFLOW: Final = """\
+on:
+  workflow_dispatch:
+    inputs:
+      commit:
+        required: true
+      size:
+        type: choice
+        options: [small, large]
+jobs: {}
+"""
+FILES: Final = {
+    "README.md": "fleet\n",
+    "docs/index.md": "1\n",
+    ".github/workflows/poll.yaml": WORKFLOW,
+    ".github/workflows/quiet.yaml": "on: push\njobs: {}\n",
+}
+VISIBLE: Final = [f"acme/{name}" for name in ("fleet", "moved", "archived", "empty")]
+
+JOB: Final[Permissions] = {"contents": "write", "pull_requests": "write"}
+"""A job's token never has the permission to change workflows."""
+
+NAME: Final = re.compile(r"\{(\w+)\}")
+
+
+class Scene:
+    """The repositories of acme, and who may do what in them.
+
+    `fleet` has everything, `empty` no commit; `moved` was called `former`, and jobs may not open
+    pull requests in it; `archived` is read-only; `hidden` is not for the tokens. In paths and bodies of requests, a name in braces is
+    an attribute: those without an argument make something new each time.
+    """
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        sandbox.state.limits.per_hour[""] = 5000  # as many wrong tokens as there are endpoints
+        self._numbers = itertools.count(1)
+        self._session = requests.Session()
+        for name in ("fleet", "moved", "archived", "hidden"):
+            sandbox.create_repository(f"acme/{name}", FILES)
+        sandbox.create_repository("acme/empty")
+        self.root = sandbox.git("acme/fleet").head("main")
+        self.first = sandbox.commit("acme/fleet", {"README.md": "first\n"})
+        self.second = sandbox.commit("acme/fleet", {"docs/index.md": "second\n"})
+        self.app, self._key = sandbox.create_app("acme", repositories=VISIBLE)
+        sandbox.install(self.app, "somebody")
+        with sandbox.lock:
+            self._settle()
+        self._tokens = {
+            "owner": sandbox.create_token(owner="acme", repositories=VISIBLE),
+            "person": sandbox.create_token(),
+            "powerless": sandbox.create_token("user", {}, owner="acme", repositories=VISIBLE),
+            "unknown": "github_pat_unknown",
+            "installation": sandbox.create_token("installation", owner="acme", app_id=self.app),
+            "job": sandbox.create_token(
+                "actions", JOB, owner="acme", repositories=["acme/fleet", "acme/moved"]
+            ),
+        }
+
+    def _settle(self) -> None:
+        world = self.sandbox.world
+        world.repositories["acme/moved"].former_names.append("acme/former")
+        world.repositories["acme/moved"].actions_may_open_pull_requests = False
+        world.repositories["acme/archived"].archived = True
+        world.repositories["acme/fleet"].rules.append(
+            BranchRule(pattern="protected", required_reviews=1)
+        )
+        installations = world.apps[self.app].installations
+        self.installation_id = installations["acme"].id
+        self.suspended_id = installations["somebody"].id
+        installations["somebody"].suspended = True
+
+    def ask(self, method: str, path: str, body: Json = None, who: str = "owner") -> Json:
+        """Send a request; a path without a slash before it is one below `acme/fleet`."""
+        path = path if path.startswith("/") else f"/repos/acme/fleet/{path}"
+        content = self._filled(body)
+        return self._session.request(
+            method,
+            self.sandbox.api_url + self._filled(path),
+            json=None if isinstance(content, bytes) else content,
+            data=content if isinstance(content, bytes) else None,
+            headers={"authorization": f"Bearer {self._token(who)}"} if who else {},
+            allow_redirects=False,
+            timeout=60,
+        )
+
+    def made(self, method: str, path: str, body: Json = None) -> Json:
+        """The JSON that a request is answered with, which must succeed."""
+        answer = self.ask(method, path, body)
+        assert answer.ok, answer.text
+        return answer.json()
+
+    def _token(self, who: str) -> str:
+        if who != "app":
+            return self._tokens[who]
+        now = int(self.sandbox.world.now.timestamp())
+        claims = {"iat": now - 5, "exp": now + 300, "iss": str(self.app)}
+        return jwt.encode(claims, self._key, algorithm="RS256")
+
+    def _filled(self, value: Json) -> Json:
+        if isinstance(value, str):
+            return NAME.sub(lambda match: str(self._attribute(match[1])), value)
+        if isinstance(value, dict):
+            return {name: self._filled(content) for name, content in value.items()}
+        if isinstance(value, list):
+            return [self._filled(item) for item in value]
+        return value
+
+    def _attribute(self, name: str) -> Json:
+        value = getattr(self, name)
+        return value() if callable(value) else value
+
+    def name(self) -> str:
+        """A name that nothing has."""
+        return f"new-{next(self._numbers)}"
+
+    def plain(self) -> int:
+        """A number that nothing has."""
+        return next(self._numbers)
+
+    def branch(self) -> str:
+        """A branch with a commit that main has not."""
+        branch = self.name()
+        self._make_branch(branch, self.first)
+        self.sandbox.commit("acme/fleet", {f"{branch}.txt": branch}, branch=branch)
+        return branch
+
+    def clashing_branch(self) -> str:
+        """A branch that cannot be merged into main."""
+        branch = self.name()
+        self._make_branch(branch, self.first)
+        self.sandbox.commit("acme/fleet", {"docs/index.md": branch}, branch=branch)
+        return branch
+
+    def unrelated(self) -> str:
+        """A branch without a commit in common with main."""
+        branch = self.name()
+        self.sandbox.commit("acme/fleet", {"a": branch}, branch=branch)
+        return branch
+
+    def _make_branch(self, branch: str, commit: str) -> None:
+        self.made("POST", "git/refs", {"ref": f"refs/heads/{branch}", "sha": commit})
+
+    def protected(self) -> str:
+        """The branch that only pull requests may change."""
+        git = self.sandbox.git("acme/fleet")
+        if git.head("protected") is None:
+            self._make_branch("protected", self.first)
+        return "protected"
+
+    def pull(self) -> int:
+        """An open pull request."""
+        return self._pull(self.branch(), "main")
+
+    def clashing_pull(self) -> int:
+        """An open pull request with a conflict."""
+        return self._pull(self.clashing_branch(), "main")
+
+    def blocked_pull(self) -> int:
+        """An open pull request that lacks a review."""
+        return self._pull(self.branch(), self.protected())
+
+    def merged_pull(self) -> int:
+        """A pull request that was merged."""
+        number = self.pull()
+        self.made("PUT", f"pulls/{number}/merge", {})
+        return number
+
+    def branch_of_pull(self) -> str:
+        """The branch of an open pull request."""
+        branch = self.branch()
+        self._pull(branch, "main")
+        return branch
+
+    def workflows(self) -> str:
+        """A commit that changes workflows."""
+        branch = self.branch()
+        path = ".github/workflows/poll.yaml"
+        return self.sandbox.commit("acme/fleet", {path: f"# {branch}\n{WORKFLOW}"}, branch=branch)
+
+    def workflows_pull(self) -> int:
+        """An open pull request that changes workflows."""
+        branch = self.name()
+        self._make_branch(branch, self.workflows())
+        return self._pull(branch, "main")
+
+    def _pull(self, head: str, base: str) -> int:
+        body = {"title": head, "head": head, "base": base}
+        return int(self.made("POST", "pulls", body)["number"])
+
+    def issue(self) -> int:
+        """An issue with the label `bug`."""
+        body = {"title": self.name(), "labels": ["bug"]}
+        return int(self.made("POST", "issues", body)["number"])
+
+    def comment(self) -> int:
+        """A comment on an issue."""
+        return int(self.made("POST", f"issues/{self.issue()}/comments", {"body": "c"})["id"])
+
+    def issue_of_comment(self) -> int:
+        """An issue with a comment."""
+        issue = self.issue()
+        self.made("POST", f"issues/{issue}/comments", {"body": "c"})
+        return issue
+
+    def label(self) -> str:
+        """A label of the repository."""
+        return str(self.made("POST", "labels", {"name": self.name()})["name"])
+
+    def environment(self) -> str:
+        """An environment with the variable NEXT."""
+        name = self.name()
+        self.made("PUT", f"environments/{name}", {})
+        variable = {"name": "NEXT", "value": "qa"}
+        self.ask("POST", f"environments/{name}/variables", variable).raise_for_status()
+        return name
+
+    def variable(self) -> str:
+        """A variable of the repository."""
+        name = self.name().upper().replace("-", "_")
+        self.ask("POST", "actions/variables", {"name": name, "value": "v"}).raise_for_status()
+        return name
+
+    def run(self) -> int:
+        """A run of a workflow."""
+        body = {"ref": "main", "inputs": {"commit": "1"}, "return_run_details": True}
+        path = "actions/workflows/poll.yaml/dispatches"
+        return int(self.made("POST", path, body)["workflow_run_id"])

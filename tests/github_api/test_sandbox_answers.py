@@ -1,0 +1,147 @@
+"""Every status that an endpoint of the sandbox declares is provoked, and is GitHub's own answer."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from kalypso_actions.sandbox import Exchange, Sandbox
+from kalypso_actions.sandbox.endpoints import ENDPOINTS, Endpoint
+from kalypso_actions.sandbox.routing import Routes
+from tests.git_repositories import programs
+from tests.github_api import description
+from tests.github_api.provocations import ON_SERVER, PROVOCATIONS, Provocation
+from tests.github_api.scene import Scene
+from tests.github_api.traffic import GRAPHQL, check_events, check_exchanges
+from tools.github_api.operations import OPERATIONS
+
+REPOSITORY = "/repos/{owner}/{repo}"
+DESCRIBED = {key: one for key, one in ENDPOINTS.items() if one.path != GRAPHQL}
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    yield from scenes(tmp_path_factory.mktemp("github"), "github.com")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    yield from scenes(tmp_path_factory.mktemp("server"), "ghes")
+
+
+def scenes(folder: Path, flavour: Literal["github.com", "ghes"]) -> Iterator[Scene]:
+    """One scene, whose whole traffic is looked at in the end."""
+    with Sandbox(folder, programs(), flavour=flavour) as sandbox:
+        yield Scene(sandbox)
+        check_exchanges(sandbox.traffic)
+        check_events(sandbox.world)
+        for exchange in sandbox.traffic:
+            check_is_declared(exchange)
+
+
+def check_is_declared(exchange: Exchange) -> None:
+    endpoint = ENDPOINTS[exchange.method, exchange.template]
+    assert exchange.status in declared(endpoint), (
+        f"{exchange.method} {exchange.path} is answered with {exchange.status}, undeclared"
+    )
+
+
+def declared(endpoint: Endpoint) -> set[int]:
+    """The endpoint's own statuses, and those of whatever is asked before it is."""
+    return {*endpoint.statuses, *of_all(endpoint)}
+
+
+def of_all(endpoint: Endpoint) -> Mapping[int, Provocation]:
+    """What is asked of every endpoint: status -> a request that gets it."""
+    path = re.sub(r"\{\w+\}", "1", endpoint.path.removeprefix(REPOSITORY))
+    of_repository = path != endpoint.path and endpoint.path.startswith(REPOSITORY)
+    here, hidden, former = (
+        f"/repos/acme/{name}{path}" if of_repository else path
+        for name in ("fleet", "hidden", "former")
+    )
+    method, for_app = endpoint.method, is_for_app(endpoint)
+    found = {401: Provocation(401, method, here, {} if endpoint.writes else None, "unknown")}
+    if not for_app:
+        found[403] = Provocation(403, method, here, who="app")
+    if endpoint.writes:
+        found[400] = Provocation(400, method, here, b"{", "app" if for_app else "owner")
+    if of_repository and not for_app:
+        found[404] = Provocation(404, method, hidden)
+        status = 307 if endpoint.writes else 301
+        found[status] = Provocation(status, method, former)
+    return found
+
+
+def is_for_app(endpoint: Endpoint) -> bool:
+    path = endpoint.path
+    return path == "/app" or path.startswith("/app/") or path.endswith("/installation")
+
+
+def provoke(scene: Scene, provocation: Provocation) -> Exchange:
+    scene.ask(*provocation[1:])
+    exchange = list(scene.sandbox.traffic)[-1]
+    assert exchange.status == provocation.status, exchange.response_body
+    check_exchanges([exchange])
+    check_is_declared(exchange)
+    return exchange
+
+
+@pytest.mark.parametrize("provocation", PROVOCATIONS, ids=lambda one: " ".join(map(str, one[:3])))
+def test_an_answer_is_githubs(scene: Scene, provocation: Provocation) -> None:
+    provoke(scene, provocation)
+
+
+@pytest.mark.parametrize("provocation", ON_SERVER, ids=lambda one: " ".join(map(str, one[:3])))
+def test_an_answer_is_that_of_github_enterprise_server(
+    server: Scene, provocation: Provocation
+) -> None:
+    provoke(server, provocation)
+
+
+@pytest.mark.parametrize("endpoint", DESCRIBED.values(), ids=lambda one: f"{one.method} {one.path}")
+def test_what_comes_before_an_endpoint(scene: Scene, endpoint: Endpoint) -> None:
+    for provocation in of_all(endpoint).values():
+        exchange = provoke(scene, provocation)
+        assert (exchange.method, exchange.template) == (endpoint.method, endpoint.path)
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [one for one in DESCRIBED.values() if set(one.permissions) - {"metadata: read"}],
+    ids=lambda one: f"{one.method} {one.path}",
+)
+def test_a_token_without_the_permission(scene: Scene, endpoint: Endpoint) -> None:
+    (provocation,) = [one for one in of_all(endpoint).values() if one.status == 401]
+    provoke(scene, provocation._replace(status=403, who="powerless"))
+
+
+def test_every_declared_status_is_provoked() -> None:
+    routes = Routes(ENDPOINTS)
+    provoked = defaultdict(set)
+    for one in (*PROVOCATIONS, *ON_SERVER):
+        path = one.path.partition("?")[0]
+        path = path if path.startswith("/") else f"/repos/acme/fleet/{path}"
+        found = routes.find(one.method, path)
+        assert found, f"{one.method} {one.path} is no endpoint"
+        provoked[found.endpoint.method, found.endpoint.path].add(one.status)
+    missing = {
+        f"{method} {path}": set(endpoint.statuses) - provoked[method, path]
+        for (method, path), endpoint in ENDPOINTS.items()
+        if not set(endpoint.statuses) <= provoked[method, path]
+    }
+    assert missing == {}
+
+
+def test_the_description_is_of_the_endpoints_and_no_others() -> None:
+    assert set(OPERATIONS) == set(DESCRIBED)
+
+
+@pytest.mark.parametrize("endpoint", DESCRIBED.values(), ids=lambda one: f"{one.method} {one.path}")
+def test_a_declared_status_is_one_of_githubs(endpoint: Endpoint) -> None:
+    for status in declared(endpoint):
+        description.describe(description.GITHUB).answer(endpoint.method, endpoint.path, status)

@@ -1,0 +1,108 @@
+"""Recorded requests, sent to the sandbox as they were sent to GitHub."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import requests
+
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.endpoints import ENDPOINTS
+from kalypso_actions.sandbox.routing import Routes
+from tools.github_api.shapes import differences, shape
+
+Json = Any
+
+OWNER: Final = "octokit-fixture-org"
+BY_ID: Final = "/repositories/1000"
+COMMIT: Final = re.compile(r"\b0{39}([12])\b")
+"""A commit's id in a recording: the first or the second."""
+
+LINK: Final = re.compile(r'<[^>]*?/(repositories|repos)/[^>?]*([^>]*)>; rel="(\w+)"')
+RENAMED: Final = "-newname"
+ISSUES: Final = 13
+"""As many as the recording of pages has."""
+
+
+class Replay:
+    """A scenario's repository in the sandbox, as it was when GitHub was asked."""
+
+    def __init__(self, sandbox: Sandbox, scenario: str) -> None:
+        self._url = sandbox.url
+        token = sandbox.create_token()
+        self._session = requests.Session()
+        self._session.headers["authorization"] = f"token {token}"
+        self._routes = Routes(ENDPOINTS)
+        renamed = scenario == "rename-repository"
+        name = "hello-world" if scenario == "get-repository" else scenario
+        self._name = f"{OWNER}/{name}{RENAMED if renamed else ''}"
+        repository = sandbox.create_repository(self._name, files={"README.md": "1"}, private=False)
+        if renamed:
+            repository.former_names.append(f"{OWNER}/{name}")
+        self._id = repository.id
+        self._commits = [sandbox.commit(self._name, {"README.md": text}) for text in "23"]
+        if scenario == "labels":
+            self._ask("POST", f"/repos/{self._name}/labels", {"name": "bug", "description": "d"})
+        for number in range(ISSUES if scenario == "paginate-issues" else 0):
+            self._ask("POST", f"/repos/{self._name}/issues", {"title": f"issue {number}"})
+
+    def compare(self, recorded: Json) -> Iterator[str]:
+        """How the sandbox's answer differs from a recorded one, each difference as a line."""
+        method, status = recorded["method"].upper(), recorded["status"]
+        path = self._here(recorded["path"])
+        template = self._template(method, path)
+        if not template:
+            yield f"{method} {recorded['path']} is not answered"
+            return
+        answer = self._ask(method, path, recorded["body"])
+        found = (
+            [f"has status {answer.status_code}"]
+            if answer.status_code != status
+            else [
+                *map(str, differences(shape(recorded["response"] or None), shape(_json(answer)))),
+                *_headers({*recorded["headers"]}, {name.lower() for name in answer.headers}),
+                *_links(recorded["headers"].get("link", ""), answer.headers.get("link", "")),
+            ]
+        )
+        yield from (f"{method} {template} {status}: {one}" for one in found)
+
+    def _here(self, path: str) -> str:
+        """A recorded path with the sandbox's ids."""
+        path = COMMIT.sub(lambda match: self._commits[int(match[1]) - 1], path)
+        return path.replace(BY_ID, f"/repositories/{self._id}")
+
+    def _template(self, method: str, path: str) -> str:
+        path = path.partition("?")[0].replace(f"/repositories/{self._id}", f"/repos/{self._name}")
+        found = self._routes.find(method, path)
+        return found.endpoint.path if found else ""
+
+    def _ask(self, method: str, path: str, body: Json) -> requests.Response:
+        if body:
+            body = {
+                name: self._here(value) if isinstance(value, str) else value
+                for name, value in body.items()
+            }
+        return self._session.request(
+            method, self._url + path, json=body or None, allow_redirects=False, timeout=60
+        )
+
+
+def _json(answer: requests.Response) -> Json:
+    return answer.json() if answer.content else None
+
+
+def _headers(recorded: set[str], ours: set[str]) -> Iterator[str]:
+    yield from (f"missing header {name}" for name in sorted(recorded - ours))
+    yield from (f"added header {name}" for name in sorted(ours - recorded))
+
+
+def _links(recorded: str, ours: str) -> Iterator[str]:
+    """The form of the header Link: what is paged, by which parameters, and in which order."""
+    if _form(recorded) != _form(ours):
+        yield f"link has the form {_form(ours)}, recorded {_form(recorded)}"
+
+
+def _form(link: str) -> Sequence[tuple[str, ...]]:
+    return LINK.findall(link)
