@@ -51,9 +51,16 @@ def told(output: str, failed: Callable[[Sequence[Problem]], Document]) -> Iterat
 
 def local_session(progress: ProgressDisplay, *, verbose: bool) -> Session:
     """What a command gets that reads for a person at a terminal."""
-    if verbose:
-        logging.basicConfig(level=logging.DEBUG, format="%(asctime)s %(message)s")
+    show_calls(verbose=verbose)
     return Session(Programs(os.environ), progress.update)
+
+
+def show_calls(*, verbose: bool) -> None:
+    """With `verbose`, each program and API call goes to standard error, with its time."""
+    if verbose:
+        logging.basicConfig(format="%(asctime)s %(message)s")
+        # Ours alone: nobody has looked at what other libraries write.
+        logging.getLogger("kalypso_actions").setLevel(logging.DEBUG)
 
 
 def print_json(document: Document) -> None:

@@ -42,6 +42,10 @@ class Where(Document):
             return None
         return cls(repository=location.repository, path=location.path, line=location.line)
 
+    def location(self) -> Location:
+        """The place as the stages have it."""
+        return Location(self.repository, self.path, self.line)
+
 
 class ProblemEntry(Document):
     """A problem or a warning."""
@@ -57,6 +61,10 @@ class ProblemEntry(Document):
             cls(message=problem.message, where=Where.of(problem.where), advice=problem.advice)
             for problem in problems
         )
+
+    def problem(self) -> Problem:
+        """The problem as the stages have it."""
+        return Problem(self.message, self.where.location() if self.where else None, self.advice)
 
 
 class SourceEntry(Document):

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.printable import printable
 
 MAX_BODY: Final = 60_000
@@ -77,3 +78,22 @@ def some(lines: Sequence[str], limit: int) -> list[str]:
     if len(lines) <= limit:
         return list(lines)
     return [*lines[:limit], f"… and {len(lines) - limit} more"]
+
+
+def findings(warnings: Sequence[ProblemEntry], problems: Sequence[ProblemEntry]) -> str:
+    """Problems, then warnings, as lists; "" where there are none."""
+    parts = []
+    for title, entries in (("Problems", problems), ("Warnings", warnings)):
+        if entries:
+            parts.append(f"**{title}**\n\n" + "\n".join(map(_finding, entries)))
+    return "\n\n".join(parts)
+
+
+def _finding(entry: ProblemEntry) -> str:
+    place = ""
+    if entry.where:
+        line = f":{entry.where.line}" if entry.where.line else ""
+        place = code(f"{entry.where.path}{line}" if entry.where.path else entry.where.repository)
+        place += " — "
+    advice = f"<br>→ {text(entry.advice)}" if entry.advice else ""
+    return f"- {place}{text(entry.message)}{advice}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,17 +34,26 @@ class Repositories:
     """
 
     def __init__(
-        self, given: Iterable[GivenSource], remotes: RemoteRepositories, programs: Programs
+        self,
+        given: Iterable[GivenSource],
+        remotes: RemoteRepositories,
+        programs: Programs,
+        *,
+        check: Callable[[str], None] | None = None,
     ) -> None:
+        """`check` refuses URLs by raising KalypsoError; with one, paths are no repositories."""
         self._given = {(repository_key(source.url), source.branch): source for source in given}
         self._remotes = remotes
         self._programs = programs
+        self._check = check
 
     def open(self, url: str, *, branch: str = "", commit: str | None = None) -> RevisionFiles:
         """The files of `commit`, else of `branch`, else of the default branch.
 
         Raises KalypsoError saying what to change.
         """
+        if self._check:
+            self._check(url)
         key = repository_key(url)
         source = self._given.get((key, branch)) or self._given.get((key, ""))
         with _told(url):
@@ -53,13 +62,15 @@ class Repositories:
                     advice = f"it is given for {url}"
                     raise KalypsoError(f"{source.path} is not a folder", advice=advice)
                 return self._open_folder(source.path, url, branch, commit)
-            if is_path(url):
+            if self._is_path(url):
                 return self._open_folder(_existing(url), url, branch, commit)
         return self._remotes.fetch(url, branch=branch, commit=commit or "")
 
     def default_branch(self, url: str) -> str:
         """`main` where it exists, else the branch that HEAD names."""
-        if not is_path(url):
+        if self._check:
+            self._check(url)
+        if not self._is_path(url):
             return self._remotes.default_branch(url, preferred=DEFAULT_BRANCH)
         with _told(url):
             path = _existing(url)
@@ -70,6 +81,10 @@ class Repositories:
             if repository.has_branch(DEFAULT_BRANCH):
                 return DEFAULT_BRANCH
             return repository.default_branch()
+
+    def _is_path(self, url: str) -> bool:
+        """A job reads no folders: whoever writes a URL into a control plane chose no machine."""
+        return self._check is None and is_path(url)
 
     def _open_folder(
         self, folder: Path, url: str, branch: str, commit: str | None

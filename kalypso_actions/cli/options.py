@@ -1,0 +1,60 @@
+"""Command line options made of the inputs of a command of the chain."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import typer
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from kalypso_actions.cli.speaking import Output, Verbose
+from kalypso_actions.inputs.chain import ChainInputs
+
+OWN_OPTIONS = frozenset({"output", "verbose"})
+
+
+def with_options(
+    model: type[ChainInputs], name: str, text: str, run: Callable[[dict[str, Any]], None]
+) -> Callable[..., None]:
+    """A function that Typer makes a command of: an option for each input that is no secret.
+
+    `run` gets what was given, by the names of the options; None is what was not.
+    """
+    parameters = list(_parameters(model))
+
+    def command(**options: Any) -> None:
+        run({key.replace("_", "-"): value for key, value in options.items()})
+
+    command.__name__ = name
+    command.__doc__ = text
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
+
+
+def _parameters(model: type[ChainInputs]) -> Iterator[inspect.Parameter]:
+    for name, field in model.model_fields.items():
+        if name not in OWN_OPTIONS and field.annotation is not SecretStr:
+            yield _parameter(name, None, _option(field))
+    yield _parameter("output", "text", Output)
+    yield _parameter("verbose", False, Verbose)
+
+
+def _parameter(name: str, default: object, annotation: object) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
+def _option(field: FieldInfo) -> object:
+    flag = field.annotation is bool
+    values = "|".join(get_args(field.annotation)) if get_origin(field.annotation) is Literal else ""
+    option = typer.Option(
+        f"--{field.alias}",
+        help=f"{field.description}{' [required]' if field.is_required() else ''}",
+        metavar=None if flag else values or "TEXT",
+        show_default=False,
+    )
+    return Annotated[bool | None if flag else str | None, option]

@@ -1,0 +1,158 @@
+"""JSON of the promotion chain's commands, and the outputs of their actions made of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from kalypso_actions.report.documents import ChangesEntry, Document, ProblemEntry
+
+
+class ChainDocument(Document):
+    """Common to the commands of the chain; `OUTPUTS` are the fields that are outputs of actions."""
+
+    OUTPUTS: ClassVar[tuple[str, ...]] = ()
+
+    warnings: tuple[ProblemEntry, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()
+
+    def outputs(self) -> Mapping[str, str]:
+        """The action's outputs: texts as they are, the rest as JSON, nothing as ""."""
+        body = self.model_dump(mode="json", by_alias=True)
+        fields = type(self).model_fields
+        return {
+            name.replace("_", "-"): _output(body[fields[name].alias or name])
+            for name in self.OUTPUTS
+        }
+
+
+def _output(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case str():
+            return value
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+class CiDocument(ChainDocument):
+    """What `kalypso ci --output json` prints; `environments` are those where CD was started."""
+
+    OUTPUTS = ("environments",)
+
+    schema_name: str = Field("kalypso.ci/v1", alias="schema")
+    commit: str = ""
+    environments: tuple[str, ...] = ()
+
+    def outputs(self) -> Mapping[str, str]:
+        """The numbers of problems and warnings besides."""
+        counts = {"problems": len(self.problems), "warnings": len(self.warnings)}
+        return {**super().outputs(), **{name: str(count) for name, count in counts.items()}}
+
+
+class CdDocument(ChainDocument):
+    """What `kalypso cd --output json` prints."""
+
+    OUTPUTS = ("changed", "environment_commit", "pull_request_number", "pull_request_url")
+
+    schema_name: str = Field("kalypso.cd/v1", alias="schema")
+    environment: str = ""
+    commit: str = ""
+    action: Literal["written", "proposed", "unchanged", "superseded", ""] = ""
+    changed: bool = False
+    environment_commit: str = ""
+    pull_request_number: int | None = None
+    pull_request_url: str = ""
+
+
+class PullRequestEntry(Document):
+    """A pull request of ours; `action` is what this run did with it."""
+
+    repository: str
+    number: int
+    url: str
+    action: Literal["created", "updated", "unchanged", "withdrawn", "merged"]
+
+
+class ScheduleDocument(ChainDocument):
+    """What `kalypso schedule --output json` prints; `digest` is that of the first GitOpsRepo."""
+
+    OUTPUTS = (
+        *("changed", "promoted", "degraded", "assignments", "digest", "pull_requests"),
+        *("pull_request_number", "pull_request_url"),
+    )
+
+    schema_name: str = Field("kalypso.schedule/v1", alias="schema")
+    environment: str = ""
+    changed: bool = False
+    promoted: bool = False
+    degraded: bool = False
+    assignments: int = 0
+    digest: str = ""
+    changes: ChangesEntry = Field(default_factory=ChangesEntry)
+    pull_requests: tuple[PullRequestEntry, ...] = ()
+    pull_request_number: int | None = None
+    pull_request_url: str = ""
+
+
+class NotifyDocument(ChainDocument):
+    """What `kalypso notify --output json` prints."""
+
+    OUTPUTS = ("promoted", "promoted_commit", "run_url")
+
+    schema_name: str = Field("kalypso.notify/v1", alias="schema")
+    environments: tuple[str, ...] = ()
+    promoted: bool = False
+    promoted_commit: str = ""
+    run_url: str = ""
+
+
+class ClusterEntry(Document):
+    """A cluster and how it stands."""
+
+    id: str
+    cluster_type: str
+    state: str
+    reason: str
+    revision: str
+
+
+Verdict = Literal[
+    "compliant",
+    "nothing-scheduled",
+    "waiting",
+    "superseded",
+    "failed",
+    "none-targeted",
+    "timed-out",
+]
+
+
+class CheckPromoteDocument(ChainDocument):
+    """What `kalypso check-promote --output json` prints; `clusters` counts them by state."""
+
+    OUTPUTS = ("verdict", "clusters", "promoted_to")
+
+    schema_name: str = Field("kalypso.check-promote/v1", alias="schema")
+    environment: str = ""
+    promoted_commit: str = ""
+    gitops_commit: str = ""
+    verdict: Verdict | Literal[""] = ""
+    reason: str = ""
+    clusters: Mapping[str, int] = Field(default_factory=dict)
+    rows: tuple[ClusterEntry, ...] = ()
+    missing: tuple[str, ...] = ()
+    promoted_to: tuple[str, ...] = ()
+
+
+class PollDocument(ChainDocument):
+    """What `kalypso poll --output json` prints; `environments` are those that were started."""
+
+    OUTPUTS = ("environments",)
+
+    schema_name: str = Field("kalypso.poll/v1", alias="schema")
+    environments: tuple[str, ...] = ()
+    moved: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
