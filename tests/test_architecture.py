@@ -29,7 +29,7 @@ RULES = {
     "the clock": (
         ("time", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.date.today"),
         # Progress is for eyes only: nothing that is written depends on it.
-        ("clients/", "sandbox/", "report/progress.py"),
+        ("clients/", "sandbox/", "cli/", "report/progress.py"),
     ),
     "chance": (("random", "secrets", "uuid", "os.urandom"), ("sandbox/", "runner/files.py")),
     "files": (
