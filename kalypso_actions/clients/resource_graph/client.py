@@ -112,22 +112,24 @@ class ResourceGraph:
                 continue
             patience.answered()
             self._quota_from = self._now() + answer.pause
-            self._check_complete(answer)
+            _check_complete(answer)
             return answer
 
-    def _check_complete(self, answer: Answer) -> None:
-        if answer.limit_hit:
-            raise KalypsoError(
-                "the scope holds more subscriptions than Azure Resource Graph asks at once",
-                advice="name the subscriptions of the clusters, or a management group above "
-                "them, in azure-scopes",
-            )
-        if answer.truncated:
-            raise KalypsoError(
-                f"Azure Resource Graph cut its answer short ({len(answer.rows)} of "
-                f"{answer.total} Flux configurations)",
-                advice="run this again; if it stays so, ask for less by azure-scopes",
-            )
+
+def _check_complete(answer: Answer) -> None:
+    """Raises KalypsoError where rows are missing that no further page has."""
+    if answer.limit_hit:
+        raise KalypsoError(
+            "the scope holds more subscriptions than Azure Resource Graph asks at once",
+            advice="name the subscriptions of the clusters, or a management group above "
+            "them, in azure-scopes",
+        )
+    if answer.truncated:
+        raise KalypsoError(
+            f"Azure Resource Graph cut its answer short ({len(answer.rows)} of "
+            f"{answer.total} Flux configurations)",
+            advice="run this again; if it stays so, ask for less by azure-scopes",
+        )
 
 
 def _identity(row: object, place: int) -> str:
@@ -145,6 +147,9 @@ def _key(repository_url: str) -> str:
     except ValueError:
         key = ""
     if not key.partition("/")[2]:
-        message = f"{repository_url!r} is not the URL of a repository"
-        raise UsageError(message, advice="https://github.com/owner/name")
+        # It is not told, since it may hold a password.
+        raise UsageError(
+            "the GitOps repository's URL names no repository",
+            advice="https://github.com/owner/name",
+        )
     return key

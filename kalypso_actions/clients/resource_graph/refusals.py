@@ -22,23 +22,23 @@ WRONG_SCOPE: Final = (
 )
 QUERY_REFUSALS: Final = (
     (
-        r"InvalidAuthenticationTokenTenant|SubscriptionsNotInTenant",
+        r"InvalidAuthenticationTokenTenant",
         "the identity belongs to another tenant than the scope",
         "check azure-tenant-id; subscription and identity must be in one tenant",
     ),
     (
-        r"DisabledSubscription|SubscriptionDisabled",
+        r"DisabledSubscription",
         "a subscription of the scope is disabled",
         "enable the subscription, or take it out of azure-scopes",
     ),
     (
-        r"NoValidSubscriptions|SubscriptionNotFound|InvalidSubscription"
-        r"|SubscriptionsContainInvalid|ManagementGroupNotFound|InvalidManagementGroup",
+        r"NoValidSubscriptions|SubscriptionsContainInvalid|SubscriptionNotFound"
+        r"|InvalidSubscription|ManagementGroupNotFound",
         "there is nothing in the scope that the identity can see",
         WRONG_SCOPE,
     ),
     (
-        r"AuthorizationFailed|AccessDenied|Forbidden|Unauthorized(Subscription|ManagementGroup)",
+        r"AuthorizationFailed|AccessDenied",
         "the identity may not read the scope",
         READER,
     ),
@@ -57,8 +57,9 @@ STATUS_REFUSALS: Final = {
 WRONG_CLOUD: Final = "check azure-cloud, and azure-tenant-id"
 FEDERATED_CREDENTIAL: Final = (
     "add a federated credential to the application or managed identity: issuer "
-    "https://token.actions.githubusercontent.com, the job's subject to the letter (case counts; "
-    "newer repositories have ids in it, repo:owner@ID/name@ID:…), audience {audience}"
+    "https://token.actions.githubusercontent.com (of an Enterprise Server: "
+    "https://HOST/_services/token), the job's subject to the letter (case counts; newer "
+    "repositories have ids in it, repo:owner@ID/name@ID:…), audience {audience}"
 )
 LOGIN_REFUSALS: Final = {
     **dict.fromkeys(

@@ -97,7 +97,8 @@ class Service:
     def _send(self, request: QueryRequest) -> Answer:
         # Bearer tokens go over plain http to this machine alone: the sandbox.
         enforce_https = not is_loopback(self._address)
-        answer: Answer = self._client.resources(request, cls=_answer, enforce_https=enforce_https)  # type: ignore[assignment]  # `cls` makes the result
+        made: Any = self._client.resources(request, cls=_answer, enforce_https=enforce_https)
+        answer: Answer = made  # what `cls` makes, unlike the declared result
         return answer
 
     def _refusal(self, error: HttpResponseError) -> UnansweredError | KalypsoError:

@@ -103,10 +103,13 @@ def test_any_url_of_the_repository_asks_the_same(url: str) -> None:
         assert "contains 'acme/gitops'" in asked(server)[0]["query"]
 
 
-@pytest.mark.parametrize("url", ["", "acme", "https://github.com", "https://[acme/gitops"])
+@pytest.mark.parametrize(
+    "url", ["", "acme", "https://user:password@github.com", "https://[acme/gitops"]
+)
 def test_what_is_no_repository_is_not_asked(url: str) -> None:
-    with resource_graph(Waits()) as client, pytest.raises(UsageError, match="is not the URL"):
+    with resource_graph(Waits()) as client, pytest.raises(UsageError, match="names no") as raised:
         client.flux_configurations(url, "dev")
+    assert "password" not in str(raised.value)
 
 
 def test_all_pages_are_read_and_each_row_once() -> None:

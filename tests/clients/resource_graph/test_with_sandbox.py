@@ -1,0 +1,172 @@
+"""The client and the simulated Azure, over HTTP and TLS: nothing between them is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox.azure import Azure, Disturbance, Job
+from tests.clients.resource_graph.azure import OTHER_SUBSCRIPTION, Waits
+from tests.sandbox.azure.builders import Clock, azure, cluster, push
+from tests.sandbox.azure.serving import certificate, serving
+
+SUBJECT = "repo:acme/fleet:environment:dev"
+COMMIT = "1" * 40
+
+
+@pytest.fixture
+def simulated(tmp_path: Path) -> Azure:
+    clusters = [cluster(f"drone-{number}") for number in range(5)]
+    strangers = [cluster("other-branch", branch="test"), cluster("other", repository="acme/fleet2")]
+    found = azure(tmp_path, Clock(), *clusters, *strangers)
+    push(found.world, {"drone/a": "1"})
+    found.settings.page_size = 2
+    return found
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certificate(tmp_path_factory.mktemp("tls"))
+
+
+def signed_in(
+    environment: Mapping[str, str],
+    waits: Waits | None = None,
+    *,
+    scopes: tuple[str, ...] = (),
+    **given: Any,
+) -> ResourceGraph:
+    cloud = cloud_of("public", environment)
+    inputs = {"client_id": "", "tenant_id": "", "credentials": "", **given}
+    clock = waits or Waits()
+    return ResourceGraph(
+        azure_credential(**inputs, cloud=cloud, environment=environment, sleep=clock.sleep),
+        cloud=cloud,
+        scopes=scopes,
+        environment=environment,
+        sleep=clock.sleep,
+        now=clock.now,
+    )
+
+
+def use_managed_identity(made: Azure, url: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    environment = made.environment(url)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)  # where Azure's library looks for it
+    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential")
+    monkeypatch.delenv("AZURE_CLIENT_ID", raising=False)
+    return environment
+
+
+def found(client: ResourceGraph, made: Azure) -> list[str]:
+    url = f"{made.world.server_url}/acme/fleet.git"
+    return [one.id.split("/")[8] for one in client.flux_configurations(url, "dev")]
+
+
+def test_a_managed_identity_reads_all_pages_through_throttling(
+    simulated: Azure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulated.settings.disturbances += [
+        Disturbance(kind="throttled", skip=1),
+        Disturbance(kind="throttled", skip=2, retry_after=2),
+    ]
+    waits = Waits()
+    with serving(simulated) as url:
+        environment = use_managed_identity(simulated, url, monkeypatch)
+        with signed_in(environment, waits) as client:
+            assert found(client, simulated) == [f"drone-{number}" for number in range(5)]
+    assert sorted(waits.slept) == [2.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("truncated", "cut its answer short"),
+        ("denied", "the identity may not read the scope"),
+        ("expired", "the access token is not accepted"),
+    ],
+)
+def test_what_makes_an_answer_useless(
+    simulated: Azure, monkeypatch: pytest.MonkeyPatch, kind: Any, message: str
+) -> None:
+    simulated.settings.disturbances.append(Disturbance(kind=kind))
+    with serving(simulated) as url:
+        environment = use_managed_identity(simulated, url, monkeypatch)
+        with signed_in(environment) as client, pytest.raises(KalypsoError, match=message):
+            client.flux_configurations("https://github.com/acme/fleet", "dev")
+
+
+@pytest.mark.parametrize(
+    ("scope", "message"),
+    [
+        (OTHER_SUBSCRIPTION, "nothing in the scope that the identity can see"),
+        ("unknown-group", "the identity may not read the scope"),
+    ],
+)
+def test_scopes_that_are_not_there(
+    simulated: Azure, monkeypatch: pytest.MonkeyPatch, scope: str, message: str
+) -> None:
+    with serving(simulated) as url:
+        environment = use_managed_identity(simulated, url, monkeypatch)
+        with (
+            signed_in(environment, scopes=(scope,)) as client,
+            pytest.raises(KalypsoError, match=message),
+        ):
+            client.flux_configurations("https://github.com/acme/fleet", "dev")
+
+
+def test_a_tenant_with_too_many_subscriptions(
+    simulated: Azure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulated.settings.subscriptions = [OTHER_SUBSCRIPTION]
+    simulated.settings.subscription_limit = 1
+    with serving(simulated) as url:
+        environment = use_managed_identity(simulated, url, monkeypatch)
+        with signed_in(environment) as client, pytest.raises(KalypsoError, match="more subscr"):
+            client.flux_configurations("https://github.com/acme/fleet", "dev")
+
+
+def test_a_job_signs_in_by_its_own_tokens(simulated: Azure, tls: Path) -> None:
+    application = simulated.register(SUBJECT)
+    ids: dict[str, Any] = {"client_id": application.client_id, "tenant_id": simulated.tenant}
+    with serving(simulated, tls) as url:
+        common = {
+            "KALYPSO_AZURE_RESOURCE_MANAGER": url,
+            "AZURE_AUTHORITY_HOST": url,
+            "SSL_CERT_FILE": str(tls),
+        }
+        job = simulated.job_environment(url, Job("acme/fleet", environment="dev"))
+        with signed_in(common | job, **ids) as client:
+            assert len(found(client, simulated)) == 5
+        other = simulated.job_environment(url, Job("acme/fleet", environment="stage"))
+        with (
+            signed_in(common | other, **ids) as client,
+            pytest.raises(KalypsoError, match="repo:acme/fleet:environment:stage"),
+        ):
+            found(client, simulated)
+
+
+def test_a_client_secret_signs_in(simulated: Azure, tls: Path) -> None:
+    application = simulated.register(secret="hunter2")
+    with serving(simulated, tls) as url:
+        environment = {
+            "KALYPSO_AZURE_RESOURCE_MANAGER": url,
+            "AZURE_AUTHORITY_HOST": url,
+            "REQUESTS_CA_BUNDLE": str(tls),
+        }
+        for secret, message in (("hunter2", ""), ("wrong", "the client secret is wrong")):
+            given = (
+                f'{{"clientId": "{application.client_id}", "clientSecret": "{secret}", '
+                f'"tenantId": "{simulated.tenant}"}}'
+            )
+            with signed_in(environment, credentials=given) as client:
+                if not message:
+                    assert len(found(client, simulated)) == 5
+                    continue
+                with pytest.raises(KalypsoError, match=message):
+                    found(client, simulated)
