@@ -21,7 +21,7 @@ def read(call: Call) -> Answer:
     resources = {
         "core": core,
         "graphql": _usage(call, "graphql"),
-        **{name: {**unused, "resource": name} for name in UNUSED},
+        **dict.fromkeys(UNUSED, unused),
     }
     return Answer(200, {"resources": resources, "rate": core})
 
@@ -33,5 +33,4 @@ def _usage(call: Call, resource: str) -> Json:
         "used": usage.used,
         "remaining": usage.limit - usage.used,
         "reset": usage.reset,
-        "resource": resource,
     }

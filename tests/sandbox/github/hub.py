@@ -1,0 +1,112 @@
+"""A sandbox with one repository, asked over HTTP as a client would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import requests
+
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.repositories import BareRepository
+from kalypso_actions.sandbox.world import Event, Issue, PullRequest, Repository
+from tests.git_repositories import programs
+
+NAME = "acme/fleet"
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+README = {"README.md": "fleet\n"}
+
+
+class Hub:
+    """The sandbox, its repository `acme/fleet`, and who asks: a person who may do everything.
+
+    Paths without a slash before them are below the repository.
+    """
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        self.root = sandbox.create_repository(NAME, README).full_name
+        self.root = self.head("main")
+        self.token = sandbox.create_token()
+        self.job = sandbox.create_token("actions", repositories=[NAME])
+
+    @property
+    def repository(self) -> Repository:
+        return self.sandbox.world.repositories[NAME]
+
+    @property
+    def git(self) -> BareRepository:
+        return self.sandbox.git(NAME)
+
+    def head(self, branch: str) -> str:
+        head = self.git.head(branch)
+        assert head is not None
+        return head
+
+    def ask(
+        self, method: str, path: str, body: Any = None, *, token: str = ""
+    ) -> requests.Response:
+        url = path if path.startswith("/") else f"/repos/{NAME}/{path}"
+        return requests.request(
+            method,
+            self.sandbox.api_url + url,
+            json=body,
+            headers={"authorization": f"token {token or self.token}"},
+            timeout=60,
+            allow_redirects=False,
+        )
+
+    def made(self, method: str, path: str, body: Any = None, *, token: str = "") -> Any:
+        answer = self.ask(method, path, body, token=token)
+        assert answer.ok, answer.text
+        return answer.json() if answer.content else None
+
+    def refused(self, method: str, path: str, body: Any = None, *, token: str = "") -> str:
+        """The status and every word of why: `422 Validation Failed: head is invalid`."""
+        answer = self.ask(method, path, body, token=token)
+        assert answer.status_code >= 400, answer.text
+        told = answer.json()
+        errors = [
+            error.get("message") or f"{error.get('field')} {error['code']}"
+            for error in told.get("errors", ())
+        ]
+        return ": ".join([f"{answer.status_code} {told['message']}", *errors])
+
+    def branch(
+        self, name: str, files: Mapping[str, str | None] | None = None, *, at: str = ""
+    ) -> str:
+        """A new branch with a commit of its own; the commit's id."""
+        self.git.update_ref(f"refs/heads/{name}", at or self.root, None)
+        return self.commit(name, files or {f"{name}.txt": "1\n"})
+
+    def commit(self, branch: str, files: Mapping[str, str | None], message: str = "Change") -> str:
+        return self.sandbox.commit(NAME, files, branch=branch, message=message)
+
+    def propose(self, head: str, base: str = "main", **more: Any) -> int:
+        """Open a pull request; its number."""
+        body = {"title": f"Take {head}", "head": head, "base": base, **more}
+        return int(self.made("POST", "pulls", body)["number"])
+
+    def issue(self, number: int) -> Issue:
+        return self.repository.issues[number]
+
+    def pull_request(self, number: int) -> PullRequest:
+        found = self.issue(number).pull_request
+        assert found is not None
+        return found
+
+    def events(self, name: str = "") -> list[Event]:
+        return [event for event in self.sandbox.world.events if name in {"", event.name}]
+
+    def actions(self) -> list[str]:
+        """What happened to pull requests."""
+        return [event.payload["action"] for event in self.events("pull_request")]
+
+
+@contextmanager
+def hub(folder: Path, flavour: Literal["github.com", "ghes"] = "github.com") -> Iterator[Hub]:
+    with Sandbox(folder, programs(), now=lambda: NOW, flavour=flavour) as sandbox:
+        yield Hub(sandbox)

@@ -1,0 +1,114 @@
+"""Commits, comparisons, and the pull requests of a commit."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sandbox.github.hub import Hub
+
+
+def test_what_a_commit_changes(github: Hub) -> None:
+    before = {"a.txt": "1\n2\n3\n4\n5\n", "gone": "x\n", "image": "\0\1"}
+    github.commit("main", before)
+    commit = github.commit(
+        "main",
+        {"a.txt": None, "b.txt": "1\n2\n3\n4\n5\n6\n", "gone": None, "image": "\0\2", "new": "n"},
+    )
+    told = github.made("GET", f"commits/{commit}")
+    files = {
+        file["filename"]: (file["status"], file["additions"], file["deletions"])
+        for file in told["files"]
+    }
+    assert files == {
+        "b.txt": ("renamed", 1, 0),
+        "gone": ("removed", 0, 1),
+        "image": ("modified", 0, 0),
+        "new": ("added", 1, 0),
+    }
+    assert told["files"][0]["previous_filename"] == "a.txt"
+    assert told["stats"] == {"total": 3, "additions": 2, "deletions": 1}
+    assert told["author"]["login"] == "somebody"
+
+
+def test_the_first_commit_adds_everything(github: Hub) -> None:
+    (file,) = github.made("GET", f"commits/{github.root}")["files"]
+    assert (file["filename"], file["status"]) == ("README.md", "added")
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "status", "ahead", "behind"),
+    [
+        ("main", "main", "identical", 0, 0),
+        ("main", "side", "diverged", 1, 2),
+        ("v1", "main", "ahead", 2, 0),
+        ("main", "v1", "behind", 0, 2),
+        ("acme:main", "acme:side", "diverged", 1, 2),
+    ],
+)
+def test_two_commits_compared(
+    github: Hub, base: str, head: str, status: str, ahead: int, behind: int
+) -> None:
+    github.made("POST", "git/refs", {"ref": "refs/tags/v1", "sha": github.root})
+    side = github.branch("side")
+    commits = [github.commit("main", {"a": text}) for text in "12"]
+    told = github.made("GET", f"compare/{base}...{head}")
+    assert (told["status"], told["ahead_by"], told["behind_by"]) == (status, ahead, behind)
+    wanted = {"diverged": [side], "ahead": commits}.get(status, [])
+    assert [commit["sha"] for commit in told["commits"]] == wanted
+    assert told["merge_base_commit"]["sha"] == (
+        github.head("main") if status == "identical" else github.root
+    )
+    paths = {"diverged": ["side.txt"], "ahead": ["a"]}.get(status, [])
+    assert [file["filename"] for file in told["files"]] == paths
+
+
+def test_a_long_comparison_is_told_in_pages(github: Hub) -> None:
+    person = github.git.commit(github.root).author
+    tree = github.git.commit(github.root).tree
+    made = [github.root]
+    for number in range(253):
+        made.append(github.git.make_commit(tree, [made[-1]], str(number), person, person))
+    github.git.update_ref("refs/heads/long", made[-1], None)
+    told = github.made("GET", "compare/main...long")
+    assert (told["total_commits"], len(told["commits"])) == (253, 250)
+    assert told["commits"][-1]["sha"] == made[-1]
+    found = []
+    answer = github.ask("GET", "compare/main...long?per_page=100")
+    while True:
+        found += [commit["sha"] for commit in answer.json()["commits"]]
+        if "next" not in answer.links:
+            break
+        address = answer.links["next"]["url"].removeprefix(github.sandbox.api_url)
+        answer = github.ask("GET", address)
+    assert found == made[1:]
+    assert answer.json()["files"] == []
+
+
+def test_commits_without_a_common_one_are_not_compared(github: Hub) -> None:
+    github.sandbox.commit("acme/fleet", {"a": "1"}, branch="alone")
+    assert github.refused("GET", "compare/main...alone").startswith("404 No common ancestor")
+    assert github.refused("GET", "compare/main...other:main") == "404 Not Found"
+    assert github.refused("GET", "compare/main") == "404 Not Found"
+
+
+def test_the_pull_requests_of_a_commit(github: Hub) -> None:
+    first = github.branch("a")
+    second = github.commit("a", {"a2": "1"})
+    number = github.propose("a")
+    github.branch("other")
+    rejected = github.propose("a", "other")
+    github.made("PATCH", f"pulls/{rejected}", {"state": "closed"})
+
+    def found(commit: str) -> list[int]:
+        return [one["number"] for one in github.made("GET", f"commits/{commit}/pulls")]
+
+    assert found(first) == found(second) == found("a") == [number]
+    assert found(github.root) == []
+    merged = github.made("PUT", f"pulls/{number}/merge", {"merge_method": "squash"})["sha"]
+    assert found(merged) == [number]
+    github.commit("a", {"a3": "1"})
+    assert found("a") == []
+    again = github.propose("a")
+    assert found(second) == [number, again]
+    github.made("PUT", f"pulls/{again}/merge", {})
+    assert found(second) == [number, again]

@@ -1,0 +1,88 @@
+"""Git refs: what the API makes, moves and deletes, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sandbox.github.hub import Hub
+
+NOWHERE = "0" * 40
+
+
+def test_a_ref_is_made_read_moved_and_deleted(github: Hub) -> None:
+    made = github.made("POST", "git/refs", {"ref": "refs/heads/feat/a", "sha": github.root})
+    assert made["object"]["sha"] == github.root
+    assert github.made("GET", "git/ref/heads/feat/a") == made
+    assert github.made("GET", "git/ref/heads/feat%2Fa") == made
+    commit = github.commit("main", {"a": "1"})
+    moved = github.made("PATCH", "git/refs/heads/feat/a", {"sha": commit})
+    assert moved["object"]["sha"] == github.head("feat/a") == commit
+    assert github.ask("DELETE", "git/refs/heads/feat/a").status_code == 204
+    assert github.git.head("feat/a") is None
+    assert [(event.name, event.ref) for event in github.events()] == [
+        ("push", "refs/heads/feat/a"),
+        ("push", "refs/heads/main"),
+        ("push", "refs/heads/feat/a"),
+        ("push", "refs/heads/feat/a"),
+    ]
+
+
+def test_refs_are_found_by_their_beginning(github: Hub) -> None:
+    for name in ("a", "ab", "b"):
+        github.made("POST", "git/refs", {"ref": f"refs/heads/{name}", "sha": github.root})
+    found = github.made("GET", "git/matching-refs/heads/a")
+    assert [one["ref"] for one in found] == ["refs/heads/a", "refs/heads/ab"]
+    assert github.refused("GET", "git/ref/heads/m") == "404 Not Found"
+
+
+@pytest.mark.parametrize(
+    ("ref", "sha", "reason"),
+    [
+        ("refs/heads/main", "{root}", "422 Reference already exists"),
+        ("refs/heads/main/below", "{root}", "422 Reference update failed"),
+        ("refs/heads/a..b", "{root}", "422 Reference update failed"),
+        ("refs/heads/a", NOWHERE, "422 Object does not exist"),
+        ("refs/heads/a", "{tree}", "422 Reference update failed"),
+        ("refs/heads/a", "main", "422 The sha parameter must be exactly 40 characters"),
+        ("heads/a", "{root}", "422 Reference name must contain at least three"),
+        ("refs/pull/1/head", "{root}", "422 Repository rule violations found\n\ndeny updating"),
+    ],
+)
+def test_a_ref_that_cannot_be_made(github: Hub, ref: str, sha: str, reason: str) -> None:
+    sha = sha.format(root=github.root, tree=github.git.tree_id("main", ""))
+    assert github.refused("POST", "git/refs", {"ref": ref, "sha": sha}).startswith(reason)
+
+
+def test_a_ref_moves_forward_only_unless_forced(github: Hub) -> None:
+    side = github.branch("side")
+    ahead = github.commit("main", {"a": "1"})
+    refused = github.refused("PATCH", "git/refs/heads/main", {"sha": side})
+    assert refused == "422 Update is not a fast forward"
+    assert github.head("main") == ahead
+    github.made("PATCH", "git/refs/heads/main", {"sha": side, "force": True})
+    assert github.head("main") == side
+    pushed = github.events("push")[-1].payload
+    assert (pushed["before"], pushed["after"], pushed["forced"]) == (ahead, side, True)
+
+
+def test_a_ref_that_stands_there_already_is_not_pushed_to(github: Hub) -> None:
+    github.made("PATCH", "git/refs/heads/main", {"sha": github.root})
+    assert github.events() == []
+
+
+def test_an_unknown_ref_is_neither_moved_nor_deleted(github: Hub) -> None:
+    refused = github.refused("PATCH", "git/refs/heads/nowhere", {"sha": github.root})
+    assert refused == "422 Reference does not exist"
+    assert github.refused("DELETE", "git/refs/heads/nowhere") == refused
+    assert "refusing to delete the current branch" in github.refused(
+        "DELETE", "git/refs/heads/main"
+    )
+
+
+def test_a_tag_with_a_message(github: Hub) -> None:
+    text = f"object {github.root}\ntype commit\ntag v1\ntagger A <a@b.c> 0 +0000\n\nOne\n"
+    tag = github.git._run("mktag", stdin=text.encode()).decode().strip()
+    made = github.made("POST", "git/refs", {"ref": "refs/tags/v1", "sha": tag})
+    assert made["object"]["type"] == "tag"
+    assert github.made("GET", "git/commits/v1")["sha"] == github.root
+    assert github.events("push")[-1].payload["head_commit"]["id"] == github.root

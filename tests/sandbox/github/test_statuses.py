@@ -1,0 +1,100 @@
+"""Commit statuses: contexts without case, the combined state, the limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.sandbox.world import Status
+from tests.sandbox.github.hub import NOW, Hub
+
+
+def post(github: Hub, state: str, context: str = "k", **more: str) -> None:
+    github.made("POST", f"statuses/{github.root}", {"state": state, "context": context, **more})
+
+
+@pytest.mark.parametrize(
+    ("states", "combined"),
+    [
+        ([], "pending"),
+        (["success"], "success"),
+        (["success", "pending"], "pending"),
+        (["success", "error"], "failure"),
+        (["pending", "failure"], "failure"),
+    ],
+)
+def test_what_statuses_say_together(github: Hub, states: list[str], combined: str) -> None:
+    for number, state in enumerate(states):
+        post(github, state, f"context {number}")
+    told = github.made("GET", "commits/main/status")
+    assert (told["state"], told["total_count"]) == (combined, len(states))
+    assert [one["state"] for one in told["statuses"]] == states
+
+
+def test_the_last_status_of_a_context_counts_whatever_its_case(github: Hub) -> None:
+    post(github, "failure", "Kalypso/dev", description="first")
+    post(github, "success", "kalypso/DEV", description="second")
+    (latest,) = github.made("GET", f"commits/{github.root}/status")["statuses"]
+    assert (latest["context"], latest["description"]) == ("kalypso/DEV", "second")
+    told = github.made("GET", f"commits/{github.root}/statuses")
+    assert [one["description"] for one in told] == ["second", "first"]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({}, '422 Invalid request.\n\n"state" wasn\'t supplied.'),
+        ({"state": "green"}, "422 Invalid request.\n\nFor 'properties/state', green is not a"),
+        (
+            {"state": "success", "description": "é" * 141},
+            "422 Validation Failed: description is too long (maximum is 140 characters)",
+        ),
+        (
+            {"state": "success", "context": "c" * 256},
+            "422 Validation Failed: context is too long (maximum is 255 characters)",
+        ),
+        ({"state": "success", "context": 5}, "422 Invalid request."),
+        ({"state": "success", "target_url": "javascript:1"}, "422 Validation Failed: target_url"),
+    ],
+)
+def test_a_status_that_is_refused(github: Hub, body: dict[str, object], reason: str) -> None:
+    assert github.refused("POST", f"statuses/{github.root}", body).startswith(reason)
+    assert github.repository.statuses == []
+
+
+def test_the_longest_texts_are_taken(github: Hub) -> None:
+    post(github, "success", "c" * 255, description="é" * 140)
+    assert len(github.repository.statuses) == 1
+
+
+def test_the_commit_must_be_there(github: Hub) -> None:
+    unknown = "1" * 40
+    refused = github.refused("POST", f"statuses/{unknown}", {"state": "success"})
+    assert refused == f"422 No commit found for SHA: {unknown}"
+    assert github.refused("GET", "commits/nowhere/status") == "404 Not Found"
+
+
+def test_a_commit_takes_a_thousand_statuses_of_a_context(github: Hub) -> None:
+    github.repository.statuses = [
+        Status(
+            id=number,
+            commit=github.root,
+            context="K",
+            state="success",
+            description=None,
+            target_url=None,
+            author="a",
+            created_at=NOW,
+        )
+        for number in range(1000)
+    ]
+    refused = github.refused("POST", f"statuses/{github.root}", {"state": "error", "context": "k"})
+    assert "reached the maximum number of statuses" in refused
+    post(github, "error", "another")
+
+
+def test_the_combined_status_comes_in_pages_of_thirty(github: Hub) -> None:
+    for number in range(31):
+        post(github, "success", f"context {number}")
+    answer = github.ask("GET", "commits/main/status")
+    assert len(answer.json()["statuses"]) == 30
+    assert answer.links["next"]["url"].endswith("/commits/main/status?page=2")
