@@ -20,7 +20,7 @@ Json = Any
 """What GitHub answers; the callers take out of it what they need."""
 
 Advice = Mapping[str, str]
-"""Words in GitHub's refusal -> what to change then."""
+"""Words in GitHub's refusal, in lower case -> what to change then; the first that fit count."""
 
 
 def segment(name: str) -> str:
@@ -89,8 +89,10 @@ def write(
     try:
         return github.ask(repository, what, lambda: _send(github, repository, method, path, body))
     except GitHubError as error:
+        # Where no token was to be had, this request was not refused, but another.
+        said = error.reason.lower() if error.problem.message.startswith(what) else ""
         for words, what_to_change in (advice or {}).items():
-            if words.lower() in error.reason.lower():
+            if words in said:
                 raise advised(error, what_to_change) from None
         raise
 

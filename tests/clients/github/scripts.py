@@ -1,12 +1,13 @@
 """GitHub's side of a conversation, written down before: requests in order, each with its answer.
 
-A request that is missing, of another kind or one too many fails the test. What the client would
-have slept is kept.
+A request that is missing, of another kind or one too many fails the test, and so does one that
+GitHub's own description does not know. What the client would have slept is kept.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ import responses
 from responses.registries import OrderedRegistry
 
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth
+from tests.github_api.description import check_request, published
 
 Json = Any
 
@@ -26,6 +28,8 @@ REPOSITORY = "acme/fleet"
 
 LOST = requests.ConnectionError("the connection was dropped")
 """Instead of an answer: GitHub may have acted."""
+
+TEMPLATES = tuple(published()["paths"])
 
 Step = tuple[str, int | requests.ConnectionError, Json]
 """Method and path behind the repository's, status (or LOST), body."""
@@ -63,7 +67,10 @@ def conversation(*steps: Step, server: GitHubServer | None = None) -> Iterator[C
     with responses.RequestsMock(registry=OrderedRegistry) as mock:
         for step in steps:
             _expect(mock, f"{server.api_url}/repos/{REPOSITORY}", step)
-        yield Conversation(github, slept, mock.calls)
+        told = Conversation(github, slept, mock.calls)
+        yield told
+        for call in told.calls:
+            _check(server, call.request)
 
 
 def refusal(message: str, *errors: str | Mapping[str, str]) -> Json:
@@ -79,6 +86,29 @@ def page(step: Step, following: str) -> Step:
     """The answer of a list that says where its next page is."""
     call, status, body = step
     return call, status, _Page(body, following)
+
+
+def _check(server: GitHubServer, request: requests.PreparedRequest) -> None:
+    """The request is one of GitHub's description."""
+    method, parts = str(request.method), urlsplit(str(request.url))
+    path = parts.path.removeprefix(urlsplit(server.api_url).path)
+    template = max((one for one in TEMPLATES if _fits(one, path)), key=_literals)
+    query = dict(parse_qsl(parts.query))
+    check_request(method, template, query, json.loads(request.body) if request.body else None)
+
+
+def _fits(template: str, path: str) -> bool:
+    pattern = re.sub(r"\\{(\w+)\\}", _segment, re.escape(template))
+    return re.fullmatch(pattern, path) is not None
+
+
+def _segment(match: re.Match[str]) -> str:
+    """What stands for a parameter: a ref holds slashes."""
+    return ".+" if match[1] == "ref" else "[^/]+"
+
+
+def _literals(template: str) -> int:
+    return len(re.sub(r"\{\w+\}", "", template))
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,8 @@ def test_a_long_text_is_the_same_when_it_is_read_again() -> None:
 
 def test_a_refused_comment_is_said() -> None:
     locked = refusal("Unable to create comment because issue is locked.")
-    with conversation(listed(), (POST, 403, locked)) as told:
-        with pytest.raises(GitHubError, match="#3 cannot be commented.*issue is locked"):
-            comments.ensure(told.github, REPOSITORY, 3, MARK, "text")
+    with (
+        conversation(listed(), (POST, 403, locked)) as told,
+        pytest.raises(GitHubError, match=r"#3 cannot be commented.*issue is locked"),
+    ):
+        comments.ensure(told.github, REPOSITORY, 3, MARK, "text")

@@ -77,6 +77,8 @@ def test_a_label_is_put_on_once(steps: list[Step], added: bool) -> None:
 
 def test_a_refusal_of_another_kind_is_said() -> None:
     wrong = refusal("Validation Failed", {"resource": "Label", "code": "invalid", "field": "color"})
-    with conversation(ABSENT, VISIBLE, ("POST /labels", 422, wrong), ABSENT) as told:
-        with pytest.raises(GitHubError, match="Label.color invalid"):
-            labels.ensure(told.github, REPOSITORY, "in progress", color="blue")
+    with (
+        conversation(ABSENT, VISIBLE, ("POST /labels", 422, wrong), ABSENT) as told,
+        pytest.raises(GitHubError, match=r"Label\.color invalid"),
+    ):
+        labels.ensure(told.github, REPOSITORY, "in progress", color="blue")

@@ -1,56 +1,80 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from kalypso_actions.clients.github import GitHubError, rest
+from kalypso_actions.clients.github import GitHub, GitHubError, GitHubServer, TokenAuth, rest
+from kalypso_actions.clients.github.connection import NotInstalledError
 from tests.clients.github.scripts import LOST, REPOSITORY, VISIBLE, conversation, page, refusal
+
+LABEL = {"name": "x"}
 
 
 def test_every_page_is_read_with_the_most_entries() -> None:
     steps = [
-        page(("GET /labels", 200, [{"name": "a"}]), "/labels?page=2&per_page=100"),
-        page(("GET /labels", 200, [{"name": "b"}]), "/labels?page=3&per_page=100"),
-        ("GET /labels", 200, []),
+        page(("GET /issues", 200, [{"name": "a"}]), "/issues?page=2&per_page=100"),
+        page(("GET /issues", 200, [{"name": "b"}]), "/issues?page=3&per_page=100"),
+        ("GET /issues", 200, []),
     ]
     with conversation(*steps) as told:
-        found = rest.read_all(told.github, REPOSITORY, "no labels", "/labels", {"x": "y"})
+        found = rest.read_all(told.github, REPOSITORY, "no issues", "/issues", {"state": "all"})
         assert found == [{"name": "a"}, {"name": "b"}]
         assert told.queries() == [
-            {"x": "y", "per_page": "100"},
+            {"state": "all", "per_page": "100"},
             {"page": "2", "per_page": "100"},
             {"page": "3", "per_page": "100"},
         ]
 
 
 def test_a_page_that_is_lost_is_no_shorter_list() -> None:
-    step = page(("GET /labels", 200, [{"name": "a"}]), "/labels?page=2")
-    with conversation(step, ("GET /labels", 403, refusal("No"))) as told:
-        with pytest.raises(GitHubError, match=r"no labels: GitHub says: No"):
-            rest.read_all(told.github, REPOSITORY, "no labels", "/labels")
+    step = page(("GET /issues", 200, [{"name": "a"}]), "/issues?page=2")
+    with (
+        conversation(step, ("GET /issues", 403, refusal("No"))) as told,
+        pytest.raises(GitHubError, match=r"no issues: GitHub says: No"),
+    ):
+        rest.read_all(told.github, REPOSITORY, "no issues", "/issues")
 
 
 def test_what_is_absent_is_none_where_the_repository_is_seen() -> None:
-    with conversation(("GET /x", 404, refusal("Not Found")), VISIBLE) as told:
-        assert rest.read_optional(told.github, REPOSITORY, "no x", "/x") is None
+    with conversation(("GET /labels/x", 404, refusal("Not Found")), VISIBLE) as told:
+        assert rest.read_optional(told.github, REPOSITORY, "no x", "/labels/x") is None
 
 
 def test_advice_belongs_to_the_words_of_github() -> None:
-    advice = {"no CARROTS": "grow some", "no peas": "buy some"}
-    with conversation(("POST /x", 422, refusal("Validation Failed", "No carrots here"))) as told:
-        with pytest.raises(GitHubError) as caught:
-            rest.write(told.github, REPOSITORY, "no x", "POST", "/x", {}, advice=advice)
+    advice = {"no peas": "buy some", "no carrots": "grow some"}
+    with (
+        conversation(
+            ("POST /labels", 422, refusal("Validation Failed", "No carrots here"))
+        ) as told,
+        pytest.raises(GitHubError) as caught,
+    ):
+        rest.write(told.github, REPOSITORY, "no x", "POST", "/labels", LABEL, advice=advice)
     error = caught.value
     assert (error.problem.advice, error.status, error.uncertain) == ("grow some", 422, False)
     assert error.problem.message == "no x: GitHub says: Validation Failed: No carrots here"
     assert error.errors == ({"resource": "R", "code": "custom", "message": "No carrots here"},)
 
 
+class NowhereInstalled(GitHub):
+    def ask(self, repository: str, what: str, call: Callable[[], Any]) -> Any:
+        raise NotInstalledError("not installed", None, "install it", reason="Not Found")
+
+
+def test_the_advice_is_for_this_request_alone() -> None:
+    github = NowhereInstalled(GitHubServer(), TokenAuth("t"), {})
+    with pytest.raises(NotInstalledError) as caught:
+        rest.write(github, REPOSITORY, "no x", "POST", "/labels", advice={"not found": "make it"})
+    assert caught.value.problem.advice == "install it"
+
+
 def test_a_write_is_sent_once() -> None:
-    with conversation(("POST /x", LOST, None)) as told:
+    with conversation(("POST /labels", LOST, None)) as told:
         with pytest.raises(GitHubError) as caught:
-            rest.write(told.github, REPOSITORY, "no x", "POST", "/x", {"a": 1})
+            rest.write(told.github, REPOSITORY, "no x", "POST", "/labels", LABEL)
         assert caught.value.uncertain
-        assert told.bodies("POST") == [{"a": 1}]
+        assert told.bodies("POST") == [LABEL]
         assert told.slept == []
 
 

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.clients.github import GitHubError
+from kalypso_actions.clients.github.merging import Merged, Refused, merge
+from tests.clients.github.answers import merged, pull
+from tests.clients.github.scripts import LOST, REPOSITORY, Step, conversation, refusal
+
+HEAD = "a" * 40
+GET = "GET /pulls/7"
+PUT = "PUT /pulls/7/merge"
+
+OPEN: Step = (GET, 200, pull())
+DONE: Step = (GET, 200, merged())
+MERGED: Step = (PUT, 200, {"sha": "e" * 40, "merged": True, "message": "Pull Request merged"})
+THINKING: Step = (
+    PUT,
+    405,
+    refusal("Base branch was modified. Review and try the merge again."),
+)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [OPEN, MERGED],
+        [DONE],
+        [OPEN, (PUT, LOST, None), DONE],
+        [OPEN, (PUT, 502, None), OPEN, MERGED],
+        # A proxy has delivered it twice: the second finds nothing to merge.
+        [OPEN, (PUT, 405, refusal("Pull Request is not mergeable")), DONE],
+        [OPEN, THINKING, OPEN, OPEN, MERGED],
+    ],
+)
+def test_it_is_merged_once(steps: list[Step]) -> None:
+    with conversation(*steps) as told:
+        assert merge(told.github, REPOSITORY, 7, head=HEAD) == Merged("e" * 40)
+
+
+@pytest.mark.parametrize("method", ["merge", "squash", "rebase"])
+def test_the_head_that_was_looked_at_is_named(method: str) -> None:
+    with conversation(OPEN, MERGED) as told:
+        merge(told.github, REPOSITORY, 7, head=HEAD, method=method)  # type: ignore[arg-type] # of a table
+        assert told.bodies("PUT") == [{"sha": HEAD, "merge_method": method}]
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (405, "At least 1 approving review is required by reviewers with write access."),
+        (405, "Merge commits are not allowed on this repository."),
+        (409, "Head branch was modified. Review and try the merge again."),
+        (422, "Repository rule violations found"),
+    ],
+)
+def test_what_github_refuses_is_a_value(status: int, message: str) -> None:
+    with conversation(OPEN, (PUT, status, refusal(message)), OPEN) as told:
+        assert merge(told.github, REPOSITORY, 7, head=HEAD) == Refused(message)
+
+
+def test_a_base_that_keeps_moving_is_refused_in_the_end() -> None:
+    with conversation(*[OPEN, THINKING, OPEN] * 4) as told:
+        found = merge(told.github, REPOSITORY, 7, head=HEAD)
+        assert told.slept == [1.0, 3.0, 10.0]
+    assert isinstance(found, Refused)
+
+
+def test_another_head_that_was_merged_is_not_ours() -> None:
+    with conversation((GET, 200, merged(head={**pull()["head"], "sha": "d" * 40}))) as told:
+        found = merge(told.github, REPOSITORY, 7, head=HEAD)
+    assert found == Refused(f"it was merged already, with its head at {'d' * 40}")
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [OPEN, (PUT, 403, refusal("Resource not accessible by integration"))],
+        [OPEN, *[(PUT, LOST, None), OPEN] * 3],
+    ],
+)
+def test_everything_else_is_an_error(steps: list[Step]) -> None:
+    with conversation(*steps) as told, pytest.raises(GitHubError, match="#7 cannot be merged"):
+        merge(told.github, REPOSITORY, 7, head=HEAD)

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from kalypso_actions.clients.github import GitHub, GitHubError, refs
+from tests.clients.github.scripts import LOST, REPOSITORY, VISIBLE, Step, conversation, refusal
+
+OLD, NEW, FOREIGN = "a" * 40, "b" * 40, "c" * 40
+GET = "GET /git/ref/heads/env/dev"
+PATH = "/git/refs/heads/env/dev"
+
+
+def at(commit: str) -> Step:
+    return (GET, 200, {"ref": "refs/heads/env/dev", "object": {"sha": commit, "type": "commit"}})
+
+
+NOWHERE: Step = (GET, 404, refusal("Not Found"))
+ABSENT = [NOWHERE, VISIBLE]
+WROTE = {"ref": "refs/heads/env/dev", "object": {"sha": NEW}}
+CREATED: Step = ("POST /git/refs", 201, WROTE)
+EXISTS: Step = ("POST /git/refs", 422, refusal("Reference already exists"))
+MOVED: Step = (f"PATCH {PATH}", 200, WROTE)
+DELETED: Step = (f"DELETE {PATH}", 204, None)
+
+
+@pytest.mark.parametrize(
+    ("steps", "outcome"),
+    [
+        ([at(NEW)], "unchanged"),
+        ([*ABSENT, CREATED], "created"),
+        ([*ABSENT, EXISTS, at(NEW)], "created"),
+        ([*ABSENT, ("POST /git/refs", LOST, None), at(NEW)], "created"),
+        ([*ABSENT, ("POST /git/refs", 500, None), NOWHERE, CREATED], "created"),
+    ],
+)
+def test_a_branch_is_created_once(steps: list[Step], outcome: str) -> None:
+    with conversation(*steps) as told:
+        assert refs.create(told.github, REPOSITORY, "env/dev", NEW) == outcome
+        assert all(
+            body == {"ref": "refs/heads/env/dev", "sha": NEW} for body in told.bodies("POST")
+        )
+
+
+@pytest.mark.parametrize(
+    ("steps", "outcome"),
+    [
+        ([at(NEW)], "unchanged"),
+        ([at(OLD), MOVED], "updated"),
+        ([at(OLD), (f"PATCH {PATH}", LOST, None), at(NEW)], "updated"),
+        ([at(OLD), (f"PATCH {PATH}", 502, None), at(OLD), MOVED], "updated"),
+        # A proxy has delivered it twice, and somebody else's push came in between.
+        (
+            [at(OLD), (f"PATCH {PATH}", 422, refusal("Update is not a fast forward")), at(NEW)],
+            "updated",
+        ),
+    ],
+)
+def test_a_branch_is_moved_once(steps: list[Step], outcome: str) -> None:
+    with conversation(*steps) as told:
+        assert refs.update(told.github, REPOSITORY, "env/dev", NEW, expected=OLD) == outcome
+        assert all(body == {"sha": NEW, "force": False} for body in told.bodies("PATCH"))
+
+
+@pytest.mark.parametrize(
+    ("steps", "outcome"),
+    [
+        (ABSENT, "unchanged"),
+        ([at(OLD), DELETED], "deleted"),
+        ([at(OLD), (f"DELETE {PATH}", LOST, None), NOWHERE], "deleted"),
+        ([at(OLD), (f"DELETE {PATH}", 502, None), at(OLD), DELETED], "deleted"),
+        (
+            [at(OLD), (f"DELETE {PATH}", 422, refusal("Reference does not exist")), NOWHERE],
+            "deleted",
+        ),
+    ],
+)
+def test_a_branch_is_deleted_once(steps: list[Step], outcome: str) -> None:
+    with conversation(*steps) as told:
+        assert refs.delete(told.github, REPOSITORY, "env/dev", expected=OLD) == outcome
+
+
+WRITES: Mapping[str, Callable[[GitHub], str]] = {
+    "create": lambda github: refs.create(github, REPOSITORY, "env/dev", NEW),
+    "update": lambda github: refs.update(github, REPOSITORY, "env/dev", NEW, expected=OLD),
+    "delete": lambda github: refs.delete(github, REPOSITORY, "env/dev", expected=OLD),
+}
+NOT_FORWARD: Step = (f"PATCH {PATH}", 422, refusal("Update is not a fast forward"))
+GONE: Step = (f"PATCH {PATH}", 422, refusal("Reference does not exist"))
+
+
+@pytest.mark.parametrize(
+    ("write", "steps", "head"),
+    [
+        ("create", [at(FOREIGN)], FOREIGN),
+        ("create", [*ABSENT, EXISTS, at(FOREIGN)], FOREIGN),
+        ("update", [at(FOREIGN)], FOREIGN),
+        ("update", ABSENT, None),
+        ("update", [at(OLD), NOT_FORWARD, at(FOREIGN)], FOREIGN),
+        ("update", [at(OLD), GONE, NOWHERE], None),
+        ("update", [at(OLD), (f"PATCH {PATH}", LOST, None), at(FOREIGN)], FOREIGN),
+        ("delete", [at(FOREIGN)], FOREIGN),
+    ],
+)
+def test_the_commit_of_somebody_else_stays(write: str, steps: list[Step], head: str | None) -> None:
+    with conversation(*steps) as told, pytest.raises(refs.RacedRefError) as caught:
+        WRITES[write](told.github)
+    assert caught.value.head == head
+    assert "run again" in caught.value.problem.advice
+
+
+@pytest.mark.parametrize(
+    ("message", "advice"),
+    [
+        ("Update is not a fast forward", "does not descend"),
+        ("Object does not exist", "push the commit"),
+        ("Cannot update this protected ref.", "pass the branch's rules"),
+    ],
+)
+def test_a_refusal_says_what_to_change(message: str, advice: str) -> None:
+    refused: Step = (f"PATCH {PATH}", 422, refusal(message))
+    with conversation(at(OLD), refused, at(OLD)) as told, pytest.raises(GitHubError) as caught:
+        refs.update(told.github, REPOSITORY, "env/dev", NEW, expected=OLD)
+    assert advice in caught.value.problem.advice
