@@ -94,7 +94,10 @@ class Azure:
         application = entra.Application(
             client_id=client_id or self.new_guid(),
             secrets=[secret] if secret else [],
-            federated=[entra.Federated(subject=subject) for subject in subjects],
+            federated=[
+                entra.Federated(subject=subject, issuer=github.issuer(self.world))
+                for subject in subjects
+            ],
         )
         self.applications[application.client_id] = application
         return application
@@ -170,7 +173,8 @@ class Azure:
 def quota_headers(remaining: int, resets_after: timedelta) -> dict[str, str]:
     """What every answer of Resource Graph tells of the principal's quota."""
     minutes, seconds = divmod(int(resets_after.total_seconds()), 60)
+    hours, minutes = divmod(minutes, 60)
     return {
         "x-ms-user-quota-remaining": str(remaining),
-        "x-ms-user-quota-resets-after": f"00:{minutes:02}:{seconds:02}",
+        "x-ms-user-quota-resets-after": f"{hours:02}:{minutes:02}:{seconds:02}",
     }

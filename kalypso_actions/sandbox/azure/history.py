@@ -32,7 +32,11 @@ class Repositories:
 
     def find(self, name: str) -> Repository | None:
         """By `owner/name`, or by the end of a URL in any form: it may name any host."""
-        return self._world.repository("/".join(repository_key(name).split("/")[-2:]))
+        try:
+            key = repository_key(name)
+        except ValueError:  # no URL at all, which no cluster can follow
+            return None
+        return self._world.repository("/".join(key.split("/")[-2:]))
 
     def heads(self, name: str, branch: str) -> list[Head]:
         """Where a branch stood, oldest first, by the pushes to it.

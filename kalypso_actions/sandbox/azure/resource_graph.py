@@ -93,8 +93,11 @@ def answer(
     if refusal:
         return refusal
     disturbance = azure.settings.next_disturbance()
-    if disturbance and disturbance.kind == "expired":
+    kind = disturbance.kind if disturbance else ""
+    if kind == "expired":
         return _unauthorized(access.expired(azure.world.now, azure.world.now), azure.tenant)
+    if kind == "forbidden":
+        return _forbidden(principal)
     allowed, headers = azure.use_quota(principal)
     headers["x-ms-request-id"] = azure.new_guid()
     try:
@@ -256,6 +259,17 @@ def _unauthorized(refusal: access.Refusal, tenant: str) -> Answer:
     )
     error = {"code": refusal.code, "message": refusal.message}
     return Answer(401, {"error": error}, {"WWW-Authenticate": challenge})
+
+
+def _forbidden(principal: str) -> Answer:
+    """Resource Manager's answer to a principal whose roles do not hold the action."""
+    message = (
+        f"The client '{principal}' with object id '{principal}' does not have authorization to "
+        "perform action 'Microsoft.ResourceGraph/resources/action' over scope "
+        "'/providers/Microsoft.ResourceGraph' or the scope is invalid. If access was recently "
+        "granted, please refresh your credentials."
+    )
+    return Answer(403, {"error": {"code": "AuthorizationFailed", "message": message}})
 
 
 def _refused(azure: Azure, error: RefusedQueryError, headers: Mapping[str, str]) -> Answer:

@@ -12,18 +12,21 @@ class _Settings(BaseModel):
 
 
 class Disturbance(_Settings):
-    """Something that happens to `count` queries (None: to all), after `skip` others.
+    """Something that happens to `count` queries, after `skip` others.
+
+    A `count` of 0 lasts until it is taken back.
 
     kind    `throttled`   429, with `retry_after` in a header if given, else with the quota's
                           headers alone
             `truncated`   a part of the rows, and no token for the others
-            `denied`      403, as for a scope that the principal may not read
+            `denied`      403 by Resource Graph, as for a scope that the principal may not read
+            `forbidden`   403 by Resource Manager, as for a principal that may not query at all
             `unseen`      no rows, as for a principal without any role: Azure calls it success
             `expired`     401, as for a token that has ended
     """
 
-    kind: Literal["throttled", "truncated", "denied", "unseen", "expired"]
-    count: int | None = Field(default=1, ge=1)
+    kind: Literal["throttled", "truncated", "denied", "forbidden", "unseen", "expired"]
+    count: int = Field(default=1, ge=0)
     skip: int = Field(default=0, ge=0)
     retry_after: int | None = None
 
@@ -31,7 +34,8 @@ class Disturbance(_Settings):
 class Settings(_Settings):
     """The limits of Azure, and the disturbances still to come.
 
-    quota, quota_window     queries of one principal in so many seconds; 0 for no limit
+    quota, quota_window     queries of one principal in so many seconds of the sandbox's clock;
+                            0 for no limit
     page_size               rows of an answer, whatever is asked for
     subscription_limit      subscriptions that a query over a tenant or a management group reads
     subscriptions           some that hold no cluster, beside those of the clusters

@@ -76,6 +76,14 @@ def azure(folder: Path, clock: Clock, *clusters: Cluster) -> Azure:
     return made
 
 
+def four_clusters(folder: Path, clock: Clock, other_subscription: str = "other") -> Azure:
+    """Clusters a to d, the last one in another subscription, with one commit to follow."""
+    ours = (cluster(name) for name in ("a", "b", "c"))
+    made = azure(folder, clock, *ours, cluster("d", subscription=other_subscription))
+    push(made.world, {"drone/a": "1"})
+    return made
+
+
 def push(
     made: World,
     files: Mapping[str, str | None],

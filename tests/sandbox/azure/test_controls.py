@@ -148,7 +148,7 @@ def test_disturbances_are_added_and_ended(made: Azure) -> None:
     made.put(cluster())
     asked = client(made)
     url = "/_sandbox/azure/disturbances"
-    added = asked.post(url, json={"kind": "unseen", "count": None})
+    added = asked.post(url, json={"kind": "unseen", "count": 0})
     assert (added.status_code, len(added.get_json()["disturbances"])) == (201, 1)
     assert names(ask(made)) == []
     assert asked.delete(url).status_code == 204

@@ -49,7 +49,9 @@ def test_a_repository_is_found_by_any_form_of_its_url(
     assert Repositories(made).heads(name, "dev") == [Head(commit, at(0))]
 
 
-@pytest.mark.parametrize("name", ["acme/other", "https://github.com/fleet", "", "oci://x"])
+@pytest.mark.parametrize(
+    "name", ["acme/other", "https://github.com/fleet", "", "oci://x", "http://[x"]
+)
 def test_what_is_not_here_has_no_heads(tmp_path: Path, clock: Clock, name: str) -> None:
     assert Repositories(azure(tmp_path, clock).world).heads(name, "dev") == []
 

@@ -109,6 +109,16 @@ def test_subjects(made: Azure) -> None:
         assert claims_of(made, job)["sub"] == subject
 
 
+def test_an_enterprise_server_speaks_for_itself(made: Azure) -> None:
+    made.world.flavour = "ghes"
+    made.world.server_url = "https://ghes.example"
+    job = Job("acme/fleet", "dev", immutable=True)
+    claims = claims_of(made, job)
+    assert (claims["iss"], claims["sub"]) == ("https://ghes.example/_services/token", SUBJECT)
+    value = assertion_of(made, job).get_json()["value"]
+    assert with_assertion(made, made.register(SUBJECT), value).status_code == 200
+
+
 def test_without_an_audience_it_is_the_owners_page(made: Azure) -> None:
     assert claims_of(made, DEV, "")["aud"] == "https://github.com/acme"
 

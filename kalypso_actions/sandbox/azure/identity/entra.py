@@ -10,7 +10,6 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from kalypso_actions.sandbox.azure.identity import jwt
-from kalypso_actions.sandbox.azure.identity.github import ISSUER
 from kalypso_actions.sandbox.endpoints import Answer
 
 JWT_BEARER: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -23,7 +22,7 @@ class Federated(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     subject: str
-    issuer: str = ISSUER
+    issuer: str
     audience: str = AUDIENCE
 
 

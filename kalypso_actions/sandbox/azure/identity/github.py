@@ -10,7 +10,7 @@ from kalypso_actions.sandbox.azure.clusters import UnknownNameError
 from kalypso_actions.sandbox.azure.identity import jwt
 from kalypso_actions.sandbox.world import Repository, World
 
-ISSUER: Final = "https://token.actions.githubusercontent.com"
+PUBLIC_ISSUER: Final = "https://token.actions.githubusercontent.com"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Job:
     """A job of a repository's workflow, and the token that it asks for assertions with.
 
     `immutable`: repositories made or renamed since July 2026 name their ids, so that nobody who
-    takes over a name takes over its rights (github.com only).
+    takes over a name takes over its rights (on github.com alone).
     """
 
     repository: str
@@ -28,11 +28,17 @@ class Job:
     token: str = field(default="", repr=False)
 
 
+def issuer(world: World) -> str:
+    """Whose word the assertions are; each GitHub Enterprise Server has its own."""
+    enterprise = world.flavour == "ghes"
+    return f"{world.server_url}/_services/token" if enterprise else PUBLIC_ISSUER
+
+
 def subject(world: World, job: Job) -> str:
     """Who a job is. Raises UnknownNameError for an unknown repository."""
     repository = _repository(world, job)
     name = repository.full_name
-    if job.immutable:
+    if job.immutable and world.flavour == "github.com":
         owner = world.account(repository.owner, "Organization")
         name = f"{repository.owner}@{owner.id}/{repository.name}@{repository.id}"
     role = f"environment:{job.environment}" if job.environment else f"ref:{job.ref}"
@@ -46,7 +52,7 @@ def assertion(
     repository = _repository(world, job)
     now = world.now
     claims = {
-        "iss": ISSUER,
+        "iss": issuer(world),
         "aud": audience or f"{world.server_url}/{repository.owner}",
         "sub": subject(world, job),
         "repository": repository.full_name,
