@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -58,7 +57,7 @@ def test_advice_belongs_to_the_words_of_github() -> None:
 
 
 class NowhereInstalled(GitHub):
-    def ask(self, repository: str, what: str, call: Callable[[], Any]) -> Any:
+    def ask(self, *_: Any, **__: Any) -> Any:
         raise NotInstalledError("not installed", None, "install it", reason="Not Found")
 
 
