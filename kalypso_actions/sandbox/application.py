@@ -15,7 +15,7 @@ from kalypso_actions.sandbox.endpoints import ENDPOINTS
 from kalypso_actions.sandbox.front import MOUNT, Act, Front, Place
 from kalypso_actions.sandbox.git_http import GitHttp, GitRequest
 from kalypso_actions.sandbox.rest import GRAPHQL, Note, RestRequest
-from kalypso_actions.sandbox.routing import Routes
+from kalypso_actions.sandbox.routing import Found, Routes, by_name
 from kalypso_actions.sandbox.server import HOST
 from kalypso_actions.sandbox.state import State
 
@@ -43,9 +43,11 @@ class Application:
             return Place(path, "git", self._by_git(asked))
         mounted = path.startswith(f"{MOUNT}/") or path == f"/api{GRAPHQL}"
         below = (GRAPHQL if path == f"/api{GRAPHQL}" else path.removeprefix(MOUNT)) or "/"
-        found = self._routes.find(request.method, below)
+        with self._state.lock:
+            named = by_name(self._state.world, below)
+        found = self._routes.find(request.method, named)
         template = found.endpoint.path if found else ""
-        return Place(below, template, self._by_rest(below, MOUNT if mounted else ""))
+        return Place(below, template, self._by_rest(below, found, MOUNT if mounted else ""))
 
     def _blueprint(self, request: Request) -> str:
         """The blueprint that Flask would hand the request to; "" for none."""
@@ -55,12 +57,11 @@ class Application:
             return ""
         return str(endpoint).partition(".")[0]
 
-    def _by_rest(self, path: str, mount: str) -> Act:
+    def _by_rest(self, path: str, found: Found | None, mount: str) -> Act:
         def act(request: Request, note: Note) -> Response:
             server_url = request.host_url.rstrip("/")
-            api_url = server_url + mount
             return RestRequest(
-                self._state, self._routes, request, path, api_url, server_url, note
+                self._state, request, path, found, server_url + mount, server_url, note
             ).answer()
 
         return act

@@ -11,6 +11,7 @@ from typing import TypeVar
 from urllib.parse import urlencode
 
 from kalypso_actions.sandbox.endpoints import Call
+from kalypso_actions.sandbox.routing import by_id
 
 T = TypeVar("T")
 
@@ -52,7 +53,8 @@ def _link(call: Call, wanted: Wanted, total: int) -> Mapping[str, str]:
         pages["first"] = 1
     if not pages:
         return {}
-    address = f"{call.api_url}{call.path}"
+    path = by_id(call.repository, call.path) if call.repository else call.path
+    address = f"{call.api_url}{path}"
     links = [
         f'<{address}?{urlencode({**call.query, "page": number})}>; rel="{relation}"'
         for relation, number in pages.items()

@@ -18,7 +18,7 @@ from werkzeug.wrappers import Request, Response
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError
 from kalypso_actions.sandbox.limits import Usage
 from kalypso_actions.sandbox.permissions import ANONYMOUS, accepted, allowed, visible
-from kalypso_actions.sandbox.routing import Found, Routes
+from kalypso_actions.sandbox.routing import Found, by_id
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.tokens import UNDECODABLE, authenticate
 from kalypso_actions.sandbox.world import Identity, Repository
@@ -53,12 +53,12 @@ class Note:
 
 @dataclass
 class RestRequest:
-    """One request on its way; `path` is as sent, below `api_url`."""
+    """One request on its way; `path` is as sent, below `api_url`, and `found` what it means."""
 
     state: State
-    routes: Routes
     request: Request
     path: str
+    found: Found | None
     api_url: str
     server_url: str
     note: Note
@@ -80,7 +80,7 @@ class RestRequest:
     def _answer(self) -> Answer:
         self._check_version()
         identity = self._identify()
-        found = self._find()
+        found = self._endpoint()
         self._check_kind(found, identity)
         repository = self._repository(found, identity)
         self._permit(found, identity, repository)
@@ -150,24 +150,14 @@ class RestRequest:
             self.headers["retry-after"] = "60"
             raise RefusedError(403, SECONDARY)
 
-    def _find(self) -> Found:
-        found = self.routes.find(self.request.method, self._path_by_name())
-        if found is None:
+    def _endpoint(self) -> Found:
+        if self.found is None:
             raise RefusedError(404, "Not Found")
-        self.note.permissions = found.endpoint.permissions
-        if found.endpoint.permissions:
-            self.headers["x-accepted-github-permissions"] = accepted(found.endpoint.permissions)
-        return found
-
-    def _path_by_name(self) -> str:
-        """`/repositories/{id}/…` is the repository's path, whatever it is called now."""
-        first, _, rest = self.path.removeprefix("/repositories/").partition("/")
-        if not self.path.startswith("/repositories/") or not first.isdigit():
-            return self.path
-        for repository in self.state.world.repositories.values():
-            if repository.id == int(first):
-                return f"/repos/{repository.full_name}" + (f"/{rest}" if rest else "")
-        return self.path
+        permissions = self.found.endpoint.permissions
+        self.note.permissions = permissions
+        if permissions:
+            self.headers["x-accepted-github-permissions"] = accepted(permissions)
+        return self.found
 
     def _check_kind(self, found: Found, identity: Identity) -> None:
         """An App asks about itself with its JWT, and about nothing else."""
@@ -195,14 +185,11 @@ class RestRequest:
         return repository
 
     def _redirect(self, found: Found, repository: Repository) -> None:
-        rest = self.path.split("/", 4)[4:]
-        url = "/".join([f"{self.api_url}/repositories/{repository.id}", *rest])
+        url = self.api_url + by_id(repository, self.path)
         if self.request.query_string:
             url += "?" + self.request.query_string.decode("latin-1")
         self.headers["location"] = url
-        if found.endpoint.writes:
-            raise MovedError(307, "Temporary Redirect", url)
-        raise MovedError(301, "Moved Permanently", url)
+        raise MovedError(307 if found.endpoint.writes else 301, "Moved Permanently", url)
 
     def _permit(self, found: Found, identity: Identity, repository: Repository | None) -> None:
         endpoint = found.endpoint

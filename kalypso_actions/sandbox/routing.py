@@ -9,9 +9,13 @@ from typing import Final
 from urllib.parse import unquote
 
 from kalypso_actions.sandbox.endpoints import Endpoint
+from kalypso_actions.sandbox.world import Repository, World
 
 WITH_SLASHES: Final = frozenset({"ref", "branch", "path", "basehead"})
 """Parameters that may go over several segments of a path."""
+
+BY_ID: Final = "/repositories/"
+"""Begins the paths that do not change when a repository gets another name."""
 
 PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
@@ -40,6 +44,23 @@ class Routes:
                 parameters = {name: unquote(text) for name, text in match.groupdict().items()}
                 return Found(endpoint, parameters)
         return None
+
+
+def by_name(world: World, path: str) -> str:
+    """A path with the repository's name, where it has its id: `/repositories/{id}/…`."""
+    number, _, rest = path.removeprefix(BY_ID).partition("/")
+    if path.startswith(BY_ID) and number.isdigit():
+        for repository in world.repositories.values():
+            if repository.id == int(number):
+                return f"/repos/{repository.full_name}" + (f"/{rest}" if rest else "")
+    return path
+
+
+def by_id(repository: Repository, path: str) -> str:
+    """A path with the repository's id, where it has a name: `/repos/{owner}/{repo}/…`."""
+    if not path.startswith("/repos/"):
+        return path
+    return "/".join([f"{BY_ID}{repository.id}", *path.split("/", 4)[4:]])
 
 
 def _exactness(endpoint: Endpoint) -> tuple[int, int]:
