@@ -32,6 +32,16 @@ EVERYTHING: Final[Permissions] = {
     "workflows": "write",
 }
 
+OF_JOB: Final[Permissions] = {
+    "actions": "write",
+    "contents": "write",
+    "issues": "write",
+    "metadata": "read",
+    "pull_requests": "write",
+    "statuses": "write",
+}
+"""What a job can ask for; workflows, variables and settings are not among it."""
+
 LOGINS: Final = {"user": "somebody", "actions": "github-actions[bot]"}
 LIFE: Final = timedelta(hours=1)
 """How long the tokens of jobs and installations are valid."""
@@ -125,16 +135,17 @@ class Contents:
         app_id: int = 0,
         expires_at: datetime | None = None,
     ) -> str:
-        """A token; without `permissions` it may do everything that the sandbox knows.
+        """A token; without `permissions` it may do everything that one of its kind may.
 
         That of a job or an installation is valid for an hour unless `expires_at` says otherwise.
         """
         with self.lock:
             app = self.world.apps.get(app_id)
+            everything = OF_JOB if kind == "actions" else EVERYTHING
             identity = Identity(
                 kind=kind,
                 login=login or (f"{app.slug}[bot]" if app else LOGINS.get(kind, "app[bot]")),
-                permissions=EVERYTHING if permissions is None else permissions,
+                permissions=everything if permissions is None else permissions,
                 owner=owner,
                 repositories=repositories,
                 app_id=app_id,

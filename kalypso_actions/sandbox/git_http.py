@@ -31,6 +31,9 @@ PATH: Final = re.compile(
 )
 RECEIVE: Final = "git-receive-pack"
 CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="GitHub"'}
+NOT_KNOWN: Final = (
+    "Invalid username or token. Password authentication is not supported for Git operations."
+)
 TEXT: Final = "text/plain; charset=utf-8"
 
 HEADERS: Final = {
@@ -166,9 +169,10 @@ def _permitted(world: World, asked: GitRequest, request: Request, note: Note) ->
     try:
         identity = authenticate(world, request.headers.get("Authorization", ""))
     except RefusedError as error:
-        message = "Invalid username or token. Password authentication is not supported for Git "
-        raise RefusedError(error.status, message + "operations.") from None
+        raise RefusedError(error.status, NOT_KNOWN) from None
     note.identity = identity
+    if identity.kind == "app":  # an App has no repositories; its installations' tokens do
+        raise RefusedError(401, NOT_KNOWN)
     repository = world.repository(f"{asked.owner}/{asked.name}")
     if not identity.login and (asked.writes or repository is None or repository.private):
         raise RefusedError(401, "Authentication is required.")
