@@ -15,6 +15,11 @@ from kalypso_actions.errors import UsageError
 CERTIFICATES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 """Files of trusted authorities; the first that is set counts."""
 
+LINK_LOCAL: Final = ("169.254.0.0/16", "fe80::/10")
+
+TIMEOUT: Final = (10.0, 60.0)
+"""Seconds to connect, and between two parts of an answer."""
+
 
 def trusted_certificates(environment: Mapping[str, str]) -> str | bool:
     """The file of trusted authorities; True are those that come with requests.
@@ -57,24 +62,24 @@ def proxies_for(url: str, environment: Mapping[str, str]) -> dict[str, str]:
     managed identities answer, is never asked through a proxy.
     """
     parts = urlsplit(url)
-    host = parts.hostname or ""
-    exceptions = _variable("no_proxy", environment).lower().split(",")
-    if _is_near(host) or any(_is_of(parts, one.strip()) for one in exceptions):
+    direct = [*LINK_LOCAL, *_variable("no_proxy", environment).lower().split(",")]
+    if is_loopback(url) or any(_is_of(parts, one.strip()) for one in direct):
         return {}
     proxy = _variable(f"{parts.scheme}_proxy", environment) or _variable("all_proxy", environment)
     return {parts.scheme: proxy} if proxy else {}
 
 
-def _variable(name: str, environment: Mapping[str, str]) -> str:
-    return environment.get(name, "") or environment.get(name.upper(), "")
-
-
-def _is_near(host: str) -> bool:
+def is_loopback(url: str) -> bool:
+    """Whether a URL's host is this machine itself."""
+    host = urlsplit(url).hostname or ""
     try:
-        address = ipaddress.ip_address(host)
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-    return address.is_loopback or address.is_link_local
+
+
+def _variable(name: str, environment: Mapping[str, str]) -> str:
+    return environment.get(name, "") or environment.get(name.upper(), "")
 
 
 def _is_of(url: SplitResult, exception: str) -> bool:

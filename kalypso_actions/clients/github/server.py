@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from kalypso_actions.clients.network import is_loopback
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 
 API_URL: Final = "https://api.github.com"
@@ -85,21 +85,13 @@ class GitHubServer:
         return parts.path.removeprefix(prefix).partition("/")[0] or None
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
 def _check(url: str, variable: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in PORTS or not parts.hostname or parts.query or parts.fragment:
         raise UsageError(f"{variable} is no URL of a server: it begins with https:// and a host")
     if parts.username is not None:
         raise UsageError(f"{variable} holds a user name", advice="give the token as an input")
-    if parts.scheme == "http" and not is_loopback(parts.hostname):
+    if parts.scheme == "http" and not is_loopback(url):
         raise UsageError(
             f"{variable} is not encrypted: http://{parts.hostname}",
             advice="use https; plain http is for servers on this machine",

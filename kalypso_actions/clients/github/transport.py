@@ -31,7 +31,7 @@ from kalypso_actions.clients.github.failures import lost
 from kalypso_actions.clients.github.patience import Patience
 from kalypso_actions.clients.github.quota import Quota
 from kalypso_actions.clients.github.server import GitHubServer
-from kalypso_actions.clients.network import Session
+from kalypso_actions.clients.network import TIMEOUT, Session
 
 log = logging.getLogger(__name__)
 
@@ -42,9 +42,6 @@ HEADERS: Final = {
     "User-Agent": f"kalypso-actions/{__version__}",
     "X-GitHub-Api-Version": API_VERSION,
 }
-
-TIMEOUT: Final = (10.0, 60.0)
-"""Seconds to connect, and between two parts of an answer; GitHub itself gives up after ten."""
 
 REDIRECTS: Final = 5
 

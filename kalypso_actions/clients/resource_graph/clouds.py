@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from kalypso_actions.clients.network import is_loopback
 from kalypso_actions.errors import UsageError
 
 CloudName = Literal["public", "usgov", "china"]
@@ -90,15 +90,6 @@ def cloud_of(name: CloudName, environment: Mapping[str, str]) -> Cloud:
         url = _address(ENDPOINT_VARIABLE, endpoint, loopback=True)
         cloud = replace(cloud, resource_manager=url)
     return cloud
-
-
-def is_loopback(url: str) -> bool:
-    """Whether a URL's host is this machine itself."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _address(variable: str, url: str, *, loopback: bool) -> str:

@@ -11,8 +11,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import requests
 
-from kalypso_actions.clients.resource_graph.clouds import is_loopback
-from kalypso_actions.clients.resource_graph.network import TIMEOUT, Session
+from kalypso_actions.clients.network import TIMEOUT, Session, is_loopback
 from kalypso_actions.clients.resource_graph.refusals import UNTRUSTED_CERTIFICATE
 from kalypso_actions.errors import KalypsoError
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from azure.core.pipeline.transport import RequestsTransport
 
-from kalypso_actions.clients.resource_graph.network import TIMEOUT, Session
+from kalypso_actions.clients.network import TIMEOUT, Session
 
 # Without a handler Python prints their warnings, which our errors repeat with advice.
 logging.getLogger("azure").addHandler(logging.NullHandler())

@@ -1,3 +1,5 @@
+"""Proxies and certificates are those of the given environment."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -5,8 +7,9 @@ from pathlib import Path
 import pytest
 import responses
 
-from kalypso_actions.clients.resource_graph.network import (
+from kalypso_actions.clients.network import (
     Session,
+    is_loopback,
     proxies_for,
     trusted_certificates,
 )
@@ -25,7 +28,15 @@ URL = "https://management.azure.com/providers"
         ({"HTTP_PROXY": PROXY}, URL, ""),
         ({"ALL_PROXY": PROXY}, URL, PROXY),
         ({"HTTPS_PROXY": PROXY, "NO_PROXY": "github.com,.azure.com"}, URL, ""),
+        ({"HTTPS_PROXY": PROXY, "NO_PROXY": "*.azure.com"}, URL, ""),
+        ({"HTTPS_PROXY": PROXY, "NO_PROXY": "Management.Azure.com"}, URL, ""),
         ({"HTTPS_PROXY": PROXY, "no_proxy": "*"}, URL, ""),
+        ({"HTTPS_PROXY": PROXY, "NO_PROXY": "management.azure.com:8443"}, URL, PROXY),
+        ({"HTTPS_PROXY": PROXY, "NO_PROXY": "ghe.test:8443"}, "https://ghe.test:8443/api", ""),
+        ({"HTTPS_PROXY": PROXY, "NO_PROXY": "nt.azure.com, ,."}, URL, PROXY),
+        ({"HTTP_PROXY": PROXY, "NO_PROXY": "10.0.0.0/8"}, "http://10.0.0.1/", ""),
+        ({"HTTP_PROXY": PROXY, "NO_PROXY": "10.0.0.0/8"}, "http://11.0.0.1/", PROXY),
+        ({"HTTPS_PROXY": PROXY, "NO_PROXY": "10.0.0.0/8,a/b"}, URL, PROXY),
         ({"HTTPS_PROXY": PROXY, "NO_PROXY": "azure.example"}, URL, PROXY),
         ({"HTTPS_PROXY": PROXY}, "https://127.0.0.1:8443/msi", ""),
         ({"HTTP_PROXY": PROXY}, "http://localhost:8080/msi", ""),
@@ -76,3 +87,22 @@ def test_the_given_environment_counts_and_nothing_else(
     assert sent.headers["Authorization"] == "Bearer ours"
     assert settings["proxies"] == {"https": PROXY}
     assert settings["verify"] == str(tmp_path / "given.pem")
+
+
+@pytest.mark.parametrize(
+    ("url", "here"),
+    [
+        ("http://127.0.0.1:8080/x", True),
+        ("http://127.1.2.3", True),
+        ("http://[::1]:8080", True),
+        ("http://localhost", True),
+        ("http://LOCALHOST/x", True),
+        ("http://localhost.evil.test", False),
+        ("http://127.0.0.1.evil.test", False),
+        ("http://127.0.0.1@evil.test", False),
+        ("http://10.0.0.1", False),
+        ("/x", False),
+    ],
+)
+def test_this_machine(url: str, here: bool) -> None:
+    assert is_loopback(url) == here
