@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import typer
-from pydantic import SecretStr
 
 from kalypso_actions.cli.options import with_options
 from kalypso_actions.cli.speaking import checked_inputs, print_json, show_calls, stderr
@@ -23,7 +22,7 @@ from kalypso_actions.commands.chain_session import ChainSession, Surroundings, c
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.chain import ChainInputs
-from kalypso_actions.inputs.reading import ACTION_INPUTS, collect_inputs
+from kalypso_actions.inputs.reading import ACTION_INPUTS, collect_inputs, secrets_of
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_documents import ChainDocument
 from kalypso_actions.report.documents import ProblemEntry
@@ -71,10 +70,8 @@ def _outcome(
     environment: Mapping[str, str],
     runner: Runner,
 ) -> Outcome:
-    for field in type(inputs).model_fields:
-        secret = getattr(inputs, field)
-        if isinstance(secret, SecretStr) and secret.get_secret_value():
-            runner.mask(secret.get_secret_value())
+    for secret in secrets_of(inputs):
+        runner.mask(secret)
     context = read_context(environment)
     with ProgressDisplay(stderr(), "rendering") as progress:
         around = Surroundings(

@@ -57,6 +57,7 @@ def local_session(progress: ProgressDisplay, *, verbose: bool) -> Session:
 
 def show_calls(*, verbose: bool) -> None:
     """With `verbose`, each program and API call goes to standard error, with its time."""
+    logging.getLogger("azure").addHandler(logging.NullHandler())  # its warnings are told as errors
     if verbose:
         logging.basicConfig(format="%(asctime)s %(message)s")
         # Ours alone: nobody has looked at what other libraries write.

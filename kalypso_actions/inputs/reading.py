@@ -8,8 +8,10 @@ the environment    secrets, for whoever runs a command outside of an action
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeVar
+
+from pydantic import SecretStr
 
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import ChainInputs
@@ -61,3 +63,30 @@ def _action_inputs(environment: Mapping[str, str]) -> dict[str, str]:
     if not isinstance(given, dict) or not all(isinstance(one, str) for one in given.values()):
         raise UsageError(f"{ACTION_INPUTS} is no JSON object of texts")
     return {name: value for name, value in given.items() if value}
+
+
+def secrets_of(inputs: ChainInputs) -> Iterator[str]:
+    """Every text of the inputs that nobody may see, the parts of compound ones besides.
+
+    A job hides a text only as a whole: of `host=user:token` and of a JSON object, what is secret
+    must be hidden by itself.
+    """
+    for name in type(inputs).model_fields:
+        value = getattr(inputs, name)
+        if isinstance(value, SecretStr) and value.get_secret_value():
+            yield value.get_secret_value()
+    for line in inputs.git_credentials.get_secret_value().splitlines():
+        yield line.partition("=")[2].partition(":")[2].strip()
+    credentials = getattr(inputs, "azure_credentials", None)
+    if isinstance(credentials, SecretStr):
+        yield from _values(credentials.get_secret_value(), "clientSecret")
+
+
+def _values(text: str, key: str) -> Iterator[str]:
+    """The text under a key of a JSON object; what is none says so later, where it is used."""
+    try:
+        value = json.loads(text).get(key) if text else None
+    except (ValueError, AttributeError):
+        value = None
+    if isinstance(value, str):
+        yield value

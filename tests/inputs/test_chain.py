@@ -17,7 +17,7 @@ from kalypso_actions.inputs.chain import (
     PollInputs,
     ScheduleInputs,
 )
-from kalypso_actions.inputs.reading import collect_inputs
+from kalypso_actions.inputs.reading import collect_inputs, secrets_of
 
 COMMIT = "a" * 40
 COMMANDS: tuple[type[ChainInputs], ...] = (
@@ -131,3 +131,19 @@ def test_no_secret_is_shown(model: type[ChainInputs]) -> None:
     assert {"token", "app-private-key", "git-credentials"} <= secrets.keys()
     inputs = model.model_validate(given | secrets)
     assert "s3cret" not in f"{inputs!r} {inputs} {inputs.model_dump_json()}"
+
+
+def test_parts_of_compound_secrets_are_secrets() -> None:
+    inputs = CheckPromoteInputs.model_validate(
+        {
+            **CHECK,
+            "token": "gh-1",
+            "git-credentials": "gitlab.example=bot:gl-2\n\n# none\n",
+            "azure-credentials": json.dumps({"clientId": "id", "clientSecret": "az-3"}),
+        }
+    )
+    found = set(secrets_of(inputs))
+    assert {"gh-1", "gl-2", "az-3"} <= found
+    assert "id" not in found
+    broken = CheckPromoteInputs.model_validate({**CHECK, "azure-credentials": "[1"})
+    assert list(secrets_of(broken)) == ["[1"]
