@@ -59,6 +59,11 @@ UNREACHABLE: Final = (
         "put its authority's certificate into the file that SSL_CERT_FILE names",
     ),
     (
+        r"from proxy after connect|connect tunnel failed|could not resolve proxy",
+        "the proxy does not let git through",
+        "check HTTPS_PROXY with its user and password, and NO_PROXY",
+    ),
+    (
         r"could not resolve host",
         "the server's name is not known",
         "check the URL, the network and the proxy",
@@ -172,7 +177,7 @@ UNWRITABLE: Final = (
 )
 """The more telling ones first: GitHub answers 403 for several of them."""
 
-REMOTE_LINE: Final = re.compile(r"^remote:[ \t]*(?:error:[ \t]*)?([^%\n]*[^%\s])$", re.MULTILINE)
+REMOTE_LINE: Final = re.compile(r"^remote:[ \t]*(?:error:[ \t]*)?([^%\n]*[^%\s])[ \t]*$", re.MULTILINE)
 """Progress is told in percent."""
 
 STATUS_LINE: Final = re.compile(r"^!\t.*\t\[.*?\](?: \((.*)\))?$", re.MULTILINE)

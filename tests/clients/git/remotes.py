@@ -30,8 +30,8 @@ def remotes(
 class Counting(Programs):
     """Programs that notes every call of git."""
 
-    def __init__(self) -> None:
-        super().__init__(programs()._environment)
+    def __init__(self, **variables: str) -> None:
+        super().__init__(programs(**variables)._environment)
         self.calls: list[list[str]] = []
         self.extras: list[dict[str, str]] = []
 

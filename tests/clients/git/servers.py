@@ -88,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_CONNECT(self) -> None:
         """What a proxy is asked for https; this one does not go anywhere."""
-        self.noted.requests.append((self.command, self.path, self.headers["Proxy-Authorization"]))
+        self.noted.requests.append((self.command, self.path, self.headers["Authorization"]))
         self._send(403, {}, b"")
 
     def _answer(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import example, given, settings
@@ -21,6 +22,7 @@ DATE = datetime(2026, 3, 1, 12, 30, 15, 999_999, tzinfo=UTC)
 
 Files = Mapping[str, bytes]
 Changes = Mapping[str, bytes | None]
+Content = TypeVar("Content")
 
 
 def committed(
@@ -63,7 +65,7 @@ def model(files: Files, changes: Changes) -> dict[str, bytes]:
     return result | {path: content for path, content in changes.items() if content is not None}
 
 
-def without_files_in_files(changes: dict[str, bytes | None]) -> dict[str, bytes | None]:
+def without_files_in_files(changes: dict[str, Content]) -> dict[str, Content]:
     written = [path for path, content in changes.items() if content is not None]
     return {
         path: content

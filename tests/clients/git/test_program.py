@@ -1,0 +1,122 @@
+"""What reaches git from the environment: certificates and proxies, and nothing else."""
+
+from __future__ import annotations
+
+import ipaddress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from kalypso_actions.errors import KalypsoError
+from tests.clients.git.remotes import Counting, bare, remotes
+from tests.clients.git.servers import serving
+from tests.git_repositories import programs
+
+HTTPS = frozenset({"https"})
+
+
+def certificate(folder: Path) -> Path:
+    """A self-signed certificate for 127.0.0.1 and its key, in one file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
+    now = datetime.now(UTC)
+    built = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
+            critical=False,
+        )
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    file = folder / "certificate.pem"
+    file.write_bytes(
+        built.public_bytes(serialization.Encoding.PEM)
+        + key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return file
+
+
+@pytest.mark.parametrize(
+    "variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"]
+)
+def test_certificates_of_a_private_authority(tmp_path: Path, variable: str) -> None:
+    _, head = bare(tmp_path)
+    file = certificate(tmp_path)
+    with serving(tmp_path / "srv", certificate=file) as server:
+        url = f"{server.url}/org/repo"
+        with remotes(programs(**{variable: str(file)}), protocols=HTTPS) as opened:
+            assert opened.heads(url, ["main"]) == {"main": head}
+        with (
+            remotes(programs(), protocols=HTTPS) as opened,
+            pytest.raises(KalypsoError, match="certificate is not trusted"),
+        ):
+            opened.heads(url, ["main"])
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"SSL_CERT_DIR": "{folder}"}, {"GIT_SSL_CAPATH": "{folder}"}),
+        ({"REQUESTS_CA_BUNDLE": "{folder}"}, {"GIT_SSL_CAPATH": "{folder}"}),
+        (
+            {"SSL_CERT_FILE": "/third", "CURL_CA_BUNDLE": "/second", "REQUESTS_CA_BUNDLE": "/1st"},
+            {"GIT_SSL_CAINFO": "/1st"},
+        ),
+        (
+            {"SSL_CERT_FILE": "/file", "SSL_CERT_DIR": "/folder"},
+            {"GIT_SSL_CAINFO": "/file", "GIT_SSL_CAPATH": "/folder"},
+        ),
+        ({"REQUESTS_CA_BUNDLE": ""}, {}),
+    ],
+)
+def test_which_certificates_git_is_given(
+    tmp_path: Path, variables: dict[str, str], expected: dict[str, str]
+) -> None:
+    path, _ = bare(tmp_path)
+    started = Counting(**{name: text.format(folder=tmp_path) for name, text in variables.items()})
+    with remotes(started) as opened:
+        opened.heads(str(path), ["main"])
+    given = {name: text for name, text in started.extras[0].items() if name.startswith("GIT_SSL_")}
+    assert given == {name: text.format(folder=tmp_path) for name, text in expected.items()}
+
+
+def test_proxies(tmp_path: Path) -> None:
+    _, head = bare(tmp_path)
+    with serving(tmp_path / "srv") as proxy:
+        started = programs(http_proxy=proxy.url)
+        with remotes(started) as opened:
+            assert opened.heads("http://nowhere.invalid/org/repo", ["main"]) == {"main": head}
+        started = programs(http_proxy=proxy.url, no_proxy="nowhere.invalid")
+        with remotes(started) as opened, pytest.raises(KalypsoError, match="name is not known"):
+            opened.heads("http://nowhere.invalid/org/repo", ["main"])
+
+
+def test_proxies_see_no_credential_of_a_repository(tmp_path: Path) -> None:
+    with serving(tmp_path) as proxy:
+        address = proxy.url.replace("http://", "http://me:s3cret@")
+        with (
+            remotes(
+                programs(HTTPS_PROXY=address),
+                protocols=HTTPS,
+                credentials=lambda _: "Bearer t0ken",
+            ) as opened,
+            pytest.raises(KalypsoError, match="the proxy does not let git through") as caught,
+        ):
+            opened.heads("https://nowhere.invalid/org/repo", ["main"])
+        assert proxy.requests == [("CONNECT", "nowhere.invalid:443", None)]
+    assert "s3cret" not in str(caught.value)

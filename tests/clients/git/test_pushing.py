@@ -1,0 +1,375 @@
+"""Branches are moved by compare-and-swap, and a push that was done is never done again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.git import RacedError, RemoteRepositories, Signature
+from kalypso_actions.errors import KalypsoError
+from tests.clients.git.remotes import Counting, bare, remotes
+from tests.clients.git.servers import PUSH, Fault, serving
+from tests.git_repositories import git, programs, repository
+
+READ = "/git-upload-pack"
+
+
+def made(opened: RemoteRepositories, url: str, parent: str | None, content: bytes = b"new") -> str:
+    return opened.commit(
+        url,
+        parent=parent,
+        changes={"deep/er/z.yaml": content, "y.yaml": None},
+        message="change",
+        author=Signature("n", "n@example.com"),
+        date=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+
+
+def head(path: Path, branch: str = "main") -> str:
+    return git(path, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", statuses=(0, 1))
+
+
+def add_commit(path: Path, branch: str = "main") -> str:
+    """Somebody else's commit on top of a branch of a bare repository."""
+    tree = f"refs/heads/{branch}^{{tree}}"
+    commit = git(path, "commit-tree", "-p", f"refs/heads/{branch}", "-m", "other", tree)
+    git(path, "update-ref", f"refs/heads/{branch}", commit)
+    return commit
+
+
+def updates(path: Path, branch: str = "main") -> int:
+    """How often a branch was changed since `core.logAllRefUpdates` is on."""
+    return len(git(path, "reflog", "show", branch).splitlines())
+
+
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+@pytest.mark.parametrize("serve_http", [False, True])
+def test_commit_goes_on_top_of_the_head(
+    tmp_path: Path, object_format: str, *, serve_http: bool
+) -> None:
+    path, before = bare(tmp_path, object_format=object_format)
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo" if serve_http else f"file://{path}"
+        fetched = opened.fetch(url, branch="main").commit
+        commit = made(opened, url, fetched)
+        reads = server.asked(READ)
+        assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+        assert head(path) == commit
+        assert git(path, "ls-tree", "-r", "--name-only", "main").split() == [
+            "deep/er/z.yaml",
+            "x.yaml",
+        ]
+        assert git(path, "fsck", "--strict", "--no-progress") == ""
+        assert server.asked(READ) == reads
+        assert server.asked(PUSH) == serve_http
+
+
+def test_a_branch_that_stands_there_already_is_unchanged(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    url = f"file://{path}"
+    with remotes() as opened:
+        commit = made(opened, url, before)
+        assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+        for expected in (before, commit, None, "1" * 40):
+            assert opened.push(url, commit, branch="main", expected=expected) == "unchanged"
+
+
+def test_new_branch_and_one_that_is_rewritten(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    url = f"file://{path}"
+    with remotes() as opened:
+        first = made(opened, url, before, b"1")
+        assert opened.push(url, first, branch="deep/new", expected=None) == "pushed"
+        second = made(opened, url, before, b"2")
+        assert opened.push(url, second, branch="deep/new", expected=first) == "pushed"
+        assert head(path, "deep/new") == second
+        orphan = made(opened, url, None)
+        assert opened.push(url, orphan, branch="deep/new", expected=second) == "pushed"
+        assert git(path, "rev-list", "--count", "deep/new") == "1"
+        assert head(path) == before
+
+
+@pytest.mark.parametrize("expected", [None, "old", "1" * 40])
+def test_branch_that_stands_elsewhere_is_left_alone(tmp_path: Path, expected: str | None) -> None:
+    path, before = bare(tmp_path)
+    now = add_commit(path)
+    url = f"file://{path}"
+    with remotes() as opened:
+        commit = made(opened, url, before)
+        with pytest.raises(RacedError, match=f"somebody else meanwhile: it stands at {now}") as it:
+            opened.push(
+                url, commit, branch="main", expected=before if expected == "old" else expected
+            )
+        assert it.value.head == now
+        with pytest.raises(RacedError, match="does not exist now") as it:
+            opened.push(url, commit, branch="gone", expected=before)
+        assert it.value.head is None
+    assert head(path) == now
+
+
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+@pytest.mark.parametrize("serve_http", [False, True])
+def test_parent_that_is_no_branchs_head_any_more(
+    tmp_path: Path, object_format: str, *, serve_http: bool
+) -> None:
+    """The commit is then sent without the files that the server has, none of which is here."""
+    path, before = bare(tmp_path, object_format=object_format)
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo" if serve_http else f"file://{path}"
+        commit = made(opened, url, before)
+        add_commit(path)
+        assert opened.push(url, commit, branch="new", expected=None) == "pushed"
+        assert git(path, "ls-tree", "-r", "--name-only", "new").split() == [
+            "deep/er/z.yaml",
+            "x.yaml",
+        ]
+        assert git(path, "fsck", "--strict", "--no-progress") == ""
+        git_dir = opened.fetch(url, commit=commit)._git_dir
+        known = git(git_dir, "cat-file", "--batch-check", "--batch-all-objects")
+        assert known.count(" blob ") == 1
+
+
+def test_parent_with_its_files_where_the_server_does_not_say_what_it_has(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        add_commit(path)
+        # The first question is where the branch stands, the second one is the negotiation.
+        server.faults += [Fault(READ, "meanwhile"), Fault(READ, "dropped")]
+        assert opened.push(url, commit, branch="new", expected=None) == "pushed"
+        assert server.faults == []
+    assert git(path, "show", "new:x.yaml") == "x"
+    assert git(path, "fsck", "--strict", "--no-progress") == ""
+
+
+def test_branch_at_a_commit_that_the_server_has(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    add_commit(path)
+    with remotes() as opened:
+        url = f"file://{path}"
+        assert opened.push(url, before, branch="old", expected=None) == "pushed"
+        assert head(path, "old") == before
+
+
+def test_push_whose_answer_is_lost_was_done(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    git(path, "config", "core.logAllRefUpdates", "always")
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.faults.append(Fault(PUSH, "lost"))
+        assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+        assert server.asked(PUSH) == 1
+    assert head(path) == commit
+    assert updates(path) == 1
+
+
+@pytest.mark.parametrize("end", [PUSH, "service=git-receive-pack"])
+def test_push_that_did_not_arrive_is_done_again(tmp_path: Path, end: str) -> None:
+    path, before = bare(tmp_path)
+    git(path, "config", "core.logAllRefUpdates", "always")
+    slept: list[float] = []
+    with serving(tmp_path / "srv") as server, remotes(sleep=slept.append) as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.faults += [Fault(end, "dropped"), Fault(end, "dropped")]
+        assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+    assert head(path) == commit
+    assert updates(path) == 1
+    assert slept == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503])
+def test_statuses_that_pass_are_tried_again(tmp_path: Path, status: int) -> None:
+    path, before = bare(tmp_path)
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.answers["/org/repo/info/refs?service=git-receive"] = [(status, {})] * 2
+        assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+    assert head(path) == commit
+
+
+def test_trying_again_has_an_end(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.faults += [Fault(PUSH, "dropped")] * 9
+        with pytest.raises(KalypsoError, match="'main' cannot be pushed"):
+            opened.push(url, commit, branch="main", expected=before)
+        assert server.asked(PUSH) == 4
+    assert head(path) == before
+
+
+def test_what_cannot_be_found_out_is_said(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.faults.append(Fault(PUSH, "lost"))
+        server.answers["/org/repo/info/refs?service=git-upload"] = [(503, {})] * 9
+        with pytest.raises(KalypsoError, match="whether the branch 'main' was pushed is not known"):
+            opened.push(url, commit, branch="main", expected=before)
+        server.answers.clear()
+        assert opened.push(url, commit, branch="main", expected=before) == "unchanged"
+    assert head(path) == commit
+
+
+@pytest.mark.parametrize("kind", ["dropped", "meanwhile", "lost"])
+def test_somebody_who_comes_first_wins(tmp_path: Path, kind: str) -> None:
+    path, before = bare(tmp_path)
+    landed: list[str] = []
+
+    def land() -> None:
+        landed.append(add_commit(path))
+
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.faults.append(Fault(PUSH, kind, land))  # type: ignore[arg-type]  # one of its words
+        with pytest.raises(RacedError) as caught:
+            opened.push(url, commit, branch="main", expected=before)
+        assert [caught.value.head] == landed
+        assert server.asked(PUSH) == 1
+    assert [head(path)] == landed
+
+
+def hook(path: Path, *said: str) -> None:
+    """A pre-receive hook that declines every push with these words."""
+    file = path / "hooks" / "pre-receive"
+    file.parent.mkdir(exist_ok=True)
+    lines = [f"echo '{line}' >&2" for line in said]
+    file.write_text("\n".join(["#!/bin/sh", *lines, "exit 1", ""]))
+    file.chmod(0o755)
+
+
+def test_refusal_says_what_the_server_says_and_is_not_repeated(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    hook(
+        path,
+        "error: GH006: Protected branch update failed for refs/heads/main.",
+        "error: Changes must be made through a pull request. s3cret",
+    )
+    with serving(tmp_path / "srv") as server:
+        with remotes(credentials=lambda _: "Bearer s3cret") as opened:
+            url = f"{server.url}/org/repo"
+            commit = made(opened, url, before)
+            with pytest.raises(KalypsoError, match="the branch is protected") as caught:
+                opened.push(url, commit, branch="main", expected=before)
+        assert server.asked(PUSH) == 1
+    assert "Changes must be made through a pull request. ***" in str(caught.value)
+    assert "bypass the protection" in caught.value.problem.advice
+    assert head(path) == before
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (401, "there is no valid credential for the repository"),
+        (403, "the credential may not write to the repository"),
+        (404, "the repository does not exist, or the credential may not see it"),
+    ],
+)
+def test_refused_before_anything_is_sent(tmp_path: Path, status: int, message: str) -> None:
+    _, before = bare(tmp_path)
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        start = "/org/repo/info/refs?service=git-receive"
+        server.answers[start] = [(status, {"WWW-Authenticate": "Basic"})] * 9
+        asked = len(server.requests)
+        with pytest.raises(KalypsoError, match=message):
+            opened.push(url, commit, branch="main", expected=before)
+        assert len(server.requests) == asked + 1
+
+
+def test_branch_that_is_checked_out(tmp_path: Path) -> None:
+    path = repository(tmp_path / "work")
+    with remotes() as opened:
+        commit = made(opened, str(path), None)
+        with pytest.raises(KalypsoError, match="the branch is checked out there"):
+            opened.push(str(path), commit, branch="main", expected=None)
+
+
+def test_renamed_repository_is_pushed_to(tmp_path: Path) -> None:
+    path, before = bare(tmp_path, "new/name")
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        target = f"{server.url}/new/name/info/refs?service=git-receive-pack"
+        server.answers["/old"] = [(301, {"Location": target})] * 9
+        url = f"{server.url}/old/name"
+        commit = made(opened, url, None)
+        assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+    assert head(path) == commit
+
+
+def test_every_call_gets_the_credential_of_its_time(tmp_path: Path) -> None:
+    _, before = bare(tmp_path)
+    tokens = iter(f"Bearer {number}" for number in range(99))
+    with serving(tmp_path / "srv") as server:
+        url = f"{server.url}/org/repo"
+        with remotes(credentials=lambda _: next(tokens)) as opened:
+            commit = made(opened, url, before)
+            server.faults.append(Fault(PUSH, "dropped"))
+            assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+        sent = dict.fromkeys(credential for _, _, credential in server.requests)
+    assert list(sent) == ["Bearer 0", "Bearer 1", "Bearer 2", "Bearer 3"]
+
+
+def test_the_users_configuration_of_pushes_is_not_used(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text(
+        "[push]\n\tgpgSign = true\n\tfollowTags = true\n\trecurseSubmodules = only\n"
+    )
+    with remotes(programs(HOME=str(home)), trust_user_config=True) as opened:
+        commit = made(opened, str(path), before)
+        assert opened.push(str(path), commit, branch="main", expected=before) == "pushed"
+    assert head(path) == commit
+
+
+def test_delete_branch(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    git(path, "branch", "old")
+    url = f"file://{path}"
+    with remotes() as opened:
+        with pytest.raises(RacedError, match=f"it stands at {before} now"):
+            opened.delete_branch(url, "old", "1" * 40)
+        assert opened.delete_branch(url, "old", before) == "deleted"
+        assert head(path, "old") == ""
+        assert opened.delete_branch(url, "old", before) == "unchanged"
+        with pytest.raises(KalypsoError, match="it is the repository's default branch"):
+            opened.delete_branch(url, "main", before)
+
+
+@pytest.mark.parametrize("kind", ["dropped", "lost"])
+def test_delete_branch_over_a_bad_line(tmp_path: Path, kind: str) -> None:
+    path, before = bare(tmp_path)
+    git(path, "branch", "old")
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        server.faults.append(Fault(PUSH, kind))  # type: ignore[arg-type]  # one of its words
+        assert opened.delete_branch(f"{server.url}/org/repo", "old", before) == "deleted"
+    assert head(path, "old") == ""
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda opened: opened.push("u", "1" * 40, branch="-x", expected=None), "name of a branch"),
+        (lambda opened: opened.push("u", "main", branch="x", expected=None), "not a commit id"),
+        (lambda opened: opened.push("u", "1" * 40, branch="x", expected="y"), "not a commit id"),
+        (lambda opened: opened.delete_branch("u", "x", "HEAD"), "not a commit id"),
+    ],
+)
+def test_what_is_refused_before_git_starts(
+    act: Callable[[RemoteRepositories], object], message: str
+) -> None:
+    started = Counting()
+    with remotes(started) as opened, pytest.raises(KalypsoError, match=message):
+        act(opened)
+    assert started.calls == []
