@@ -91,6 +91,7 @@ class Installations:
         self._locks: dict[str, threading.Lock] = {}
         self._ids: dict[str, int] = {}
         self._tokens: dict[str, _Token] = {}
+        self._absent: set[str] = set()
 
     def token(self, owner: str) -> str:
         """A token for the owner's repositories that is valid for a while yet.
@@ -101,6 +102,8 @@ class Installations:
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
+            if key in self._absent:
+                raise self._not_installed(owner)
             known = self._tokens.get(key)
             if known is None or known.expires - MARGIN <= self._now():
                 known = self._tokens[key] = self._new_token(owner)
@@ -179,13 +182,8 @@ class Installations:
                 reason=said,
             )
         if status == 404:
-            return NotInstalledError(
-                f"the GitHub App {self._app.app_id} is not installed for {owner}",
-                Location(owner),
-                f"install it for {owner} on the App's page, with the repositories that are used",
-                status=status,
-                reason=said,
-            )
+            self._absent.add(owner.lower())
+            return self._not_installed(owner)
         if status == 403 and "suspended" in said:
             return self._suspended(owner)
         found = refusal(error, owner, what, self._now())
@@ -194,6 +192,14 @@ class Installations:
         advice = "grant the App these permissions and repositories, and accept them where installed"
         return GitHubError(
             found.problem.message, Location(owner), advice, status=status, reason=said
+        )
+
+    def _not_installed(self, owner: str) -> NotInstalledError:
+        return NotInstalledError(
+            f"the GitHub App {self._app.app_id} is not installed for {owner}",
+            Location(owner),
+            f"install it for {owner} on the App's page, with the repositories that are used",
+            status=404,
         )
 
     def _suspended(self, owner: str) -> GitHubError:

@@ -20,7 +20,7 @@ from kalypso_actions.clients.github.exchange import LostError, RefusedError, Req
 from kalypso_actions.clients.github.quota import Quota
 from kalypso_actions.clients.github.refusals import GitHubError, refusal, unanswered, words
 from kalypso_actions.clients.github.requester import Requester
-from kalypso_actions.clients.github.server import GitHubServer
+from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
 from kalypso_actions.errors import Location, UsageError
 
@@ -109,6 +109,9 @@ class GitHub:
             raise refusal(error, repository, what, self._now()) from None
         except LostError as error:
             raise unanswered(error, repository, what) from None
+        except ForeignUrlError as error:
+            message, advice = f"{what}: {error.problem.message}", error.problem.advice
+            raise GitHubError(message, Location(repository), advice) from None
         except (GithubException, BadAttributeException) as error:
             message = f"{what}: the answer is not as PyGithub expects ({type(error).__name__})"
             raise GitHubError(message, Location(repository)) from error

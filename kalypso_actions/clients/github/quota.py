@@ -48,7 +48,8 @@ class Quota:
 
 def _line(account: str, resource: str, use: _Use) -> str:
     of = f" of {account}" if account else ""
-    line = f"GitHub API ({resource}{of}): {use.requests} requests"
+    requests = "1 request" if use.requests == 1 else f"{use.requests} requests"
+    line = f"GitHub API ({resource}{of}): {requests}"
     if use.remaining is None or use.limit is None:
         return line
     line += f", {use.remaining} of {use.limit} left"

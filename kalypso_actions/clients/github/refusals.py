@@ -64,6 +64,8 @@ ADVICE: Final = {
 
 FAILED: Final = "try again later; https://www.githubstatus.com tells of failures of github.com"
 
+LATER: Final = "try again in some minutes; other jobs of the same account use its limits up, too"
+
 
 def refusal(error: RefusedError, repository: str, what: str, now: datetime) -> GitHubError:
     """GitHub's answer as an error about `what` in a repository."""
@@ -71,7 +73,7 @@ def refusal(error: RefusedError, repository: str, what: str, now: datetime) -> G
     reason = words(answer.body) or f"it answered {answer.status}"
     if is_limited(answer):
         until = limited_until(answer.headers, now)
-        advice = f"try again after {until.astimezone(UTC):%H:%M} UTC" if until else FAILED
+        advice = f"try again after {until.astimezone(UTC):%H:%M} UTC" if until else LATER
     else:
         advice = advise(answer, reason)
     return GitHubError(

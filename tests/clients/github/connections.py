@@ -1,0 +1,118 @@
+"""Connections for tests: a clock that only waiting moves, and a server that does as it is told."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenAuth
+
+API = "https://api.github.com"
+REPOSITORY = f"{API}/repos/acme/fleet"
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TOKEN = "ghp_0123456789abcdefghij"
+
+
+@dataclass
+class Clock:
+    """Stands still but for those who wait."""
+
+    now: datetime = NOON
+    waits: list[float] = field(default_factory=list)
+
+    def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.now += timedelta(seconds=seconds)
+
+
+def connect(
+    clock: Clock | None = None,
+    *,
+    url: str = "",
+    auth: TokenAuth | AppAuth | None = None,
+    environment: Mapping[str, str] | None = None,
+    **more: Any,
+) -> GitHub:
+    """A connection to github.com, or to a server at `url`."""
+    clock = clock or Clock()
+    server = GitHubServer(url, url) if url else GitHubServer()
+    auth = auth or TokenAuth(TOKEN)
+    return GitHub(server, auth, environment or {}, clock.sleep, lambda: clock.now, **more)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer as it goes over the line; `cut` bytes of the promised body never come."""
+
+    status: int = 200
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cut: int = 0
+
+
+class Dropped:
+    """The connection ends without an answer."""
+
+
+@dataclass
+class Scripted:
+    """A server that gives these replies in their order; `{url}` in headers is its own URL."""
+
+    replies: list[Reply | Dropped]
+    url: str = ""
+    requests: list[str] = field(default_factory=list)
+    authorizations: list[str | None] = field(default_factory=list)
+
+
+@contextmanager
+def scripted(*replies: Reply | Dropped) -> Iterator[Scripted]:
+    script = Scripted(list(replies))
+    handler = type("Handler", (_Handler,), {"script": script})
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    script.url = f"http://127.0.0.1:{listener.server_address[1]}"
+    thread = threading.Thread(target=listener.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield script
+    finally:
+        listener.shutdown()
+        listener.server_close()
+        thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    script: Scripted
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def do_PATCH(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"] or 0))
+        self.script.requests.append(f"{self.command} {self.path}")
+        self.script.authorizations.append(self.headers["Authorization"])
+        reply = self.script.replies.pop(0)
+        self.close_connection = True
+        if isinstance(reply, Dropped):
+            return
+        body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value.format(url=self.script.url))
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: len(body) - reply.cut])

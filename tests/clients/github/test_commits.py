@@ -1,0 +1,144 @@
+"""Commits, comparisons of all their pages, and the pull requests of a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import responses
+from responses import matchers
+
+from kalypso_actions.clients.github import GitHubError, commits
+from kalypso_actions.model.github import Commit, Comparison
+from tests.clients.github.connections import REPOSITORY, connect
+
+
+def test_get() -> None:
+    answer = {
+        "sha": "c1",
+        "tree": {"sha": "t1"},
+        "parents": [{"sha": "c0"}, {"sha": "b0"}],
+        "message": "Promote\n\nto qa",
+    }
+    with responses.RequestsMock() as server:
+        server.get(f"{REPOSITORY}/git/commits/c1", json=answer)
+        found = commits.get(connect(), "acme/fleet", "c1")
+    assert found == Commit("c1", "t1", ("c0", "b0"), "Promote\n\nto qa")
+
+
+def test_get_of_an_unknown_commit() -> None:
+    with responses.RequestsMock() as server:
+        server.get(f"{REPOSITORY}/git/commits/c1", status=404, json={"message": "Not Found"})
+        with pytest.raises(GitHubError, match="the commit c1 cannot be read"):
+            commits.get(connect(), "acme/fleet", "c1")
+
+
+def page(
+    server: responses.RequestsMock, number: int, ids: Sequence[str], total: int, **more: Any
+) -> None:
+    answer = {
+        "status": "ahead",
+        "total_commits": total,
+        "merge_base_commit": {"sha": "base"},
+        "commits": [{"sha": one} for one in ids],
+        **more,
+    }
+    parameters = {"per_page": "100", "page": str(number)}
+    server.get(
+        f"{REPOSITORY}/compare/old...new",
+        json=answer,
+        match=[matchers.query_param_matcher(parameters)],
+    )
+
+
+def compare() -> Comparison:
+    return commits.compare(connect(), "acme/fleet", "old", "new")
+
+
+@pytest.mark.parametrize("relation", ["identical", "ahead", "behind", "diverged"])
+def test_relations(relation: str) -> None:
+    ids = ["c1"] if relation in {"ahead", "diverged"} else []
+    with responses.RequestsMock() as server:
+        page(server, 1, ids, len(ids), status=relation)
+        found = compare()
+    assert (found.relation, found.merge_base, found.commits) == (relation, "base", tuple(ids))
+
+
+@pytest.mark.parametrize("size", [100, 30, 250])
+def test_all_pages_whatever_their_size(size: int) -> None:
+    ids = [f"c{n}" for n in range(260)]
+    pages = [ids[start : start + size] for start in range(0, len(ids), size)]
+    with responses.RequestsMock() as server:
+        for number, some in enumerate(pages, start=1):
+            page(server, number, some, len(ids))
+        assert compare().commits == tuple(ids)
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [["c1"], []],  # GitHub ends before all are told
+        [["c1"], ["c1"], []],  # the same page twice
+        [["c1", "c2", "c3"], []],  # a branch moved meanwhile
+    ],
+)
+def test_an_incomplete_comparison_is_an_error(pages: Sequence[Sequence[str]]) -> None:
+    with responses.RequestsMock() as server:
+        for number, some in enumerate(pages, start=1):
+            page(server, number, some, 2)
+        with pytest.raises(GitHubError, match=r"cannot be compared: GitHub gives \d of 2 commits"):
+            compare()
+
+
+def test_branches_with_slashes_are_one_segment_each() -> None:
+    with responses.RequestsMock() as server:
+        server.get(
+            f"{REPOSITORY}/compare/env%2Fdev...env%2Fqa",
+            json={
+                "status": "identical",
+                "total_commits": 0,
+                "merge_base_commit": {"sha": "base"},
+                "commits": [],
+            },
+        )
+        commits.compare(connect(), "acme/fleet", "env/dev", "env/qa")
+        assert "/compare/env%2Fdev...env%2Fqa?" in str(server.calls[0].request.url)
+
+
+def pull(number: int) -> dict[str, object]:
+    end = {"ref": "dev", "sha": "abc", "repo": {"id": 1, "full_name": "acme/fleet"}}
+    return {
+        "number": number,
+        "html_url": f"https://github.com/acme/fleet/pull/{number}",
+        "title": "Promote",
+        "body": None,
+        "state": "closed",
+        "merged_at": "2026-03-01T12:00:00Z",
+        "merge_commit_sha": "m1",
+        "head": end,
+        "base": end,
+        "labels": [],
+        "user": {"login": "octocat"},
+    }
+
+
+def test_pull_requests_of_a_commit() -> None:
+    url = f"{REPOSITORY}/commits/c1/pulls"
+    with responses.RequestsMock() as server:
+        server.get(
+            url,
+            json=[pull(1)],
+            headers={"Link": f'<{url}?page=2&per_page=100>; rel="next"'},
+            match=[matchers.query_param_matcher({"per_page": "100"})],
+        )
+        server.get(
+            url,
+            json=[pull(2)],
+            match=[matchers.query_param_matcher({"per_page": "100", "page": "2"})],
+        )
+        found = commits.pull_requests_of(connect(), "acme/fleet", "c1")
+    assert [(one.number, one.merged, one.merge_commit) for one in found] == [
+        (1, True, "m1"),
+        (2, True, "m1"),
+    ]
