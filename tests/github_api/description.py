@@ -36,6 +36,20 @@ def check_answer(
     flavour: str = GITHUB,
 ) -> None:
     """An answer is one that the operation can give. `headers` have names in lower case."""
+    problems = answer_problems(method, template, status, body, headers, flavour=flavour)
+    _none(problems, f"{method} {template} is answered with {status}", body)
+
+
+def answer_problems(
+    method: str,
+    template: str,
+    status: int,
+    body: Json,
+    headers: Mapping[str, str] | None = None,
+    *,
+    flavour: str = GITHUB,
+) -> list[str]:
+    """What the description contradicts in an answer."""
     description = describe(flavour)
     answer = description.answer(method, template, status)
     problems = list(description.problems(answer, body))
@@ -43,7 +57,7 @@ def check_answer(
         if headers is not None and name.lower() in headers:
             text = headers[name.lower()]
             problems += description.problems_of_text(header["schema"], text, f"header {name}")
-    _none(problems, f"{method} {template} is answered with {status}", body)
+    return problems
 
 
 def check_request(

@@ -5,7 +5,8 @@ python -m tools.github_api.recordings    exit 1 where an answer has another shap
 What the recorded requests need (commits, issues, a renamed repository) is made before; then each
 is sent to the sandbox as it was sent to GitHub, and the two answers are compared field by field:
 status, fields and their kinds, headers, links between pages. `tools.github_api.explained` lists
-the differences that are meant, with their reasons.
+the differences that are meant, with their reasons. The recorded answers are held against GitHub's
+description too, so that our checks are no stricter than GitHub.
 """
 
 from __future__ import annotations

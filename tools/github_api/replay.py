@@ -11,6 +11,7 @@ import requests
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.endpoints import ENDPOINTS
 from kalypso_actions.sandbox.routing import Routes
+from tests.github_api.description import answer_problems
 from tools.github_api.shapes import differences, shape
 
 Json = Any
@@ -18,7 +19,7 @@ Json = Any
 OWNER: Final = "octokit-fixture-org"
 BY_ID: Final = "/repositories/1000"
 COMMIT: Final = re.compile(r"\b0{39}([12])\b")
-"""A commit's id in a recording: the first or the second."""
+"""A commit's id in a recording: the newest is the first."""
 
 LINK: Final = re.compile(r'<[^>]*?/(repositories|repos)/[^>?]*([^>]*)>; rel="(\w+)"')
 RENAMED: Final = "-newname"
@@ -57,20 +58,22 @@ class Replay:
             yield f"{method} {recorded['path']} is not answered"
             return
         answer = self._ask(method, path, recorded["body"])
+        place, body = f"{method} {template} {status}", recorded["response"] or None
+        for problem in answer_problems(method, template, status, body):
+            yield f"{place}: the description contradicts the recording: {problem}"
+        if answer.status_code != status:
+            yield f"{place}: has status {answer.status_code}"
+            return
         found = (
-            [f"has status {answer.status_code}"]
-            if answer.status_code != status
-            else [
-                *map(str, differences(shape(recorded["response"] or None), shape(_json(answer)))),
-                *_headers({*recorded["headers"]}, {name.lower() for name in answer.headers}),
-                *_links(recorded["headers"].get("link", ""), answer.headers.get("link", "")),
-            ]
+            *map(str, differences(shape(body), shape(_json(answer)))),
+            *_headers({*recorded["headers"]}, {name.lower() for name in answer.headers}),
+            *_links(recorded["headers"].get("link", ""), answer.headers.get("link", "")),
         )
-        yield from (f"{method} {template} {status}: {one}" for one in found)
+        yield from (f"{place}: {one}" for one in found)
 
     def _here(self, path: str) -> str:
         """A recorded path with the sandbox's ids."""
-        path = COMMIT.sub(lambda match: self._commits[int(match[1]) - 1], path)
+        path = COMMIT.sub(lambda match: self._commits[-int(match[1])], path)
         return path.replace(BY_ID, f"/repositories/{self._id}")
 
     def _template(self, method: str, path: str) -> str:
