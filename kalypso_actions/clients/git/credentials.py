@@ -18,6 +18,8 @@ It is asked before every call, so that a token which was renewed meanwhile is us
 
 NAME: Final = "git-credentials"
 
+SHORTEST_SECRET: Final = 8
+
 
 def no_credential(_: str) -> str:
     """Everything is public."""
@@ -30,14 +32,17 @@ def basic(user: str, token: str) -> str:
 
 
 def without_credential(text: str, header: str) -> str:
-    """`text` without the credential of a header's value, in whatever form it stands there."""
+    """`text` without the credential of a header's value, in whatever form it stands there.
+
+    What is too short for a token would be found in any text.
+    """
     scheme, _, credential = header.partition(" ")
-    if not credential:
-        return text
-    text = text.replace(credential, "***")
+    secrets = [credential]
     if scheme == "Basic":
-        _, _, token = base64.b64decode(credential).decode("utf-8", "replace").partition(":")
-        text = text.replace(token, "***") if token else text
+        secrets.append(base64.b64decode(credential).decode("utf-8", "replace").partition(":")[2])
+    for secret in secrets:
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, "***")
     return text
 
 

@@ -24,7 +24,8 @@ RATE_LIMIT: Final = re.compile(r"rate limit", re.IGNORECASE)
 
 RACED: Final = re.compile(
     r"stale info|cannot lock ref|failed to (lock|update ref)|incorrect old value"
-    r"|reference already exists|internal server error|fatal error in commit_refs",
+    r"|reference already exists|internal server error|fatal error in commit_refs"
+    r"|failed to report status",
     re.IGNORECASE,
 )
 """Another push was just under way; what became of it, the server knows a moment later."""
@@ -177,10 +178,14 @@ UNWRITABLE: Final = (
 )
 """The more telling ones first: GitHub answers 403 for several of them."""
 
-REMOTE_LINE: Final = re.compile(r"^remote:[ \t]*(?:error:[ \t]*)?([^%\n]*[^%\s])[ \t]*$", re.MULTILINE)
+REMOTE_LINE: Final = re.compile(
+    r"^remote:[ \t]*(?:error:[ \t]*)?([^%\n]*[^%\s])[ \t]*$", re.MULTILINE
+)
 """Progress is told in percent."""
 
-STATUS_LINE: Final = re.compile(r"^!\t.*\t\[.*?\](?: \((.*)\))?$", re.MULTILINE)
+REJECTED: Final = re.compile(r"^!\t.*\t\[(?:remote )?rejected\](?: \((.*)\))?$", re.MULTILINE)
+"""The line for a branch that was not changed; `[remote failure]` would leave it open."""
+
 MAX_WORDS: Final = 500
 
 
@@ -209,7 +214,7 @@ def redirect_target(error: ProcessError) -> str:
 
 def is_rejected(error: ProcessError) -> bool:
     """Whether a push says itself that the branch was not changed."""
-    return STATUS_LINE.search(_said(error)) is not None or ABSENT in error.words
+    return REJECTED.search(_said(error)) is not None or ABSENT in error.words
 
 
 def lacks_objects(error: ProcessError) -> bool:
@@ -236,7 +241,7 @@ def clear_push_refusal(error: ProcessError, url: str, branch: str) -> KalypsoErr
 def push_failure(error: ProcessError, url: str, branch: str) -> KalypsoError:
     """The error for a push that failed in another way."""
     known = _known(UNREACHABLE, error.words.replace(url, "").replace(f"refs/heads/{branch}", ""))
-    status = STATUS_LINE.search(_said(error))
+    status = REJECTED.search(_said(error))
     reason = (status[1] if status else "") or error.problem.message
     message, advice = known or (reason, error.problem.advice)
     return _push_error(message, advice, error, url, branch)

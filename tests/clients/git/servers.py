@@ -19,6 +19,8 @@ from tests.git_repositories import ENVIRONMENT
 PUSH = "/git-receive-pack"
 """The end of the path of the request that pushes."""
 
+FaultKind = Literal["dropped", "lost", "cut", "meanwhile"]
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -26,11 +28,12 @@ class Fault:
 
     dropped     the connection is closed before anything is done
     lost        it is closed when everything is done
+    cut         it is closed when half of the answer is sent
     meanwhile   `act` is called before the request is done
     """
 
     end: str
-    kind: Literal["dropped", "lost", "meanwhile"]
+    kind: FaultKind
     act: Callable[[], object] = lambda: None
 
 
@@ -104,12 +107,14 @@ class _Handler(BaseHTTPRequestHandler):
         if fault:
             self.noted.faults.remove(fault)
             fault.act()
-        if fault is None or fault.kind != "dropped":
-            answer = self._backend(parts.path, parts.query, body)
-        if fault is None or fault.kind == "meanwhile":
-            self._send(*answer)
-        else:
+        if fault and fault.kind == "dropped":
             self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        answer = self._backend(parts.path, parts.query, body)
+        if fault and fault.kind == "lost":
+            self.connection.shutdown(socket.SHUT_RDWR)
+        else:
+            self._send(*answer, cut=fault is not None and fault.kind == "cut")
 
     def _body(self) -> bytes:
         if self.headers["Transfer-Encoding"] != "chunked":
@@ -141,10 +146,12 @@ class _Handler(BaseHTTPRequestHandler):
         headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
         return int(headers.pop("Status", "200").split()[0]), headers, content
 
-    def _send(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
+    def _send(
+        self, status: int, headers: Mapping[str, str], content: bytes, *, cut: bool = False
+    ) -> None:
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        self.wfile.write(content[: len(content) // 2] if cut else content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 
 from kalypso_actions.clients.git import RacedError, RemoteRepositories, Signature
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.object_ids import blob_id
 from tests.clients.git.remotes import Counting, bare, remotes
-from tests.clients.git.servers import PUSH, Fault, serving
+from tests.clients.git.servers import PUSH, Fault, FaultKind, serving
 from tests.git_repositories import git, programs, repository
 
 READ = "/git-upload-pack"
@@ -117,7 +119,7 @@ def test_parent_that_is_no_branchs_head_any_more(
 ) -> None:
     """The commit is then sent without the files that the server has, none of which is here."""
     path, before = bare(tmp_path, object_format=object_format)
-    with serving(tmp_path / "srv") as server, remotes() as opened:
+    with serving(tmp_path / "srv") as server, remotes(credentials=lambda _: "Bearer t") as opened:
         url = f"{server.url}/org/repo" if serve_http else f"file://{path}"
         commit = made(opened, url, before)
         add_commit(path)
@@ -130,6 +132,7 @@ def test_parent_that_is_no_branchs_head_any_more(
         git_dir = opened.fetch(url, commit=commit)._git_dir
         known = git(git_dir, "cat-file", "--batch-check", "--batch-all-objects")
         assert known.count(" blob ") == 1
+    assert {credential for _, _, credential in server.requests} <= {"Bearer t"}
 
 
 def test_parent_with_its_files_where_the_server_does_not_say_what_it_has(tmp_path: Path) -> None:
@@ -146,6 +149,16 @@ def test_parent_with_its_files_where_the_server_does_not_say_what_it_has(tmp_pat
     assert git(path, "fsck", "--strict", "--no-progress") == ""
 
 
+def test_push_of_more_than_git_sends_at_once(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    content = random.Random(1).randbytes(3 << 20)
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before, content)
+        assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+    assert git(path, "rev-parse", "main:deep/er/z.yaml") == blob_id(content)
+
+
 def test_branch_at_a_commit_that_the_server_has(tmp_path: Path) -> None:
     path, before = bare(tmp_path)
     add_commit(path)
@@ -155,13 +168,14 @@ def test_branch_at_a_commit_that_the_server_has(tmp_path: Path) -> None:
         assert head(path, "old") == before
 
 
-def test_push_whose_answer_is_lost_was_done(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["lost", "cut"])
+def test_push_whose_answer_is_lost_was_done(tmp_path: Path, kind: FaultKind) -> None:
     path, before = bare(tmp_path)
     git(path, "config", "core.logAllRefUpdates", "always")
     with serving(tmp_path / "srv") as server, remotes() as opened:
         url = f"{server.url}/org/repo"
         commit = made(opened, url, before)
-        server.faults.append(Fault(PUSH, "lost"))
+        server.faults.append(Fault(PUSH, kind))
         assert opened.push(url, commit, branch="main", expected=before) == "pushed"
         assert server.asked(PUSH) == 1
     assert head(path) == commit
@@ -220,8 +234,8 @@ def test_what_cannot_be_found_out_is_said(tmp_path: Path) -> None:
     assert head(path) == commit
 
 
-@pytest.mark.parametrize("kind", ["dropped", "meanwhile", "lost"])
-def test_somebody_who_comes_first_wins(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["dropped", "meanwhile", "lost", "cut"])
+def test_somebody_who_comes_first_wins(tmp_path: Path, kind: FaultKind) -> None:
     path, before = bare(tmp_path)
     landed: list[str] = []
 
@@ -231,7 +245,7 @@ def test_somebody_who_comes_first_wins(tmp_path: Path, kind: str) -> None:
     with serving(tmp_path / "srv") as server, remotes() as opened:
         url = f"{server.url}/org/repo"
         commit = made(opened, url, before)
-        server.faults.append(Fault(PUSH, kind, land))  # type: ignore[arg-type]  # one of its words
+        server.faults.append(Fault(PUSH, kind, land))
         with pytest.raises(RacedError) as caught:
             opened.push(url, commit, branch="main", expected=before)
         assert [caught.value.head] == landed
@@ -253,10 +267,10 @@ def test_refusal_says_what_the_server_says_and_is_not_repeated(tmp_path: Path) -
     hook(
         path,
         "error: GH006: Protected branch update failed for refs/heads/main.",
-        "error: Changes must be made through a pull request. s3cret",
+        "error: Changes must be made through a pull request. long-s3cret",
     )
     with serving(tmp_path / "srv") as server:
-        with remotes(credentials=lambda _: "Bearer s3cret") as opened:
+        with remotes(credentials=lambda _: "Bearer long-s3cret") as opened:
             url = f"{server.url}/org/repo"
             commit = made(opened, url, before)
             with pytest.raises(KalypsoError, match="the branch is protected") as caught:
@@ -347,12 +361,12 @@ def test_delete_branch(tmp_path: Path) -> None:
             opened.delete_branch(url, "main", before)
 
 
-@pytest.mark.parametrize("kind", ["dropped", "lost"])
-def test_delete_branch_over_a_bad_line(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["dropped", "lost", "cut"])
+def test_delete_branch_over_a_bad_line(tmp_path: Path, kind: FaultKind) -> None:
     path, before = bare(tmp_path)
     git(path, "branch", "old")
     with serving(tmp_path / "srv") as server, remotes() as opened:
-        server.faults.append(Fault(PUSH, kind))  # type: ignore[arg-type]  # one of its words
+        server.faults.append(Fault(PUSH, kind))
         assert opened.delete_branch(f"{server.url}/org/repo", "old", before) == "deleted"
     assert head(path, "old") == ""
 

@@ -148,6 +148,7 @@ def test_pushes_that_the_server_does_not_want(
         (failed("fatal: the remote end hung up unexpectedly"), True),
         (failed("fatal: something new"), False),
         (failed("", "something new"), False),
+        (failed("! [remote failure] x -> x (remote failed to report status)"), True),
     ],
 )
 def test_pushes_of_which_it_is_not_certain(error: ProcessError, *, later: bool) -> None:
@@ -159,6 +160,8 @@ def test_only_a_line_for_the_branch_says_that_nothing_was_done() -> None:
     assert is_rejected(failed("", "something new"))
     assert is_rejected(failed("error: unable to delete 'x': remote ref does not exist"))
     assert not is_rejected(failed("fatal: the remote end hung up unexpectedly"))
+    unknown = b"!\tx:refs/heads/x\t[remote failure] (remote failed to report status)\n"
+    assert not is_rejected(ProcessError("git: x", words="x", output=unknown))
 
 
 def test_other_failures_of_a_push() -> None:
