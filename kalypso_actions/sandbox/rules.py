@@ -14,7 +14,10 @@ WORKFLOWS: Final = ".github/workflows/"
 
 
 def of_branch(repository: Repository, branch: str) -> Sequence[BranchRule]:
-    """The rules whose pattern matches: `*` stays within a part of the name, `**` does not."""
+    """The rules whose pattern matches.
+
+    `*` stays within a part of the name, `**/` stands for any number of parts.
+    """
     parts = branch.split("/")
     return [rule for rule in repository.rules if _matches(parts, rule.pattern.split("/"))]
 
@@ -146,6 +149,6 @@ def _context_refusals(repository: Repository, rule: BranchRule, commit: str) -> 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     if not pattern or not parts:
         return not pattern and not parts
-    if pattern[0] == "**":
+    if pattern[0] == "**" and pattern[1:]:
         return _matches(parts, pattern[1:]) or _matches(parts[1:], pattern)
     return fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])

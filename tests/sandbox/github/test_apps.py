@@ -1,0 +1,111 @@
+"""GitHub Apps: where they are installed, and what their tokens are made for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jwt
+import pytest
+
+from kalypso_actions.sandbox.world import Permissions
+from tests.sandbox.github.hub import NOW, Hub
+
+GRANTED: Permissions = {"contents": "write", "issues": "read"}
+
+
+class Asked:
+    """An App that acme has, for some of its repositories or all."""
+
+    def __init__(self, github: Hub, repositories: list[str] | None = None) -> None:
+        self.github = github
+        github.sandbox.create_repository("acme/other")
+        github.sandbox.create_repository("other/fleet")
+        self.id, key = github.sandbox.create_app("acme", GRANTED, repositories=repositories)
+        seconds = int(NOW.timestamp())
+        claims = {"iat": seconds - 5, "exp": seconds + 300, "iss": str(self.id)}
+        self.jwt = jwt.encode(claims, key, algorithm="RS256")
+
+    def made(self, method: str, path: str, body: Any = None) -> Any:
+        return self.github.made(method, path, body, token=self.jwt)
+
+    def refused(self, method: str, path: str, body: Any = None) -> str:
+        return self.github.refused(method, path, body, token=self.jwt)
+
+    @property
+    def tokens(self) -> str:
+        number = self.made("GET", "/orgs/acme/installation")["id"]
+        return f"/app/installations/{number}/access_tokens"
+
+
+def test_an_app_is_found_by_its_accounts_and_repositories(github: Hub) -> None:
+    app = Asked(github, ["acme/fleet"])
+    installation = app.made("GET", "/orgs/ACME/installation")
+    assert installation["repository_selection"] == "selected"
+    assert app.made("GET", "/users/acme/installation") == installation
+    assert app.made("GET", "/repos/acme/fleet/installation") == installation
+    assert app.made("GET", "/app/installations") == [installation]
+    assert app.made("GET", "/app")["id"] == installation["app_id"] == app.id
+    for path in ("/orgs/other/installation", "/repos/acme/other/installation"):
+        assert app.refused("GET", path) == "404 Not Found"
+
+
+def test_a_token_for_everything(github: Hub) -> None:
+    app = Asked(github)
+    told = app.made("POST", app.tokens)
+    assert told["permissions"] == {"contents": "write", "issues": "read", "metadata": "read"}
+    assert (told["expires_at"], told["repository_selection"]) == ("2026-03-01T13:00:00Z", "all")
+    listed = github.made("GET", "/installation/repositories", token=told["token"])
+    assert [one["full_name"] for one in listed["repositories"]] == ["acme/fleet", "acme/other"]
+
+
+def test_a_token_for_a_part(github: Hub) -> None:
+    app = Asked(github)
+    body = {"repositories": ["Fleet"], "permissions": {"contents": "read"}}
+    told = app.made("POST", app.tokens, body)
+    assert told["permissions"] == {"contents": "read", "metadata": "read"}
+    assert [one["full_name"] for one in told["repositories"]] == ["acme/fleet"]
+    token = told["token"]
+    listed = github.made("GET", "/installation/repositories", token=token)
+    assert (listed["total_count"], listed["repository_selection"]) == (1, "selected")
+    assert github.refused("GET", "/repos/acme/other", token=token) == "404 Not Found"
+    ref = {"ref": "refs/heads/a", "sha": github.root}
+    assert github.refused("POST", "git/refs", ref, token=token).startswith("403 Resource not")
+    number = github.repository.id
+    assert app.made("POST", app.tokens, {"repository_ids": [number]})["repositories"]
+
+
+def test_what_an_app_does_is_done_by_its_bot(github: Hub) -> None:
+    app = Asked(github)
+    token = app.made("POST", app.tokens)["token"]
+    github.made("POST", "git/refs", {"ref": "refs/heads/a", "sha": github.root}, token=token)
+    event = github.events("push")[-1]
+    assert (event.actor, event.starts_workflows) == ("kalypso[bot]", True)
+    assert event.payload["sender"]["type"] == "Bot"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"permissions": {"issues": "write"}}, "422 The permissions requested are not granted"),
+        ({"permissions": {"actions": "read"}}, "422 The permissions requested are not granted"),
+        ({"repositories": ["other"]}, "422 There is at least one repository that does not exist"),
+        ({"repositories": ["nowhere"]}, "422 There is at least one repository that does not"),
+        ({"repository_ids": [1]}, "422 There is at least one repository that does not exist"),
+    ],
+)
+def test_a_token_for_more_than_was_granted(github: Hub, body: dict[str, Any], reason: str) -> None:
+    app = Asked(github, ["acme/fleet"])
+    assert app.refused("POST", app.tokens, body).startswith(reason)
+
+
+def test_a_suspended_installation_gets_no_token(github: Hub) -> None:
+    app = Asked(github)
+    path = app.tokens
+    github.sandbox.world.apps[app.id].installations["acme"].suspended = True
+    assert app.refused("POST", path) == "403 This installation has been suspended"
+    assert app.refused("POST", "/app/installations/1/access_tokens") == "404 Not Found"
+
+
+def test_a_person_has_no_installation(github: Hub) -> None:
+    refused = github.refused("GET", "/installation/repositories")
+    assert refused.startswith("403 You must authenticate with an installation access token")

@@ -1,0 +1,135 @@
+"""GraphQL: heads and folders of many repositories, and what is told beside the data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import graphql
+import pytest
+
+from kalypso_actions.sandbox.github.graphql.schema import SCHEMA
+from tests.sandbox.github.hub import Hub
+
+GITHUBS = Path(__file__).parents[2] / "github_api" / "schema.graphql"
+
+HEADS = """
+query ($name: String!, $ref: String!, $path: String!) {
+  a: repository(owner: "acme", name: $name) { ...Head }
+  b: repository(owner: "acme", name: "nowhere") { ...Head }
+  rateLimit { cost remaining resetAt }
+}
+fragment Head on Repository {
+  ref(qualifiedName: $ref) {
+    name
+    prefix
+    target { oid ... on Commit { messageHeadline tree { oid } } }
+  }
+  object(expression: $path) { __typename oid }
+}
+"""
+
+
+def asked(github: Hub, query: str, token: str = "", **variables: str) -> Any:
+    body = {"query": query, "variables": variables}
+    return github.made("POST", "/graphql", body, token=token)
+
+
+def test_one_faulty_repository_hides_no_other(github: Hub) -> None:
+    commit = github.commit("main", {"apps/a.yaml": "1"})
+    told = asked(github, HEADS, name="fleet", ref="refs/heads/main", path="main:apps")
+    assert told["data"]["a"] == {
+        "ref": {
+            "name": "main",
+            "prefix": "refs/heads/",
+            "target": {
+                "oid": commit,
+                "messageHeadline": "Change",
+                "tree": {"oid": github.git.tree_id("main", "")},
+            },
+        },
+        "object": {"__typename": "Tree", "oid": github.git.tree_id("main", "apps")},
+    }
+    assert told["data"]["b"] is None
+    assert told["data"]["rateLimit"]["cost"] == 1
+    (error,) = told["errors"]
+    assert (error["type"], error["path"]) == ("NOT_FOUND", ["b"])
+    assert error["message"] == "Could not resolve to a Repository with the name 'acme/nowhere'."
+
+
+@pytest.mark.parametrize(
+    ("field", "found"),
+    [
+        ('ref(qualifiedName: "main") { name }', {"name": "main"}),
+        ('ref(qualifiedName: "refs/heads/nowhere") { name }', None),
+        ('object(expression: "main:README.md") { __typename }', {"__typename": "Blob"}),
+        ('object(expression: "main:") { __typename }', {"__typename": "Tree"}),
+        ('object(expression: "main:nothing") { __typename }', None),
+        ('object(expression: "main") { __typename }', {"__typename": "Commit"}),
+        ('object(oid: "%s") { __typename }', {"__typename": "Tree"}),
+        ('object(oid: "0000000000000000000000000000000000000000") { __typename }', None),
+        ("defaultBranchRef { name }", {"name": "main"}),
+        ("isEmpty", False),
+        ("nameWithOwner", "acme/fleet"),
+    ],
+)
+def test_what_a_repository_has(github: Hub, field: str, found: Any) -> None:
+    field = field % github.git.tree_id("main", "") if "%s" in field else field
+    query = f'{{ repository(owner: "ACME", name: "Fleet") {{ it: {field} }} }}'
+    assert asked(github, query) == {"data": {"repository": {"it": found}}}
+
+
+def test_what_may_not_be_read(github: Hub) -> None:
+    query = '{ repository(owner: "acme", name: "fleet") { name } }'
+    blind = github.sandbox.create_token("user", {"issues": "read"})
+    (error,) = asked(github, query, blind)["errors"]
+    assert error["type"] == "FORBIDDEN"
+    stranger = github.sandbox.create_token("user", owner="other")
+    (error,) = asked(github, query, stranger)["errors"]
+    assert error["type"] == "NOT_FOUND"
+
+
+def test_a_renamed_repository_is_followed(github: Hub) -> None:
+    github.repository.former_names.append("acme/former")
+    query = '{ repository(owner: "acme", name: "former"%s) { name } }'
+    assert asked(github, query % "")["data"]["repository"] == {"name": "fleet"}
+    (error,) = asked(github, query % ", followRenames: false")["errors"]
+    assert error["type"] == "NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("{ repository(", "parseError"),
+        ('{ repository(owner: "a", name: "b") { secrets } }', "undefinedField"),
+        ('{ repository(owner: "a") { name } }', "invalid"),
+    ],
+)
+def test_a_query_that_makes_no_sense(github: Hub, query: str, code: str) -> None:
+    told = asked(github, query)
+    assert "data" not in told
+    assert told["errors"][0]["extensions"] == {"code": code}
+
+
+def test_a_query_must_be_there(github: Hub) -> None:
+    refused = github.refused("POST", "/graphql", {})
+    assert refused == "400 A query attribute must be specified and must be a string."
+
+
+def test_our_schema_is_a_part_of_githubs() -> None:
+    ours = graphql.build_schema(SCHEMA)
+    theirs = graphql.build_schema(GITHUBS.read_text())
+    assert graphql.validate_schema(ours) == []
+    own = {name: kind for name, kind in ours.type_map.items() if not name.startswith("__")}
+    for name, kind in own.items():
+        other = theirs.type_map[name]
+        assert type(kind) is type(other)
+        if isinstance(kind, (graphql.GraphQLObjectType, graphql.GraphQLInterfaceType)):
+            assert isinstance(other, type(kind))
+            for field, described in kind.fields.items():
+                assert _written(described) == _written(other.fields[field]), f"{name}.{field}"
+
+
+def _written(field: graphql.GraphQLField) -> tuple[str, dict[str, str]]:
+    """A field's type, and those of its arguments."""
+    return str(field.type), {name: str(one.type) for name, one in field.args.items()}

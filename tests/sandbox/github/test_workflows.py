@@ -1,0 +1,207 @@
+"""Workflows, starting them, and telling a repository something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kalypso_actions.sandbox.workflow_files import Input, parse
+from tests.sandbox.github.hub import Hub, hub
+
+FILE = ".github/workflows/check.yaml"
+DISPATCH = "actions/workflows/check.yaml/dispatches"
+CHECK = """\
+name: Check
+on:
+  push:
+  workflow_dispatch:
+    inputs:
+      commit: {required: true}
+      timeout: {default: 30}
+      size: {type: choice, options: [small, large]}
+"""
+
+
+def with_workflow(github: Hub, content: str = CHECK, branch: str = "main") -> str:
+    return github.commit(branch, {FILE: content})
+
+
+@pytest.mark.parametrize(
+    ("content", "events"),
+    [
+        ("on: push", {"push"}),
+        ("on: [push, workflow_dispatch]", {"push", "workflow_dispatch"}),
+        ("on:\n  workflow_dispatch:\n", {"workflow_dispatch"}),
+        ("'on': {push: {branches: [main]}}", {"push"}),
+        ("jobs: {}", set()),
+        ("on: 5", {"5"}),
+        ("- a", set()),
+        ("on: [", set()),
+        ("", set()),
+    ],
+)
+def test_what_starts_a_workflow(content: str, events: set[str]) -> None:
+    assert parse(FILE, content.encode()).events == events
+
+
+def test_the_inputs_of_a_workflow() -> None:
+    workflow = parse(FILE, CHECK.encode())
+    assert workflow.name == "Check"
+    assert workflow.inputs == {
+        "commit": Input(required=True),
+        "timeout": Input(default="30"),
+        "size": Input(options=["small", "large"]),
+    }
+
+
+def test_workflows_of_the_default_branch(github: Hub) -> None:
+    with_workflow(github)
+    github.commit("main", {".github/workflows/no.txt": "", ".github/workflows/b.yml": "on: push"})
+    told = github.made("GET", "actions/workflows")
+    assert [(one["path"], one["name"]) for one in told["workflows"]] == [
+        (".github/workflows/b.yml", ".github/workflows/b.yml"),
+        (FILE, "Check"),
+    ]
+    one = told["workflows"][1]
+    assert github.made("GET", f"actions/workflows/{one['id']}") == one
+    assert github.made("GET", "actions/workflows/check.yaml") == one
+
+
+def test_a_run_is_started_and_named(github: Hub) -> None:
+    commit = with_workflow(github)
+    body = {"ref": "main", "inputs": {"commit": "abc"}, "return_run_details": True}
+    told = github.made("POST", DISPATCH, body)
+    run = github.made("GET", f"actions/runs/{told['workflow_run_id']}")
+    assert (run["url"], run["html_url"]) == (told["run_url"], told["html_url"])
+    assert (run["head_branch"], run["head_sha"], run["path"]) == ("main", commit, FILE)
+    assert (run["status"], run["conclusion"], run["run_number"]) == ("queued", None, 1)
+    event = github.events("workflow_dispatch")[0]
+    assert event.payload["inputs"] == {"commit": "abc", "timeout": "30", "size": ""}
+    assert (event.payload["workflow"], event.ref, event.commit) == (FILE, "refs/heads/main", commit)
+
+
+def test_without_being_asked_nothing_is_told_of_the_run(github: Hub) -> None:
+    with_workflow(github)
+    answer = github.ask("POST", DISPATCH, {"ref": "main", "inputs": {"commit": "abc"}})
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert github.made("GET", "actions/runs")["total_count"] == 1
+
+
+def test_a_job_may_start_another(github: Hub) -> None:
+    with_workflow(github)
+    github.made("POST", DISPATCH, {"ref": "main", "inputs": {"commit": "a"}}, token=github.job)
+    github.made("POST", "dispatches", {"event_type": "synced"}, token=github.job)
+    assert [event.starts_workflows for event in github.events()[-2:]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({}, '422 Invalid request.\n\n"ref" wasn\'t supplied.'),
+        ({"ref": "nowhere"}, "422 No ref found for: nowhere"),
+        ({"ref": "without"}, "422 Workflow does not have 'workflow_dispatch' trigger"),
+        ({"ref": "quiet"}, "422 Workflow does not have 'workflow_dispatch' trigger"),
+        ({"ref": "main"}, "422 Required input 'commit' not provided"),
+        ({"ref": "main", "inputs": {"commit": ""}}, "422 Required input 'commit' not provided"),
+        (
+            {"ref": "main", "inputs": {"commit": "1", "x": "1", "y": "2"}},
+            '422 Unexpected inputs provided: ["x", "y"]',
+        ),
+        (
+            {"ref": "main", "inputs": {"commit": "1", "size": "huge"}},
+            "422 Provided value 'huge' for input 'size' not in the list of allowed values",
+        ),
+        ({"ref": "main", "inputs": {"commit": ["1"]}}, "422 Invalid request."),
+        ({"ref": "main", "inputs": {"commit": "c" * 65_535}}, "422 inputs are too large."),
+        (
+            {"ref": "main", "inputs": {str(number): "" for number in range(26)}},
+            "422 Invalid request.\n\nNo more than 25 properties are allowed; 26 were supplied.",
+        ),
+    ],
+)
+def test_a_run_that_is_refused(github: Hub, body: dict[str, Any], reason: str) -> None:
+    github.branch("without")
+    with_workflow(github)
+    github.branch("quiet", {FILE: "on: push\n"})
+    assert github.refused("POST", DISPATCH, body).startswith(reason)
+    assert github.repository.runs == []
+    assert github.events("workflow_dispatch") == []
+
+
+def test_the_file_must_be_on_the_default_branch(github: Hub) -> None:
+    github.branch("side")
+    with_workflow(github, branch="side")
+    body = {"ref": "side", "inputs": {"commit": "1"}}
+    assert github.refused("POST", DISPATCH, body) == "404 Not Found"
+    with_workflow(github, "on: push\n")
+    github.made("POST", DISPATCH, body)
+
+
+def test_other_values_become_texts(github: Hub) -> None:
+    with_workflow(github)
+    body = {"ref": "refs/heads/main", "inputs": {"commit": True, "timeout": 5}}
+    github.made("POST", DISPATCH, body)
+    assert github.repository.runs[0].inputs == {"commit": "true", "timeout": "5", "size": ""}
+
+
+def test_an_enterprise_server_knows_no_details_and_fewer_inputs(tmp_path: Path) -> None:
+    with hub(tmp_path, "ghes") as github:
+        with_workflow(github)
+        body: dict[str, Any] = {"ref": "main", "inputs": {"commit": "1"}}
+        refused = github.refused("POST", DISPATCH, {**body, "return_run_details": True})
+        assert refused == '400 Invalid request.\n\n"return_run_details" is not a permitted key.'
+        body["inputs"] |= {str(number): "" for number in range(10)}
+        assert "No more than 10 properties are allowed" in github.refused("POST", DISPATCH, body)
+        assert github.repository.runs == []
+
+
+def test_runs_are_found(github: Hub) -> None:
+    with_workflow(github)
+    github.branch("side", at=github.head("main"))
+    for ref in ("main", "side", "main"):
+        github.made("POST", DISPATCH, {"ref": ref, "inputs": {"commit": "1"}})
+    github.repository.runs[0].status = "completed"
+    github.repository.runs[0].conclusion = "failure"
+    ids = [run.id for run in github.repository.runs]
+
+    def found(query: str, path: str = "actions/runs") -> list[int]:
+        runs = github.made("GET", f"{path}?{query}")["workflow_runs"]
+        return [ids.index(run["id"]) for run in runs]
+
+    assert found("") == found("", "actions/workflows/check.yaml/runs") == [2, 1, 0]
+    assert found("branch=main&event=workflow_dispatch") == [2, 0]
+    assert found("status=failure") == [0]
+    assert found("status=queued&actor=somebody") == [2, 1]
+    assert found("head_sha=" + "0" * 40) == []
+
+
+def test_a_repository_is_told_something(github: Hub) -> None:
+    payload = {"app": "a", "nested": {"list": [1]}}
+    body = {"event_type": "kalypso-workload-changed", "client_payload": payload}
+    github.made("POST", "dispatches", body)
+    event = github.events("repository_dispatch")[0]
+    assert (event.payload["action"], event.payload["client_payload"]) == (
+        "kalypso-workload-changed",
+        payload,
+    )
+    assert (event.ref, event.commit) == ("refs/heads/main", github.root)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({}, '422 Invalid request.\n\n"event_type" wasn\'t supplied.'),
+        ({"event_type": "e" * 101}, "422 Invalid request.\n\nevent_type is too long"),
+        (
+            {"event_type": "e", "client_payload": {str(number): 1 for number in range(11)}},
+            "422 Invalid request.\n\nNo more than 10 properties are allowed; 11 were supplied.",
+        ),
+        ({"event_type": "e", "client_payload": []}, "422 Invalid request."),
+        ({"event_type": "e", "client_payload": {"a": "b" * 65_535}}, "422 client_payload is"),
+    ],
+)
+def test_what_a_repository_does_not_hear(github: Hub, body: dict[str, Any], reason: str) -> None:
+    assert github.refused("POST", "dispatches", body).startswith(reason)
+    assert github.events() == []

@@ -1,0 +1,62 @@
+"""Pages of lists: how many items, and which pages the answer links to."""
+
+from __future__ import annotations
+
+import pytest
+from requests.utils import parse_header_links
+
+from kalypso_actions.sandbox.endpoints import Call
+from kalypso_actions.sandbox.limits import Limits
+from kalypso_actions.sandbox.pages import Wanted, page
+from kalypso_actions.sandbox.world import Identity, World
+
+
+def call(**query: str) -> Call:
+    return Call(
+        world=World(),
+        identity=Identity(kind="user", login="a", permissions={}),
+        repository=None,
+        path="/repos/acme/fleet/labels/a%2Fb",
+        parameters={},
+        query=query,
+        body={},
+        api_url="https://api",
+        server_url="https://server",
+        limits=Limits(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "items", "links"),
+    [
+        ({}, range(30), {"next": "2", "last": "4"}),
+        ({"page": "2"}, range(30, 60), {"prev": "1", "next": "3", "last": "4", "first": "1"}),
+        ({"page": "4"}, range(90, 101), {"prev": "3", "first": "1"}),
+        ({"page": "9"}, range(0), {"prev": "4", "first": "1"}),
+        ({"per_page": "100"}, range(100), {"next": "2", "last": "2"}),
+        ({"per_page": "1000"}, range(100), {"next": "2", "last": "2"}),
+        ({"per_page": "x", "page": "-1"}, range(30), {"next": "2", "last": "4"}),
+        ({"per_page": "0", "page": "0"}, range(30), {"next": "2", "last": "4"}),
+    ],
+)
+def test_a_page_and_its_links(query: dict[str, str], items: range, links: dict[str, str]) -> None:
+    some, headers = page(call(**query), range(101))
+    assert list(some) == list(items)
+    found = parse_header_links(headers["link"])
+    assert {one["rel"]: one["url"].rpartition("page=")[2] for one in found} == links
+
+
+def test_links_keep_what_was_asked_for() -> None:
+    _, headers = page(call(per_page="1", state="all open"), range(2))
+    address = "https://api/repos/acme/fleet/labels/a%2Fb?per_page=1&state=all+open&page=2"
+    assert headers["link"] == f'<{address}>; rel="next", <{address}>; rel="last"'
+
+
+def test_one_page_has_no_links() -> None:
+    assert page(call(), range(30)) == (range(30), {})
+    assert page(call(), ()) == ((), {})
+
+
+def test_other_sizes() -> None:
+    assert Wanted.of({"per_page": "40"}, usual=10, most=30) == Wanted(1, 30)
+    assert Wanted.of({}, usual=250, most=250) == Wanted(1, 250)

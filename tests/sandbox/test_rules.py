@@ -1,0 +1,146 @@
+"""Which rules protect a branch, and whom they refuse what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kalypso_actions.sandbox import rules
+from kalypso_actions.sandbox.world import BranchRule, Identity, Permissions
+from tests.sandbox.github.hub import Hub, hub
+
+WORKFLOW = {".github/workflows/a.yaml": "on: push\n"}
+
+
+@pytest.fixture
+def github(tmp_path: Path) -> Iterator[Hub]:
+    with hub(tmp_path) as one:
+        yield one
+
+
+def identity(login: str = "anna", *, permissions: Permissions | None = None) -> Identity:
+    return Identity(kind="user", login=login, permissions=permissions or {"workflows": "write"})
+
+
+def refusal(
+    github: Hub,
+    before: str | None,
+    after: str | None,
+    *,
+    ref: str = "refs/heads/dev",
+    by: Identity | None = None,
+) -> str | None:
+    world = github.sandbox.world
+    return rules.refusal(world, github.repository, ref, before, after, by or identity())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "branch", "matches"),
+    [
+        ("main", "main", True),
+        ("main", "Main", False),
+        ("*", "main", True),
+        ("*", "release/1", False),
+        ("release/*", "release/1", True),
+        ("release/*", "release/1/2", False),
+        ("**", "main", True),
+        ("**", "release/1", False),
+        ("**/*", "release/1/2", True),
+        ("release/**/*", "release/1", True),
+        ("release/**/fix", "release/1/2/fix", True),
+        ("release/**/fix", "release/1/2", False),
+        ("env-[dq]*", "env-qa", True),
+        ("env-[dq]*", "env-prod", False),
+    ],
+)
+def test_which_branches_a_rule_means(github: Hub, pattern: str, branch: str, matches: bool) -> None:
+    github.repository.rules.append(BranchRule(pattern=pattern))
+    assert bool(rules.of_branch(github.repository, branch)) == matches
+
+
+@pytest.mark.parametrize(
+    ("rule", "login", "reason"),
+    [
+        ({}, "anna", None),
+        ({"required_reviews": 1}, "anna", "Changes must be made through a pull request."),
+        ({"required_reviews": 1, "may_push": ["anna"]}, "anna", None),
+        ({"required_contexts": ["k"]}, "anna", 'Required status check "k" is expected.'),
+        ({"restrict_pushes": True}, "anna", "You're not authorized to push to this branch."),
+        ({"restrict_pushes": True, "may_push": ["anna"]}, "anna", None),
+        (
+            {"restrict_pushes": True, "may_push": ["anna"]},
+            "bert",
+            "You're not authorized to push to this branch.",
+        ),
+    ],
+)
+def test_who_may_push(github: Hub, rule: dict[str, Any], login: str, reason: str | None) -> None:
+    after = github.commit("main", {"a": "1"})
+    github.repository.rules.append(BranchRule(pattern="dev", **rule))
+    assert refusal(github, github.root, after, by=identity(login)) == reason
+
+
+def test_a_protected_branch_is_neither_forced_nor_deleted(github: Hub) -> None:
+    side = github.branch("side")
+    after = github.commit("main", {"a": "1"})
+    assert refusal(github, side, after) is None
+    rule = BranchRule(pattern="dev", may_push=["anna"])
+    github.repository.rules.append(rule)
+    assert refusal(github, side, after) == "Cannot force-push to this branch"
+    assert refusal(github, side, None) == "Cannot delete this branch"
+    rule.allow_force_push = True
+    assert refusal(github, side, after) is None
+
+
+def test_a_protected_branch_may_be_made(github: Hub) -> None:
+    github.repository.rules.append(BranchRule(pattern="dev", required_reviews=1))
+    assert refusal(github, None, github.root) is None
+
+
+def test_refs_that_github_keeps_for_itself(github: Hub) -> None:
+    assert refusal(github, None, github.root, ref="refs/pull/1/head") == (
+        "deny updating a hidden ref"
+    )
+    assert refusal(github, github.root, None, ref="refs/heads/main") == (
+        "refusing to delete the current branch: refs/heads/main"
+    )
+    assert refusal(github, None, github.root, ref="refs/tags/v1") is None
+
+
+def test_workflows_are_changed_by_permission_only(github: Hub) -> None:
+    nobody: Permissions = {"contents": "write"}
+    by = Identity(kind="actions", login="github-actions[bot]", permissions=nobody)
+    after = github.commit("main", WORKFLOW)
+    file = "`.github/workflows/a.yaml`"
+    assert refusal(github, github.root, after, by=by) == (
+        f"refusing to allow a GitHub App to create or update workflow {file} without "
+        "`workflows` permission"
+    )
+    assert refusal(github, github.root, after, by=identity(permissions=nobody)) == (
+        f"refusing to allow a Personal Access Token to create or update workflow {file} without "
+        "`workflow` scope"
+    )
+    assert refusal(github, github.root, after) is None
+    assert refusal(github, None, after, by=by) is None, "the default branch has the same file"
+    later = github.commit("main", {"b": "1"})
+    assert refusal(github, after, later, by=by) is None
+    assert refusal(github, None, github.root, by=by) is not None, "it takes the file away"
+    assert refusal(github, after, None, by=by) is None
+
+
+def test_the_api_refuses_what_the_rules_do(github: Hub) -> None:
+    github.made("POST", "git/refs", {"ref": "refs/heads/dev", "sha": github.root})
+    github.repository.rules.append(BranchRule(pattern="dev", required_reviews=1))
+    after = github.commit("main", {"a": "1"})
+    refused = github.refused("PATCH", "git/refs/heads/dev", {"sha": after})
+    assert refused == (
+        "422 Repository rule violations found\n\nChanges must be made through a pull request.\n\n"
+    )
+    assert github.head("dev") == github.root
+    told = github.made("GET", "rules/branches/dev")
+    assert [rule["type"] for rule in told] == ["deletion", "non_fast_forward", "pull_request"]
+    assert github.made("GET", "branches/dev")["protected"] is True
+    assert github.made("GET", "rules/branches/main") == []
