@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import secrets
 import string
@@ -126,7 +125,7 @@ def _is_signed(app: App, text: str, signature: str) -> bool:
         raise TypeError(f"the key of the App {app.slug} is no RSA key")
     try:
         key.verify(_bytes(signature), text.encode(), padding.PKCS1v15(), hashes.SHA256())
-    except (InvalidSignature, binascii.Error):
+    except (InvalidSignature, ValueError):
         return False
     return True
 

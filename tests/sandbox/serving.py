@@ -1,0 +1,60 @@
+"""A sandbox whose clock stands, and requests to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from kalypso_actions.sandbox import Sandbox
+from tests.git_repositories import programs
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+FLEET = "acme/fleet"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = NOON
+
+    def __call__(self) -> datetime:
+        return self.time
+
+    def advance(self, **by: float) -> None:
+        self.time += timedelta(**by)
+
+
+@contextmanager
+def serving(folder: Path, clock: Clock | None = None, **options: Any) -> Iterator[Sandbox]:
+    """A sandbox with the private repository acme/fleet, unless the folder has it already."""
+    with Sandbox(folder / "sandbox", programs(), now=clock or Clock(), **options) as sandbox:
+        if sandbox.world.repository(FLEET) is None:
+            sandbox.create_repository(FLEET, {"README.md": "fleet\n"})
+        yield sandbox
+
+
+def ask(
+    sandbox: Sandbox,
+    method: str,
+    path: str,
+    *,
+    authorization: str = "",
+    headers: Mapping[str, str] | None = None,
+    **more: Any,
+) -> requests.Response:
+    """A request without anything of the machine's: no proxy, no .netrc, no redirect followed."""
+    with requests.Session() as session:
+        session.trust_env = False
+        known = {"Authorization": authorization} if authorization else {}
+        return session.request(
+            method,
+            (sandbox.api_url if path.startswith("/repos") else sandbox.url) + path,
+            headers={**known, **(headers or {})},
+            allow_redirects=False,
+            timeout=60,
+            **more,
+        )

@@ -1,0 +1,85 @@
+"""Every request is noted, with what tests want to know of it and without credentials."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.sandbox import Fault, Sandbox
+from tests.sandbox.serving import FLEET, ask, serving
+
+ISSUES = f"/repos/{FLEET}/issues"
+TEMPLATE = "/repos/{owner}/{repo}/issues"
+
+
+def test_a_request_and_its_answer(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        token = sandbox.create_token(login="anna")
+        ask(sandbox, "POST", f"{ISSUES}?a=1", authorization=f"token {token}", json={"title": "x"})
+        (exchange,) = sandbox.traffic
+    assert (exchange.method, exchange.path) == ("POST", f"{ISSUES}?a=1")
+    assert (exchange.template, exchange.query) == (TEMPLATE, {"a": "1"})
+    assert (exchange.status, exchange.fault) == (201, "")
+    assert exchange.request_body == {"title": "x"}
+    assert exchange.response_body["title"] == "x"
+    assert exchange.identity == "anna (user)"
+    assert exchange.permissions == ("issues: write",)
+    assert exchange.response_headers["x-ratelimit-resource"] == "core"
+    assert "user-agent" in exchange.request_headers
+    assert token not in repr(exchange)
+
+
+@pytest.mark.parametrize("scheme", ["token", "Bearer", "Basic"])
+def test_no_credential_is_kept(tmp_path: Path, scheme: str) -> None:
+    with serving(tmp_path) as sandbox:
+        token = sandbox.create_token()
+        value = base64.b64encode(f"x:{token}".encode()).decode() if scheme == "Basic" else token
+        for path in (ISSUES, f"/{FLEET}.git/info/refs?service=git-upload-pack"):
+            answer = ask(
+                sandbox,
+                "GET",
+                path,
+                authorization=f"{scheme} {value}",
+                headers={"Cookie": token, "Proxy-Authorization": token},
+            )
+            assert answer.status_code == 200
+        assert len(sandbox.traffic) == 2
+        assert token not in repr(list(sandbox.traffic))
+        assert value not in repr(list(sandbox.traffic))
+
+
+def paths(sandbox: Sandbox) -> list[tuple[str, str, int]]:
+    return [(one.template, one.path, one.status) for one in sandbox.traffic]
+
+
+def test_what_each_path_is_known_by(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        number = sandbox.repository(FLEET).id
+        refs = f"/{FLEET}/info/refs?service=git-upload-pack"
+        for path in ("/nothing", f"/api/v3{ISSUES}", f"/repositories/{number}/issues", refs):
+            ask(sandbox, "GET", path)
+        ask(sandbox, "POST", "/api/graphql", json={"query": "{}"})
+        ask(sandbox, "GET", "/msi/token")
+        ask(sandbox, "GET", "/_sandbox/requests")
+        assert paths(sandbox) == [
+            ("", "/nothing", 404),
+            (TEMPLATE, ISSUES, 404),
+            (TEMPLATE, f"/repositories/{number}/issues", 404),
+            ("git", refs, 401),
+            ("/graphql", "/graphql", 401),
+            ("azure", "/msi/token", 401),
+        ]
+        assert [one.status for one in sandbox.traffic.of("GET", "git")] == [401]
+        sandbox.traffic.clear()
+        assert len(sandbox.traffic) == 0
+
+
+def test_a_lost_answer_was_none(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        sandbox.faults.add(Fault("GET", "*", "status", status=503))
+        ask(sandbox, "GET", ISSUES)
+        (exchange,) = sandbox.traffic
+        assert (exchange.status, exchange.fault, exchange.identity) == (503, "status", "")
+        assert exchange.response_body == {"message": "Server Error"}
