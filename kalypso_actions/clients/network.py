@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 import requests
 
 from kalypso_actions.errors import UsageError
+from kalypso_actions.model.urls import is_loopback
 
 CERTIFICATES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 """Files of trusted authorities; the first that is set counts."""
@@ -67,15 +68,6 @@ def proxies_for(url: str, environment: Mapping[str, str]) -> dict[str, str]:
         return {}
     proxy = _variable(f"{parts.scheme}_proxy", environment) or _variable("all_proxy", environment)
     return {parts.scheme: proxy} if proxy else {}
-
-
-def is_loopback(url: str) -> bool:
-    """Whether a URL's host is this machine itself."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _variable(name: str, environment: Mapping[str, str]) -> str:

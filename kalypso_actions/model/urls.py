@@ -1,7 +1,8 @@
-"""When two URLs name the same repository."""
+"""When two URLs name the same repository, and which name this machine."""
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from urllib.parse import urlsplit
 
@@ -26,3 +27,12 @@ def repository_key(url: str) -> str:
         place = text
     place = place.rstrip("/").lower()
     return place.removesuffix(".git").rstrip("/")
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL's host is this machine itself."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -9,7 +9,6 @@ import responses
 
 from kalypso_actions.clients.network import (
     Session,
-    is_loopback,
     proxies_for,
     trusted_certificates,
 )
@@ -87,22 +86,3 @@ def test_the_given_environment_counts_and_nothing_else(
     assert sent.headers["Authorization"] == "Bearer ours"
     assert settings["proxies"] == {"https": PROXY}
     assert settings["verify"] == str(tmp_path / "given.pem")
-
-
-@pytest.mark.parametrize(
-    ("url", "here"),
-    [
-        ("http://127.0.0.1:8080/x", True),
-        ("http://127.1.2.3", True),
-        ("http://[::1]:8080", True),
-        ("http://localhost", True),
-        ("http://LOCALHOST/x", True),
-        ("http://localhost.evil.test", False),
-        ("http://127.0.0.1.evil.test", False),
-        ("http://127.0.0.1@evil.test", False),
-        ("http://10.0.0.1", False),
-        ("/x", False),
-    ],
-)
-def test_this_machine(url: str, here: bool) -> None:
-    assert is_loopback(url) == here

@@ -14,6 +14,7 @@ from kalypso_actions.clients.git.credentials import (
 )
 from kalypso_actions.clients.git.urls import without_secret
 from kalypso_actions.clients.process import ProcessError, Programs
+from kalypso_actions.model.urls import is_loopback
 
 SETTINGS: Final = (
     "core.hooksPath=" + os.devnull,
@@ -55,6 +56,9 @@ USER_CONFIG: Final = (
 )
 """What credential helpers and ssh of a person's own machine need besides."""
 
+NO_PROXY: Final = "http.proxy="
+"""This machine itself is not asked through a proxy, whatever NO_PROXY leaves out."""
+
 CERTIFICATES: Final = ("GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 """Trusted authorities: a file, or a folder of hashed names; the first variable that is set counts.
 
@@ -88,7 +92,7 @@ class Git:
         """A call that stays on this machine. Raises ProcessError."""
         # Naming the repository also spares the question whether its owner is trusted: what is run
         # here reads objects and neither hooks nor programs of the repository's configuration.
-        command = ["git", f"--git-dir={git_dir}", *self._settings(), *arguments]
+        command = [*self._command(git_dir), *arguments]
         environment = self._environment({"GIT_ALLOW_PROTOCOL": "none"})
         return self._programs.run(
             command,
@@ -116,7 +120,8 @@ class Git:
         configuration. With `lazy_fetch`, git may fetch what it lacks; with `trace`, it tells what
         goes over HTTP, credentials left out. Raises ProcessError.
         """
-        settings = [*self._settings(), *_options([f"remote.origin.url={url}", *settings])]
+        direct = [NO_PROXY] if is_loopback(url) else []
+        settings = [f"remote.origin.url={url}", *direct, *settings]
         header = self._authorize(url)
         environment = self._environment(
             {
@@ -129,7 +134,7 @@ class Git:
         inherit = ["SSH_AUTH_SOCK"] if "ssh" in self._protocols else []
         try:
             return self._programs.run(
-                ["git", f"--git-dir={git_dir}", *settings, *arguments],
+                [*self._command(git_dir), *_options(settings), *arguments],
                 stdin=stdin,
                 extra=environment,
                 inherit=[*inherit, *(USER_CONFIG if self._trust_user_config else ())],
@@ -139,8 +144,9 @@ class Git:
         except ProcessError as error:
             raise _without_credential(error, header) from None
 
-    def _settings(self) -> list[str]:
-        return _options(SETTINGS if self._trust_user_config else (*SETTINGS, "credential.helper="))
+    def _command(self, git_dir: Path) -> list[str]:
+        settings = SETTINGS if self._trust_user_config else (*SETTINGS, "credential.helper=")
+        return ["git", f"--git-dir={git_dir}", *_options(settings)]
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         environment = {**ENVIRONMENT, **more}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from kalypso_actions.clients.network import is_loopback
 from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.model.urls import is_loopback
 
 API_URL: Final = "https://api.github.com"
 SERVER_URL: Final = "https://github.com"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from kalypso_actions.clients.network import is_loopback
 from kalypso_actions.errors import UsageError
+from kalypso_actions.model.urls import is_loopback
 
 CloudName = Literal["public", "usgov", "china"]
 

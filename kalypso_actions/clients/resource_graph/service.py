@@ -20,13 +20,13 @@ from azure.mgmt.resourcegraph import ResourceGraphClient
 from azure.mgmt.resourcegraph.models import QueryRequest, QueryRequestOptions, QueryResponse
 
 from kalypso_actions import __version__
-from kalypso_actions.clients.network import is_loopback
 from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredError
 from kalypso_actions.clients.resource_graph.clouds import Cloud
 from kalypso_actions.clients.resource_graph.refusals import UNTRUSTED_CERTIFICATE, query_refusal
 from kalypso_actions.clients.resource_graph.scopes import Scopes
 from kalypso_actions.clients.resource_graph.transport import transport_of
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.urls import is_loopback
 
 log = logging.getLogger(__name__)
 

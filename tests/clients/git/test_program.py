@@ -106,6 +106,14 @@ def test_proxies(tmp_path: Path) -> None:
             opened.heads("http://nowhere.invalid/org/repo", ["main"])
 
 
+def test_this_machine_is_not_asked_through_a_proxy(tmp_path: Path) -> None:
+    _, head = bare(tmp_path)
+    with serving(tmp_path / "srv") as server, serving(tmp_path) as proxy:
+        with remotes(programs(http_proxy=proxy.url)) as opened:
+            assert opened.heads(f"{server.url}/org/repo", ["main"]) == {"main": head}
+        assert proxy.requests == []
+
+
 def test_proxies_see_no_credential_of_a_repository(tmp_path: Path) -> None:
     with serving(tmp_path) as proxy:
         address = proxy.url.replace("http://", "http://me:s3cret@")

@@ -1,0 +1,26 @@
+"""What URLs name."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.model.urls import is_loopback
+
+
+@pytest.mark.parametrize(
+    ("url", "here"),
+    [
+        ("http://127.0.0.1:8080/x", True),
+        ("http://127.1.2.3", True),
+        ("http://[::1]:8080", True),
+        ("http://localhost", True),
+        ("http://LOCALHOST/x", True),
+        ("http://localhost.evil.test", False),
+        ("http://127.0.0.1.evil.test", False),
+        ("http://127.0.0.1@evil.test", False),
+        ("http://10.0.0.1", False),
+        ("/x", False),
+    ],
+)
+def test_this_machine(url: str, *, here: bool) -> None:
+    assert is_loopback(url) == here
