@@ -46,6 +46,7 @@ WORDS: Final = (
     ),
     (403, r"archived", "unarchive the repository, or take it out of the configuration"),
     (403, r"ip allow list", "run the job on a runner whose address the organization allows"),
+    (403, r"suspended", "let the account's owner lift the suspension of the App or the account"),
     (403, r"forbids access via", "use a kind of token that the organization allows"),
     (403, r"protected branch|rule violations", "let the token's identity pass the branch's rules"),
     (409, r"repository is empty", "push a first commit to the repository"),

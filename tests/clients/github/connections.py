@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -71,11 +72,13 @@ class Scripted:
 
 
 @contextmanager
-def scripted(*replies: Reply | Dropped) -> Iterator[Scripted]:
+def scripted(*replies: Reply | Dropped, tls: ssl.SSLContext | None = None) -> Iterator[Scripted]:
     script = Scripted(list(replies))
     handler = type("Handler", (_Handler,), {"script": script})
     listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    script.url = f"http://127.0.0.1:{listener.server_address[1]}"
+    if tls is not None:
+        listener.socket = tls.wrap_socket(listener.socket, server_side=True)
+    script.url = f"{'https' if tls else 'http'}://127.0.0.1:{listener.server_address[1]}"
     thread = threading.Thread(target=listener.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
@@ -96,6 +99,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def do_POST(self) -> None:
+        self._answer()
+
+    def do_CONNECT(self) -> None:
         self._answer()
 
     def do_PATCH(self) -> None:

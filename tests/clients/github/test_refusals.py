@@ -86,6 +86,7 @@ def says(message: str) -> dict[str, str]:
             {},
             "a kind of token that the organization allows",
         ),
+        (403, says("This installation has been suspended"), {}, "lift the suspension"),
         (410, says("Issues has been disabled in this repository."), {}, "turn on Issues"),
         (409, says("Git Repository is empty."), {}, "push a first commit"),
         (422, says("No commit found for SHA: 1234"), {}, "check the commit's id"),

@@ -1,0 +1,170 @@
+"""The reading client and the embedded GitHub, over HTTP: nothing between them is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.github import (
+    AppAuth,
+    GitHub,
+    GitHubError,
+    GitHubServer,
+    TokenAuth,
+    branches,
+    commits,
+    environments,
+    heads,
+)
+from kalypso_actions.clients.github.connection import NotInstalledError
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.model.github import Comparison, PathHead, RegisteredPath
+from kalypso_actions.sandbox import Fault, Sandbox
+from kalypso_actions.sandbox.embedded import Flavour
+from kalypso_actions.sandbox.faults import FaultKind
+from kalypso_actions.sandbox.world import Permissions
+from tests.git_repositories import ENVIRONMENT, git
+
+Flavours = pytest.mark.parametrize("sandbox", ["github.com", "ghes"], indirect=True)
+
+
+@pytest.fixture
+def sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sandbox]:
+    flavour: Flavour = getattr(request, "param", "github.com")
+    with Sandbox(tmp_path, Programs(ENVIRONMENT), flavour=flavour) as made:
+        made.create_repository("acme/fleet", {"deploy/a": "1", "README": "x"})
+        yield made
+
+
+def connect(sandbox: Sandbox, auth: TokenAuth | AppAuth | None = None) -> GitHub:
+    environment = sandbox.environment()
+    return GitHub(
+        GitHubServer.of_environment(environment),
+        auth or TokenAuth(sandbox.create_token()),
+        environment,
+        sleep=lambda _: None,
+    )
+
+
+def app(sandbox: Sandbox, owner: str, permissions: Permissions | None = None) -> AppAuth:
+    number, key = sandbox.create_app(owner, permissions)
+    return AppAuth(str(number), key)
+
+
+@Flavours
+def test_branches_and_commits(sandbox: Sandbox) -> None:
+    github = connect(sandbox)
+    first = branches.head(github, "acme/fleet", "main")
+    second = sandbox.commit("acme/fleet", {"deploy/a": "2"})
+    assert first is not None
+    assert branches.default(github, "acme/fleet") == "main"
+    assert branches.head(github, "acme/fleet", "main") == second
+    assert branches.head(github, "acme/fleet", "mai") is None
+    assert commits.get(github, "acme/fleet", second).parents == (first,)
+    assert commits.compare(github, "acme/fleet", second, first).relation == "behind"
+    assert commits.compare(github, "acme/fleet", first, first).relation == "identical"
+    assert commits.pull_requests_of(github, "acme/fleet", first) == ()
+
+
+def test_a_comparison_over_several_pages(sandbox: Sandbox) -> None:
+    github = connect(sandbox)
+    first = branches.head(github, "acme/fleet", "main")
+    assert first is not None
+    ids = many_commits(sandbox, first, 205)
+    found = commits.compare(github, "acme/fleet", first, ids[-1])
+    assert found == Comparison("ahead", first, tuple(ids))
+    assert len(sandbox.traffic.of("GET", "/repos/{owner}/{repo}/compare/{basehead}")) == 3
+
+
+def many_commits(sandbox: Sandbox, parent: str, count: int) -> list[str]:
+    """Commits in a row on main, the oldest first."""
+    stream = "".join(
+        "commit refs/heads/main\n"
+        # Later than its parent: git relies on it where it looks for what lies between.
+        f"committer n <n@example.com> {4_000_000_000 + number} +0000\ndata 1\nx\n"
+        + (f"from {parent}\n" if number == 0 else "")
+        + f"M 100644 inline a\ndata <<E\n{number}\nE\n\n"
+        for number in range(count)
+    )
+    folder = sandbox.git("acme/fleet").git_dir
+    git(folder, "fast-import", "--quiet", stdin=stream.encode())
+    return git(folder, "rev-list", "--reverse", f"{parent}..refs/heads/main").split()
+
+
+@Flavours
+@pytest.mark.parametrize("kind", ["token", "app"])
+def test_heads(sandbox: Sandbox, kind: str) -> None:
+    commit = sandbox.git("acme/fleet").head("main")
+    assert commit is not None
+    paths = [RegisteredPath("acme/fleet", "main", path) for path in ("", "deploy", "x", "README")]
+    gone = [
+        RegisteredPath("acme/fleet", "other", ""),
+        RegisteredPath("acme/absent", "main", ""),
+        RegisteredPath("other/absent", "main", ""),
+    ]
+    github = connect(sandbox, app(sandbox, "acme") if kind == "app" else None)
+    found = heads.read(github, [*paths, *gone])
+    root, deploy, absent, file = (found[path] for path in paths)
+    assert root is not None and root == PathHead(
+        commit, commits.get(github, "acme/fleet", commit).tree
+    )
+    assert deploy is not None and deploy.tree not in {None, root.tree}
+    assert absent == file == PathHead(commit, None)
+    assert [found[path] for path in gone] == [None, None, None]
+
+
+def test_a_renamed_repository_is_still_read(sandbox: Sandbox) -> None:
+    github = connect(sandbox)
+    before = branches.head(github, "acme/fleet", "main")
+    sandbox.rename_repository("acme/fleet", "drones")
+    path = RegisteredPath("acme/fleet", "main", "deploy")
+    assert branches.head(github, "acme/fleet", "main") == before
+    head = heads.read(github, [path])[path]
+    assert head is not None and head.commit == before
+
+
+def test_environments_that_are_none(sandbox: Sandbox) -> None:
+    github = connect(sandbox)
+    assert environments.names(github, "acme/fleet") == ()
+    assert environments.variable(github, "acme/fleet", "dev", "NEXT_ENVIRONMENT") is None
+    assert environments.repository_variable(github, "acme/fleet", "X") is None
+
+
+def test_an_app_asks_for_one_token_an_owner(sandbox: Sandbox) -> None:
+    github = connect(sandbox, app(sandbox, "acme", {"contents": "read", "metadata": "read"}))
+    for _ in range(3):
+        branches.head(github, "acme/fleet", "main")
+    asked = [exchange.template for exchange in sandbox.traffic if exchange.template]
+    assert asked.count("/app/installations/{installation_id}/access_tokens") == 1
+    with pytest.raises(NotInstalledError, match="is not installed for other"):
+        branches.head(github, "other/app", "main")
+
+
+def test_a_missing_permission_is_named(sandbox: Sandbox) -> None:
+    token = sandbox.create_token("actions", {"contents": "read"}, repositories=["acme/fleet"])
+    with pytest.raises(GitHubError) as caught:
+        environments.repository_variable(connect(sandbox, TokenAuth(token)), "acme/fleet", "X")
+    assert "give the token the permission actions_variables: read" in str(caught.value)
+
+
+def test_an_invisible_repository_is_no_absent_branch(sandbox: Sandbox) -> None:
+    with pytest.raises(GitHubError, match="the branch main cannot be read"):
+        branches.head(connect(sandbox), "acme/absent", "main")
+
+
+@pytest.mark.parametrize("kind", ["status", "too-many", "secondary", "dropped", "truncated"])
+def test_reads_outlast_faults(sandbox: Sandbox, kind: FaultKind) -> None:
+    github = connect(sandbox)
+    sandbox.faults.add(Fault("GET", "/repos/acme/fleet/git/ref/heads/main", kind, count=2))
+    assert branches.head(github, "acme/fleet", "main") == sandbox.git("acme/fleet").head("main")
+
+
+def test_the_quota_is_told(sandbox: Sandbox) -> None:
+    github = connect(sandbox)
+    branches.head(github, "acme/fleet", "main")
+    heads.read(github, [RegisteredPath("acme/fleet", "main", "")])
+    core, graphql = github.quota.lines()
+    assert core.startswith("GitHub API (core): 1 request, 4999 of 5000 left until")
+    assert graphql.startswith("GitHub API (graphql): 1 request, 4999 of 5000 left until")
