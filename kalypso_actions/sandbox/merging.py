@@ -58,7 +58,7 @@ def _squashed(commits: Sequence[GitCommit]) -> str:
 def _rebase(
     git: BareRepository, base: str, commits: Sequence[GitCommit], committer: Person
 ) -> str | None:
-    """Repeat each commit on top of the base; merges are left out."""
+    """Repeat each commit on top of the base; merges are left out, and must not be all."""
     tip = base
     for commit in commits:
         if len(commit.parents) != 1:
@@ -70,4 +70,4 @@ def _rebase(
         if merged is None:
             return None
         tip = git.make_commit(merged, [tip], commit.message, commit.author, committer)
-    return tip
+    return tip if tip != base else None

@@ -39,7 +39,10 @@ def read_installations(call: Call) -> Answer:
 
 @endpoint("GET", "/orgs/{org}/installation", statuses=(200, 404))
 def read_of_organization(call: Call) -> Answer:
-    """Where an organization has the App."""
+    """Where an organization has the App; a person is none."""
+    account = call.world.accounts.get(call.parameters["org"].lower())
+    if account is None or account.kind != "Organization":
+        raise lookups.not_found()
     return _of_account(call, call.parameters["org"])
 
 
@@ -95,7 +98,7 @@ def create_token(call: Call) -> Answer:
         "repository_selection": "all" if identity.repositories is None else "selected",
     }
     if chosen is not None:
-        answer["repositories"] = [repositories.full(view, one) for one in chosen]
+        answer["repositories"] = [repositories.simple(view, one) for one in chosen]
     return Answer(201, answer)
 
 
@@ -111,7 +114,7 @@ def read_repositories(call: Call) -> Answer:
     answer = {
         "total_count": len(found),
         "repository_selection": "all" if call.identity.repositories is None else "selected",
-        "repositories": [repositories.full(view, one) for one in some],
+        "repositories": [repositories.simple(view, one) for one in some],
     }
     return Answer(200, answer, headers)
 

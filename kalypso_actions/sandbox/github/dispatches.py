@@ -17,7 +17,7 @@ MOST_PROPERTIES: Final = 10
 MOST_CHARACTERS: Final = 65_535
 
 
-@endpoint("POST", "/repos/{owner}/{repo}/dispatches", "contents: write", statuses=(204, 404, 422))
+@endpoint("POST", "/repos/{owner}/{repo}/dispatches", "contents: write", statuses=(204, 422))
 def dispatch(call: Call) -> Answer:
     """A repository_dispatch event for the workflows of the default branch."""
     event_type = bodies.required_text(call.body, "event_type")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.sandbox import pull_requests
-from kalypso_actions.sandbox.endpoints import Call, invalid
+from kalypso_actions.sandbox import events, pull_requests
+from kalypso_actions.sandbox.endpoints import Call, Json, invalid
 from kalypso_actions.sandbox.github import bodies
 from kalypso_actions.sandbox.world import Issue, PullRequest
 
@@ -30,6 +30,34 @@ def text(call: Call) -> str | None:
         message = f"body is too long (maximum is {bodies.LONGEST} characters)"
         raise invalid("Issue", "body", "custom", message)
     return value
+
+
+def put_texts(call: Call, issue: Issue, new_title: str, new_text: str | None) -> None:
+    """Change title and body; a pull request tells what they were."""
+    changes: dict[str, Json] = {}
+    if new_title != issue.title:
+        changes["title"] = {"from": issue.title}
+    if new_text != issue.body:
+        changes["body"] = {"from": issue.body or ""}
+    issue.title, issue.body = new_title, new_text
+    issue.updated_at = call.world.now
+    if changes and issue.pull_request:
+        tell_edited(call, issue, issue.pull_request, changes)
+
+
+def tell_edited(
+    call: Call, issue: Issue, pull_request: PullRequest, changes: dict[str, Json]
+) -> None:
+    """The event of a pull request that was edited."""
+    events.pull_request(
+        call.world,
+        call.named_repository,
+        issue,
+        pull_request,
+        "edited",
+        call.identity,
+        changes=changes,
+    )
 
 
 def put_state(call: Call, issue: Issue, state: str, reason: str | None = None) -> None:

@@ -76,12 +76,11 @@ def update(call: Call) -> Answer:
     wanted = bodies.listing(body, "labels")
     title = editing.title(call, "Issue") if body.get("title") is not None else issue.title
     text = editing.text(call) if "body" in body else issue.body
+    editing.put_texts(call, issue, title, text)
     if wanted is not None:
         labels.put(call, issue, labels.names_in(wanted))
     if state:
         editing.put_state(call, issue, state, reason)
-    issue.title, issue.body = title, text
-    issue.updated_at = call.world.now
     return Answer(200, _payload(call, issue))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.sandbox import events, pull_requests
+from kalypso_actions.sandbox import pull_requests
 from kalypso_actions.sandbox.endpoints import (
     Answer,
     Call,
@@ -110,15 +110,7 @@ def update(call: Call) -> Answer:
     text = editing.text(call) if "body" in body else issue.body
     if base != pull_request.base_branch:
         _change_base(call, issue, pull_request, base)
-    changes: dict[str, Json] = {}
-    if title != issue.title:
-        changes["title"] = {"from": issue.title}
-    if text != issue.body:
-        changes["body"] = {"from": issue.body or ""}
-    issue.title, issue.body = title, text
-    issue.updated_at = call.world.now
-    if changes:
-        _edited(call, issue, pull_request, changes)
+    editing.put_texts(call, issue, title, text)
     if state:
         editing.put_state(call, issue, state)
     return Answer(200, _payload(call, issue, pull_request))
@@ -193,19 +185,7 @@ def _change_base(call: Call, issue: Issue, pull_request: PullRequest, base: str)
     pull_request.base_commit, _ = _check_branches(call, base, pull_request.head_branch)
     pull_request.base_branch = base
     try_merge(call.world, call.named_repository, issue, pull_request)
-    _edited(call, issue, pull_request, {"base": before})
-
-
-def _edited(call: Call, issue: Issue, pull_request: PullRequest, changes: dict[str, Json]) -> None:
-    events.pull_request(
-        call.world,
-        call.named_repository,
-        issue,
-        pull_request,
-        "edited",
-        call.identity,
-        changes=changes,
-    )
+    editing.tell_edited(call, issue, pull_request, {"base": before})
 
 
 def _payload(call: Call, issue: Issue, pull_request: PullRequest) -> Json:

@@ -46,11 +46,12 @@ def ref(git: BareRepository, repository: Repository, name: str) -> Fields | None
     else:
         return None
     where, _, short = full.removeprefix("refs/").partition("/")
+    kind = "commit" if where == "heads" else None
     return {
         "id": node_id("Ref", f"{repository.id}:{full}"),
         "name": short,
         "prefix": f"refs/{where}/",
-        "target": lambda _info: _object(git, repository, refs[full]),
+        "target": lambda _info: _object(git, repository, refs[full], kind),
     }
 
 
