@@ -27,12 +27,21 @@ def programs(**more: str) -> Programs:
     return Programs({"PATH": os.environ["PATH"], **more})
 
 
-def git(folder: Path, *arguments: str, stdin: bytes = b"", statuses: Container[int] = (0,)) -> str:
-    """Run git as a person would, and return what it says; it must end with one of `statuses`."""
+def git(
+    folder: Path,
+    *arguments: str,
+    stdin: bytes = b"",
+    statuses: Container[int] = (0,),
+    extra: Mapping[str, str] | None = None,
+) -> str:
+    """Run git as a person would, and return what it says; it must end with one of `statuses`.
+
+    `extra` is added to its environment.
+    """
     done = subprocess.run(
         ["git", *arguments],
         cwd=folder,
-        env=ENVIRONMENT,
+        env={**ENVIRONMENT, **(extra or {})},
         input=stdin,
         capture_output=True,
         check=False,

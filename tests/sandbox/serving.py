@@ -58,3 +58,16 @@ def ask(
             timeout=60,
             **more,
         )
+
+
+def over_http(token: str = "", scheme: str = "Bearer") -> dict[str, str]:
+    """What git needs in its environment to talk to the sandbox."""
+    variables = {"GIT_ALLOW_PROTOCOL": "http:https", "GIT_TERMINAL_PROMPT": "0"}
+    if not token:
+        return variables
+    return {
+        **variables,
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "http.extraHeader",
+        "GIT_CONFIG_VALUE_0": f"Authorization: {scheme} {token}",
+    }

@@ -1,0 +1,169 @@
+"""What goes wrong on demand: which requests it meets, and what has been done afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from pydantic import ValidationError
+
+from kalypso_actions.sandbox import Fault, Sandbox
+from kalypso_actions.sandbox.faults import FAULT, Faults
+from tests.sandbox.serving import FLEET, ask, serving
+
+ISSUES = f"/repos/{FLEET}/issues"
+TEMPLATE = "/repos/{owner}/{repo}/issues"
+PUSH = ("POST", f"/{FLEET}.git/git-receive-pack", "git")
+
+
+def kinds(faults: Faults, request: tuple[str, str, str] = ("POST", ISSUES, TEMPLATE)) -> list[str]:
+    return [fault.kind for fault in faults.take(*request)]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "met"),
+    [
+        ("POST", TEMPLATE, True),
+        ("*", TEMPLATE, True),
+        ("POST", ISSUES, True),
+        ("POST", "/repos/acme/*", True),
+        ("*", "*", True),
+        ("*", "*/issues", True),
+        ("GET", TEMPLATE, False),
+        ("POST", "/repos/acme/other/issues", False),
+        ("POST", "/repos/{owner}/{repo}/labels", False),
+        ("POST", "git", False),
+    ],
+)
+def test_which_requests_a_fault_means(method: str, path: str, met: bool) -> None:
+    faults = Faults()
+    faults.add(Fault(method, path, "lost"))
+    assert kinds(faults) == (["lost"] if met else [])
+
+
+@pytest.mark.parametrize("kind", ["refused", "raced", "cut"])
+def test_faults_of_pushes_meet_pushes_alone(kind: Any) -> None:
+    faults = Faults()
+    faults.add(Fault("*", "*", kind))
+    assert kinds(faults) == []
+    assert kinds(faults, ("GET", f"/{FLEET}.git/info/refs", "git")) == []
+    assert kinds(faults, ("POST", f"/{FLEET}.git/git-upload-pack", "git")) == []
+    assert kinds(faults, PUSH) == [kind]
+
+
+def test_how_many_requests_a_fault_meets() -> None:
+    faults = Faults()
+    faults.add(Fault("*", "*", "lost", skip=1, count=2))
+    assert [bool(kinds(faults)) for _ in range(5)] == [False, True, True, False, False]
+    assert list(faults) == []
+    faults.add(Fault("*", "*", "lost", count=0))
+    assert all(kinds(faults) for _ in range(5))
+    faults.clear()
+    assert kinds(faults) == []
+
+
+def test_one_fault_a_request_and_every_slowness() -> None:
+    faults = Faults()
+    for kind in ("slow", "lost", "dropped", "slow"):
+        faults.add(Fault("*", "*", kind))
+    assert kinds(faults) == ["slow", "lost", "slow"]
+    assert kinds(faults) == ["dropped"]
+    with faults.on(Fault("*", "*", "lost")):
+        assert len(list(faults)) == 1
+    assert list(faults) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"method": "*", "path": "*", "kind": "odd"},
+        {"method": "*", "path": "*", "kind": "lost", "odd": 1},
+    ],
+)
+def test_no_fault(content: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        FAULT.validate_python(content)
+
+
+def titles(sandbox: Sandbox) -> list[str]:
+    return [issue.title for issue in sandbox.repository(FLEET).issues.values()]
+
+
+def create(sandbox: Sandbox, *faults: Fault) -> tuple[str, requests.Response | None]:
+    """How a request ends that creates an issue."""
+    who = f"token {sandbox.create_token()}"
+    with sandbox.faults.on(*faults):
+        try:
+            answer = ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "x"})
+        except requests.exceptions.ChunkedEncodingError:
+            return "cut off", None
+        except requests.exceptions.ConnectionError:
+            return "no answer", None
+    return str(answer.status_code), answer
+
+
+def created(kind: Any, **more: Any) -> Fault:
+    return Fault("POST", TEMPLATE, kind, **more)
+
+
+@pytest.mark.parametrize(
+    ("fault", "end", "made"),
+    [
+        (created("status"), "502", 0),
+        (created("status", status=503, acts=True), "503", 1),
+        (created("too-many"), "429", 0),
+        (created("secondary"), "403", 0),
+        (created("dropped"), "no answer", 0),
+        (created("lost"), "no answer", 1),
+        (created("doubled"), "201", 2),
+        (created("truncated"), "cut off", 1),
+        (created("slow"), "201", 1),
+    ],
+    ids=lambda value: value.kind if isinstance(value, Fault) else "",
+)
+def test_what_has_been_done_after_a_fault(
+    tmp_path: Path, fault: Fault, end: str, made: int
+) -> None:
+    with serving(tmp_path) as sandbox:
+        found, _ = create(sandbox, fault)
+        assert (found, titles(sandbox)) == (end, ["x"] * made)
+        assert next(iter(sandbox.traffic)).fault == fault.kind
+        assert create(sandbox)[0] == "201", "it is over"
+
+
+def test_the_second_answer_of_a_doubled_request_is_sent(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        _, answer = create(sandbox, created("doubled"))
+    assert answer is not None
+    assert answer.json()["number"] == 2
+
+
+@pytest.mark.parametrize("kind", ["too-many", "secondary"])
+def test_when_to_try_again(tmp_path: Path, kind: str) -> None:
+    with serving(tmp_path) as sandbox:
+        _, silent = create(sandbox, created(kind))
+        _, telling = create(sandbox, created(kind, retry_after=7))
+    assert silent is not None and telling is not None
+    assert "retry-after" not in silent.headers
+    assert telling.headers["retry-after"] == "7"
+    assert "rate limit" in telling.json()["message"]
+
+
+def test_a_slow_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(tmp_path) as sandbox:
+        paused: list[float] = []
+        monkeypatch.setattr(sandbox.state, "pause", paused.append)
+        slow = [created("slow", seconds=seconds) for seconds in (1.5, 2)]
+        assert create(sandbox, *slow)[0] == "201"
+        assert create(sandbox)[0] == "201"
+    assert paused == [3.5, 0]
+
+
+def test_faults_meet_azure_too(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox, sandbox.faults.on(Fault("*", "azure", "status")):
+        assert ask(sandbox, "GET", "/repos/acme/fleet").status_code == 404
+        assert ask(sandbox, "GET", "/msi/token").status_code == 502
+        assert ask(sandbox, "GET", "/msi/token").status_code == 401

@@ -1,0 +1,148 @@
+"""The server: connections that stay, many at once, and a clean end."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+from werkzeug.wrappers import Request, Response
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox.front import Reply
+from kalypso_actions.sandbox.server import Server
+
+
+def echo(request: Request) -> Reply:
+    """What was sent; `/half` and `/nothing` end the connection."""
+    content = request.get_data()
+    response = Response(f"{request.method} {request.path} ".encode() + content)
+    match request.path:
+        case "/half":
+            return Reply(response, "half")
+        case "/nothing":
+            return Reply(response, "nothing")
+        case "/broken":
+            raise ValueError("broken")
+        case "/empty":
+            return Reply(Response(status=204))
+    return Reply(response)
+
+
+@contextmanager
+def connected(answer: object = echo) -> Iterator[http.client.HTTPConnection]:
+    with Server(answer) as server:  # type: ignore[arg-type] # a test hands in what it likes
+        parts = urlsplit(server.url)
+        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def get(connection: http.client.HTTPConnection, path: str, **more: object) -> bytes:
+    connection.request("GET", path, **more)  # type: ignore[arg-type]
+    return connection.getresponse().read()
+
+
+def test_a_connection_stays() -> None:
+    with connected() as connection:
+        assert get(connection, "/a") == b"GET /a "
+        kept = connection.sock
+        assert get(connection, "/b") == b"GET /b "
+        assert get(connection, "/empty") == b""
+        assert get(connection, "/c") == b"GET /c "
+        assert connection.sock is kept
+
+
+def test_bodies() -> None:
+    content = bytes(range(256)) * 8192
+    with connected() as connection:
+        assert get(connection, "/a", body=content) == b"GET /a " + content
+        chunks = iter([b"one", b"two", content])  # of unknown length, so sent piece by piece
+        got = get(connection, "/a", body=chunks)
+        assert got == b"GET /a onetwo" + content
+        connection.request("HEAD", "/abc")
+        answer = connection.getresponse()
+        assert (answer.headers["Content-Length"], answer.read()) == ("10", b"")
+        assert get(connection, "/a") == b"GET /a "
+
+
+def test_answers_that_do_not_come_whole() -> None:
+    with connected() as connection:
+        with pytest.raises(http.client.IncompleteRead) as caught:
+            get(connection, "/half")
+        assert (caught.value.partial, caught.value.expected) == (b"GET /", 5)
+        connection.close()
+        with pytest.raises(http.client.RemoteDisconnected):
+            get(connection, "/nothing")
+        connection.close()
+        assert get(connection, "/a") == b"GET /a "
+
+
+def test_a_failure_is_logged_and_ends_one_connection(caplog: pytest.LogCaptureFixture) -> None:
+    with connected() as connection:
+        with pytest.raises(http.client.RemoteDisconnected):
+            get(connection, "/broken")
+        connection.close()
+        assert get(connection, "/a") == b"GET /a "
+    assert "ValueError: broken" in caplog.text
+
+
+def test_what_is_no_http(caplog: pytest.LogCaptureFixture) -> None:
+    with Server(echo) as server:
+        parts = urlsplit(server.url)
+        with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:
+            connection.sendall(b"\x1b[31m nonsense\r\n\r\n")
+            assert b"400" in connection.recv(1 << 16)
+    assert "\x1b" not in caplog.text
+
+
+def test_many_requests_wait_at_the_same_time() -> None:
+    """Each waits until all are there."""
+    together = threading.Barrier(100)
+
+    def answer(_: Request) -> Reply:
+        together.wait(timeout=60)
+        return Reply(Response("x"))
+
+    with Server(answer) as server, ThreadPoolExecutor(100) as threads:
+        parts = urlsplit(server.url)
+
+        def ask(_: int) -> bytes:
+            connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+            try:
+                return get(connection, "/")
+            finally:
+                connection.close()
+
+        assert list(threads.map(ask, range(100))) == [b"x"] * 100
+
+
+def test_the_end_does_not_wait_for_idle_connections() -> None:
+    before = threading.active_count()
+    with Server(echo) as server:
+        parts = urlsplit(server.url)
+        idle = [
+            socket.create_connection((parts.hostname, parts.port), timeout=60) for _ in range(3)
+        ]
+        idle[0].sendall(b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert idle[0].recv(1 << 16)
+    assert threading.active_count() == before
+    for connection in idle:
+        connection.close()
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection((parts.hostname, parts.port), timeout=60)
+
+
+def test_a_port_that_is_taken() -> None:
+    with Server(echo) as server:
+        port = urlsplit(server.url).port or 0
+        with pytest.raises(KalypsoError, match=f"the port {port} cannot be used") as caught:
+            Server(echo, port=port)
+    assert caught.value.problem.advice == "choose another one with --port"
