@@ -61,8 +61,8 @@ class AppAuth:
             ) from None
 
 
-class NotInstalledError(GitHubError):
-    """The App is not installed for the owner."""
+class NoInstallationError(GitHubError):
+    """The App is not installed for the owner, or suspended there, or its tokens are for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Installations:
     def token(self, owner: str) -> str:
         """A token for the owner's repositories that is valid for a while yet.
 
-        Raises NotInstalledError, and GitHubError saying what to change.
+        Raises NoInstallationError, and GitHubError saying what to change.
         """
         key = owner.lower()
         with self._lock:
@@ -136,7 +136,7 @@ class Installations:
             pairs = [repository.split("/", 1) for repository in self._app.repositories]
             names = [name for holder, name in pairs if holder.lower() == owner.lower()]
             if not names:
-                raise GitHubError(
+                raise NoInstallationError(
                     f"the GitHub App's token is asked for {', '.join(self._app.repositories)} only",
                     Location(owner),
                     f"add the repository of {owner} to them",
@@ -194,16 +194,16 @@ class Installations:
             found.problem.message, Location(owner), advice, status=status, reason=said
         )
 
-    def _not_installed(self, owner: str) -> NotInstalledError:
-        return NotInstalledError(
+    def _not_installed(self, owner: str) -> NoInstallationError:
+        return NoInstallationError(
             f"the GitHub App {self._app.app_id} is not installed for {owner}",
             Location(owner),
             f"install it for {owner} on the App's page, with the repositories that are used",
             status=404,
         )
 
-    def _suspended(self, owner: str) -> GitHubError:
-        return GitHubError(
+    def _suspended(self, owner: str) -> NoInstallationError:
+        return NoInstallationError(
             f"the GitHub App {self._app.app_id} is suspended for {owner}",
             Location(owner),
             f"lift the suspension in the settings of {owner} (GitHub Apps)",

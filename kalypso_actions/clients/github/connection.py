@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from github.GithubException import BadAttributeException, GithubException
 from github.Repository import Repository
 
-from kalypso_actions.clients.github.apps import AppAuth, Installations, NotInstalledError
+from kalypso_actions.clients.github.apps import AppAuth, Installations, NoInstallationError
 from kalypso_actions.clients.github.exchange import LostError, RefusedError, Request
 from kalypso_actions.clients.github.quota import Quota
 from kalypso_actions.clients.github.refusals import GitHubError, refusal, unanswered, words
@@ -24,7 +24,7 @@ from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
 from kalypso_actions.errors import Location, UsageError
 
-__all__ = ["AppAuth", "GitHub", "GitHubError", "GitHubServer", "NotInstalledError", "TokenAuth"]
+__all__ = ["AppAuth", "GitHub", "GitHubError", "GitHubServer", "NoInstallationError", "TokenAuth"]
 
 log = logging.getLogger(__name__)
 
@@ -162,18 +162,19 @@ class GitHub:
         """The owners by the credential that sees most of them: who is asked for -> whose it sees.
 
         A token sees what it may of everybody. An App has one for each owner where it is installed;
-        what others have in public is visible to any of these. Raises GitHubError.
+        what others have in public is visible to any of these. Raises GitHubError, among them
+        NoInstallationError where there is none.
         """
         if not self._per_owner:
             return {owner: list(owners) for owner in list(owners)[:1]}
         groups: dict[str, list[str]] = {}
         others: list[str] = []
-        refusal_of_all: NotInstalledError | None = None
+        refusal_of_all: NoInstallationError | None = None
         for owner in owners:
             try:
                 self._token(owner)
                 groups[owner] = [owner]
-            except NotInstalledError as error:
+            except NoInstallationError as error:
                 others.append(owner)
                 refusal_of_all = error
         if refusal_of_all is not None and not groups:
@@ -185,16 +186,16 @@ class GitHub:
     def authorize(self, url: str) -> str:
         """The header Authorization for git and a URL of this server; "" for every other URL.
 
-        "", too, for an owner without an installation of the App: public repositories need none.
-        Raises GitHubError where an installed App gets no token.
+        "", too, for an owner without an installation of the App: public repositories need no
+        credential. Raises GitHubError where an installed App gets no token.
         """
         owner = self.server.owner(url)
         if owner is None:
             return ""
         try:
             token = self._token(owner)
-        except NotInstalledError as error:
-            log.info("git asks for %s without a credential: %s", url, error.problem.message)
+        except NoInstallationError as error:
+            log.info("git has no credential for %s: %s", owner, error.problem.message)
             return ""
         return "Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode()
 

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from kalypso_actions.clients.github import AppAuth, GitHub, GitHubError, heads, rest
-from kalypso_actions.clients.github.connection import NotInstalledError
+from kalypso_actions.clients.github.connection import NoInstallationError
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.github import PathHead, RegisteredPath
 from tests.clients.github.connections import API, Clock, connect
@@ -175,8 +175,9 @@ def test_tokens_can_be_narrowed(narrowed: Mapping[str, Any], body: object) -> No
 
 def test_narrowed_tokens_are_for_no_other_owner() -> None:
     github = connect(auth=app(repositories=("acme/fleet",)))
-    with pytest.raises(GitHubError, match="asked for acme/fleet only"):
-        github.authorize("https://github.com/other/app")
+    assert github.authorize("https://github.com/other/app") == ""
+    with pytest.raises(NoInstallationError, match="asked for acme/fleet only"):
+        rest.read(github, "other/app", "no", "/labels")
 
 
 @pytest.mark.parametrize(
@@ -264,7 +265,7 @@ def test_heads_where_the_app_is_installed_nowhere() -> None:
     with responses.RequestsMock() as server:
         server.get(f"{API}/orgs/other/installation", status=404, json=NOT_FOUND)
         server.get(f"{API}/users/other/installation", status=404, json=NOT_FOUND)
-        with pytest.raises(NotInstalledError):
+        with pytest.raises(NoInstallationError):
             heads.read(connect(auth=app()), [RegisteredPath("other/app", "main", "")])
 
 

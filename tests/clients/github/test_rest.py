@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.clients.github import GitHub, GitHubError, GitHubServer, TokenAuth, rest
-from kalypso_actions.clients.github.connection import NotInstalledError
+from kalypso_actions.clients.github.connection import NoInstallationError
 from tests.clients.github.scripts import LOST, REPOSITORY, VISIBLE, conversation, page, refusal
 
 LABEL = {"name": "x"}
@@ -58,12 +58,12 @@ def test_advice_belongs_to_the_words_of_github() -> None:
 
 class NowhereInstalled(GitHub):
     def ask(self, *_: Any, **__: Any) -> Any:
-        raise NotInstalledError("not installed", None, "install it", reason="Not Found")
+        raise NoInstallationError("not installed", None, "install it", reason="Not Found")
 
 
 def test_the_advice_is_for_this_request_alone() -> None:
     github = NowhereInstalled(GitHubServer(), TokenAuth("t"), {})
-    with pytest.raises(NotInstalledError) as caught:
+    with pytest.raises(NoInstallationError) as caught:
         rest.write(github, REPOSITORY, "no x", "POST", "/labels", advice={"not found": "make it"})
     assert caught.value.problem.advice == "install it"
 

@@ -18,7 +18,7 @@ from kalypso_actions.clients.github import (
     environments,
     heads,
 )
-from kalypso_actions.clients.github.connection import NotInstalledError
+from kalypso_actions.clients.github.connection import NoInstallationError
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.model.github import Comparison, PathHead, RegisteredPath
 from kalypso_actions.sandbox import Fault, Sandbox
@@ -138,7 +138,7 @@ def test_an_app_asks_for_one_token_an_owner(sandbox: Sandbox) -> None:
         branches.head(github, "acme/fleet", "main")
     asked = [exchange.template for exchange in sandbox.traffic if exchange.template]
     assert asked.count("/app/installations/{installation_id}/access_tokens") == 1
-    with pytest.raises(NotInstalledError, match="is not installed for other"):
+    with pytest.raises(NoInstallationError, match="is not installed for other"):
         branches.head(github, "other/app", "main")
 
 
