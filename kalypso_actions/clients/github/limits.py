@@ -18,13 +18,15 @@ from kalypso_actions.clients.github.exchange import Answer
 SECONDARY_WAIT: Final = 60.0
 """Seconds, where GitHub does not say how many."""
 
+GRAPHQL_TYPES: Final = frozenset({"RATE_LIMITED", "RATE_LIMIT"})
+
 WORDS: Final = re.compile(r"rate limit|abuse detection|too many requests", re.IGNORECASE)
 
 
 def is_limited(answer: Answer) -> bool:
     """Whether GitHub did nothing but count: it will take the same request later.
 
-    GitHub answers 403 or 429; its GraphQL also 200 with an error of the type RATE_LIMITED.
+    GitHub answers 403 or 429; its GraphQL also 200 with an error of its own type.
     """
     status, headers, body = answer.status, answer.headers, answer.body
     if status == 429:
@@ -36,7 +38,7 @@ def is_limited(answer: Answer) -> bool:
     if status != 200 or not isinstance(body, dict) or not isinstance(body.get("errors"), list):
         return False
     errors = [error for error in body["errors"] if isinstance(error, dict)]
-    return any(error.get("type") == "RATE_LIMITED" for error in errors)
+    return any(error.get("type") in GRAPHQL_TYPES for error in errors)
 
 
 def limited_until(headers: Mapping[str, str], now: datetime) -> datetime | None:

@@ -114,9 +114,10 @@ def test_the_bound_can_be_set() -> None:
     assert clock.waits == [55 * 60 + 1]
 
 
-def test_a_used_up_graphql_quota_is_a_limit_though_the_status_is_200() -> None:
+@pytest.mark.parametrize("kind", ["RATE_LIMITED", "RATE_LIMIT"])
+def test_a_used_up_graphql_quota_is_a_limit_though_the_status_is_200(kind: str) -> None:
     clock = Clock()
-    error = {"type": "RATE_LIMITED", "message": "API rate limit exceeded"}
+    error = {"type": kind, "message": "API rate limit exceeded"}
     with responses.RequestsMock() as server:
         url = "https://api.github.com/graphql"
         server.post(url, json={"errors": [error]}, headers=used_up(minutes=1))
