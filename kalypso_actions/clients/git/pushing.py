@@ -8,7 +8,7 @@ from typing import Final
 from kalypso_actions.clients.git.connection import DELAYS, Connection
 from kalypso_actions.clients.git.refusals import (
     clear_push_refusal,
-    is_rejected,
+    is_unsent,
     lacks_objects,
     may_push_later,
     push_failure,
@@ -71,10 +71,15 @@ class _Push:
         self._branch = branch
         self._ref = f"refs/heads/{branch}"
         self._commit = commit
+        self._deed = "pushed" if commit else "deleted"
         self._expected = expected
         self._thorough = False
-        self._uncertain = False
-        """Whether an earlier attempt may have been done all the same."""
+        self._may_be_done = False
+        """By an attempt that failed.
+
+        Even one that the server has rejected: libcurl repeats by itself what it has sent over a
+        kept connection that ends without an answer, and the server refuses to do it twice.
+        """
 
     def run(self) -> bool:
         delays = iter(DELAYS)
@@ -83,16 +88,17 @@ class _Push:
                 answer = self._attempt()
             except ProcessError as error:
                 if self._settled(error):
-                    return self._uncertain
+                    return self._may_be_done
                 if lacks_objects(error) and not self._thorough:
                     self._thorough = True
                     continue
                 delay = next(delays, None)
                 if delay is None or not may_push_later(error):
-                    raise self._failure(error) from error
+                    url = self._connection.url
+                    raise push_failure(error, url, self._branch, self._deed) from error
                 self._connection.sleep(delay)
             else:
-                return self._uncertain or _has_changed(answer)
+                return self._may_be_done or _has_changed(answer)
 
     def _attempt(self) -> bytes:
         """Without THOROUGH nothing is fetched.
@@ -113,10 +119,10 @@ class _Push:
 
         Raises RacedError when it stands elsewhere, KalypsoError for a clear refusal.
         """
-        refusal = clear_push_refusal(error, self._connection.url, self._branch)
+        refusal = clear_push_refusal(error, self._connection.url, self._branch, self._deed)
         if refusal:
             raise refusal from error
-        self._uncertain = self._uncertain or not is_rejected(error)
+        self._may_be_done = self._may_be_done or not is_unsent(error)
         head = self._head(error)
         if head == self._commit:
             return True
@@ -129,14 +135,11 @@ class _Push:
             return self._connection.refs(self._git_dir, [self._ref]).get(self._ref)
         except KalypsoError as unknown:
             raise KalypsoError(
-                f"whether the branch {self._branch!r} was pushed is not known: "
+                f"whether the branch {self._branch!r} was {self._deed} is not known: "
                 f"{error.problem.message}; then {unknown.problem.message}",
                 Location(self._connection.url),
                 "run again: what was done is not done twice",
             ) from error
-
-    def _failure(self, error: ProcessError) -> KalypsoError:
-        return push_failure(error, self._connection.url, self._branch)
 
 
 def _has_changed(answer: bytes) -> bool:

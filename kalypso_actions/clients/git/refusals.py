@@ -34,7 +34,7 @@ LACKING: Final = re.compile(
     r"unable to read [0-9a-f]{40}|missing (blob|tree|commit) object|bad object [0-9a-f]{40}"
     r"|could not (read|parse) [0-9a-f]{40}"
 )
-ABSENT: Final = "remote ref does not exist"
+UNSENT: Final = re.compile(r"^!\t.*\t\[rejected\]", re.MULTILINE)
 
 REDIRECT: Final = re.compile(r"returned error: 30\d|unable to update url base from redirection")
 LOCATION: Final = re.compile(r"recv header(?:, \w+)?: location: (\S+)", re.IGNORECASE)
@@ -184,7 +184,7 @@ REMOTE_LINE: Final = re.compile(
 """Progress is told in percent."""
 
 REJECTED: Final = re.compile(r"^!\t.*\t\[(?:remote )?rejected\](?: \((.*)\))?$", re.MULTILINE)
-"""The line for a branch that was not changed; `[remote failure]` would leave it open."""
+"""The line for a branch that was not changed, with the reason."""
 
 MAX_WORDS: Final = 500
 
@@ -212,9 +212,9 @@ def redirect_target(error: ProcessError) -> str:
     return str(found[-1]).partition("/info/refs")[0] if found else ""
 
 
-def is_rejected(error: ProcessError) -> bool:
-    """Whether a push says itself that the branch was not changed."""
-    return REJECTED.search(_said(error)) is not None or ABSENT in error.words
+def is_unsent(error: ProcessError) -> bool:
+    """Whether git itself declined the push, by what the server told it before."""
+    return UNSENT.search(_said(error)) is not None
 
 
 def lacks_objects(error: ProcessError) -> bool:
@@ -231,29 +231,34 @@ def refusal(error: ProcessError, url: str, what: str) -> KalypsoError:
     return KalypsoError(f"{what} cannot be read: {message}", where, advice)
 
 
-def clear_push_refusal(error: ProcessError, url: str, branch: str) -> KalypsoError | None:
-    """The error for a push that the server does not want; None where that is not certain."""
+def clear_push_refusal(
+    error: ProcessError, url: str, branch: str, deed: str
+) -> KalypsoError | None:
+    """The error for a push that the server does not want; None where that is not certain.
+
+    `deed` is what shall happen to the branch: `pushed` or `deleted`.
+    """
     said = _said(error).replace(url, "").replace(f"refs/heads/{branch}", "")
     known = None if RATE_LIMIT.search(said) else _known(UNWRITABLE, said)
-    return _push_error(*known, error, url, branch) if known else None
+    return _push_error(*known, error, url, branch, deed) if known else None
 
 
-def push_failure(error: ProcessError, url: str, branch: str) -> KalypsoError:
+def push_failure(error: ProcessError, url: str, branch: str, deed: str) -> KalypsoError:
     """The error for a push that failed in another way."""
     known = _known(UNREACHABLE, error.words.replace(url, "").replace(f"refs/heads/{branch}", ""))
     status = REJECTED.search(_said(error))
     reason = (status[1] if status else "") or error.problem.message
     message, advice = known or (reason, error.problem.advice)
-    return _push_error(message, advice, error, url, branch)
+    return _push_error(message, advice, error, url, branch, deed)
 
 
 def _push_error(
-    message: str, advice: str, error: ProcessError, url: str, branch: str
+    message: str, advice: str, error: ProcessError, url: str, branch: str, deed: str
 ) -> KalypsoError:
     """With what the server itself says: which rule, which file, whose token."""
     words = " ".join(REMOTE_LINE.findall(error.words))
     said = f" (the server says: {words[:MAX_WORDS]})" if words and words not in message else ""
-    text = f"the branch {branch!r} cannot be pushed: {message}{said}"
+    text = f"the branch {branch!r} cannot be {deed}: {message}{said}"
     return KalypsoError(text, Location(without_secret(url)), advice)
 
 

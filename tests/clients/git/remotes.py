@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
-from kalypso_actions.clients.git import Authorize, RemoteRepositories
+from kalypso_actions.clients.git import Authorize, RemoteRepositories, Signature
 from kalypso_actions.clients.process import Programs
 from tests.git_repositories import commit, git, programs, repository
 
@@ -63,3 +64,28 @@ def bare(
     git(path, "config", "uploadpack.allowFilter", "true")
     git(path, "config", "http.receivepack", "true")
     return path, head
+
+
+def made(opened: RemoteRepositories, url: str, parent: str | None, content: bytes = b"new") -> str:
+    """A commit on top of `parent` that writes deep/er/z.yaml and deletes y.yaml."""
+    return opened.commit(
+        url,
+        parent=parent,
+        changes={"deep/er/z.yaml": content, "y.yaml": None},
+        message="change",
+        author=Signature("n", "n@example.com"),
+        date=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+
+
+def head(path: Path, branch: str = "main") -> str:
+    """Where a branch stands; "" where there is none."""
+    return git(path, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", statuses=(0, 1))
+
+
+def add_commit(path: Path, branch: str = "main") -> str:
+    """Somebody else's commit on top of a branch of a bare repository."""
+    tree = f"refs/heads/{branch}^{{tree}}"
+    commit = git(path, "commit-tree", "-p", f"refs/heads/{branch}", "-m", "other", tree)
+    git(path, "update-ref", f"refs/heads/{branch}", commit)
+    return commit

@@ -53,13 +53,16 @@ class Server:
 
 
 @contextmanager
-def serving(root: Path, *, certificate: Path | None = None) -> Iterator[Server]:
+def serving(
+    root: Path, *, certificate: Path | None = None, keep_connections: bool = False
+) -> Iterator[Server]:
     """Serve the bare repositories below `root` by `git http-backend`.
 
     `certificate` is a file with a certificate for 127.0.0.1 and its key: then it speaks TLS.
     """
     server = Server(root)
-    handler = type("Handler", (_Handler,), {"noted": server})
+    version = "HTTP/1.1" if keep_connections else "HTTP/1.0"
+    handler = type("Handler", (_Handler,), {"noted": server, "protocol_version": version})
     listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     if certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -108,13 +111,17 @@ class _Handler(BaseHTTPRequestHandler):
             self.noted.faults.remove(fault)
             fault.act()
         if fault and fault.kind == "dropped":
-            self.connection.shutdown(socket.SHUT_RDWR)
+            self._hang_up()
             return
         answer = self._backend(parts.path, parts.query, body)
         if fault and fault.kind == "lost":
-            self.connection.shutdown(socket.SHUT_RDWR)
+            self._hang_up()
         else:
             self._send(*answer, cut=fault is not None and fault.kind == "cut")
+
+    def _hang_up(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
 
     def _body(self) -> bytes:
         if self.headers["Transfer-Encoding"] != "chunked":
@@ -155,3 +162,5 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content[: len(content) // 2] if cut else content)
+        if cut:
+            self._hang_up()

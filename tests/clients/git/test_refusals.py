@@ -6,8 +6,8 @@ import pytest
 
 from kalypso_actions.clients.git.refusals import (
     clear_push_refusal,
-    is_rejected,
     is_transient,
+    is_unsent,
     may_push_later,
     push_failure,
     refusal,
@@ -126,7 +126,7 @@ SSO = (
 def test_pushes_that_the_server_does_not_want(
     error: ProcessError, message: str, advice: str
 ) -> None:
-    refused = clear_push_refusal(error, URL, BRANCH)
+    refused = clear_push_refusal(error, URL, BRANCH, "pushed")
     assert refused
     assert message in refused.problem.message
     assert advice in refused.problem.advice
@@ -152,28 +152,34 @@ def test_pushes_that_the_server_does_not_want(
     ],
 )
 def test_pushes_of_which_it_is_not_certain(error: ProcessError, *, later: bool) -> None:
-    assert clear_push_refusal(error, URL, BRANCH) is None
+    assert clear_push_refusal(error, URL, BRANCH, "pushed") is None
     assert may_push_later(error) is later
 
 
-def test_only_a_line_for_the_branch_says_that_nothing_was_done() -> None:
-    assert is_rejected(failed("", "something new"))
-    assert is_rejected(failed("error: unable to delete 'x': remote ref does not exist"))
-    assert not is_rejected(failed("fatal: the remote end hung up unexpectedly"))
-    unknown = b"!\tx:refs/heads/x\t[remote failure] (remote failed to report status)\n"
-    assert not is_rejected(ProcessError("git: x", words="x", output=unknown))
+def test_what_git_did_not_send_was_not_done() -> None:
+    line = b"!\tx:refs/heads/x\t[%s] (%s)\n"
+    for kind, reason, unsent in (
+        (b"rejected", b"stale info", True),
+        (b"remote rejected", b"failed to update ref", False),
+        (b"remote failure", b"remote failed to report status", False),
+    ):
+        assert is_unsent(ProcessError("git: x", output=line % (kind, reason))) is unsent
 
 
 def test_other_failures_of_a_push() -> None:
-    known = push_failure(failed("fatal: SSL certificate problem: self-signed"), URL, BRANCH)
+    known = push_failure(
+        failed("fatal: SSL certificate problem: self-signed"), URL, BRANCH, "pushed"
+    )
     assert "certificate is not trusted" in known.problem.message
-    told = push_failure(failed("remote: Counting: 100% (1/1)\nremote: hm", "new"), URL, BRANCH)
+    told = push_failure(
+        failed("remote: Counting: 100% (1/1)\nremote: hm", "new"), URL, BRANCH, "pushed"
+    )
     assert told.problem.message == (
         f"the branch {BRANCH!r} cannot be pushed: new (the server says: hm)"
     )
-    silent = push_failure(ProcessError("git: exit code 128", status=128), URL, BRANCH)
+    silent = push_failure(ProcessError("git: exit code 128", status=128), URL, BRANCH, "pushed")
     assert silent.problem.message == f"the branch {BRANCH!r} cannot be pushed: git: exit code 128"
-    long = push_failure(failed("remote: " + "x" * 2000, "new"), URL, BRANCH)
+    long = push_failure(failed("remote: " + "x" * 2000, "new"), URL, BRANCH, "pushed")
     assert len(long.problem.message) < 700
 
 
