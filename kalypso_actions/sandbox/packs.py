@@ -47,12 +47,14 @@ class IncomingPack:
         return [(paths.get(one, one), size) for one, size in sizes.items()]
 
     def _contents(self) -> Iterator[tuple[str, str, int]]:
-        """Id, type and size of every object: `id type size …`, then lines of statistics."""
+        """Id, type and size of every object."""
         for index in (file for file in self._files if file.suffix == ".idx"):
-            for line in self._run("verify-pack", "-v", str(index)).decode().splitlines():
-                words = line.split()
-                if len(words) >= 5 and words[2].isdigit():
-                    yield words[0], words[1], int(words[2])
+            listing = self._run("show-index", stdin=index.read_bytes()).decode()
+            ids = "".join(f"{line.split()[1]}\n" for line in listing.splitlines())
+            answer = self._run("cat-file", "--batch-check", stdin=ids.encode()).decode()
+            for line in answer.splitlines():
+                object_id, kind, size = line.split()
+                yield object_id, kind, int(size)
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         return self._git.run(self._git_dir, arguments, stdin=stdin)

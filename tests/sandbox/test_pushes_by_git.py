@@ -1,0 +1,206 @@
+"""What becomes of pushes: refs and events, refusals in GitHub's words, faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.sandbox import Fault, Sandbox
+from kalypso_actions.sandbox.world import BranchRule
+from tests.git_repositories import git
+from tests.sandbox.pushing import clone
+from tests.sandbox.serving import FLEET, serving
+
+
+def refs(sandbox: Sandbox) -> dict[str, str]:
+    return {name.removeprefix("refs/"): one for name, one in sandbox.git(FLEET).refs().items()}
+
+
+def pushed(sandbox: Sandbox) -> list[str]:
+    return [event.ref for event in sandbox.world.events if event.name == "push"]
+
+
+def packs(sandbox: Sandbox) -> int:
+    return len(list((sandbox.git(FLEET).git_dir / "objects" / "pack").glob("*")))
+
+
+def test_branches_and_tags_move(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        copy = clone(sandbox, tmp_path)
+        first = refs(sandbox)["heads/main"]
+        second = copy.commit(a="1")
+        copy.run("tag", "-m", "one", "v1")
+        assert copy.push("HEAD:main", f"{first}:refs/heads/feat/a", "v1")[0] == 0
+        tag = copy.run("rev-parse", "v1")
+        assert refs(sandbox) == {"heads/main": second, "heads/feat/a": first, "tags/v1": tag}
+        assert copy.push("+HEAD:feat/a", f"+{first}:main")[0] == 0
+        assert copy.push(":feat/a", ":v1")[0] == 0
+        assert refs(sandbox) == {"heads/main": first}
+        assert sorted(pushed(sandbox)) == [
+            *["refs/heads/feat/a"] * 3,
+            *["refs/heads/main"] * 2,
+            *["refs/tags/v1"] * 2,
+        ]
+        git(sandbox.git(FLEET).git_dir, "fsck", "--strict", "--connectivity-only")
+
+
+def test_a_shallow_clone_without_files_pushes(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        sandbox.commit(FLEET, {"a": "1"})
+        copy = clone(sandbox, tmp_path, "--depth=1", "--filter=blob:none")
+        made = copy.commit(b="2")
+        assert copy.push("HEAD:main")[0] == 0
+        assert refs(sandbox)["heads/main"] == made
+        assert set(sandbox.git(FLEET).files("main")) == {"README.md", "a", "b"}
+
+
+def test_a_push_that_is_only_tried(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        copy = clone(sandbox, tmp_path)
+        copy.commit(a="1")
+        before = refs(sandbox)
+        assert copy.push("--dry-run", "HEAD:main")[0] == 0
+        assert (refs(sandbox), pushed(sandbox)) == (before, [])
+
+
+def test_many_files_in_pieces(tmp_path: Path) -> None:
+    """Above git's buffer a push is sent in pieces, after one that only asks whether it may."""
+    with serving(tmp_path) as sandbox:
+        copy = clone(sandbox, tmp_path)
+        copy.run("config", "http.postBuffer", "65536")
+        made = copy.commit(**{f"f{number}": str(number**200) * 20 for number in range(300)})
+        assert copy.push("HEAD:main")[0] == 0
+        assert refs(sandbox)["heads/main"] == made
+
+
+PROTECTED = (
+    "remote: error: GH006: Protected branch update failed for refs/heads/main.",
+    "remote: - Changes must be made through a pull request.",
+    "(protected branch hook declined)",
+)
+
+
+def test_a_protected_branch(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        sandbox.repository(FLEET).rules.append(BranchRule(pattern="main", required_reviews=1))
+        copy = clone(sandbox, tmp_path)
+        made = copy.commit(a="1")
+        status, words = copy.push("HEAD:main", "HEAD:other")
+        assert status == 1
+        assert [one for one in PROTECTED if one not in words] == []
+        assert refs(sandbox)["heads/other"] == made, "each branch by itself"
+        assert refs(sandbox)["heads/main"] != made
+        status, words = copy.push("--atomic", "HEAD:main", "HEAD:third")
+        assert "HEAD:refs/heads/third\t[remote rejected] (atomic push failure)" in words
+        assert "heads/third" not in refs(sandbox)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["HEAD:refs/pull/1/head"], "(deny updating a hidden ref)"),
+        ([":main"], "(refusing to delete the current branch: refs/heads/main)"),
+        (["HEAD:refs/heads/main/below"], "(failed to update ref)"),
+        (["HEAD^{tree}:refs/heads/tree"], "(failed to update ref)"),
+        (["+HEAD:refs/heads/kept"], "- Cannot force-push to this branch"),
+        ([":refs/heads/kept"], "- Cannot delete this branch"),
+    ],
+)
+def test_refs_that_stay_as_they_are(tmp_path: Path, arguments: list[str], words: str) -> None:
+    with serving(tmp_path) as sandbox:
+        sandbox.repository(FLEET).rules.append(BranchRule(pattern="kept"))
+        sandbox.git(FLEET).update_ref("refs/heads/kept", sandbox.commit(FLEET, {"a": "1"}), None)
+        copy = clone(sandbox, tmp_path, "--no-tags")
+        copy.run("checkout", "--quiet", "-B", "mine", "HEAD^")
+        before, events, stored = refs(sandbox), pushed(sandbox), packs(sandbox)
+        copy.commit(b="2")
+        status, told = copy.push(*arguments)
+        assert status == 1 and words in told
+        assert (refs(sandbox), pushed(sandbox)) == (before, events)
+        assert packs(sandbox) == stored, "nothing of what was refused is kept"
+
+
+def test_workflows_need_a_permission_of_their_own(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        token = sandbox.create_token("actions", {"contents": "write"}, repositories=[FLEET])
+        copy = clone(sandbox, tmp_path, token=token)
+        copy.commit(**{".github/workflows/ci.yaml": "on: push\n"})
+        status, words = copy.push("HEAD:feat")
+        assert status == 1
+        refusal = "refusing to allow a GitHub App to create or update workflow "
+        assert f"({refusal}`.github/workflows/ci.yaml` without `workflows` permission)" in words
+
+
+def test_large_files(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        sandbox.state.max_file_size = 1 << 20
+        copy = clone(sandbox, tmp_path)
+        copy.commit(**{"data/big": "1" * (3 << 19), "small": "1" * (1 << 20)})
+        copy.run("rm", "--quiet", "data/big")
+        copy.commit(a="1")
+        status, words = copy.push("HEAD:main", "HEAD:other")
+        assert status == 1
+        assert words.count("(pre-receive hook declined)") == 2, "it is in the history of both"
+        exceeds = "remote: error: File data/big is 1.50 MB; this exceeds GitHub's file size limit of 1.00 MB"
+        assert exceeds in words and "GH001" in words and "small" not in words
+        assert packs(sandbox) == 0
+
+
+def test_objects_that_lack_others(tmp_path: Path) -> None:
+    """A commit whose parent nobody has: git sends the one without the other from a clone cut off."""
+    with serving(tmp_path) as sandbox:
+        copy = clone(sandbox, tmp_path)
+        copy.commit(a="1")
+        made = copy.commit(b="1")
+        (copy.folder / ".git" / "shallow").write_text(f"{made}\n")
+        status, words = copy.push("HEAD:feat")
+        assert status == 1
+        assert "unpacker error" in words
+        assert "heads/feat" not in refs(sandbox)
+
+
+@pytest.mark.parametrize(
+    ("kind", "succeeds", "made", "words"),
+    [
+        ("refused", False, False, "(pre-receive hook declined)"),
+        ("dropped", False, False, "error: RPC failed"),
+        ("cut", False, False, "error: RPC failed"),
+        ("status", False, False, "returned error: 502"),
+        ("too-many", False, False, "returned error: 429"),
+        ("lost", False, True, "error: RPC failed"),
+        ("truncated", False, True, "hung up unexpectedly"),
+        ("doubled", False, True, "reference already exists"),
+        ("slow", True, True, "[new branch]"),
+    ],
+)
+def test_where_a_new_branch_stands_after_a_fault(
+    tmp_path: Path, kind: str, succeeds: bool, made: bool, words: str
+) -> None:
+    with serving(tmp_path) as sandbox:
+        copy = clone(sandbox, tmp_path)
+        commit = copy.commit(a="1")
+        fault = Fault("POST", "git", kind)  # type: ignore[arg-type]
+        with sandbox.faults.on(fault):
+            status, told = copy.push("HEAD:feat")
+        assert (status == 0) is succeeds
+        assert words in told
+        assert refs(sandbox).get("heads/feat") == (commit if made else None)
+        assert pushed(sandbox) == (["refs/heads/feat"] if made else [])
+        assert copy.push("HEAD:feat")[0] == 0, "it is over"
+        assert refs(sandbox)["heads/feat"] == commit
+
+
+@pytest.mark.parametrize("branch", ["main", "feat"])
+def test_somebody_else_is_first(tmp_path: Path, branch: str) -> None:
+    with serving(tmp_path) as sandbox:
+        copy = clone(sandbox, tmp_path)
+        commit = copy.commit(a="1")
+        with sandbox.faults.on(Fault("*", "git", "raced")):
+            status, told = copy.push(f"HEAD:{branch}")
+        assert status == 1
+        assert "cannot lock ref" in told and "(failed to update ref)" in told
+        head = sandbox.git(FLEET).commit(branch)
+        assert (head.author.name, head.id != commit) == ("somebody-else", True)
+        assert pushed(sandbox) == [f"refs/heads/{branch}"]
+        assert copy.push(f"+HEAD:{branch}")[0] == 0
