@@ -35,13 +35,13 @@ FILE: Final = Path(__file__).parent / "schema.graphql"
 def check_query(query: str, variables: Mapping[str, Json]) -> None:
     """A query and its variables are ones that GitHub takes. Raises AssertionError."""
     document = parse(query)
-    problems = [error.message for error in validate(_schema(), document)]
+    problems = [error.message for error in validate(github_schema(), document)]
     assert not problems, "\n".join([*problems, query])
     operation = _operation(document)
     taken = {one.variable.name.value for one in operation.variable_definitions or ()}
     assert variables.keys() <= taken, f"unknown variables: {sorted(variables.keys() - taken)}"
     values = get_variable_values(
-        _schema(), tuple(operation.variable_definitions or ()), dict(variables)
+        github_schema(), tuple(operation.variable_definitions or ()), dict(variables)
     )
     assert not isinstance(values, list), "\n".join(error.message for error in values)
 
@@ -59,7 +59,7 @@ def check_data(query: str, variables: Mapping[str, Json], answer: Json) -> None:
         assert answer.get("errors"), "neither data nor errors"
         return
     result = execute_sync(
-        _schema(),
+        github_schema(),
         parse(query),
         root_value=answer["data"],
         variable_values=dict(variables),
@@ -71,7 +71,8 @@ def check_data(query: str, variables: Mapping[str, Json], answer: Json) -> None:
 
 
 @cache
-def _schema() -> GraphQLSchema:
+def github_schema() -> GraphQLSchema:
+    """GitHub's own schema, as far as it is used."""
     return build_schema(FILE.read_text(encoding="utf-8"))
 
 
@@ -87,7 +88,9 @@ def _answered(source: Json, info: GraphQLResolveInfo[Any], **_arguments: Json) -
 
 
 def _type_of(source: Json, info: GraphQLResolveInfo[Any], abstract: Any) -> str:
-    """A type for which the query asks for just the fields that the answer has."""
+    """What the object says it is, or else a type that is asked for just the fields it has."""
+    if "__typename" in source:
+        return str(source["__typename"])
     for possible in info.schema.get_possible_types(abstract):
         if source.keys() == {
             name for node in info.field_nodes for name in _names(node, possible, info.schema)

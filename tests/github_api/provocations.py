@@ -316,6 +316,29 @@ _APPS: Final = (
     Provocation(403, "GET", "/installation/repositories"),
 )
 
+_QUERY: Final = """
+query($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) {
+    defaultBranchRef { name target { oid ... on Commit { messageHeadline tree { oid } } } }
+    object(expression: "main:docs") { __typename ... on Tree { oid } }
+  }
+  rateLimit { limit cost remaining resetAt }
+}
+"""
+
+_GRAPHQL: Final = tuple(
+    Provocation(status, "POST", "/graphql", body)
+    for status, body in (
+        (200, {"query": _QUERY, "variables": {"owner": "acme", "name": "fleet"}}),
+        (200, {"query": _QUERY, "variables": {"owner": "acme", "name": "hidden"}}),
+        (200, {"query": _QUERY}),
+        (200, {"query": "query { nothing }"}),
+        (200, {"query": "query {"}),
+        (400, {"variables": "none"}),
+    )
+)
+
+
 PROVOCATIONS: Final = (
     *_REFS,
     *_COMMITS,
@@ -327,6 +350,7 @@ PROVOCATIONS: Final = (
     *_ENVIRONMENTS,
     *_REPOSITORIES,
     *_APPS,
+    *_GRAPHQL,
 )
 
 ON_SERVER: Final = (

@@ -58,7 +58,7 @@ class Scene:
         self.root = sandbox.git("acme/fleet").head("main")
         self.first = sandbox.commit("acme/fleet", {"README.md": "first\n"})
         self.second = sandbox.commit("acme/fleet", {"docs/index.md": "second\n"})
-        self.app, self._key = sandbox.create_app("acme", repositories=VISIBLE)
+        self.app, self.key = sandbox.create_app("acme", repositories=VISIBLE)
         sandbox.install(self.app, "somebody")
         with sandbox.lock:
             self._settle()
@@ -95,7 +95,7 @@ class Scene:
             self.sandbox.api_url + self._filled(path),
             json=None if isinstance(content, bytes) else content,
             data=content if isinstance(content, bytes) else None,
-            headers={"authorization": f"Bearer {self._token(who)}"} if who else {},
+            headers={"authorization": f"Bearer {self.token(who)}"} if who else {},
             allow_redirects=False,
             timeout=60,
         )
@@ -106,12 +106,12 @@ class Scene:
         assert answer.ok, answer.text
         return answer.json()
 
-    def _token(self, who: str) -> str:
+    def token(self, who: str) -> str:
         if who != "app":
             return self._tokens[who]
         now = int(self.sandbox.world.now.timestamp())
         claims = {"iat": now - 5, "exp": now + 300, "iss": str(self.app)}
-        return jwt.encode(claims, self._key, algorithm="RS256")
+        return jwt.encode(claims, self.key, algorithm="RS256")
 
     def _filled(self, value: Json) -> Json:
         if isinstance(value, str):

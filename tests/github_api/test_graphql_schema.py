@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from graphql import GraphQLInterfaceType, GraphQLObjectType, build_schema
 
-from tests.github_api.graphql_schema import check_data, check_query
+from kalypso_actions.sandbox.github.graphql.schema import SCHEMA
+from tests.github_api.graphql_schema import check_data, check_query, github_schema
 
 HEADS = """
 query heads($owner: String!, $name: String!, $branch: String!, $folder: String!) {
@@ -73,3 +75,16 @@ def test_answers_that_github_would_not_give(data: dict[str, Any]) -> None:
 def test_an_answer_without_data_has_errors() -> None:
     with pytest.raises(AssertionError, match="neither"):
         check_data(HEADS, VARIABLES, {})
+
+
+def test_the_sandboxs_schema_is_a_part_of_githubs() -> None:
+    ours, githubs = build_schema(SCHEMA), github_schema()
+    for name, one in ours.type_map.items():
+        if isinstance(one, GraphQLObjectType | GraphQLInterfaceType) and not name.startswith("__"):
+            real = githubs.type_map[name]
+            assert isinstance(real, type(one))
+            assert {each.name for each in one.interfaces} <= {each.name for each in real.interfaces}
+            for key, field in one.fields.items():
+                assert str(field.type) == str(real.fields[key].type), f"{name}.{key}"
+                for argument, described in field.args.items():
+                    assert str(described.type) == str(real.fields[key].args[argument].type)

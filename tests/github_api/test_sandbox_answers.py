@@ -17,7 +17,7 @@ from tests.git_repositories import programs
 from tests.github_api import description
 from tests.github_api.provocations import ON_SERVER, PROVOCATIONS, Provocation
 from tests.github_api.scene import Scene
-from tests.github_api.traffic import GRAPHQL, check_events, check_exchanges
+from tests.github_api.traffic import GRAPHQL, check_asked, check_events, check_exchanges
 from tools.github_api.operations import OPERATIONS
 
 REPOSITORY = "/repos/{owner}/{repo}"
@@ -88,6 +88,8 @@ def provoke(scene: Scene, provocation: Provocation) -> Exchange:
     assert exchange.status == provocation.status, exchange.response_body
     check_exchanges([exchange])
     check_is_declared(exchange)
+    if exchange.status < 300 and exchange.template != GRAPHQL:
+        check_asked(exchange)
     return exchange
 
 

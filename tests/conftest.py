@@ -1,0 +1,44 @@
+"""What holds in every test: no sandbox answers, tells or is asked what GitHub would not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.traffic import Traffic
+from tests.github_api.client_calls import ASKED
+from tests.github_api.traffic import by_client, check_events, check_exchanges
+
+
+def check(traffic: Traffic) -> None:
+    """Hold it against GitHub's description, and against what the clients are known to ask."""
+    check_exchanges(traffic)
+    for exchange in filter(by_client, traffic):
+        endpoint = f"{exchange.method} {exchange.template}"
+        assert endpoint in ASKED or exchange.template in {"git", "azure"}, (
+            f"{endpoint} is asked and not listed in tests/github_api/client_calls.py"
+        )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_sandbox_is_held_against_github() -> Iterator[None]:
+    """When a sandbox ends or forgets its traffic; not where the test has failed already."""
+    end, forget = Sandbox.__exit__, Traffic.clear
+
+    def checked_end(sandbox: Sandbox, kind: Any, error: Any, traceback: Any) -> None:
+        end(sandbox, kind, error, traceback)
+        if kind is None:
+            check(sandbox.traffic)
+            check_events(sandbox.world)
+
+    def checked_forget(traffic: Traffic) -> None:
+        check(traffic)
+        forget(traffic)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Sandbox, "__exit__", checked_end)
+        patch.setattr(Traffic, "clear", checked_forget)
+        yield

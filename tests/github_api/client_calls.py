@@ -1,0 +1,240 @@
+"""What each function of the clients asks of GitHub: a call that goes all its ways, and endpoints.
+
+`R` stands for `/repos/{owner}/{repo}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from kalypso_actions.clients.github import (
+    GitHub,
+    branches,
+    comments,
+    commits,
+    environments,
+    heads,
+    issues,
+    labels,
+    merging,
+    pull_requests,
+    refs,
+    statuses,
+    workflows,
+)
+from kalypso_actions.model.github import CommitStatus, RegisteredPath
+from tests.github_api.scene import Scene
+
+FLEET: Final = "acme/fleet"
+MARK: Final = "<!-- mark -->"
+
+
+class ClientCall(NamedTuple):
+    """Something that asks GitHub, and every endpoint that it asks."""
+
+    act: Callable[[GitHub, Scene], object]
+    endpoints: frozenset[str]
+
+
+def _call(act: Callable[[GitHub, Scene], object], *endpoints: str) -> ClientCall:
+    return ClientCall(
+        act, frozenset(one.replace("R", "/repos/{owner}/{repo}") for one in endpoints)
+    )
+
+
+def _ensure_comment(github: GitHub, scene: Scene) -> None:
+    number = scene.issue()
+    for body in ("first", "second"):
+        comments.ensure(github, FLEET, number, MARK, body)
+    for _ in range(2):
+        scene.made("POST", f"issues/{number}/comments", {"body": f"{MARK}\ndoubled"})
+    comments.ensure(github, FLEET, number, MARK, "second")
+
+
+def _ensure_issue(github: GitHub, scene: Scene) -> None:
+    title = scene.name()
+    issue, _ = issues.ensure(github, FLEET, title=title, body="first", label="kalypso")
+    scene.made("PATCH", f"issues/{issue.number}", {"state": "closed"})
+    issues.ensure(github, FLEET, title=title, body="second", label="kalypso")
+    scene.made("POST", "issues", {"title": title, "labels": ["kalypso"]})
+    scene.made("PATCH", f"issues/{issue.number}", {"labels": []})
+    issues.ensure(github, FLEET, title=title, body="second", label="kalypso")
+
+
+def _ensure_pull_request(github: GitHub, scene: Scene) -> None:
+    head = scene.branch()
+    for body in ("first", "second"):
+        pull_requests.ensure(
+            github, FLEET, head=head, base="main", title="t", body=body, labels=["kalypso"]
+        )
+
+
+def _close_pull_request(github: GitHub, scene: Scene) -> None:
+    pull_requests.close(
+        github, FLEET, scene.pull(), mark=MARK, comment="why", labels=["superseded"]
+    )
+
+
+def _merge(github: GitHub, scene: Scene) -> None:
+    for number in (scene.pull(), scene.clashing_pull()):
+        head = pull_requests.get(github, FLEET, number).head_commit
+        merging.merge(github, FLEET, number, head=head)
+
+
+def _create_and_delete(github: GitHub, scene: Scene) -> None:
+    branch = scene.name()
+    refs.create(github, FLEET, branch, scene.first)
+    refs.delete(github, FLEET, branch, expected=scene.first)
+
+
+def _update(github: GitHub, scene: Scene) -> None:
+    branch = scene.name()
+    refs.create(github, FLEET, branch, scene.first)
+    refs.update(github, FLEET, branch, scene.second, expected=scene.first)
+
+
+def _post_status(github: GitHub, scene: Scene) -> None:
+    for url in ("", "https://example.com/run"):
+        status = CommitStatus(scene.name(), "success", "d" * 200, url)
+        statuses.post(github, FLEET, scene.second, status)
+
+
+_COMMENTS: Final = ("GET R/issues/{issue_number}/comments", "POST R/issues/{issue_number}/comments")
+_LABELS: Final = ("GET R/issues/{issue_number}/labels", "POST R/issues/{issue_number}/labels")
+_ISSUE: Final = ("GET R/issues/{issue_number}", "PATCH R/issues/{issue_number}")
+_PULL: Final = ("GET R/pulls/{pull_number}", "PATCH R/pulls/{pull_number}")
+
+CALLS: Final = {
+    "branches.head": _call(
+        lambda github, _: [branches.head(github, FLEET, name) for name in ("main", "a/b")],
+        "GET R/git/ref/{ref}",
+    ),
+    "branches.default": _call(lambda github, _: branches.default(github, FLEET), "GET R"),
+    "comments.marked": _call(
+        lambda github, scene: comments.marked(github, FLEET, scene.issue(), MARK),
+        "GET R/issues/{issue_number}/comments",
+    ),
+    "comments.ensure": _call(
+        _ensure_comment,
+        *_COMMENTS,
+        "PATCH R/issues/comments/{comment_id}",
+        "DELETE R/issues/comments/{comment_id}",
+    ),
+    "commits.get": _call(
+        lambda github, scene: commits.get(github, FLEET, scene.second),
+        "GET R/git/commits/{commit_sha}",
+    ),
+    "commits.compare": _call(
+        lambda github, scene: commits.compare(github, FLEET, scene.first, "main"),
+        "GET R/compare/{basehead}",
+    ),
+    "commits.pull_requests_of": _call(
+        lambda github, scene: commits.pull_requests_of(github, FLEET, scene.second),
+        "GET R/commits/{commit_sha}/pulls",
+    ),
+    "environments.names": _call(
+        lambda github, _: environments.names(github, FLEET), "GET R/environments"
+    ),
+    "environments.variable": _call(
+        lambda github, scene: environments.variable(github, FLEET, scene.environment(), "NEXT"),
+        "GET R/environments/{environment_name}/variables/{name}",
+    ),
+    "environments.repository_variable": _call(
+        lambda github, _: environments.repository_variable(github, FLEET, "NOTHING"),
+        "GET R/actions/variables/{name}",
+        "GET R",
+    ),
+    "heads.read": _call(
+        lambda github, _: heads.read(
+            github,
+            [
+                RegisteredPath(FLEET, "main", "docs"),
+                RegisteredPath(FLEET, "main", "README.md"),
+                RegisteredPath(FLEET, "nowhere", ""),
+                RegisteredPath("acme/hidden", "main", "."),
+            ],
+        ),
+        "POST /graphql",
+    ),
+    "issues.find_all": _call(
+        lambda github, _: issues.find_all(github, FLEET, label="bug", state="all"), "GET R/issues"
+    ),
+    "issues.candidates": _call(
+        lambda github, _: issues.candidates(github, FLEET, "bug"), "GET R/issues"
+    ),
+    "issues.ensure": _call(
+        _ensure_issue, "GET R/issues", "POST R/issues", _ISSUE[1], *_LABELS, *_COMMENTS
+    ),
+    "issues.close": _call(
+        lambda github, scene: issues.close(github, FLEET, scene.issue(), mark=MARK, comment="why"),
+        *_ISSUE,
+        *_COMMENTS,
+    ),
+    "labels.ensure": _call(
+        lambda github, scene: labels.ensure(github, FLEET, scene.name(), description="d"),
+        "GET R/labels/{name}",
+        "GET R",
+        "POST R/labels",
+    ),
+    "labels.add": _call(
+        lambda github, scene: labels.add(github, FLEET, scene.issue(), ["new"]), *_LABELS
+    ),
+    "merging.merge": _call(_merge, "GET R/pulls/{pull_number}", "PUT R/pulls/{pull_number}/merge"),
+    "pull_requests.find": _call(
+        lambda github, _: pull_requests.find(github, FLEET, head="main", base="a", state="all"),
+        "GET R/pulls",
+    ),
+    "pull_requests.get": _call(
+        lambda github, scene: pull_requests.get(github, FLEET, scene.pull()),
+        "GET R/pulls/{pull_number}",
+    ),
+    "pull_requests.ensure": _call(
+        _ensure_pull_request, "GET R/pulls", "POST R/pulls", _PULL[1], *_LABELS
+    ),
+    "pull_requests.close": _call(_close_pull_request, *_PULL, *_LABELS, *_COMMENTS),
+    "refs.create": _call(
+        lambda github, scene: refs.create(github, FLEET, scene.name(), scene.first),
+        "GET R/git/ref/{ref}",
+        "GET R",
+        "POST R/git/refs",
+    ),
+    "refs.update": _call(
+        _update,
+        "GET R/git/ref/{ref}",
+        "GET R",
+        "POST R/git/refs",
+        "PATCH R/git/refs/{ref}",
+    ),
+    "refs.delete": _call(
+        _create_and_delete,
+        "GET R/git/ref/{ref}",
+        "GET R",
+        "POST R/git/refs",
+        "DELETE R/git/refs/{ref}",
+    ),
+    "statuses.latest": _call(
+        lambda github, scene: statuses.latest(github, FLEET, scene.second),
+        "GET R/commits/{ref}/status",
+    ),
+    "statuses.post": _call(_post_status, "GET R/commits/{ref}/status", "POST R/statuses/{sha}"),
+    "workflows.dispatch": _call(
+        lambda github, scene: workflows.dispatch(
+            github, FLEET, "poll.yaml", ref="main", inputs={"commit": scene.first}
+        ),
+        "POST R/actions/workflows/{workflow_id}/dispatches",
+    ),
+}
+"""Module and function -> what it asks."""
+
+OF_APPS: Final = frozenset(
+    {
+        "GET /orgs/{org}/installation",
+        "GET /users/{username}/installation",
+        "POST /app/installations/{installation_id}/access_tokens",
+    }
+)
+"""What is asked besides where the connection is an App's."""
+
+ASKED: Final = OF_APPS.union(*(call.endpoints for call in CALLS.values()))
+"""Every endpoint that the clients ask: in no test may they ask another one."""

@@ -1,0 +1,83 @@
+"""Every function of the clients asks just the endpoints that are listed, as GitHub describes them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+
+import pytest
+
+import kalypso_actions.clients.github as clients
+from kalypso_actions.clients.github import (
+    AppAuth,
+    GitHub,
+    GitHubError,
+    GitHubServer,
+    TokenAuth,
+    branches,
+)
+from kalypso_actions.sandbox import Exchange, Sandbox
+from kalypso_actions.sandbox.endpoints import ENDPOINTS
+from tests.git_repositories import programs
+from tests.github_api.client_calls import ASKED, CALLS, FLEET, OF_APPS
+from tests.github_api.scene import Scene
+from tests.github_api.traffic import by_client, check_exchanges
+
+INFRASTRUCTURE = {"rest", "writing"}
+"""Through these the others ask."""
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with Sandbox(tmp_path_factory.mktemp("sandbox"), programs()) as sandbox:
+        yield Scene(sandbox)
+
+
+def connect(scene: Scene, auth: TokenAuth | AppAuth) -> GitHub:
+    return GitHub(GitHubServer(scene.sandbox.api_url, scene.sandbox.url), auth, {})
+
+
+def asked(scene: Scene) -> list[Exchange]:
+    return [one for one in scene.sandbox.traffic if by_client(one)]
+
+
+def endpoints(exchanges: list[Exchange]) -> set[str]:
+    return {f"{one.method} {one.template}" for one in exchanges}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_function_asks_what_is_listed(scene: Scene, name: str) -> None:
+    before = len(asked(scene))
+    CALLS[name].act(connect(scene, TokenAuth(scene.token("owner"))), scene)
+    exchanges = asked(scene)[before:]
+    check_exchanges(exchanges)
+    assert endpoints(exchanges) == CALLS[name].endpoints
+
+
+def test_every_function_is_listed() -> None:
+    found = set()
+    for module in pkgutil.iter_modules(clients.__path__):
+        loaded = importlib.import_module(f"{clients.__name__}.{module.name}")
+        for name, function in inspect.getmembers(loaded, inspect.isfunction):
+            own = function.__module__ == loaded.__name__ and not name.startswith("_")
+            if own and "github" in inspect.signature(function).parameters:
+                found.add(f"{module.name}.{name}")
+    assert {name for name in found if name.partition(".")[0] not in INFRASTRUCTURE} == set(CALLS)
+
+
+def test_an_app_asks_for_its_installations(scene: Scene) -> None:
+    before = len(asked(scene))
+    auth = AppAuth(str(scene.app), scene.key, permissions={"contents": "read"})
+    github = connect(scene, auth)
+    branches.head(github, FLEET, "main")
+    with pytest.raises(GitHubError, match="suspended"):
+        branches.head(github, "somebody/fleet", "main")
+    exchanges = asked(scene)[before:]
+    check_exchanges(exchanges)
+    assert endpoints(exchanges) == OF_APPS | CALLS["branches.head"].endpoints
+
+
+def test_what_is_asked_is_an_endpoint_of_the_sandbox() -> None:
+    assert {f"{method} {path}" for method, path in ENDPOINTS} >= ASKED
