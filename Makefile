@@ -48,6 +48,11 @@ test: $(INSTALLED) ## all tests
 golden: $(INSTALLED) ## rewrite the whole-folder goldens (not in CI)
 	$(PYTHON) -m tests.golden.record
 
+.PHONY: github-api
+github-api: $(INSTALLED) ## hold the sandbox against GitHub's own description and traffic (needs npm)
+	$(PYTHON) -m tools.github_api.cut --check
+	$(PYTHON) -m tools.github_api.recordings
+
 .PHONY: oracle
 oracle: $(INSTALLED) ## ask Go anew for the expected results of tests
 	$(PYTHON) -m tools.oracle.record
