@@ -59,10 +59,10 @@ USER_CONFIG: Final = (
 NO_PROXY: Final = "http.proxy="
 """This machine itself is not asked through a proxy, whatever NO_PROXY leaves out."""
 
-CERTIFICATES: Final = ("GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
+CERTIFICATES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 """Trusted authorities: a file, or a folder of hashed names; the first variable that is set counts.
 
-git itself reads the first only; with the others one setting serves every client of this package.
+git reads none of them, and every other client of this package does.
 """
 
 

@@ -51,9 +51,7 @@ def certificate(folder: Path) -> Path:
     return file
 
 
-@pytest.mark.parametrize(
-    "variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"]
-)
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_certificates_of_a_private_authority(tmp_path: Path, variable: str) -> None:
     _, head = bare(tmp_path)
     file = certificate(tmp_path)
