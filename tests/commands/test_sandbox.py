@@ -1,0 +1,189 @@
+"""`kalypso sandbox`, run as users run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+import requests
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.sandbox import sandbox
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.sandbox import SandboxInputs
+from tests.git_repositories import ENVIRONMENT, git
+from tests.sandbox.serving import over_http
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows ends no program by a signal")
+
+
+def kalypso(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "kalypso_actions", "sandbox", *map(str, arguments)]
+
+
+@contextmanager
+def started(folder: Path, *options: str, end: int = signal.SIGTERM) -> Iterator[dict[str, Any]]:
+    """The command's document; in the end it must stop by itself when it is asked to."""
+    command = kalypso("--dir", folder, "--output", "json", *options)
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8") as process:
+        assert process.stdout is not None
+        try:
+            lines = iter(process.stdout.readline, "}\n")
+            yield json.loads("".join(lines) + "}")
+        finally:
+            process.send_signal(end)
+            assert process.wait(timeout=60) == 0
+
+
+def ask(document: dict[str, Any], method: str, path: str, *, token: str = "", **more: Any) -> Any:
+    environment = document["environment"]
+    token = token or environment["GITHUB_TOKEN"]
+    with requests.Session() as session:
+        session.trust_env = False
+        answer = session.request(
+            method,
+            environment["GITHUB_API_URL"] + path,
+            headers={"Authorization": f"Bearer {token}"},
+            verify=environment.get("SSL_CERT_FILE", True),
+            timeout=60,
+            **more,
+        )
+    assert answer.ok, answer.text
+    return answer.json()
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_a_trial(tmp_path: Path, end: int) -> None:
+    """Serve, make a repository, push to it, stop; start again, and it is there."""
+    folder = tmp_path / "kept"
+    with started(folder, "--repository=acme/one", "--repository=anna/two", end=end) as document:
+        assert document["repositories"] == ["acme/one", "anna/two"]
+        assert ask(document, "POST", "/orgs/acme/repos", json={"name": "fleet"})["private"] is False
+        token = document["environment"]["GITHUB_TOKEN"]
+        url = f"{document['environment']['GITHUB_SERVER_URL']}/acme/fleet"
+        git(tmp_path, "clone", "--quiet", url, "clone", extra=over_http(token))
+        git(tmp_path / "clone", "commit", "--quiet", "--allow-empty", "-m", "first")
+        git(tmp_path / "clone", "push", "--quiet", "origin", "HEAD:main", extra=over_http(token))
+    with started(folder, "--repository=acme/one", end=end) as again:
+        assert again["environment"]["GITHUB_TOKEN"] == token
+        assert again["app"] == document["app"]
+        assert set(again["repositories"]) == {"acme/one", "anna/two", "acme/fleet"}
+        (commit,) = [ask(again, "GET", "/repos/acme/fleet/commits/main")]
+        assert commit["commit"]["message"] == "first"
+
+
+def test_the_app_of_the_first_start(tmp_path: Path) -> None:
+    with started(tmp_path / "kept", "--tls", "--flavour=ghes") as document:
+        app, environment = document["app"], document["environment"]
+        key = Path(app["privateKey"])
+        assert key.stat().st_mode & 0o077 == 0
+        now = int(time.time())
+        claims = {"iat": now - 60, "exp": now + 60, "iss": str(app["id"])}
+        signed = jwt.encode(claims, key.read_text(), algorithm="RS256")
+        (installation,) = ask(document, "GET", "/app/installations", token=signed)
+        assert installation["account"]["login"] == app["owner"]
+        trusted = {environment[name] for name in ("SSL_CERT_FILE", "GIT_SSL_CAINFO")}
+        assert trusted == {environment["REQUESTS_CA_BUNDLE"]} == {environment["CURL_CA_BUNDLE"]}
+        assert environment["GITHUB_API_URL"].endswith("/api/v3")
+
+
+def test_what_people_are_told_can_be_typed(tmp_path: Path) -> None:
+    """The exports are a shell's, and the commands below them work."""
+    process = subprocess.Popen(
+        kalypso("--dir", tmp_path / "kept it"), cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    with process:
+        assert process.stdout is not None
+        text = ""
+        while "/_sandbox/faults" not in text or not text.endswith("}'\n"):
+            told = process.stdout.readline()
+            assert told, f"it ended after {text!r}"
+            text += told
+        script = tmp_path / "trial.sh"
+        script.write_text(f"set -e\nexport CURL_CA_BUNDLE=\n{text}\ncat fleet/.git/config\n")
+        done = subprocess.run(
+            ["sh", script],
+            cwd=tmp_path,
+            env={**ENVIRONMENT, **over_http()},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 0
+    assert done.returncode == 0, done.stderr
+    assert '"full_name": "acme/fleet"' in done.stdout
+    assert '"kind": "lost"' in done.stdout
+    assert '[remote "origin"]' in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--repository=fleet"], "--repository: 'fleet' is not of the form owner/name"),
+        (["--repository="], "--repository: "),
+        (["--port=70000"], "--port: Input should be less than or equal to 65535"),
+        (["--dir={file}"], "file cannot be made: File exists"),
+    ],
+)
+def test_wrong_inputs(tmp_path: Path, options: list[str], words: str) -> None:
+    (tmp_path / "file").write_text("")
+    given = [option.format(file=tmp_path / "file") for option in options]
+    command = kalypso("--dir", tmp_path / "kept", *given)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 2
+    assert words in done.stderr
+    told = subprocess.run([*command, "--output=json"], cwd=ROOT, capture_output=True, check=False)
+    assert words in json.loads(told.stdout)["problems"][0]["message"]
+
+
+def test_a_port_that_is_taken(tmp_path: Path) -> None:
+    with started(tmp_path / "one") as document:
+        port = document["url"].rpartition(":")[2]
+        command = kalypso("--dir", tmp_path / "two", "--port", port)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 1
+    assert f"the port {port} cannot be used" in done.stderr
+    assert "choose another one with --port" in done.stderr
+
+
+def test_without_its_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("kalypso_actions.sandbox")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "flask", None)
+    inputs = SandboxInputs(dir=tmp_path / "kept")
+    with pytest.raises(UsageError, match="the sandbox needs flask") as caught:
+        sandbox(inputs, Programs({})).__enter__()
+    assert caught.value.problem.advice == "pip install 'kalypso-actions[sandbox]'"
+
+
+def test_verbose_tells_requests_without_what_moves_a_cursor(tmp_path: Path) -> None:
+    command = kalypso("--dir", tmp_path / "kept", "--output=json", "--verbose")
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        document = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
+        host, port = document["url"].removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=60) as connection:
+            connection.sendall(b"GET /\x1b[31mred HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert b"403" in connection.recv(1 << 16)
+        process.send_signal(signal.SIGTERM)
+        told = process.stderr.read()
+        assert process.wait(timeout=60) == 0
+    assert r"GET '/\x1b[31mred' 403" in told
+    assert document["environment"]["GITHUB_TOKEN"] not in told
+    assert "\x1b" not in told

@@ -1,0 +1,131 @@
+"""The controls under /_sandbox, for users and demos."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+
+from kalypso_actions.sandbox import Sandbox
+from tests.sandbox.serving import FLEET, NOON, ask, serving
+
+ISSUES = f"/repos/{FLEET}/issues"
+
+
+def control(sandbox: Sandbox, method: str, path: str, body: Any = None) -> Any:
+    answer = ask(sandbox, method, f"/_sandbox/{path}", json=body)
+    assert answer.ok, answer.text
+    return answer.json() if answer.content else None
+
+
+def test_faults_and_requests(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        fault = {"method": "GET", "path": "*", "kind": "status", "status": 503}
+        (added,) = control(sandbox, "POST", "faults", fault)
+        assert added == {
+            **fault,
+            "count": 1,
+            "skip": 0,
+            "seconds": 0.0,
+            "retry_after": None,
+            "acts": False,
+        }
+        assert ask(sandbox, "GET", ISSUES).status_code == 503
+        (noted,) = control(sandbox, "GET", "requests")
+        assert (noted["path"], noted["status"], noted["fault"]) == (ISSUES, 503, "status")
+        control(sandbox, "DELETE", "requests")
+        assert control(sandbox, "GET", "requests") == []
+        control(sandbox, "POST", "faults", {**fault, "count": 0})
+        control(sandbox, "DELETE", "faults")
+        assert control(sandbox, "GET", "faults") == []
+        assert ask(sandbox, "GET", ISSUES).status_code == 404
+
+
+def test_tokens_and_limits(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        wanted = {"kind": "actions", "permissions": {"issues": "write"}, "repositories": [FLEET]}
+        token = control(sandbox, "POST", "tokens", wanted)["token"]
+        made = ask(sandbox, "POST", ISSUES, authorization=f"token {token}", json={"title": "x"})
+        assert made.json()["user"]["login"] == "github-actions[bot]"
+        sandbox.commit(FLEET, {"a": "1"})
+        assert [one["name"] for one in control(sandbox, "GET", "events")] == ["push"]
+        limits = control(sandbox, "PATCH", "limits", {"per_hour": {"actions": 1}})
+        assert limits["per_hour"]["actions"] == 1 and limits["per_hour"]["user"] == 5000
+        assert ask(sandbox, "GET", ISSUES, authorization=f"token {token}").status_code == 403
+
+
+def test_apps(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        app = control(sandbox, "POST", "apps", {"owner": "acme", "slug": "promoter"})
+        now = int(NOON.timestamp())
+        claims = {"iat": now, "exp": now + 60, "iss": str(app["id"])}
+        signed = jwt.encode(claims, app["private_key"], algorithm="RS256")
+        answer = ask(sandbox, "GET", "/app", authorization=f"Bearer {signed}")
+        assert answer.json()["slug"] == "promoter"
+        bearer = f"Bearer {signed}"
+        found = ask(sandbox, "GET", f"/repos/{FLEET}/installation", authorization=bearer).json()
+        path = f"/app/installations/{found['id']}/access_tokens"
+        token = ask(sandbox, "POST", path, authorization=bearer, json={}).json()["token"]
+        assert ask(sandbox, "GET", ISSUES, authorization=f"token {token}").status_code == 200
+        assert ask(sandbox, "GET", ISSUES, authorization=bearer).status_code == 403, (
+            "an App is not its token"
+        )
+
+
+def test_repositories(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        rule = {"pattern": "main", "required_reviews": 1}
+        changes = {"name": "ships", "archived": True, "private": False, "rules": [rule]}
+        answer = control(sandbox, "PATCH", f"repositories/{FLEET}", changes)
+        assert answer == {"full_name": "acme/ships"}
+        changed = sandbox.repository("acme/ships")
+        assert changed.former_names == [FLEET]
+        assert (changed.archived, changed.private) == (True, False)
+        assert changed.rules[0].required_reviews == 1
+        sandbox.create_repository("acme/boats")
+        path = "/_sandbox/repositories/acme/ships"
+        taken = ask(sandbox, "PATCH", path, json={"name": "boats"})
+        assert (taken.status_code, taken.json()["message"]) == (
+            422,
+            "there is a repository acme/boats",
+        )
+
+
+def test_clusters(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        assert control(sandbox, "GET", "clusters") == {"clusters": []}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("POST", "faults", {"kind": "odd"}, 422),
+        ("POST", "faults", {"method": "*", "path": "*", "kind": "lost", "more": 1}, 422),
+        ("POST", "tokens", {"kind": "app"}, 422),
+        ("POST", "apps", {}, 422),
+        ("PATCH", "limits", {"per_hour": {"odd": 1}}, 422),
+        ("PATCH", "repositories/acme/absent", {}, 404),
+        ("GET", "odd", None, 404),
+        ("PUT", "faults", {}, 404),
+    ],
+)
+def test_wrong_requests(tmp_path: Path, method: str, path: str, body: Any, status: int) -> None:
+    with serving(tmp_path) as sandbox:
+        answer = ask(sandbox, method, f"/_sandbox/{path}", json=body)
+        assert answer.status_code == status
+        assert answer.json()["message"]
+
+
+def test_no_page_of_a_browser_reaches_them(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        path = "/_sandbox/requests"
+        assert ask(sandbox, "GET", path, headers={"Host": "evil.example"}).status_code == 403
+        for host in ("localhost:1", "127.0.0.1", "[::1]:1"):
+            assert ask(sandbox, "GET", path, headers={"Host": host}).status_code == 200
+        form = {"Content-Type": "text/plain"}
+        fault = b'{"method": "*", "path": "*", "kind": "lost"}'
+        answer = ask(sandbox, "POST", "/_sandbox/faults", headers=form, data=fault)
+        assert answer.status_code == 415
+        assert list(sandbox.faults) == []

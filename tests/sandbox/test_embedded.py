@@ -1,0 +1,128 @@
+"""The sandbox as tests and demos hold it, and what is there the next time."""
+
+from __future__ import annotations
+
+import os
+import stat
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox import Sandbox
+from tests.git_repositories import programs
+from tests.sandbox.serving import FLEET, NOON, Clock, ask, serving
+
+ISSUES = f"/repos/{FLEET}/issues"
+
+
+def test_everything_is_there_the_next_time(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        token = sandbox.create_token()
+        head = sandbox.commit(FLEET, {"a": "1"})
+        who = f"token {token}"
+        ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "kept"})
+    with serving(tmp_path) as sandbox:
+        (issue,) = ask(sandbox, "GET", ISSUES, authorization=who).json()
+        assert issue["title"] == "kept"
+        assert issue["url"].startswith(sandbox.url)
+        assert sandbox.git(FLEET).head("main") == head
+        assert [event.name for event in sandbox.world.events] == ["push"]
+
+
+def test_another_version_s_world_is_not_guessed_at(tmp_path: Path) -> None:
+    (tmp_path / "world.json").write_text('{"odd": 1}')
+    with pytest.raises(KalypsoError, match=r"world\.json is no world") as caught:
+        Sandbox(tmp_path, programs())
+    assert caught.value.problem.advice == "start with a new folder"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_tokens_are_for_their_owner_alone(tmp_path: Path) -> None:
+    with serving(tmp_path):
+        file = tmp_path / "sandbox" / "world.json"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_the_environment(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        url = sandbox.url
+        environment = sandbox.environment("x")
+        assert environment.pop("IDENTITY_HEADER")
+        assert environment == {
+            "GITHUB_API_URL": url,
+            "GITHUB_GRAPHQL_URL": f"{url}/graphql",
+            "GITHUB_SERVER_URL": url,
+            "GITHUB_TOKEN": "x",
+            "IDENTITY_ENDPOINT": f"{url}/msi/token",
+            "KALYPSO_AZURE_RESOURCE_MANAGER": url,
+        }
+    with serving(tmp_path, flavour="ghes", tls=True) as sandbox:
+        environment = sandbox.environment()
+        assert environment["GITHUB_GRAPHQL_URL"] == f"{sandbox.url}/api/graphql"
+        assert Path(environment["SSL_CERT_FILE"]).is_file()
+        assert sandbox.url.startswith("https://127.0.0.1:")
+        assert "GITHUB_TOKEN" not in environment
+
+
+def test_commits_are_somebody_s_pushes(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        first = sandbox.git(FLEET).head("main")
+        second = sandbox.commit(FLEET, {"a": "1"}, message="Add a")
+        sandbox.commit(FLEET, {"b": "1"}, branch="new")
+        commit = sandbox.git(FLEET).commit("main")
+        assert (commit.message, commit.parents, commit.author.name) == (
+            "Add a",
+            (first,),
+            "somebody",
+        )
+        pushes = [(event.ref, event.commit, event.actor) for event in sandbox.world.events]
+        new = sandbox.git(FLEET).head("new")
+        assert pushes == [
+            ("refs/heads/main", second, "somebody"),
+            ("refs/heads/new", new, "somebody"),
+        ]
+
+
+def test_tokens_of_jobs_last_an_hour(tmp_path: Path) -> None:
+    clock = Clock()
+    with serving(tmp_path, clock) as sandbox:
+        job = sandbox.create_token("actions", repositories=[FLEET])
+        brief = sandbox.create_token(
+            "actions", repositories=[FLEET], expires_at=NOON + timedelta(seconds=9)
+        )
+        person = sandbox.create_token()
+        for seconds, statuses in (
+            (0, [200, 200, 200]),
+            (9, [200, 401, 200]),
+            (3591, [401, 401, 200]),
+        ):
+            clock.advance(seconds=seconds)
+            answers = [
+                ask(sandbox, "GET", ISSUES, authorization=f"token {one}")
+                for one in (job, brief, person)
+            ]
+            assert [answer.status_code for answer in answers] == statuses
+
+
+def test_who_a_token_speaks_for(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        number, _ = sandbox.create_app("acme", slug="promoter")
+        cases = {
+            sandbox.create_token(): "somebody",
+            sandbox.create_token(login="anna"): "anna",
+            sandbox.create_token("actions"): "github-actions[bot]",
+            sandbox.create_token("installation", owner="acme", app_id=number): "promoter[bot]",
+        }
+        for token, login in cases.items():
+            assert sandbox.world.tokens[token].login == login
+            assert login in {account.login for account in sandbox.world.accounts.values()}
+
+
+def test_unknown_repositories(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        with pytest.raises(LookupError, match="no repository acme/absent"):
+            sandbox.git("acme/absent")
+        with pytest.raises(ValueError, match="there is a repository"):
+            sandbox.create_repository("Acme/Fleet")
