@@ -1,0 +1,37 @@
+"""The organisation is what the tests of the chain take it for: faultless, and nothing pending."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.plan import PlanOptions, make_plan
+from kalypso_actions.report.chain_documents import ScheduleDocument
+from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.snapshot.gather import gather, read_environment_branch
+from tests.commands.chain.world import ENVIRONMENTS, Organisation
+
+
+def rendered(inputs: ScheduleInputs, session: ChainSession) -> Outcome:
+    own = read_environment_branch(
+        session.reader, session.url(session.control_plane), inputs.environment
+    )
+    snapshot = gather(inputs.environment, own, session.reader)
+    plan = make_plan(snapshot, PlanOptions(), find_scheduler(), session.around.progress)
+    assert not plan.problems
+    assert not plan.warnings
+    return Outcome(
+        ScheduleDocument(assignments=len(plan.assignments)), "\n".join(plan.changes.added)
+    )
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_every_environment_renders(acme: Organisation, environment: str) -> None:
+    outcome = acme.run(rendered, ScheduleInputs, environment=environment)
+    assert isinstance(outcome.document, ScheduleDocument)
+    assert outcome.document.assignments == 2
+    assert "large/shop-web/reconciler.yaml" in outcome.summary
+    assert acme.writes() == []
+    assert acme.dispatches() == []

@@ -1,0 +1,315 @@
+"""A small organisation in the sandbox, and the chain's commands run in it, as in jobs of its own.
+
+acme/control-plane   main (Environments dev, then stage; Templates; the registration `shop`;
+                     workflow files), and the branches dev and stage, which have main's commit
+acme/gitops          the branches dev and stage, without anything of ours
+acme/shop            a registered application with the Workload `shop`
+clusters             <environment>-<cluster type>, following acme/gitops
+
+The clock stands still, but for those who sleep.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import requests
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.chain_session import ChainSession, Surroundings, chain_session
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.plan import unwatched
+from kalypso_actions.runner import Runner, read_context
+from kalypso_actions.sandbox import Exchange, Sandbox
+from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
+from tests.commands.chain import documents
+from tests.git_repositories import programs
+
+CONTROL_PLANE: Final = "acme/control-plane"
+GITOPS: Final = "acme/gitops"
+SHOP: Final = "acme/shop"
+ENVIRONMENTS: Final = ("dev", "stage")
+CLUSTER_TYPES: Final = ("drone", "large")
+NOON: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+RUN: Final = 4711
+
+Model = TypeVar("Model", bound=ChainInputs)
+
+
+class Clock:
+    """Stands still until somebody sleeps. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._time = NOON
+
+    def __call__(self) -> datetime:
+        with self._lock:
+            return self._time
+
+    def sleep(self, seconds: float) -> None:
+        with self._lock:
+            self._time += timedelta(seconds=seconds)
+
+
+@dataclass(frozen=True)
+class Job:
+    """The job that a command runs in; `commit` is that of the ref's head unless it is given."""
+
+    event: str = "workflow_dispatch"
+    ref: str = "refs/heads/main"
+    commit: str = ""
+    repository: str = CONTROL_PLANE
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    attempt: int = 1
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """A started workflow, by its file's name and the inputs that were given a value."""
+
+    workflow: str
+    inputs: Mapping[str, str]
+    repository: str = CONTROL_PLANE
+    ref: str = "main"
+
+
+class Organisation:
+    """Acme in a running sandbox. Safe to use from several threads."""
+
+    def __init__(self, sandbox: Sandbox, clock: Clock, folder: Path) -> None:
+        self.sandbox = sandbox
+        self.clock = clock
+        self.folder = folder
+        self.said: list[str] = []
+        """What the commands have told people, line by line."""
+        self.token = sandbox.create_token(owner="acme")
+        """Of somebody who may do everything in acme."""
+
+    def url(self, repository: str = CONTROL_PLANE) -> str:
+        return f"{self.sandbox.url}/{repository}"
+
+    # Commands
+
+    def run(
+        self,
+        command: Callable[[Model, ChainSession], Outcome],
+        model: type[Model],
+        *,
+        job: Job | None = None,
+        token: str = "",
+        variables: Mapping[str, str] | None = None,
+        **given: str,
+    ) -> Outcome:
+        """Run a command with these inputs (`-` written as `_`), as texts, as an action has them.
+
+        `variables` are more of the job's environment. Errors are raised.
+        """
+        written = {name.replace("_", "-"): value for name, value in given.items()}
+        inputs = model.model_validate({"token": token or self.token, **written})
+        environment = self.job_environment(job or Job()) | dict(variables or {})
+        around = Surroundings(
+            environment=environment,
+            programs=Programs(environment),
+            runner=Runner(environment, StringIO()),
+            context=read_context(environment),
+            progress=unwatched,
+            say=self.said.append,
+            now=self.clock,
+            sleep=self.clock.sleep,
+        )
+        with chain_session(inputs, around) as session:
+            return command(inputs, session)
+
+    def job_environment(self, job: Job) -> dict[str, str]:
+        """The variables that a runner gives a job, and those that lead to the sandbox."""
+        event = self.folder / f"event-{threading.get_ident()}.json"
+        event.write_text(json.dumps(dict(job.payload)))
+        branch = job.ref.removeprefix("refs/heads/")
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            **self.sandbox.environment(),
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_REPOSITORY": job.repository,
+            "GITHUB_REF": job.ref,
+            "GITHUB_SHA": job.commit or self.head(branch, job.repository) or "",
+            "GITHUB_EVENT_NAME": job.event,
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_ACTOR": "somebody",
+            "GITHUB_RUN_ID": str(RUN),
+            "GITHUB_RUN_ATTEMPT": str(job.attempt),
+        }
+
+    @property
+    def run_url(self) -> str:
+        """The page of the run that commands of the control plane believe to be in."""
+        return f"{self.url()}/actions/runs/{RUN}"
+
+    # People
+
+    def commit(
+        self,
+        files: Mapping[str, str | bytes | None],
+        branch: str = "main",
+        repository: str = CONTROL_PLANE,
+    ) -> str:
+        """Somebody pushes a change (None deletes); its commit."""
+        return self.sandbox.commit(repository, files, branch=branch)
+
+    def reset(self, branch: str, commit: str | None, repository: str = CONTROL_PLANE) -> None:
+        """A branch is set elsewhere by force, or (None) deleted."""
+        git = self.sandbox.git(repository)
+        with self.sandbox.lock:
+            assert git.update_ref(f"refs/heads/{branch}", commit, git.head(branch))
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Somebody's request to the API below `/repos/`; the JSON of the answer."""
+        answer = requests.request(
+            method,
+            f"{self.sandbox.api_url}/repos/{path}",
+            json=body,
+            headers={"authorization": f"Bearer {self.token}"},
+            timeout=60,
+        )
+        assert answer.ok, answer.text
+        return answer.json() if answer.content else None
+
+    def merge(self, number: int, repository: str = GITOPS) -> str:
+        """Somebody merges a pull request; the merge's commit."""
+        return str(self.ask("PUT", f"{repository}/pulls/{number}/merge", {})["sha"])
+
+    def close(self, number: int, repository: str = GITOPS) -> None:
+        """Somebody closes a pull request or an issue."""
+        self.ask("PATCH", f"{repository}/issues/{number}", {"state": "closed"})
+
+    def status(self, commit: str, context: str, description: str, state: str = "pending") -> None:
+        """A status of the control plane's commit, as an earlier run has posted it."""
+        body = {"context": context, "description": description, "state": state}
+        self.ask("POST", f"{CONTROL_PLANE}/statuses/{commit}", body)
+
+    def cluster(self, environment: str, cluster_type: str, **configuration: Any) -> Cluster:
+        """A cluster that follows the GitOps branch of an environment, as told."""
+        follows = {
+            "repository": GITOPS,
+            "branch": environment,
+            "paths": [f"./{cluster_type}"],
+            **configuration,
+        }
+        name = f"{environment}-{cluster_type}"
+        made = Cluster(name=name, configurations=[Configuration.model_validate(follows)])
+        return self.sandbox.azure.put(made)
+
+    # What there is
+
+    def head(self, branch: str, repository: str = CONTROL_PLANE) -> str | None:
+        return self.sandbox.git(repository).head(branch)
+
+    def files(self, branch: str, repository: str = CONTROL_PLANE) -> dict[str, str]:
+        """Every file of a branch, by its path."""
+        found = self.sandbox.git(repository).files(branch)
+        return {path: content.decode() for path, content in found.items()}
+
+    def statuses(self, commit: str) -> dict[str, tuple[str, str]]:
+        """The latest status of each context on the control plane's commit: state, description."""
+        with self.sandbox.lock:
+            every = self.sandbox.repository(CONTROL_PLANE).statuses
+            return {
+                one.context: (one.state, one.description or "")
+                for one in every
+                if one.commit == commit
+            }
+
+    def status_history(self, commit: str) -> list[tuple[str, str]]:
+        """Every status on the control plane's commit, the oldest first: context, description."""
+        with self.sandbox.lock:
+            every = self.sandbox.repository(CONTROL_PLANE).statuses
+            return [(one.context, one.description or "") for one in every if one.commit == commit]
+
+    def dispatches(self) -> list[Dispatch]:
+        """Every workflow that was started by dispatch, the earliest first of each repository."""
+        with self.sandbox.lock:
+            return [
+                Dispatch(
+                    run.workflow.rpartition("/")[2],
+                    {name: value for name, value in run.inputs.items() if value},
+                    repository.full_name,
+                    run.ref.removeprefix("refs/heads/"),
+                )
+                for repository in self.sandbox.world.repositories.values()
+                for run in repository.runs
+            ]
+
+    def pulls(self, repository: str = GITOPS, state: str = "open") -> list[Any]:
+        """Pull requests as the API gives them, the oldest first."""
+        pulls = self.ask("GET", f"{repository}/pulls?state={state}&per_page=100")
+        return sorted(pulls, key=lambda pull: pull["number"])
+
+    def issues(self, repository: str = GITOPS, state: str = "open") -> list[Any]:
+        """Issues that are no pull requests, the oldest first."""
+        found = self.ask("GET", f"{repository}/issues?state={state}&per_page=100")
+        issues = [issue for issue in found if "pull_request" not in issue]
+        return sorted(issues, key=lambda issue: issue["number"])
+
+    def comments(self, number: int, repository: str = GITOPS) -> list[str]:
+        """The comments on an issue or a pull request, the oldest first."""
+        found = self.ask("GET", f"{repository}/issues/{number}/comments?per_page=100")
+        return [comment["body"] for comment in found]
+
+    # Traffic
+
+    def forget(self) -> None:
+        """Forget the traffic up to now."""
+        self.sandbox.traffic.clear()
+
+    def writes(self) -> list[str]:
+        """What was written since, by whom ever: `POST <path>`, `push <repository>`."""
+        return [written for exchange in self.sandbox.traffic if (written := _write(exchange))]
+
+
+def _write(exchange: Exchange) -> str:
+    if exchange.template == "git":
+        repository, _, service = exchange.path.removeprefix("/").rpartition("/")
+        pushes = exchange.method == "POST" and service == "git-receive-pack"
+        return f"push {repository.removesuffix('.git')}" if pushes else ""
+    reads = exchange.method in {"GET", "HEAD"} or exchange.template in {"azure", "/graphql"}
+    return "" if reads else f"{exchange.method} {exchange.path}"
+
+
+@contextmanager
+def organisation(folder: Path, **options: Any) -> Iterator[Organisation]:
+    """Acme in a new sandbox; `options` are the sandbox's."""
+    clock = Clock()
+    with Sandbox(folder / "sandbox", programs(), now=clock, **options) as sandbox:
+        acme = Organisation(sandbox, clock, folder)
+        _found(acme)
+        yield acme
+
+
+def _found(acme: Organisation) -> None:
+    sandbox, url = acme.sandbox, acme.url
+    workload = documents.workload("shop", url("acme/shop-manifests"), ENVIRONMENTS)
+    sandbox.create_repository(SHOP, {"workload/shop.yaml": workload})
+    sandbox.create_repository(CONTROL_PLANE, documents.main_files(url(), url(SHOP)))
+    sandbox.create_repository(GITOPS, {"README.md": "What clusters follow.\n"})
+    commit = acme.head("main")
+    assert commit
+    for name in ENVIRONMENTS:
+        files = documents.environment_files(
+            url(), url(GITOPS), name, cluster_types=CLUSTER_TYPES, commit=commit
+        )
+        acme.commit(files, name)
+        notify = {".github/workflows/check-promote.yaml": documents.workflow()}
+        acme.commit(notify, name, GITOPS)
+        for cluster_type in CLUSTER_TYPES:
+            acme.cluster(name, cluster_type)
