@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Sequence
+from typing import Final
 from urllib.parse import urlsplit
 
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.urls import repository_key
+
+SSH_FORM: Final = re.compile(r"[^/\s]+@|[^:/\s]+:(?![0-9]+/)")
+"""`git@host:owner/name`, `host:owner/name`; digits behind the colon are a port."""
 
 
 class AllowedRepositories:
@@ -34,5 +39,9 @@ class AllowedRepositories:
             )
 
     def _pattern(self, glob: str) -> str:
-        has_host = "://" in glob or "." in glob.partition("/")[0] or ":" in glob.partition("/")[0]
-        return repository_key(glob if has_host else f"{self._server}/{glob}")
+        if "://" in glob or SSH_FORM.match(glob):
+            return repository_key(glob)
+        first = glob.partition("/")[0]
+        has_host = "." in first or ":" in first
+        # With a scheme, so that a port is not taken for the ssh form's path.
+        return repository_key(f"https://{glob}" if has_host else f"https://{self._server}/{glob}")
