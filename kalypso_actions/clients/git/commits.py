@@ -51,8 +51,8 @@ def fast_import(
     """
     contents = {_checked(path): content for path, content in changes.items()}
     _refuse_files_in_files([path for path, content in contents.items() if content is not None])
-    name, email = author.name.strip().encode(), author.email.strip().encode()
-    when = b"%s <%s> %d +0000" % (name, email, int(_aware(date).timestamp()))
+    who = f"{author.name.strip()} <{author.email.strip()}>".encode("utf-8", "replace")
+    when = b"%s %d +0000" % (who, int(_aware(date).timestamp()))
     return b"".join(
         (
             b"feature done\n",

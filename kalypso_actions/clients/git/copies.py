@@ -50,7 +50,7 @@ class Copy:
     def default_branch(self, preferred: str) -> str:
         """`preferred` where it exists, else the branch that the remote's HEAD stands on."""
         with self._lock:
-            self._initialise(self._format or "sha1")
+            self._initialise()
             wanted = ["HEAD", *([f"refs/heads/{preferred}"] if preferred else [])]
             arguments = ["ls-remote", "--symref", "origin", *wanted]
             what = "the default branch"
@@ -67,7 +67,7 @@ class Copy:
     def heads(self, branches: Collection[str]) -> dict[str, str]:
         """The commits of those of the branches that exist, asked anew."""
         with self._lock:
-            self._initialise(self._format or "sha1")
+            self._initialise()
             refs = {f"refs/heads/{branch}": branch for branch in branches}
             found = self._connection.refs(self._git_dir, refs)
             return {refs[ref]: commit for ref, commit in found.items()}
@@ -112,8 +112,8 @@ class Copy:
                     self._git_dir, ["fast-import", "--quiet", "--force"], stdin=stream
                 )
             except ProcessError as error:
-                message = f"the commit cannot be made: {error.problem.message}"
-                raise KalypsoError(message, Location(self._connection.url)) from error
+                fault = f"the commit cannot be made: {error.problem.message}"
+                raise KalypsoError(fault, Location(self._connection.url)) from error
             commit = output.decode().strip()
             self._commits.add(commit)
             written = (content for content in changes.values() if content is not None)
@@ -126,7 +126,7 @@ class Copy:
             if commit:
                 self._need(commit)
             else:
-                self._initialise(self._format or "sha1")
+                self._initialise()
             return push(self._connection, self._git_dir, branch, commit, expected)
 
     def _need(self, commit: str) -> None:
@@ -134,8 +134,12 @@ class Copy:
             self._fetch(commit, f"the commit {commit}")
             self._commits.add(commit)
 
-    def _initialise(self, object_format: str) -> None:
-        """Lay out an empty repository, as `git init` would."""
+    def _initialise(self, object_format: str = "") -> None:
+        """Lay out an empty repository, as `git init` would, unless there is one.
+
+        Without a format, one of any format will do.
+        """
+        object_format = object_format or self._format or "sha1"
         if self._format == object_format:
             return
         self._git_dir = self._git_dir.with_name(f"{self._git_dir.stem}-{object_format}.git")
@@ -147,7 +151,7 @@ class Copy:
 
     def _remote_format(self) -> str:
         """By the id of any branch; an empty repository does not say."""
-        self._initialise("sha1")
+        self._initialise()
         what = "the repository's object format"
         answer = self._connection.ask(self._git_dir, ["ls-remote", "--heads", "origin"], what)
         return "sha256" if len(answer.split(b"\t")[0]) == 64 else "sha1"

@@ -28,7 +28,8 @@ def no_credential(_: str) -> str:
 
 def basic(user: str, token: str) -> str:
     """The header's value for a user name and a password or token (RFC 7617)."""
-    return "Basic " + base64.b64encode(f"{user}:{token}".encode()).decode("ascii")
+    login = f"{user}:{token}".encode("utf-8", "surrogateescape")
+    return "Basic " + base64.b64encode(login).decode("ascii")
 
 
 def without_credential(text: str, header: str) -> str:
@@ -96,7 +97,7 @@ def _complete(prefix: str) -> str:
 def _faults(prefix: str, login: str, token: str, known: Mapping[str, str]) -> Iterator[str]:
     """What is wrong with a line, the first thing first."""
     if not login:
-        yield "there is no = between a URL and a credential"
+        yield "there is no = with a credential behind it"
     if ":" not in login or not token:
         yield "there is no user:token behind the ="
     try:

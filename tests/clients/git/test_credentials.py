@@ -73,9 +73,9 @@ def test_table_as_a_user_writes_it() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("s3cret", "no = between"),
-        ("github.com", "no = between"),
-        ("github.com=", "no = between"),
+        ("s3cret", "no = with a credential"),
+        ("github.com", "no = with a credential"),
+        ("github.com=", "no = with a credential"),
         ("github.com=s3cret", "no user:token behind"),
         ("github.com=s3cret:", "no user:token behind"),
         ("=me:s3cret", "before the = is not a host"),
