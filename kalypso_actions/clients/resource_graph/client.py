@@ -1,4 +1,8 @@
-"""The Flux configurations of all clusters that follow a branch: every one, or an error."""
+"""The Flux configurations of all clusters that follow a branch: every one, or an error.
+
+Resource Graph leaves out what the identity may not read, and says nothing of it. Of subscriptions
+that are named it can be found out.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,9 @@ from typing import TYPE_CHECKING, Final, Self
 from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredError
 from kalypso_actions.clients.resource_graph.clouds import Cloud
 from kalypso_actions.clients.resource_graph.patience import Patience
-from kalypso_actions.clients.resource_graph.query import flux_configurations_query
-from kalypso_actions.clients.resource_graph.rows import flux_configurations
+from kalypso_actions.clients.resource_graph.query import SUBSCRIPTIONS, flux_configurations_query
+from kalypso_actions.clients.resource_graph.refusals import unseen
+from kalypso_actions.clients.resource_graph.rows import flux_configurations, subscription_ids
 from kalypso_actions.clients.resource_graph.scopes import Scopes
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.flux import FluxConfiguration
@@ -78,23 +83,43 @@ class ResourceGraph:
         """
         key = _key(repository_url)
         query = flux_configurations_query(key.partition("/")[2], branch)
+        return flux_configurations(self._rows(query, "Flux configurations"), key)
+
+    def check_subscriptions(self) -> None:
+        """Make sure that every named subscription can be read; one query, to be asked once a run.
+
+        Of several subscriptions, those that the identity may not read are left out of every answer,
+        and their clusters with them. A role on a part of a subscription, such as a resource group,
+        does not show the subscription. Below a management group, and where no scope is named, there
+        is nothing to hold the answer against: there, a subscription that the identity may not read
+        goes unnoticed. Raises KalypsoError.
+        """
+        if not self.scopes.subscriptions:
+            return
+        seen = subscription_ids(self._rows(SUBSCRIPTIONS, "subscriptions"))
+        missing = [one for one in self.scopes.subscriptions if one not in seen]
+        if missing:
+            raise unseen(missing)
+
+    def _rows(self, query: str, noun: str) -> Sequence[object]:
+        """Every row of a query; `noun` says what they are. Raises KalypsoError."""
         patience = Patience(self._max_wait, self._sleep)
         for _ in range(MAX_READINGS):
-            rows, total = self._all_pages(query, patience)
+            rows, total = self._all_pages(query, noun, patience)
             if len(rows) >= total:
-                return flux_configurations(rows, key)
+                return rows
             log.debug("Azure Resource Graph gave %d rows of %d", len(rows), total)
         raise KalypsoError(
-            f"Azure Resource Graph gave {len(rows)} of {total} Flux configurations",
+            f"Azure Resource Graph gave {len(rows)} of {total} {noun}",
             advice="run this again; if it stays so, ask for less by azure-scopes",
         )
 
-    def _all_pages(self, query: str, patience: Patience) -> tuple[Sequence[object], int]:
+    def _all_pages(self, query: str, noun: str, patience: Patience) -> tuple[Sequence[object], int]:
         """Every row once, as the last page that had it tells it, and how many there should be."""
         rows: dict[str, object] = {}
         skip_token = ""
         while True:
-            answer = self._page(query, skip_token, patience)
+            answer = self._page(query, skip_token, noun, patience)
             before = len(rows)
             rows |= {_identity(row, before + place): row for place, row in enumerate(answer.rows)}
             skip_token = answer.skip_token
@@ -102,7 +127,7 @@ class ResourceGraph:
             if not skip_token or len(rows) == before:
                 return tuple(rows.values()), answer.total
 
-    def _page(self, query: str, skip_token: str, patience: Patience) -> Answer:
+    def _page(self, query: str, skip_token: str, noun: str, patience: Patience) -> Answer:
         while True:
             patience.wait(self._quota_from - self._now(), "the quota is used up")
             try:
@@ -112,11 +137,11 @@ class ResourceGraph:
                 continue
             patience.answered()
             self._quota_from = self._now() + answer.pause
-            _check_complete(answer)
+            _check_complete(answer, noun)
             return answer
 
 
-def _check_complete(answer: Answer) -> None:
+def _check_complete(answer: Answer, noun: str) -> None:
     """Raises KalypsoError where rows are missing that no further page has."""
     if answer.limit_hit:
         raise KalypsoError(
@@ -127,7 +152,7 @@ def _check_complete(answer: Answer) -> None:
     if answer.truncated:
         raise KalypsoError(
             f"Azure Resource Graph cut its answer short ({len(answer.rows)} of "
-            f"{answer.total} Flux configurations)",
+            f"{answer.total} {noun})",
             advice="run this again; if it stays so, ask for less by azure-scopes",
         )
 
@@ -135,7 +160,7 @@ def _check_complete(answer: Answer) -> None:
 def _identity(row: object, place: int) -> str:
     """The same for rows of one resource; ids of Azure do not differ by case."""
     match row:
-        case {"id": str(resource)}:
+        case {"id": str(resource)} | {"subscriptionId": str(resource)}:
             return resource.lower()
     return f"row {place}"
 

@@ -1,4 +1,4 @@
-"""The one question to Resource Graph: which Flux configurations follow a branch."""
+"""The questions to Resource Graph: which Flux configurations follow a branch, what can be seen."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ kubernetesconfigurationresources
 """All states in one query, since about 15 queries in 5 seconds are allowed. `contains` ignores
 case and takes URLs of any form; which of them name the repository is decided afterwards. Without
 the order, and the id among the columns, pages may repeat rows and skip others."""
+
+SUBSCRIPTIONS: Final = """\
+resourcecontainers
+| where type =~ 'microsoft.resources/subscriptions'
+| project subscriptionId
+| order by subscriptionId asc"""
+"""Every subscription of the scope that the identity may read."""
 
 ESCAPES: Final = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 LINE_SEPARATORS: Final = "\x85\u2028\u2029"

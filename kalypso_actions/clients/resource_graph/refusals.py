@@ -136,6 +136,17 @@ def _explanation(status: int, codes: str) -> tuple[str, str]:
     return STATUS_REFUSALS.get(status, unknown)
 
 
+def unseen(subscriptions: Sequence[str]) -> KalypsoError:
+    """The error for named subscriptions that Resource Graph leaves out of its answers."""
+    scopes = Scopes(subscriptions=tuple(subscriptions))
+    return KalypsoError(
+        f"Azure Resource Graph does not show the identity {scopes}: clusters there would be "
+        "overlooked",
+        advice=f"{READER.format(scopes=scopes)}, and must be on the whole subscription; or take it "
+        "out of azure-scopes",
+    )
+
+
 def login_refusal(words: str, cloud: Cloud) -> KalypsoError:
     """The error for an access token that was refused, by the words of the refusal."""
     codes = LOGIN_CODE.findall(words) or (["90002"] if NO_TENANT.search(words) else [])

@@ -1,4 +1,4 @@
-"""A row of Resource Graph → a Flux configuration.
+"""A row of Resource Graph → a Flux configuration, or a subscription.
 
 The fields are those of Azure's own API for Flux configurations (Microsoft.KubernetesConfiguration,
 2022-03-01 to 2025-04-01); each may be null or absent, but for the id and the URL that was asked
@@ -39,6 +39,22 @@ def flux_configurations(rows: Iterable[object], repository: str) -> tuple[FluxCo
     if problems:
         raise KalypsoError.of(problems)
     return tuple(found)
+
+
+def subscription_ids(rows: Iterable[object]) -> frozenset[str]:
+    """The subscriptions among the rows, in lower case. Raises KalypsoError for any other row."""
+    found: set[str] = set()
+    for place, row in enumerate(rows, 1):
+        match row:
+            case {"subscriptionId": str(name)}:
+                found.add(name.lower())
+            case _:
+                raise KalypsoError(
+                    f"Azure Resource Graph describes the subscription in row {place} of its answer "
+                    "in a form that is not known",
+                    advice="please report this form",
+                )
+    return frozenset(found)
 
 
 def _may_be_of(row: object, repository: str) -> bool:

@@ -104,7 +104,13 @@ class Azure:
 
     def tables(self) -> rows.Tables:
         """What Resource Graph knows now."""
-        return rows.tables(self.world, self._repositories)
+        return rows.tables(self.world, self._repositories, self.subscriptions())
+
+    def subscriptions(self) -> list[str]:
+        """Those that may be read, in lower case: of the clusters, and of the settings."""
+        owners = (one.subscription for one in clusters.clusters(self.world))
+        hidden = {one.lower() for one in self.settings.unreadable}
+        return sorted({one.lower() for one in (*owners, *self.settings.subscriptions)} - hidden)
 
     def issue_token(
         self, principal: str = MANAGED_IDENTITY, audience: str = RESOURCE_MANAGER

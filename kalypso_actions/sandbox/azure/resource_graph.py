@@ -18,7 +18,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kalypso_actions.sandbox.azure import kql
 from kalypso_actions.sandbox.azure.cloud import Azure, quota_headers
-from kalypso_actions.sandbox.azure.clusters import clusters
 from kalypso_actions.sandbox.azure.identity import access
 from kalypso_actions.sandbox.azure.rows import COLUMNS, Row
 from kalypso_actions.sandbox.azure.settings import Disturbance
@@ -141,8 +140,7 @@ def _answered(
 
 def _scope(azure: Azure, request: Request, headers: dict[str, str]) -> Sequence[str]:
     """The subscriptions that are asked, in lower case; the tenant's where none are named."""
-    inside = [*azure.settings.subscriptions, *(one.subscription for one in clusters(azure.world))]
-    known = sorted({one.lower() for one in inside})
+    known = azure.subscriptions()
     if request.subscriptions and request.management_groups:
         message = "Either subscriptions or management groups may be given."
         raise RefusedQueryError(400, "BadRequest", {"code": "InvalidRequest", "message": message})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration, clusters
@@ -43,8 +43,8 @@ PROVIDER: Final = "Microsoft.KubernetesConfiguration"
 TIMEOUT: Final = 600
 
 
-def tables(world: World, repositories: Repositories) -> Tables:
-    """The two tables that clusters occur in, as of now."""
+def tables(world: World, repositories: Repositories, subscriptions: Iterable[str]) -> Tables:
+    """The two tables that clusters occur in, as of now, and that of these subscriptions."""
     heads = functools.cache(repositories.heads)
     resources: list[Row] = []
     configurations: list[Row] = []
@@ -55,7 +55,11 @@ def tables(world: World, repositories: Repositories) -> Tables:
             is_broken = functools.partial(repositories.is_broken, one.repository, one.failure)
             now = standing(one, heads(one.repository, one.branch), is_broken, world.now)
             configurations.append(configuration_row(cluster, one, now, world.server_url))
-    return {"resources": resources, "kubernetesconfigurationresources": configurations}
+    return {
+        "resources": resources,
+        "kubernetesconfigurationresources": configurations,
+        "resourcecontainers": [_subscription_row(one) for one in subscriptions],
+    }
 
 
 def configuration_row(
@@ -90,6 +94,18 @@ def _extension(cluster: Cluster) -> Row:
     properties = {"extensionType": "microsoft.flux", "provisioningState": "Succeeded"}
     resource_id = f"{cluster.id}/providers/{PROVIDER}/extensions/flux"
     return _row(cluster, resource_id, f"{PROVIDER}/extensions", properties)
+
+
+def _subscription_row(subscription: str) -> Row:
+    known: dict[str, Any] = {
+        "id": f"/subscriptions/{subscription}",
+        "name": f"subscription {subscription[:8]}",
+        "type": "microsoft.resources/subscriptions",
+        "tenantId": TENANT,
+        "subscriptionId": subscription,
+        "properties": {"state": "Enabled"},
+    }
+    return {column: known.get(column, "") for column in COLUMNS}
 
 
 def _row(cluster: Cluster, resource_id: str, resource_type: str, properties: Row) -> Row:

@@ -39,6 +39,7 @@ class Settings(_Settings):
     page_size               rows of an answer, whatever is asked for
     subscription_limit      subscriptions that a query over a tenant or a management group reads
     subscriptions           some that hold no cluster, beside those of the clusters
+    unreadable              subscriptions that nobody may read: they are left out, without a word
     management_groups       name -> subscriptions
     token_lifetime          seconds that an access token lives
     assertion_lifetime      seconds that a job's assertion lives
@@ -49,6 +50,7 @@ class Settings(_Settings):
     page_size: int = Field(default=1000, ge=1, le=1000)
     subscription_limit: int = Field(default=10_000, ge=1)
     subscriptions: list[str] = Field(default_factory=list)
+    unreadable: list[str] = Field(default_factory=list)
     management_groups: dict[str, list[str]] = Field(default_factory=dict)
     token_lifetime: int = Field(default=3600, ge=1)
     assertion_lifetime: int = Field(default=300, ge=1)

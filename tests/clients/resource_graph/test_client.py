@@ -13,6 +13,7 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.flux import FluxConfiguration
 from tests.clients.resource_graph.azure import (
     ACCESS_TOKEN,
+    OTHER_SUBSCRIPTION,
     REPOSITORY,
     RESOURCES,
     SUBSCRIPTION,
@@ -349,6 +350,44 @@ def test_each_call_is_logged_with_its_time_and_no_secret(caplog: pytest.LogCaptu
         "POST https://management.azure.com, Resource Graph  200, 0 of 0 rows",
     ]
     assert ACCESS_TOKEN not in caplog.text
+
+
+def checked(*subscriptions: str, waits: Waits | None = None, answer: Any = None) -> list[Any]:
+    """The bodies by which it was asked whether these can be read."""
+    with responses.RequestsMock() as server, resource_graph(waits or Waits()) as client:
+        rows = [{"subscriptionId": one} for one in subscriptions]
+        server.post(RESOURCES, json=page(rows) if answer is None else answer)
+        client.check_subscriptions()
+        return asked(server)
+
+
+def test_named_subscriptions_are_held_against_what_can_be_seen() -> None:
+    [body] = checked(SUBSCRIPTION.upper())
+    assert body["subscriptions"] == [SUBSCRIPTION]
+    assert body["query"].startswith("resourcecontainers\n")
+    with pytest.raises(KalypsoError) as raised:
+        checked(OTHER_SUBSCRIPTION)
+    problem = raised.value.problem
+    assert problem.message == (
+        f"Azure Resource Graph does not show the identity subscription {SUBSCRIPTION}: "
+        "clusters there would be overlooked"
+    )
+    assert problem.advice.startswith(
+        f"give the identity the role Reader on subscription {SUBSCRIPTION};"
+    )
+
+
+def test_an_incomplete_list_of_subscriptions_is_an_error() -> None:
+    with pytest.raises(KalypsoError, match=r"cut its answer short \(0 of 2 subscriptions\)"):
+        checked(answer=page([], 2, truncated=True))
+    with pytest.raises(KalypsoError, match="row 1 of its answer in a form that is not known"):
+        checked(answer=page([{"name": "x"}]))
+
+
+@pytest.mark.parametrize("scopes", [["prod"], []])
+def test_nothing_is_asked_where_no_subscription_is_named(scopes: list[str]) -> None:
+    with responses.RequestsMock(), resource_graph(Waits(), scopes=scopes) as client:
+        client.check_subscriptions()
 
 
 def test_scopes_are_checked_before_anything_is_asked() -> None:

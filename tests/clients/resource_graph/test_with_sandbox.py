@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox.azure import Azure, Disturbance, Job
-from tests.clients.resource_graph.azure import OTHER_SUBSCRIPTION, Waits
+from tests.clients.resource_graph.azure import OTHER_SUBSCRIPTION, SUBSCRIPTION, Waits
 from tests.sandbox.azure.builders import Clock, azure, cluster, push
 from tests.sandbox.azure.serving import certificate, serving
 
@@ -118,6 +118,22 @@ def test_scopes_that_are_not_there(
             pytest.raises(KalypsoError, match=message),
         ):
             client.flux_configurations("https://github.com/acme/fleet", "dev")
+
+
+def test_a_subscription_that_nobody_may_read(
+    simulated: Azure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulated.put(cluster("hidden", subscription=OTHER_SUBSCRIPTION))
+    with serving(simulated) as url:
+        environment = use_managed_identity(simulated, url, monkeypatch)
+        scopes = (SUBSCRIPTION, OTHER_SUBSCRIPTION)
+        with signed_in(environment, scopes=scopes) as client:
+            client.check_subscriptions()
+            assert "hidden" in found(client, simulated)
+            simulated.settings.unreadable = [OTHER_SUBSCRIPTION.upper()]
+            assert "hidden" not in found(client, simulated)
+            with pytest.raises(KalypsoError, match=f"subscription {OTHER_SUBSCRIPTION}"):
+                client.check_subscriptions()
 
 
 def test_a_tenant_with_too_many_subscriptions(
