@@ -75,7 +75,7 @@ class Front:
         reply = self._reply(place, request, note, faults)
         exchange = _exchange(place, request, note, faults, reply)
         self._state.traffic.add(exchange)
-        log.info("%s %a %d %s", request.method, exchange.path, exchange.status, exchange.identity)
+        log.info("%s %a %d %a", request.method, exchange.path, exchange.status, exchange.identity)
         return reply
 
     def _reply(

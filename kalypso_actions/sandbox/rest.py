@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 DOCUMENTATION: Final = "https://docs.github.com/rest"
 API_VERSION: Final = "2022-11-28"
-API_VERSIONS: Final = frozenset({API_VERSION, "2026-03-10"})
+API_VERSIONS: Final = {"github.com": (API_VERSION, "2026-03-10"), "ghes": (API_VERSION,)}
 ENTERPRISE_VERSION: Final = "3.17.0"
 
 GRAPHQL: Final = "/graphql"
@@ -115,7 +115,7 @@ class RestRequest:
             message = "Request forbidden by administrative rules. Please make sure your request "
             raise RefusedError(403, message + "has a User-Agent header")
         version = self.request.headers.get("X-GitHub-Api-Version", API_VERSION)
-        if version not in API_VERSIONS:
+        if version not in API_VERSIONS[self.state.world.flavour]:
             raise RefusedError(400, f"{version!r} is not a supported API version")
         self.headers["x-github-api-version-selected"] = version
 

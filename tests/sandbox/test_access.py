@@ -182,6 +182,9 @@ def test_an_enterprise_server(tmp_path: Path) -> None:
         assert answer.json()["url"] == f"{sandbox.url}/api/v3{REPOSITORY}"
         assert answer.headers["x-github-enterprise-version"] == "3.17.0"
         assert not [name for name in answer.headers if name.startswith("x-ratelimit")]
+        newest = {"X-GitHub-Api-Version": "2026-03-10"}
+        refused = ask(sandbox, "GET", REPOSITORY, authorization=who, headers=newest)
+        assert told(refused) == "400 '2026-03-10' is not a supported API version"
 
 
 def test_both_mounts_and_head(tmp_path: Path) -> None:
