@@ -129,6 +129,12 @@ CALLS: Final = {
         lambda github, scene: commits.compare(github, FLEET, scene.first, "main"),
         "GET R/compare/{basehead}",
     ),
+    "commits.relation": _call(
+        lambda github, scene: [
+            commits.relation(github, FLEET, scene.first, one) for one in ("main", "e" * 40)
+        ],
+        "GET R/compare/{basehead}",
+    ),
     "commits.pull_requests_of": _call(
         lambda github, scene: commits.pull_requests_of(github, FLEET, scene.second),
         "GET R/commits/{commit_sha}/pulls",

@@ -7,7 +7,7 @@ from typing import Final
 from kalypso_actions.clients.github import answers, rest
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.errors import Location
-from kalypso_actions.model.github import Commit, Comparison, PullRequest
+from kalypso_actions.model.github import Commit, Comparison, PullRequest, Relation
 
 PAGE: Final = 100
 
@@ -22,6 +22,19 @@ def get(github: GitHub, repository: str, commit: str) -> Commit:
         parents=tuple(parent["sha"] for parent in answer["parents"]),
         message=answer["message"],
     )
+
+
+def relation(github: GitHub, repository: str, base: str, head: str) -> Relation | None:
+    """How `head` stands to `base` (commit ids, or branches), by one request however far they are.
+
+    None where one of them is not in the repository, or they have no history in common.
+    Raises GitHubError.
+    """
+    what = f"{base} and {head} cannot be compared"
+    path = f"/compare/{rest.segment(base)}...{rest.segment(head)}"
+    answer = rest.read_optional(github, repository, what, path, {"per_page": "1", "page": "1"})
+    found: Relation | None = None if answer is None else answer["status"]
+    return found
 
 
 def compare(github: GitHub, repository: str, base: str, head: str) -> Comparison:

@@ -44,9 +44,17 @@ def read(
     )
 
 
-def read_optional(github: GitHub, repository: str, what: str, path: str) -> Json | None:
+def read_optional(
+    github: GitHub,
+    repository: str,
+    what: str,
+    path: str,
+    parameters: Mapping[str, str] | None = None,
+) -> Json | None:
     """As `read`, None where there is nothing at this path. Raises GitHubError."""
-    return github.optional(repository, what, lambda: _send(github, repository, "GET", path))
+    return github.optional(
+        repository, what, lambda: _send(github, repository, "GET", path, parameters=parameters)
+    )
 
 
 def read_all(

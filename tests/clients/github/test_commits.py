@@ -65,6 +65,23 @@ def test_relations(relation: str) -> None:
     assert (found.relation, found.merge_base, found.commits) == (relation, "base", tuple(ids))
 
 
+def test_a_relation_alone_takes_one_request_however_many_commits_lie_between() -> None:
+    with responses.RequestsMock() as server:
+        server.get(
+            f"{REPOSITORY}/compare/old...env%2Fqa",
+            json={"status": "ahead", "total_commits": 5000, "commits": [{"sha": "c1"}]},
+            match=[matchers.query_param_matcher({"per_page": "1", "page": "1"})],
+        )
+        assert commits.relation(connect(), "acme/fleet", "old", "env/qa") == "ahead"
+
+
+def test_what_is_not_there_has_no_relation() -> None:
+    with responses.RequestsMock() as server:
+        server.get(f"{REPOSITORY}/compare/old...new", status=404, json={"message": "Not Found"})
+        server.get(REPOSITORY, json={"full_name": "acme/fleet"})
+        assert commits.relation(connect(), "acme/fleet", "old", "new") is None
+
+
 @pytest.mark.parametrize("size", [100, 30, 250])
 def test_all_pages_whatever_their_size(size: int) -> None:
     ids = [f"c{n}" for n in range(260)]
