@@ -7,7 +7,7 @@ previews share it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,8 +17,8 @@ from kalypso_actions.fleet import Findings
 from kalypso_actions.gitops.provenance import SourceRevision
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import Revision
-from kalypso_actions.model.kinds import MAIN_BASE_REPO, Assignment, DeploymentTarget, Fleet
-from kalypso_actions.model.tree import Snapshot, TreeChanges
+from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Fleet
+from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
 from kalypso_actions.platform_config import PlatformConfig, config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
 
@@ -56,18 +56,32 @@ class PlannedAssignment:
 class Plan:
     """What one run would write, and everything that was found on the way.
 
-    With `problems`, nothing may be written. `degraded` says that the tree is not wholly that of
-    the sources' heads: something could not be read, or fails and is kept as it was.
+    `trees` are the changes to each base tree of the snapshot, in their order (to an empty one where
+    there is none), `kept` what stays in each as it is. With `problems`, nothing may be proposed;
+    `faults` are those that are neither a failing assignment nor an unusable registration: with
+    them, what was planned says nothing of what there should be. `removals` are mass removals, which
+    are among the warnings. `degraded` says that the tree is not wholly that of the sources' heads:
+    something could not be read, or fails and is kept as it was.
     """
 
     environment: str
     sources: tuple[tuple[str, Revision], ...]
     schedule: Schedule
     assignments: tuple[PlannedAssignment, ...]
-    changes: TreeChanges
+    cluster_types: tuple[str, ...]
+    promoted_commit: str | None
+    trees: tuple[TreeChanges, ...]
+    kept: tuple[gitops.Kept, ...]
     degraded: bool
     problems: tuple[Problem, ...]
+    faults: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
+    removals: tuple[Problem, ...]
+
+    @property
+    def changes(self) -> TreeChanges:
+        """The changes to the first base tree."""
+        return self.trees[0]
 
 
 def make_plan(
@@ -78,7 +92,7 @@ def make_plan(
 ) -> Plan:
     """Schedule, configure, validate and render everything that the snapshot holds."""
     findings = Findings(list(snapshot.problems), list(snapshot.warnings))
-    fleet = _with_workloads(snapshot, options, findings)
+    fleet = _with_workloads(snapshot, findings)
     schedule = scheduler.schedule(fleet)
     findings.problems += schedule.problems
     for config_map in fleet.config_maps:
@@ -88,41 +102,65 @@ def make_plan(
     folders: dict[str, dict[str, bytes]] = {}
     planned = tuple(_render_all(fleet, schedule, options, folders, progress))
     failed = [item for item in planned if item.failure]
-    wanted = findings.warnings if options.on_failure == "keep" else findings.problems
-    wanted += [_failure_problem(item) for item in failed]
 
-    kept = _kept(snapshot, failed)
-    proposal = gitops.Proposal(
-        cluster_types=tuple(cluster_type.name for cluster_type in fleet.cluster_types),
-        folders=folders,
-        promoted_commit=_promoted_commit(snapshot),
-        sources=gitops.sources_file(_sources(snapshot, fleet, options, kept)),
-        kept=kept,
-    )
-    changes = gitops.compute_changes(proposal, snapshot.base_tree)
-    findings.problems += changes.problems
-    findings.warnings += changes.warnings
-    removal = gitops.mass_removal(changes, options.max_removal_percent)
-    if removal:
-        findings.warnings.append(Problem(removal, _gitops_location(snapshot)))
+    kept = gitops.Keeper(snapshot, [item.assignment.folder for item in failed])
+    sources = gitops.sources_file(_sources(snapshot, fleet, options, kept.targets))
+    proposals = [
+        gitops.Proposal(
+            cluster_types=tuple(cluster_type.name for cluster_type in fleet.cluster_types),
+            folders=folders,
+            promoted_commit=snapshot.promoted_commit,
+            sources=sources,
+            kept=kept.of(base),
+        )
+        for base in snapshot.base_trees or (None,)
+    ]
+    trees = tuple(map(gitops.compute_changes, proposals, snapshot.base_trees or (None,)))
+    removals = tuple(_mass_removals(snapshot.base_trees, trees, options))
+    for changes in trees:
+        findings.problems += changes.problems
+        findings.warnings += changes.warnings
+    findings.warnings += removals
+    problems = _block(snapshot, failed, options, findings)
     return Plan(
         environment=snapshot.environment,
         sources=tuple(_revisions(snapshot)),
         schedule=schedule,
         assignments=planned,
-        changes=changes,
+        cluster_types=proposals[0].cluster_types,
+        promoted_commit=snapshot.promoted_commit,
+        trees=trees,
+        kept=tuple(proposal.kept for proposal in proposals),
         degraded=bool(failed) or any(reg.state != "head" for reg in snapshot.registrations),
-        problems=tuple(findings.problems),
+        problems=problems,
+        faults=tuple(findings.problems),
         warnings=tuple(findings.warnings),
+        removals=removals,
     )
 
 
-def _with_workloads(snapshot: Snapshot, options: PlanOptions, findings: Findings) -> Fleet:
+def _block(
+    snapshot: Snapshot,
+    failed: Sequence[PlannedAssignment],
+    options: PlanOptions,
+    findings: Findings,
+) -> tuple[Problem, ...]:
+    """Every problem: what was found, and what the options take for one instead of a warning."""
+    unusable = [problem for reading in snapshot.registrations for problem in reading.problems]
+    failures = [failure_problem(item) for item in failed]
+    problems = list(findings.problems)
+    for found, wanted in (
+        (unusable, options.on_source_failure),
+        (failures, options.on_failure),
+    ):
+        (problems if wanted == "block" else findings.warnings).extend(found)
+    return tuple(problems)
+
+
+def _with_workloads(snapshot: Snapshot, findings: Findings) -> Fleet:
     """The fleet with the targets that its registrations deliver for this environment."""
-    block = options.on_source_failure == "block"
     for reading in snapshot.registrations:
         findings.warnings += reading.warnings
-        (findings.problems if block else findings.warnings).extend(reading.problems)
     targets: dict[str, DeploymentTarget] = {t.name: t for t in snapshot.fleet.targets}
     # Heads first: what has moved since out of a last good commit belongs to where it stands now.
     for reading in sorted(snapshot.registrations, key=lambda one: one.state == "last-good"):
@@ -188,41 +226,21 @@ class _Validator:
         return rendering.Failure(message, assignment.target.where) if message else None
 
 
-def _failure_problem(item: PlannedAssignment) -> Problem:
+def failure_problem(item: PlannedAssignment) -> Problem:
+    """Why an assignment has no files, as a problem that names it."""
     assert item.failure is not None  # noqa: S101 - the caller has chosen those that failed
     target, cluster_type = item.assignment.target.name, item.assignment.cluster_type.name
     message = f"{target} on {cluster_type}: {item.failure.message.strip()}"
     return Problem(message, item.failure.where, item.failure.advice)
 
 
-def _kept(snapshot: Snapshot, failed: list[PlannedAssignment]) -> gitops.Kept:
-    """Folders whose content is not known in this run: nothing goes because of a failure.
-
-    Which targets an unreadable registration has, an earlier run has written down. Where none has,
-    every target may be its own that does not belong to a registration that could be read.
-    """
-    unread = {reg.registration.name for reg in snapshot.registrations if reg.state == "kept"}
-    read = {reg.registration.name for reg in snapshot.registrations} - unread
-    previous = _previous_sources(snapshot)
-    owners = previous.targets if previous else {}
-    known_before = previous.registrations.keys() if previous else frozenset()
-    unknown = bool(unread - known_before)
-    return gitops.Kept(
-        folders=frozenset(item.assignment.folder for item in failed),
-        targets=frozenset(
-            target
-            for target, owner in owners.items()
-            if owner in unread or (unknown and owner not in read)
-        ),
-        all_but=frozenset(t for t, owner in owners.items() if owner in read) if unknown else None,
-    )
-
-
 def _sources(
-    snapshot: Snapshot, fleet: Fleet, options: PlanOptions, kept: gitops.Kept
+    snapshot: Snapshot, fleet: Fleet, options: PlanOptions, kept: Collection[str]
 ) -> gitops.SourcesFile:
     """Provenance; what is kept stays in it with its old commits."""
-    previous = _previous_sources(snapshot)
+    previous = gitops.previous_sources(
+        snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
+    )
     registrations = {
         reg.registration.name: SourceRevision.of(reg.revision)
         for reg in snapshot.registrations
@@ -230,7 +248,7 @@ def _sources(
     }
     targets = {target.name: target.registration for target in fleet.targets if target.registration}
     if previous:
-        targets = {target: previous.targets[target] for target in kept.targets} | targets
+        targets = {target: previous.targets[target] for target in kept} | targets
         owners = {*targets.values(), *(reg.registration.name for reg in snapshot.registrations)}
         for owner in owners & previous.registrations.keys():
             registrations.setdefault(owner, previous.registrations[owner])
@@ -252,14 +270,13 @@ def _sources(
     )
 
 
-def _previous_sources(snapshot: Snapshot) -> gitops.PreviousSources | None:
-    base = snapshot.base_tree
-    return gitops.read_sources(base.sources, snapshot.environment) if base else None
-
-
-def _promoted_commit(snapshot: Snapshot) -> str | None:
-    commits = (base.commit for base, _ in snapshot.bases if base.name == MAIN_BASE_REPO)
-    return next(commits, None)
+def _mass_removals(
+    bases: Sequence[BaseTree], trees: Sequence[TreeChanges], options: PlanOptions
+) -> Iterator[Problem]:
+    for base, changes in zip(bases, trees, strict=False):
+        removal = gitops.mass_removal(changes, options.max_removal_percent)
+        if removal:
+            yield Problem(removal, Location(base.repository, base.path))
 
 
 def _revisions(snapshot: Snapshot) -> Iterator[tuple[str, Revision]]:
@@ -270,8 +287,3 @@ def _revisions(snapshot: Snapshot) -> Iterator[tuple[str, Revision]]:
     for registration in snapshot.registrations:
         if registration.revision is not None:
             yield f"registration:{registration.registration.name}", registration.revision
-
-
-def _gitops_location(snapshot: Snapshot) -> Location | None:
-    base = snapshot.base_tree
-    return Location(base.repository, base.path) if base else None

@@ -49,6 +49,11 @@ def reading(
     )
 
 
+def tree(files: Mapping[str, str], sources: bytes | None = None, path: str = "") -> BaseTree:
+    entries = {name: entry(name, blob_id(text.encode())) for name, text in files.items()}
+    return BaseTree("gitops", "dev", path, entries, sources=sources)
+
+
 def plan(
     fleet_: Fleet,
     *registrations: RegistrationReading,
@@ -56,15 +61,15 @@ def plan(
     sources: bytes | None = None,
     options: PlanOptions = PlanOptions(),  # noqa: B008 - frozen
     problems: Sequence[Problem] = (),
+    others: Sequence[BaseTree] = (),
 ) -> Plan:
-    entries = {path: entry(path, blob_id(text.encode())) for path, text in (base or {}).items()}
     snapshot = Snapshot(
         environment=fleet_.environment,
         own=Reading(REVISION),
         bases=(),
         fleet=fleet_,
         registrations=registrations,
-        base_tree=BaseTree("gitops", "dev", "", entries, sources=sources),
+        base_trees=(tree(base or {}, sources), *others),
         problems=tuple(problems),
         warnings=(),
     )
@@ -115,6 +120,7 @@ def test_a_target_that_moved_is_not_taken_from_a_last_good_commit() -> None:
 def test_a_failing_assignment_blocks() -> None:
     broken = cluster_type("broken", reconciler="nowhere")
     made = plan(fleet(cluster_types=[LARGE, broken], policies=[POLICY]), reading(target("web")))
+    assert made.faults == ()
     assert [str(p) for p in made.problems] == [
         'test: broken.yaml:1: app-web on broken: Template.scheduler.kalypso.io "nowhere" not '
         "found (add a Template of that name to main, or correct the name in the ClusterType)"
@@ -186,6 +192,7 @@ def test_an_unusable_registration_warns_or_blocks() -> None:
         fleet(cluster_types=[LARGE]), unreadable, options=PlanOptions(on_source_failure="block")
     )
     assert [p.message for p in blocked.problems] == ["cannot be read"]
+    assert blocked.faults == ()
 
 
 BASE = {
@@ -234,6 +241,25 @@ def test_another_environments_sources_say_nothing_of_this_one() -> None:
     assert made.changes.deleted == ()
 
 
+def test_what_one_branch_knows_is_kept_in_all() -> None:
+    """Of two GitOpsRepos, one has merged what the other has not."""
+    made = plan(
+        fleet(cluster_types=[LARGE]),
+        reading(state="kept"),
+        base=BASE,
+        sources=SOURCES.replace(b'"lost-a": "app"', b'"other-b": "gone"'),
+        others=[tree(BASE, SOURCES), tree(BASE)],
+    )
+    assert [changes.kept_folders for changes in made.trees] == [
+        ("large/lost-a",),
+        ("large/lost-a",),
+        ("large/lost-a", "large/other-b"),  # nothing is known of it: both may be the registration's
+    ]
+    written = {changes.files[".github/tracking/sources.json"] for changes in made.trees}
+    assert len(written) == 1
+    assert b'"lost-a": "app"' in written.pop()
+
+
 def test_a_removed_registration_takes_its_targets_along() -> None:
     made = plan(fleet(cluster_types=[LARGE]), base=BASE, sources=SOURCES)
     assert made.changes.deleted == (
@@ -246,11 +272,13 @@ def test_mass_removal_is_warned_of() -> None:
     base = {f"large/app-{n}/reconciler.yaml": "x" for n in range(8)}
     made = plan(fleet(cluster_types=[LARGE]), base=base)
     assert made.warnings[-1].message.startswith("8 of 8 assignments would be removed")
+    assert made.removals == made.warnings[-1:]
 
 
 def test_problems_of_the_control_plane_are_problems_of_the_plan() -> None:
     made = plan(fleet(), problems=[Problem("a broken document", HERE)])
     assert [p.message for p in made.problems] == ["a broken document"]
+    assert made.faults == made.problems
 
 
 def test_a_namespace_beyond_kubernetes_limits_fails_its_assignment() -> None:

@@ -37,7 +37,7 @@ def render(inputs: RenderInputs, session: Session) -> RenderDocument:
             _environment_branch(inputs, reader),
             reader,
             base_commit=inputs.base_commit,
-            open_base_tree=base.open,
+            open_base_trees=base.open,
         )
         plan = make_plan(snapshot, _options(inputs), find_scheduler(), session.progress)
         if out and not plan.problems:
@@ -47,7 +47,7 @@ def render(inputs: RenderInputs, session: Session) -> RenderDocument:
         sources=plan.sources,
         rows=((item.assignment, item.namespace, item.files) for item in plan.assignments),
         changes=plan.changes,
-        folder=snapshot.base_tree.path if snapshot.base_tree else "",
+        folder=snapshot.base_trees[0].path,
         degraded=plan.degraded,
         problems=plan.problems,
         warnings=plan.warnings,
@@ -81,14 +81,14 @@ class _Base:
         self._programs = session.programs
         self._files: RevisionFiles | None = None
 
-    def open(self, gitops_repos: Sequence[GitOpsRepo]) -> BaseTree:
+    def open(self, gitops_repos: Sequence[GitOpsRepo]) -> tuple[BaseTree]:
         """Without `--gitops`, an empty tree below the path that the GitOpsRepo names."""
         branch = self._given.branch if self._given else ""
         folder = folder_of_tree(gitops_repos, branch)
         if self._given is None:
-            return BaseTree("", "", folder, {})
+            return (BaseTree("", "", folder, {}),)
         self._files = open_gitops(self._given.path, branch, gitops_repos, self._programs)
-        return read_base_tree(self._files, branch, folder)
+        return (read_base_tree(self._files, branch, folder),)
 
     def applied(self, plan: Plan) -> dict[str, OutputFile]:
         """The whole resulting tree: ours, and of the base what stays."""

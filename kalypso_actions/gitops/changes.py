@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.gitops.own_files import README_ID, cluster_type_folders, in_folder
 from kalypso_actions.gitops.proposal import Proposal, tree_files
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
-from kalypso_actions.model.layout import README_FILE, README_TEXT, SOURCES_FILE, TARGET_FILES
+from kalypso_actions.model.layout import README_FILE, SOURCES_FILE, TARGET_FILES
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 
 SMALL_REMOVAL = 5
 """Up to so many removed targets are never a mass removal."""
-
-_README_ID = blob_id(README_TEXT)
 
 
 def compute_changes(proposal: Proposal, base: BaseTree | None) -> TreeChanges:
@@ -46,6 +45,7 @@ def compute_changes(proposal: Proposal, base: BaseTree | None) -> TreeChanges:
         unchanged=listed(unchanged),
         foreign_deleted=listed(survey.foreign) if survey else (),
         removed_folders=tuple(sorted(survey.removed_folders)) if survey else (),
+        kept_folders=tuple(sorted(survey.kept_folders)) if survey else (),
         existing_folders=len(survey.target_folders) if survey else 0,
         problems=tuple(problems),
         warnings=tuple(survey.warnings) if survey else (),
@@ -81,47 +81,34 @@ class _Survey:
         self._files = files
         self._cluster_types = frozenset(proposal.cluster_types)
         self._prefix = f"{base.path}/" if base.path else ""
+        self._top_folders = cluster_type_folders(base.entries, base.path, self._cluster_types)
         self.deleted: list[str] = []
         self.foreign: list[str] = []
         self.warnings: list[Problem] = []
         self.removed_folders: list[str] = []
+        self.kept_folders: list[str] = []
         self.target_folders = self._find_target_folders()
         self._strangers: dict[str, str] = {}
         self._judge()
         self.warnings += [self._warn(*stranger) for stranger in sorted(self._strangers.items())]
 
-    def _entries(self) -> Iterator[tuple[str, list[str]]]:
-        """Every file of the tree's folder: its full path, and the segments below the folder."""
-        for path in self._base.entries:
-            if path.startswith(self._prefix):
-                yield path, path[len(self._prefix) :].split("/")
-
     def _find_target_folders(self) -> dict[str, _Folder]:
         """Folders below a cluster type, past or present, that hold a file of ours."""
         folders: dict[str, _Folder] = {}
-        for path, segments in self._entries():
-            if len(segments) < 3 or not self._was_cluster_type(segments[0]):
+        for path, segments in in_folder(self._base.entries, self._base.path):
+            if len(segments) < 3 or segments[0] not in self._top_folders:
                 continue
             folder = folders.setdefault("/".join(segments[:2]), _Folder())
             ours = len(segments) == 3 and segments[2] in TARGET_FILES
             (folder.ours if ours else folder.foreign).append(path)
         return {place: folder for place, folder in folders.items() if folder.ours}
 
-    def _was_cluster_type(self, name: str) -> bool:
-        """A cluster type of the fleet, or one that was: its README.md is still ours."""
-        if name.startswith("."):
-            return False
-        readme = self._base.entries.get(f"{self._prefix}{name}/{README_FILE}")
-        return name in self._cluster_types or (
-            readme is not None and readme.object_id == _README_ID
-        )
-
     def _judge(self) -> None:
-        for path, segments in self._entries():
+        for path, segments in in_folder(self._base.entries, self._base.path):
             if len(segments) == 1 or segments[0].startswith("."):
                 continue
             top = segments[0]
-            if not self._was_cluster_type(top):
+            if top not in self._top_folders:
                 self._strangers.setdefault(top, "folder")
             elif len(segments) == 2:
                 self._judge_loose_file(path, top, segments[1])
@@ -141,7 +128,9 @@ class _Survey:
         lives = cluster_type in self._cluster_types
         if lives and place in self._proposal.folders:
             self.deleted += [path for path in folder.ours if path not in self._files]
-        elif not (lives and self._proposal.kept.keeps(cluster_type, target)):
+        elif lives and self._proposal.kept.keeps(cluster_type, target):
+            self.kept_folders.append(place)
+        else:
             self.removed_folders.append(place)
             self.deleted += folder.ours + folder.foreign
             self.foreign += folder.foreign
@@ -172,7 +161,7 @@ def _misplaced(base: BaseTree) -> Iterator[Problem]:
         return
     for path, entry in sorted(base.entries.items()):
         top, _, name = path.partition("/")
-        if name == README_FILE and entry.object_id == _README_ID and top != base.path:
+        if name == README_FILE and entry.object_id == README_ID and top != base.path:
             yield Problem(
                 f"the GitOpsRepo names the path {base.path!r}, but the cluster type folder {top!r} "
                 "stands at the root",

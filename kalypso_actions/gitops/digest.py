@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from kalypso_actions.model.documents import FILE_MODE
+from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.object_ids import blob_id
 
@@ -18,17 +18,20 @@ TRAILER: Final = "Kalypso-Digest"
 WRITTEN: Final = re.compile(rf"^{TRAILER}: (v1:[0-9a-f]{{64}})$", re.MULTILINE)
 
 
-def digest(files: Mapping[str, bytes], folder: str) -> str:
+def digest(files: Mapping[str, bytes], folder: str, kept: Iterable[FileEntry] = ()) -> str:
     """The digest of all files of ours in a proposed tree that lives in `folder`.
 
-    sha256 over a line `<mode> <blob id> <path>` for each, sorted bytewise by path. What tracks the
-    promotion is left out: the same content with another commit is the same content.
+    `files` are those that a run has made, `kept` those that it leaves as they are. sha256 over a
+    line `<mode> <blob id> <path>` for each, sorted bytewise by path. What tracks the promotion is
+    left out: the same content with another commit is the same content.
     """
     tracking = f"{folder}/{TRACKING_FOLDER}/" if folder else f"{TRACKING_FOLDER}/"
+    lines = {_bytes(entry.path): (entry.mode, entry.object_id) for entry in kept}
+    lines |= {_bytes(path): (FILE_MODE, blob_id(content)) for path, content in files.items()}
     sha256 = hashlib.sha256()
-    for path, content in sorted((_bytes(path), content) for path, content in files.items()):
+    for path, (mode, object_id) in sorted(lines.items()):
         if not path.startswith(tracking.encode()):
-            sha256.update(b"%s %s %s\n" % (FILE_MODE.encode(), blob_id(content).encode(), path))
+            sha256.update(b"%s %s %s\n" % (mode.encode(), object_id.encode(), path))
     return f"v1:{sha256.hexdigest()}"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kalypso_actions.model.documents import Revision
+from kalypso_actions.model.tree import BaseTree
 
 SCHEMA = "kalypso.sources/v1"
 
@@ -73,13 +74,45 @@ def read_sources(content: bytes | None, environment: str) -> PreviousSources | N
     A branch that was cut from another environment's still holds that one's file: it says nothing
     of this one.
     """
+    previous = _parsed(content)
+    return previous if previous and previous.environment == environment else None
+
+
+def is_of_another(content: bytes | None, environment: str) -> bool:
+    """Whether a file says that its tree is another environment's: the branch was cut from there."""
+    previous = _parsed(content)
+    return previous is not None and previous.environment != environment
+
+
+def previous_sources(
+    bases: Sequence[BaseTree], environment: str, promoted_commit: str | None
+) -> PreviousSources | None:
+    """What earlier runs have written into the branches of an environment; None where none has.
+
+    Where several know a registration or a target, the first counts. Branches that name the
+    promoted commit come before others: of two GitOpsRepos of which one is merged already, it holds
+    what was good last.
+    """
+    promoted = promoted_commit.encode() if promoted_commit else None
+    in_order = sorted(bases, key=lambda base: (base.promoted_commit or b"").strip() != promoted)
+    known = [found for base in in_order if (found := read_sources(base.sources, environment))]
+    if not known:
+        return None
+    registrations: dict[str, SourceRevision] = {}
+    targets: dict[str, str] = {}
+    for one in reversed(known):
+        registrations |= one.registrations
+        targets |= one.targets
+    return PreviousSources(environment=environment, registrations=registrations, targets=targets)
+
+
+def _parsed(content: bytes | None) -> PreviousSources | None:
     if content is None:
         return None
     try:
         body = json.loads(content)
         if not isinstance(body, dict) or body.get("schema") != SCHEMA:
             return None
-        previous = PreviousSources.model_validate(body)
+        return PreviousSources.model_validate(body)
     except (ValueError, RecursionError, ValidationError):
         return None
-    return previous if previous.environment == environment else None

@@ -8,7 +8,13 @@ from typing import Literal
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import FileEntry, Reading, Revision
-from kalypso_actions.model.kinds import BaseRepo, Fleet, Workload, WorkloadRegistration
+from kalypso_actions.model.kinds import (
+    MAIN_BASE_REPO,
+    BaseRepo,
+    Fleet,
+    Workload,
+    WorkloadRegistration,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +53,9 @@ class RegistrationReading:
 class Snapshot:
     """Everything that one run has read, once.
 
-    `fleet` is the control plane's without what the registrations deliver; `problems` are those of
-    the control plane: with any of them nothing may be written.
+    `fleet` is the control plane's without what the registrations deliver; `base_trees` are those of
+    its GitOpsRepos, in their order; `problems` are those of the control plane: with any of them
+    nothing may be written.
     """
 
     environment: str
@@ -56,9 +63,15 @@ class Snapshot:
     bases: tuple[tuple[BaseRepo, Reading], ...]
     fleet: Fleet
     registrations: tuple[RegistrationReading, ...]
-    base_tree: BaseTree | None
+    base_trees: tuple[BaseTree, ...]
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
+
+    @property
+    def promoted_commit(self) -> str | None:
+        """The commit of main that base-repo.yaml names; None where it names none."""
+        commits = (base.commit for base, _ in self.bases if base.name == MAIN_BASE_REPO)
+        return next(commits, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +81,8 @@ class TreeChanges:
     `files` are all files of ours with their content, by path from the repository's root. The lists
     of paths are sorted bytewise and leave `sources.json` out, which alone is no change.
     `foreign_deleted` are those among `deleted` that were not ours but lay in a target's folder.
-    `removed_folders` are target folders that go, out of `existing_folders` in the base.
+    `removed_folders` are target folders that go, out of `existing_folders` in the base;
+    `kept_folders` are those that stay because what belongs into them is not known.
     """
 
     files: Mapping[str, bytes]
@@ -78,6 +92,7 @@ class TreeChanges:
     unchanged: tuple[str, ...]
     foreign_deleted: tuple[str, ...] = ()
     removed_folders: tuple[str, ...] = ()
+    kept_folders: tuple[str, ...] = ()
     existing_folders: int = 0
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()

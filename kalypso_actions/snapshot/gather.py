@@ -73,12 +73,12 @@ def gather(
     reader: Reader,
     *,
     base_commit: str | None = None,
-    open_base_tree: Callable[[Sequence[kinds.GitOpsRepo]], BaseTree | None] = lambda _: None,
+    open_base_trees: Callable[[Sequence[kinds.GitOpsRepo]], Sequence[BaseTree]] = lambda _: (),
 ) -> Snapshot:
     """Read all that the environment branch leads to.
 
-    `base_commit` stands for the commit in `base-repo.yaml`; `open_base_tree` gets the
-    environment's GitOpsRepos. Raises KalypsoError where the control plane or the GitOps tree cannot
+    `base_commit` stands for the commit in `base-repo.yaml`; `open_base_trees` gets the
+    environment's GitOpsRepos. Raises KalypsoError where the control plane or a GitOps tree cannot
     be read; a registration that cannot is part of the snapshot.
     """
     branch = fleet.Branch(environment, own.documents)
@@ -93,8 +93,9 @@ def gather(
             for base, reading in zip(base_repos, readings, strict=True)
         ],
     )
-    base_tree = open_base_tree(assembled.gitops_repos)
-    previous = gitops.read_sources(base_tree.sources, environment) if base_tree else None
+    base_trees = tuple(open_base_trees(assembled.gitops_repos))
+    promoted = next((base.commit for base in base_repos if base.name == MAIN_BASE_REPO), None)
+    previous = gitops.previous_sources(base_trees, environment, promoted)
     registrations = read_registrations(
         assembled.registrations, environment, reader, previous, assembled.targets
     )
@@ -105,7 +106,7 @@ def gather(
         bases=tuple(zip(base_repos, readings, strict=True)),
         fleet=assembled,
         registrations=registrations,
-        base_tree=base_tree,
+        base_trees=base_trees,
         problems=(*chain.from_iterable(r.problems for r in everything), *findings.problems),
         warnings=(
             *chain.from_iterable(r.warnings for r in everything),

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.gitops import digest, digest_of, with_trailer
+from kalypso_actions.model.object_ids import blob_id
+from tests.builders import entry
 from tests.git_repositories import git, repository
 
 FILES = {
@@ -51,6 +53,15 @@ def test_what_tracks_the_promotion_makes_no_difference() -> None:
 @given(st.permutations(sorted(FILES)))
 def test_the_order_of_files_makes_no_difference(order: list[str]) -> None:
     assert digest({path: FILES[path] for path in order}, "") == digest(FILES, "")
+
+
+def test_what_is_kept_counts_as_it_is() -> None:
+    path, content = "large/web/reconciler.yaml", FILES["large/web/reconciler.yaml"]
+    others = {name: text for name, text in FILES.items() if name != path}
+    as_it_is = entry(path, blob_id(content))
+    assert digest(others, "", [as_it_is]) == digest(FILES, "")
+    assert digest(others, "", [entry(path, blob_id(content), "100755")]) != digest(FILES, "")
+    assert digest(FILES, "", [entry(path, blob_id(b"old"))]) == digest(FILES, "")
 
 
 def test_names_that_are_no_utf_8() -> None:

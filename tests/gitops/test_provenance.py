@@ -6,8 +6,15 @@ import json
 
 import pytest
 
-from kalypso_actions.gitops import SourcesFile, read_sources, sources_file
+from kalypso_actions.gitops import (
+    SourcesFile,
+    is_of_another,
+    previous_sources,
+    read_sources,
+    sources_file,
+)
 from kalypso_actions.gitops.provenance import SourceRevision
+from kalypso_actions.model.tree import BaseTree
 
 REVISION = SourceRevision(
     repository="https://git.test/ä", branch="main", path=".", commit="c", tree="t"
@@ -48,6 +55,48 @@ def test_the_path_of_a_folder_need_not_be_utf8() -> None:
 
 def test_another_environments_file_says_nothing() -> None:
     assert read_sources(sources_file(CONTENT), "stage") is None
+    assert is_of_another(sources_file(CONTENT), "stage")
+    assert not is_of_another(sources_file(CONTENT), "dev")
+    assert not is_of_another(None, "dev")
+    assert not is_of_another(b"not json", "dev")
+
+
+def base(promoted: str, environment: str = "dev", **commits: str) -> BaseTree:
+    """A branch whose last tree had these registrations at these commits."""
+    registrations = {
+        name: REVISION.model_copy(update={"commit": one}) for name, one in commits.items()
+    }
+    content = CONTENT.model_copy(
+        update={
+            "environment": environment,
+            "registrations": registrations,
+            "targets": {f"{name}-web": name for name in commits},
+        }
+    )
+    return BaseTree("r", "dev", "", {}, promoted.encode(), sources_file(content))
+
+
+@pytest.mark.parametrize(
+    ("bases", "commits"),
+    [
+        # The first counts, and what it does not know comes from the next.
+        ([base("m", app="1"), base("m", app="2", other="3")], {"app": "1", "other": "3"}),
+        # The one that has the promoted commit already comes before.
+        ([base("old", app="1", old="0"), base("m\n", app="2")], {"app": "2", "old": "0"}),
+        # Another environment's says nothing.
+        ([base("m", "stage", app="1"), base("old", app="2")], {"app": "2"}),
+    ],
+)
+def test_what_several_branches_say(bases: list[BaseTree], commits: dict[str, str]) -> None:
+    previous = previous_sources(bases, "dev", "m")
+    assert previous is not None
+    assert {name: one.commit for name, one in previous.registrations.items()} == commits
+    assert previous.targets == {f"{name}-web": name for name in commits}
+
+
+def test_where_no_run_has_written_yet() -> None:
+    assert previous_sources([], "dev", "m") is None
+    assert previous_sources([BaseTree("r", "dev", "", {})], "dev", "m") is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,72 @@
+"""What stands in a GitOps branch, held against an earlier proposal of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from kalypso_actions.gitops.own_files import own_content
+from kalypso_actions.model.documents import FileEntry
+from kalypso_actions.model.layout import SOURCES_FILE, TARGET_FILES, TRACKING_FOLDER
+from kalypso_actions.model.tree import BaseTree, TreeChanges
+
+
+def tracked_commit(content: bytes | None) -> str | None:
+    """The commit that a tracking file names; None where there is none, or an empty one.
+
+    Other tools end it with a newline.
+    """
+    return content.decode("utf-8", "replace").strip() or None if content else None
+
+
+def kept_files(changes: TreeChanges, base: BaseTree) -> Iterator[FileEntry]:
+    """The files of ours in the folders that a proposal leaves as they are."""
+    prefix = f"{base.path}/" if base.path else ""
+    for place in changes.kept_folders:
+        for name in sorted(TARGET_FILES):
+            entry = base.entries.get(f"{prefix}{place}/{name}")
+            if entry is not None:
+                yield entry
+
+
+def stands(merged: Mapping[str, FileEntry], base: BaseTree, cluster_types: Collection[str]) -> bool:
+    """Whether a branch still has what was merged: every file of ours is as in that tree."""
+    return own_content(merged, base.path, cluster_types) == own_content(
+        base.entries, base.path, cluster_types
+    )
+
+
+def fits(
+    parent: Mapping[str, FileEntry],
+    head: Mapping[str, FileEntry],
+    base: BaseTree,
+    changes: TreeChanges,
+) -> bool:
+    """Whether merging a commit into `base` makes exactly the tree that is proposed.
+
+    `parent` and `head` are the trees of the commit's parent and of itself, which says what is
+    proposed. Then nothing that it changes has changed on the branch since, and it changes all that
+    there is to change.
+    """
+    touched = {
+        path
+        for path in parent.keys() | head.keys()
+        if _content(parent, path) != _content(head, path)
+    }
+    sources = f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE
+    wanted = {*changes.added, *changes.modified, *changes.deleted}
+    unchanged_since = all(
+        _content(parent, path) == _content(base.entries, path) for path in touched
+    )
+    return unchanged_since and touched - {sources} == wanted
+
+
+def only_tracks(changes: TreeChanges, folder: str) -> bool:
+    """Whether a proposal changes nothing that a cluster reads."""
+    tracking = f"{folder}/{TRACKING_FOLDER}/" if folder else f"{TRACKING_FOLDER}/"
+    touched = (*changes.added, *changes.modified, *changes.deleted)
+    return all(path.startswith(tracking) for path in touched)
+
+
+def _content(entries: Mapping[str, FileEntry], path: str) -> tuple[str, str] | None:
+    entry = entries.get(path)
+    return (entry.mode, entry.object_id) if entry else None

@@ -1,0 +1,66 @@
+"""Which files of a GitOps tree are ours, told by its layout alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from kalypso_actions.model.documents import FileEntry
+from kalypso_actions.model.layout import (
+    PROMOTED_COMMIT_FILE,
+    README_FILE,
+    README_TEXT,
+    SOURCES_FILE,
+    TARGET_FILES,
+)
+from kalypso_actions.model.object_ids import blob_id
+
+README_ID: Final = blob_id(README_TEXT)
+
+
+def in_folder(paths: Collection[str], folder: str) -> Iterator[tuple[str, list[str]]]:
+    """Every path below `folder` ("" for the root), and its segments from there."""
+    prefix = f"{folder}/" if folder else ""
+    for path in paths:
+        if path.startswith(prefix):
+            yield path, path[len(prefix) :].split("/")
+
+
+def cluster_type_folders(
+    entries: Mapping[str, FileEntry], folder: str, cluster_types: Collection[str]
+) -> frozenset[str]:
+    """The folders of cluster types: of those that exist, and of others whose README.md is ours."""
+    former = (
+        segments[0]
+        for path, segments in in_folder(entries, folder)
+        if len(segments) == 2
+        and segments[1] == README_FILE
+        and entries[path].object_id == README_ID
+        and not segments[0].startswith(".")
+    )
+    return frozenset(cluster_types) | frozenset(former)
+
+
+def is_own(segments: list[str], cluster_types: Collection[str]) -> bool:
+    """Whether a file at this place of the tree is ours; `cluster_types` are their folders."""
+    place = "/".join(segments)
+    if place in {PROMOTED_COMMIT_FILE, SOURCES_FILE}:
+        return True
+    if segments[0] not in cluster_types:
+        return False
+    return segments[1:] == [README_FILE] or (len(segments) == 3 and segments[2] in TARGET_FILES)
+
+
+def own_content(
+    entries: Mapping[str, FileEntry], folder: str, cluster_types: Collection[str]
+) -> dict[str, tuple[str, str]]:
+    """Mode and blob id of every file of ours, `sources.json` left out, which alone is no change.
+
+    Two trees of which this is equal say the same.
+    """
+    folders = cluster_type_folders(entries, folder, cluster_types)
+    return {
+        path: (entries[path].mode, entries[path].object_id)
+        for path, segments in in_folder(entries, folder)
+        if is_own(segments, folders) and "/".join(segments) != SOURCES_FILE
+    }
