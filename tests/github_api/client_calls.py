@@ -76,6 +76,12 @@ def _close_pull_request(github: GitHub, scene: Scene) -> None:
     )
 
 
+def _labelled(scene: Scene) -> int:
+    number = scene.issue()
+    scene.made("POST", f"issues/{number}/labels", {"labels": ["bug"]})
+    return number
+
+
 def _merge(github: GitHub, scene: Scene) -> None:
     for number in (scene.pull(), scene.clashing_pull()):
         head = pull_requests.get(github, FLEET, number).head_commit
@@ -186,10 +192,30 @@ CALLS: Final = {
     "labels.add": _call(
         lambda github, scene: labels.add(github, FLEET, scene.issue(), ["new"]), *_LABELS
     ),
+    "labels.remove": _call(
+        lambda github, scene: labels.remove(github, FLEET, _labelled(scene), "bug"),
+        "GET R/issues/{issue_number}/labels",
+        "DELETE R/issues/{issue_number}/labels/{name}",
+    ),
     "merging.merge": _call(_merge, "GET R/pulls/{pull_number}", "PUT R/pulls/{pull_number}/merge"),
     "pull_requests.find": _call(
         lambda github, _: pull_requests.find(github, FLEET, head="main", base="a", state="all"),
         "GET R/pulls",
+    ),
+    "pull_requests.newest_closed": _call(
+        lambda github, scene: [
+            scene.merged_pull(),
+            pull_requests.newest_closed(github, FLEET, head="a", base="main", without="b"),
+        ],
+        "GET R/pulls",
+    ),
+    "pull_requests.into": _call(
+        lambda github, scene: [scene.pull(), pull_requests.into(github, FLEET, "main")],
+        "GET R/pulls",
+    ),
+    "pull_requests.changed_paths": _call(
+        lambda github, scene: pull_requests.changed_paths(github, FLEET, scene.pull()),
+        "GET R/pulls/{pull_number}/files",
     ),
     "pull_requests.get": _call(
         lambda github, scene: pull_requests.get(github, FLEET, scene.pull()),

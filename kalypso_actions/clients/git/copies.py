@@ -83,6 +83,11 @@ class Copy:
                 self._commits.add(self._heads[branch])
             return self._heads[branch]
 
+    def forget_heads(self) -> None:
+        """Ask for each branch again the next time."""
+        with self._lock:
+            self._heads.clear()
+
     def fetch_commit(self, commit: str) -> None:
         """Fetch a commit, unless it is here already."""
         with self._lock:

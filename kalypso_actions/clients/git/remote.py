@@ -82,6 +82,13 @@ class RemoteRepositories:
             commit = copy.fetch_branch(branch, fresh=fresh)
         return copy.files(url, commit)
 
+    def look_again(self) -> None:
+        """From now on every branch is where the server says anew; commits that are here stay."""
+        with self._lock:
+            copies = list(self._copies.values())
+        for copy in copies:
+            copy.forget_heads()
+
     def default_branch(self, url: str, *, preferred: str = "") -> str:
         """`preferred` where it exists, else the branch of HEAD. Raises KalypsoError."""
         return self._copy(url).default_branch(preferred)

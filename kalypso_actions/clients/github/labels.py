@@ -45,13 +45,7 @@ def add(github: GitHub, repository: str, number: int, names: Collection[str]) ->
         _check_name(repository, name)
 
     def find() -> bool | None:
-        found = rest.read_all(
-            github,
-            repository,
-            f"the labels of #{number} cannot be read",
-            f"/issues/{number}/labels",
-        )
-        return None if missing(names, (label["name"] for label in found)) else True
+        return None if missing(names, _present(github, repository, number)) else True
 
     def write() -> bool:
         what = f"#{number} cannot be labelled {', '.join(names)}"
@@ -62,10 +56,31 @@ def add(github: GitHub, repository: str, number: int, names: Collection[str]) ->
     return writing.once(github, find, write)[1]
 
 
+def remove(github: GitHub, repository: str, number: int, name: str) -> bool:
+    """Take a label from an issue or a pull request; whether it was there. Raises GitHubError."""
+
+    def find() -> bool | None:
+        return True if missing([name], _present(github, repository, number)) else None
+
+    def write() -> bool:
+        what = f"the label “{name}” cannot be taken from #{number}"
+        path = f"/issues/{number}/labels/{rest.segment(name)}"
+        rest.write(github, repository, what, "DELETE", path)
+        return True
+
+    return writing.once(github, find, write)[1]
+
+
 def missing(names: Iterable[str], present: Iterable[str]) -> list[str]:
     """Those of `names` that are not among `present`."""
     known = {name.lower() for name in present}
     return [name for name in names if name.lower() not in known]
+
+
+def _present(github: GitHub, repository: str, number: int) -> list[str]:
+    what = f"the labels of #{number} cannot be read"
+    found = rest.read_all(github, repository, what, f"/issues/{number}/labels")
+    return [label["name"] for label in found]
 
 
 def _check_name(repository: str, name: str) -> None:

@@ -6,7 +6,7 @@ somebody else's.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -17,6 +17,9 @@ from kalypso_actions.clients.github.labels import missing as missing_labels
 from kalypso_actions.model.github import PullRequest
 
 State = Literal["open", "closed", "all"]
+
+PAGE: Final = 50
+"""Of what people have closed, the newest counts; only our own withdrawals stand before it."""
 
 ADVICE: Final = {
     "no commits between": "there is nothing to propose: the head is contained in the base already",
@@ -34,22 +37,50 @@ def find(
 
     Of open ones there is one at most for each base. Raises GitHubError.
     """
-    owner = repository.partition("/")[0]
-    parameters = {"head": f"{owner}:{head}", "state": state}
-    if base:
-        parameters["base"] = base
-    what = f"the pull requests from {head} cannot be listed"
+    what, parameters = _listing(repository, head, base, state)
     found = rest.read_all(github, repository, what, "/pulls", parameters)
-    pulls = [answers.pull_request(one) for one in found if answers.in_own_repository(one)]
-    # GitHub ignores a filter that it cannot read, and then lists every pull request.
-    ours = [
-        pull
-        for pull in pulls
-        if pull.head_branch == head
-        and base in {"", pull.base_branch}
-        and state in {"all", pull.state}
-    ]
-    return tuple(sorted(ours, key=lambda pull: -pull.number))
+    return tuple(sorted(_ours(found, head, base, state), key=lambda pull: -pull.number))
+
+
+def newest_closed(
+    github: GitHub, repository: str, *, head: str, base: str, without: str
+) -> PullRequest | None:
+    """The newest pull request from `head` into `base` that is closed or merged.
+
+    Those with the label `without` are passed over. As many pages are read as it takes.
+    Raises GitHubError.
+    """
+    what, parameters = _listing(repository, head, base, "closed")
+    page = 0
+    while True:
+        page += 1
+        numbered = {**parameters, "per_page": str(PAGE), "page": str(page)}
+        found = rest.read(github, repository, what, "/pulls", numbered)
+        for pull in _ours(found, head, base, "closed"):
+            if missing_labels([without], pull.labels):
+                return pull
+        if len(found) < PAGE:
+            return None
+
+
+def into(github: GitHub, repository: str, base: str) -> tuple[PullRequest, ...]:
+    """Every open pull request into a branch, of anybody, oldest first. Raises GitHubError."""
+    what = f"the pull requests into {base} cannot be listed"
+    found = rest.read_all(github, repository, what, "/pulls", {"base": base, "state": "open"})
+    pulls = map(answers.pull_request, found)
+    wanted = (pull for pull in pulls if (pull.base_branch, pull.state) == (base, "open"))
+    return tuple(sorted(wanted, key=lambda pull: pull.number))
+
+
+def changed_paths(github: GitHub, repository: str, number: int) -> frozenset[str]:
+    """The paths that a pull request changes, with the former ones of what it renames.
+
+    GitHub tells of 3000 files at most. Raises GitHubError.
+    """
+    what = f"the files of pull request #{number} cannot be listed"
+    found = rest.read_all(github, repository, what, f"/pulls/{number}/files")
+    paths = {str(file["filename"]) for file in found}
+    return frozenset(paths | {str(file.get("previous_filename", "")) for file in found} - {""})
 
 
 def get(github: GitHub, repository: str, number: int) -> PullRequest:
@@ -126,6 +157,26 @@ def close(
 
     writing.insist(github, find_closed, write)
     return True
+
+
+def _listing(repository: str, head: str, base: str, state: State) -> tuple[str, dict[str, str]]:
+    """What is asked, in words and as parameters; GitHub lists the newest first."""
+    owner = repository.partition("/")[0]
+    parameters = {"head": f"{owner}:{head}", "state": state}
+    if base:
+        parameters["base"] = base
+    return f"the pull requests from {head} cannot be listed", parameters
+
+
+def _ours(found: Iterable[rest.Json], head: str, base: str, state: State) -> Iterator[PullRequest]:
+    """GitHub ignores a filter that it cannot read, and then lists every pull request."""
+    for one in found:
+        if not answers.in_own_repository(one):
+            continue
+        pull = answers.pull_request(one)
+        fits = pull.head_branch == head and base in {"", pull.base_branch}
+        if fits and state in {"all", pull.state}:
+            yield pull
 
 
 def _described(

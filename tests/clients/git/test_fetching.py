@@ -135,6 +135,16 @@ def test_fresh_asks_again(tmp_path: Path) -> None:
         assert before.read(["many/0.yaml"]) == {"many/0.yaml": b"changed\n"}
 
 
+def test_who_looks_again_sees_every_branch_anew(tmp_path: Path) -> None:
+    path, _, second = origin(tmp_path)
+    with remotes() as opened:
+        assert opened.fetch(f"file://{path}", branch="main").commit == second
+        third = commit(path, {"new": "new"})
+        assert opened.fetch(f"file://{path}", branch="main").commit == second
+        opened.look_again()
+        assert opened.fetch(f"file://{path}", branch="main").commit == third
+
+
 def test_heads_are_asked_anew_and_exact(tmp_path: Path) -> None:
     path, _, second = origin(tmp_path)
     for name in ("a", "deep/a", "refs/heads/a"):

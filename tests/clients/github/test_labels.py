@@ -75,6 +75,26 @@ def test_a_label_is_put_on_once(steps: list[Step], added: bool) -> None:
         assert labels.add(told.github, REPOSITORY, 3, ["kalypso"]) is added
 
 
+TAKEN: Step = ("DELETE /issues/3/labels/kalypso", 200, [{"name": "bug"}])
+GONE: Step = ("DELETE /issues/3/labels/kalypso", 404, refusal("Label does not exist"))
+
+
+@pytest.mark.parametrize(
+    ("steps", "removed"),
+    [
+        ([BARE], False),
+        ([ON_ISSUE, TAKEN], True),
+        # Another run was faster; the answer was lost.
+        ([ON_ISSUE, GONE, BARE], True),
+        ([ON_ISSUE, ("DELETE /issues/3/labels/kalypso", LOST, None), BARE], True),
+        ([ON_ISSUE, ("DELETE /issues/3/labels/kalypso", 502, None), ON_ISSUE, TAKEN], True),
+    ],
+)
+def test_a_label_is_taken_off_once(steps: list[Step], removed: bool) -> None:
+    with conversation(*steps) as told:
+        assert labels.remove(told.github, REPOSITORY, 3, "kalypso") is removed
+
+
 def test_a_refusal_of_another_kind_is_said() -> None:
     wrong = refusal("Validation Failed", {"resource": "Label", "code": "invalid", "field": "color"})
     with (

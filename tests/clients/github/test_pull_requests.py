@@ -61,6 +61,49 @@ def test_a_pull_request_as_a_value(answer: Any, expected: tuple[object, ...]) ->
     assert (found.state, found.merged, found.merge_commit, found.head_repository) == expected
 
 
+def closed(number: int, *labels: str) -> Any:
+    return pull(number, state="closed", labels=[{"name": name} for name in labels])
+
+
+@pytest.mark.parametrize(
+    ("pages", "number"),
+    [
+        ([[]], None),
+        ([FOREIGN], None),
+        ([[closed(6, "kalypso"), merged(5)]], 6),
+        ([[closed(6, "Withdrawn"), merged(5), closed(4)]], 5),
+        ([[closed(6, "withdrawn")]], None),
+        # A full page of withdrawn ones: the next is asked for.
+        ([[closed(99, "withdrawn")] * 50, [closed(4)]], 4),
+        ([[closed(99, "withdrawn")] * 50, []], None),
+    ],
+)
+def test_the_newest_that_is_closed(pages: list[list[Any]], number: int | None) -> None:
+    with conversation(*((LIST, 200, one) for one in pages)) as told:
+        found = pull_requests.newest_closed(
+            told.github, REPOSITORY, head="kalypso/dev", base="dev", without="withdrawn"
+        )
+        assert [query["page"] for query in told.queries()] == ["1", "2"][: len(pages)]
+        assert told.queries()[0]["head"] == "acme:kalypso/dev"
+    assert (found and found.number) == number
+
+
+def test_every_open_one_into_a_branch() -> None:
+    of_fork = pull(8, head={**IN_FORK["head"], "repo": {"id": 2, "full_name": "them/fleet"}})
+    found_there = [of_fork, OF_DELETED_FORK, OURS, CLOSED, OTHER_BASE, OTHER_HEAD]
+    with conversation((LIST, 200, found_there)) as told:
+        found = pull_requests.into(told.github, REPOSITORY, "dev")
+        assert told.queries()[0] == {"base": "dev", "state": "open", "per_page": "100"}
+    assert [one.number for one in found] == [7, 8, 9, 10]
+
+
+def test_the_paths_that_one_changes() -> None:
+    files = [{"filename": "a"}, {"filename": "new/b", "previous_filename": "old/b"}]
+    with conversation(("GET /pulls/7/files", 200, files)) as told:
+        paths = pull_requests.changed_paths(told.github, REPOSITORY, 7)
+    assert paths == {"a", "new/b", "old/b"}
+
+
 EXISTS = refusal("Validation Failed", "A pull request already exists for acme:kalypso/dev.")
 
 
