@@ -20,8 +20,7 @@ OWNER: Final = "acme"
 """The organisation that is there from the start."""
 
 KEY_FILE: Final = "app-key.pem"
-AUTHORITY: Final = ("CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE")
-EXTRA: Final = frozenset({"flask", "werkzeug", "cryptography"})
+EXTRA: Final = frozenset({"flask", "werkzeug", "cryptography", "graphql"})
 
 
 @contextmanager
@@ -42,7 +41,7 @@ def sandbox(inputs: SandboxInputs, programs: Programs) -> Iterator[SandboxDocume
         yield SandboxDocument(
             dir=str(folder),
             url=embedded.url,
-            environment=_with_authority(embedded.environment(token)),
+            environment=embedded.environment(token),
             app=app,
             repositories=tuple(one.full_name for one in embedded.world.repositories.values()),
         )
@@ -69,12 +68,6 @@ def _folder(folder: Path) -> Path:
     if not os.access(folder, os.W_OK):
         raise UsageError(f"the folder {folder} cannot be written to")
     return folder.absolute()
-
-
-def _with_authority(environment: dict[str, str]) -> dict[str, str]:
-    """The authority's file by the other names, too, that programs know it by."""
-    file = environment.get("SSL_CERT_FILE")
-    return environment | (dict.fromkeys(AUTHORITY, file) if file else {})
 
 
 def _token(embedded: Sandbox) -> str:

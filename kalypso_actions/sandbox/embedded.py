@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.sandbox import azure
@@ -25,6 +25,9 @@ from kalypso_actions.sandbox.traffic import Traffic
 from kalypso_actions.sandbox.world import World
 
 Flavour = Literal["github.com", "ghes"]
+
+AUTHORITY: Final = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE")
+"""The names under which programs know the file of trusted authorities."""
 
 
 class Sandbox(Contents):
@@ -109,5 +112,5 @@ class Sandbox(Contents):
         if token:
             variables["GITHUB_TOKEN"] = token
         if self._authority is not None:
-            variables["SSL_CERT_FILE"] = str(self._authority)
+            variables |= dict.fromkeys(AUTHORITY, str(self._authority))
         return variables
