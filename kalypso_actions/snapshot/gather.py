@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from kalypso_actions import fleet, gitops
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.fleet import Findings
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
@@ -67,6 +69,43 @@ def read_environment_branch(reader: Reader, control_plane: str, environment: str
         raise UsageError(error.problem.message, error.problem.where, advice) from error
 
 
+@dataclass(frozen=True, slots=True)
+class ControlPlane:
+    """An environment branch with its base repositories, before anything that is registered."""
+
+    bases: tuple[tuple[BaseRepo, Reading], ...]
+    fleet: kinds.Fleet
+    findings: Findings
+
+    @property
+    def promoted_commit(self) -> str | None:
+        """The commit of main that is taken over; None where none is named."""
+        return next((base.commit for base, _ in self.bases if base.name == MAIN_BASE_REPO), None)
+
+
+def read_control_plane(
+    environment: str, own: Reading, reader: Reader, *, base_commit: str | None = None
+) -> ControlPlane:
+    """Read the base repositories that an environment branch names.
+
+    `base_commit` stands for the commit in `base-repo.yaml`. The findings are those of the
+    documents alone, not of the files. Raises KalypsoError where a base repository cannot be read.
+    """
+    branch = fleet.Branch(environment, own.documents)
+    first_look, _ = fleet.assemble(environment, branch, ())
+    base_repos = [_pinned(base, base_commit) for base in first_look.base_repos]
+    readings = in_parallel(lambda base: _read_base(base, reader), base_repos)
+    assembled, findings = fleet.assemble(
+        environment,
+        branch,
+        [
+            fleet.Branch(f"{environment}-{base.name}", reading.documents)
+            for base, reading in zip(base_repos, readings, strict=True)
+        ],
+    )
+    return ControlPlane(tuple(zip(base_repos, readings, strict=True)), assembled, findings)
+
+
 def gather(
     environment: str,
     own: Reading,
@@ -81,36 +120,24 @@ def gather(
     environment's GitOpsRepos. Raises KalypsoError where the control plane or a GitOps tree cannot
     be read; a registration that cannot is part of the snapshot.
     """
-    branch = fleet.Branch(environment, own.documents)
-    first_look, _ = fleet.assemble(environment, branch, ())
-    base_repos = [_pinned(base, base_commit) for base in first_look.base_repos]
-    readings = in_parallel(lambda base: _read_base(base, reader), base_repos)
-    assembled, findings = fleet.assemble(
-        environment,
-        branch,
-        [
-            fleet.Branch(f"{environment}-{base.name}", reading.documents)
-            for base, reading in zip(base_repos, readings, strict=True)
-        ],
-    )
-    base_trees = tuple(open_base_trees(assembled.gitops_repos))
-    promoted = next((base.commit for base in base_repos if base.name == MAIN_BASE_REPO), None)
-    previous = gitops.previous_sources(base_trees, environment, promoted)
+    read = read_control_plane(environment, own, reader, base_commit=base_commit)
+    base_trees = tuple(open_base_trees(read.fleet.gitops_repos))
+    previous = gitops.previous_sources(base_trees, environment, read.promoted_commit)
     registrations = read_registrations(
-        assembled.registrations, environment, reader, previous, assembled.targets
+        read.fleet.registrations, environment, reader, previous, read.fleet.targets
     )
-    everything = (own, *readings)
+    everything = (own, *(reading for _, reading in read.bases))
     return Snapshot(
         environment=environment,
         own=own,
-        bases=tuple(zip(base_repos, readings, strict=True)),
-        fleet=assembled,
+        bases=read.bases,
+        fleet=read.fleet,
         registrations=registrations,
         base_trees=base_trees,
-        problems=(*chain.from_iterable(r.problems for r in everything), *findings.problems),
+        problems=(*chain.from_iterable(r.problems for r in everything), *read.findings.problems),
         warnings=(
             *chain.from_iterable(r.warnings for r in everything),
-            *findings.warnings,
+            *read.findings.warnings,
             *_missing_base(own),
         ),
     )
