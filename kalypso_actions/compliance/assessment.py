@@ -66,11 +66,13 @@ def assess(
     *,
     started: datetime,
     now: datetime,
+    left_out: Collection[str] = (),
 ) -> Assessment:
     """The verdict of one look at the clusters.
 
-    `assigned` are the cluster types with assignments whose clusters report; `started` is when the
-    waiting began. A cluster with several configurations for a cluster type is as good as the worst.
+    `assigned` are the cluster types with assignments whose clusters report; clusters of those that
+    are `left_out` do not count. `started` is when the waiting began. A cluster with several
+    configurations for a cluster type is as good as the worst.
     """
     clusters = _worst_of_each(
         cluster
@@ -83,7 +85,8 @@ def assess(
             started=started,
             now=now,
         )
-        if not any(
+        if cluster.cluster_type not in left_out
+        and not any(
             fnmatch.fnmatchcase(cluster.id.lower(), pattern.lower())
             for pattern in requirements.ignore_clusters
         )
@@ -118,10 +121,9 @@ def _outcome(
     groups = _groups(clusters)
     if any(_fails(group, requirements) for group in groups):
         return "failed", _failure(clusters)
-    if missing and requirements.missing == "fail":
-        return "waiting", f"no cluster reports for {', '.join(missing)}"
-    if not all(_complies(group, requirements) for group in groups):
-        return "waiting", _open(clusters)
+    without = missing if requirements.missing == "fail" else ()
+    if without or not all(_complies(group, requirements) for group in groups):
+        return "waiting", _open(clusters, without)
     return "compliant", f"{sum(one.state == 'compliant' for one in clusters)} clusters comply"
 
 
@@ -161,8 +163,8 @@ def _failure(clusters: Sequence[Cluster]) -> str:
     return f"{first.name}{others}: {first.reason}"
 
 
-def _open(clusters: Sequence[Cluster]) -> str:
-    """Who is waited for, by state."""
+def _open(clusters: Sequence[Cluster], missing: Sequence[str]) -> str:
+    """Who is waited for, by state, and which cluster types have no cluster."""
     states = [state for state in STATES if state != "compliant"]
     parts = []
     for state in states:
@@ -170,4 +172,6 @@ def _open(clusters: Sequence[Cluster]) -> str:
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             parts.append(f"{state}: {', '.join(names[:3])}{more}")
+    if missing:
+        parts.append(f"missing: {', '.join(missing)}")
     return "; ".join(parts)

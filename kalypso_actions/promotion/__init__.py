@@ -4,6 +4,9 @@ environments   which environments come first, and which come next
 base_repo      the text of base-repo.yaml with another promoted commit
 advance        what CD does with a commit: write it, leave it, refuse it
 merges         what a push to a GitOps branch means: a promotion, its continuation, neither
+verification   whether the repositories say what check-promote was told
+rounds         one look at all GitOps branches: a verdict, or nothing yet
+moved          whether a registered repository has moved since a tree was made of it
 statuses       the commit statuses that are posted, and when
 """
 

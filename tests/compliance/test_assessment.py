@@ -76,12 +76,33 @@ def test_a_cluster_type_without_a_cluster() -> None:
     assert (seen.outcome, seen.missing, seen.reason) == (
         "waiting",
         ("large",),
-        "no cluster reports for large",
+        "missing: large",
     )
     lenient = look(drones(2), ("drone", "large"), missing="warn")
     assert (lenient.outcome, lenient.missing) == ("compliant", ("large",))
     # What has failed has failed, whoever is missing.
     assert look([broken_row()], ("drone", "large")).outcome == "failed"
+
+
+def test_who_is_waited_for_and_who_is_missing_is_told_at_once() -> None:
+    assert look([*drones(1), LATE], ("drone", "post", "large")).reason == (
+        "progressing: late; missing: large, post"
+    )
+
+
+def test_cluster_types_that_are_left_out() -> None:
+    rows = [*drones(1), broken_row("lamp-1", "./lamp")]
+    assert look(rows).outcome == "failed"
+    seen = assess(
+        rows,
+        Target(frozenset({MERGED})),
+        ("drone",),
+        Requirements(),
+        started=NOW - minutes(10),
+        now=NOW,
+        left_out=("lamp",),
+    )
+    assert (seen.outcome, [one.name for one in seen.clusters]) == ("compliant", ["drone-0"])
 
 
 def test_ignored_clusters() -> None:
