@@ -64,3 +64,15 @@ def own_content(
         for path, segments in in_folder(entries, folder)
         if is_own(segments, folders) and "/".join(segments) != SOURCES_FILE
     }
+
+
+def assigned_cluster_types(
+    entries: Mapping[str, FileEntry], folder: str, cluster_types: Collection[str]
+) -> frozenset[str]:
+    """The cluster types that a tree assigns anything to; `cluster_types` are those that exist."""
+    folders = cluster_type_folders(entries, folder, cluster_types)
+    return frozenset(
+        segments[0]
+        for _, segments in in_folder(entries, folder)
+        if len(segments) == 3 and segments[0] in folders and segments[2] in TARGET_FILES
+    )

@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.gitops.own_files import cluster_type_folders, own_content
+from kalypso_actions.gitops.own_files import (
+    assigned_cluster_types,
+    cluster_type_folders,
+    own_content,
+)
 from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.model.layout import README_TEXT
 from kalypso_actions.model.object_ids import blob_id
@@ -43,3 +47,14 @@ def test_what_is_ours(path: str, ours: bool, folder: str) -> None:
     place = f"{folder}/{path}" if folder else path
     assert (place in own_content(entries(place), folder, {"large"})) == ours
     assert own_content(entries(place), "else", {"large"}) == {}
+
+
+@pytest.mark.parametrize("folder", ["", "fleet"])
+def test_cluster_types_with_assignments(folder: str) -> None:
+    prefix = f"{folder}/" if folder else ""
+    tree = entries(
+        *(f"{prefix}{path}" for path in ("old/README.md", "old/app/namespace.yaml")),
+        *(f"{prefix}{path}" for path in ("large/README.md", "large/app/notes.txt")),
+        *(f"{prefix}{path}" for path in ("drone/app/reconciler.yaml", "docs/app/config.yaml")),
+    )
+    assert assigned_cluster_types(tree, folder, {"large", "drone"}) == {"old", "drone"}
