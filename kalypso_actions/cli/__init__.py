@@ -3,6 +3,7 @@
 Exit codes: 0 done; 1 problems found; 2 wrong usage or inputs.
 
 local      render, validate, template
+chain      the commands of the promotion chain
 sandbox    sandbox
 speaking   what all commands share
 """
@@ -18,9 +19,13 @@ import typer
 
 from kalypso_actions import ISSUES_URL, __version__
 from kalypso_actions.cli import local
+from kalypso_actions.cli.chain import add_chain_command
 from kalypso_actions.cli.sandbox import sandbox
 from kalypso_actions.cli.speaking import stderr
+from kalypso_actions.commands.cd import cd
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.findings import print_findings
 
@@ -32,6 +37,7 @@ app = typer.Typer(
 )
 for command in (local.render, local.validate, local.template, sandbox):
     app.command()(command)
+add_chain_command(app, "cd", CdInputs, cd, CdDocument)
 
 
 def main() -> NoReturn:

@@ -20,6 +20,22 @@ class Advance:
     rollback: bool = False
 
 
+def about_to_have(
+    current: str | None, proposed: str | None, relation: Relation | None
+) -> str | None:
+    """The commit that an environment has, or is about to have by a pull request that is open.
+
+    `proposed` is the commit of that pull request, `relation` how it stands to the current one.
+    What is older than the current one is not about to come, unless a person merges it: what
+    arrives meanwhile is held against the newer of the two.
+    """
+    if proposed is None or (
+        current is not None and relation in {"identical", "behind", "diverged"}
+    ):
+        return current
+    return proposed
+
+
 def advance(
     current: str | None,
     commit: str,

@@ -18,6 +18,7 @@ from kalypso_actions.clients.git.credentials import Authorize, CredentialTable, 
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.local import GitRepository, is_repository
 from kalypso_actions.clients.git.pushing import RacedError
+from kalypso_actions.clients.git.refusals import ProtectedBranchError
 from kalypso_actions.clients.git.remote import RemoteRepositories
 from kalypso_actions.clients.git.urls import is_path
 
@@ -26,6 +27,7 @@ __all__ = [
     "CredentialTable",
     "GitFiles",
     "GitRepository",
+    "ProtectedBranchError",
     "RacedError",
     "RemoteRepositories",
     "Signature",

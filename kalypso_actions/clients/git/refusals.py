@@ -47,6 +47,9 @@ SINGLE_SIGN_ON: Final = (
     "authorize the token for the organization, in the settings of the account that it belongs to",
 )
 
+PROTECTED: Final = "the branch is protected"
+FORBIDDEN_BY_RULE: Final = "a rule of the repository forbids it"
+
 UNREACHABLE: Final = (
     (
         r"dubious ownership",
@@ -130,12 +133,12 @@ UNWRITABLE: Final = (
     ),
     (
         r"gh006|protected branch",
-        "the branch is protected",
+        PROTECTED,
         "let the token's user or app bypass the protection, or name a branch that has none",
     ),
     (
         r"gh013|repository rule violations",
-        "a rule of the repository forbids it",
+        FORBIDDEN_BY_RULE,
         "put the token's app or user on the ruleset's bypass list, or name another branch",
     ),
     (
@@ -187,6 +190,10 @@ REJECTED: Final = re.compile(r"^!\t.*\t\[(?:remote )?rejected\](?: \((.*)\))?$",
 """The line for a branch that was not changed, with the reason."""
 
 MAX_WORDS: Final = 500
+
+
+class ProtectedBranchError(KalypsoError):
+    """A rule keeps the branch from being pushed to; a pull request may well be allowed."""
 
 
 def is_transient(error: ProcessError) -> bool:
@@ -259,7 +266,8 @@ def _push_error(
     words = " ".join(REMOTE_LINE.findall(error.words))
     said = f" (the server says: {words[:MAX_WORDS]})" if words and words not in message else ""
     text = f"the branch {branch!r} cannot be {deed}: {message}{said}"
-    return KalypsoError(text, Location(without_secret(url)), advice)
+    kind = ProtectedBranchError if message in {PROTECTED, FORBIDDEN_BY_RULE} else KalypsoError
+    return kind(text, Location(without_secret(url)), advice)
 
 
 def _known(table: tuple[tuple[str, str, str], ...], said: str) -> tuple[str, str] | None:

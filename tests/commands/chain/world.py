@@ -168,7 +168,7 @@ class Organisation:
         return self.sandbox.commit(repository, files, branch=branch)
 
     def reset(self, branch: str, commit: str | None, repository: str = CONTROL_PLANE) -> None:
-        """A branch is set elsewhere by force, or (None) deleted."""
+        """A branch is made, set elsewhere by force, or (None) deleted, and no event is told."""
         git = self.sandbox.git(repository)
         with self.sandbox.lock:
             assert git.update_ref(f"refs/heads/{branch}", commit, git.head(branch))
@@ -188,6 +188,11 @@ class Organisation:
     def merge(self, number: int, repository: str = GITOPS) -> str:
         """Somebody merges a pull request; the merge's commit."""
         return str(self.ask("PUT", f"{repository}/pulls/{number}/merge", {})["sha"])
+
+    def pull(self, head: str, base: str = "main", repository: str = CONTROL_PLANE) -> int:
+        """Somebody opens a pull request; its number."""
+        body = {"title": head, "head": head, "base": base}
+        return int(self.ask("POST", f"{repository}/pulls", body)["number"])
 
     def close(self, number: int, repository: str = GITOPS) -> None:
         """Somebody closes a pull request or an issue."""

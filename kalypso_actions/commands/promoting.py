@@ -1,0 +1,157 @@
+"""A commit of main on its way into an environment's branch, against whoever writes there too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from kalypso_actions.clients.git import RacedError
+from kalypso_actions.clients.github import commits
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.environment_branch import EnvironmentBranch, Standing
+from kalypso_actions.commands.hook import HookRun, run_hook
+from kalypso_actions.errors import Location, UsageError
+from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.model.github import PullRequest, Relation
+from kalypso_actions.promotion import Advance, advance
+from kalypso_actions.promotion.advance import about_to_have
+
+DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0, 30.0)
+"""Seconds before each new attempt where somebody else has moved the branch meanwhile."""
+
+HOOK: Final = "pre-deployment"
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """What has become of the commit; `action` is "" where the pre-deployment command stopped it.
+
+    `before`: the commit that the environment had, or was about to have. `replaced`: the one whose
+    way to the environment ends with this. `environment_commit`: that of the environment's branch
+    which has the commit.
+    """
+
+    action: Literal["written", "proposed", "unchanged", "superseded", ""]
+    before: str | None
+    replaced: str | None = None
+    changed: bool = False
+    environment_commit: str = ""
+    pull: PullRequest | None = None
+    hook: HookRun | None = None
+
+
+def promote(
+    inputs: CdInputs, session: ChainSession, branch: EnvironmentBranch, main: str
+) -> Promoted:
+    """Bring the commit to the environment as far as it is to get there.
+
+    Where somebody else moves the branch meanwhile, it is read and decided again. The pre-deployment
+    command runs once, and only before a write. Raises UsageError for a commit that is not on main,
+    or goes back without being told so.
+    """
+    _check_on_main(session, inputs.commit, main)
+    hook: HookRun | None = None
+    delays = iter(DELAYS)
+    while True:
+        standing = branch.read(proposals=inputs.mode == "pull-request")
+        before, decision = _decide(inputs, session, standing, main)
+        if decision.action == "superseded":
+            return Promoted("superseded", before, hook=hook)
+        if decision.action == "unchanged":
+            return _unchanged(branch, standing, before, hook)
+        if hook is None and inputs.pre_deployment and not standing.brings(inputs.commit):
+            hook = _run_hook(inputs, session, before)
+        if hook and hook.failed:
+            return Promoted("", before, hook=hook)
+        try:
+            return _write(inputs, branch, standing, before, hook)
+        except RacedError as raced:
+            delay = next(delays, None)
+            if delay is None:
+                raise
+            session.around.say(f"{raced.problem.message}; looking again in {delay:g} s")
+            session.around.sleep(delay)
+
+
+def _check_on_main(session: ChainSession, commit: str, main: str) -> None:
+    if not _is_on(session, main, commit):
+        raise UsageError(
+            f"the commit {commit} is not on {main}",
+            Location(session.url(session.control_plane)),
+            f"promote a commit of {main}; others have to be merged to it before",
+        )
+
+
+def _is_on(session: ChainSession, main: str, commit: str) -> bool:
+    found = commits.relation(session.github, session.control_plane, commit, main)
+    return found in {"ahead", "identical"}
+
+
+def _decide(
+    inputs: CdInputs, session: ChainSession, standing: Standing, main: str
+) -> tuple[str | None, Advance]:
+    """What the commit is held against, and what is to be done with it."""
+    current = standing.base.commit
+    proposed = standing.proposal.commit if standing.proposal else None
+    before = current
+    if proposed and inputs.commit not in {current, proposed}:
+        stands = _relation(session, current, proposed, main) if current else None
+        before = about_to_have(current, proposed, stands)
+    relation: Relation | None = None
+    if before and before != inputs.commit:
+        relation = _relation(session, before, inputs.commit, main)
+    return before, advance(
+        before,
+        inputs.commit,
+        relation=relation,
+        promoted_from=inputs.promoted_from,
+        allow_rollback=inputs.allow_rollback,
+    )
+
+
+def _relation(session: ChainSession, base: str, commit: str, main: str) -> Relation | None:
+    """How the commit stands to another one; None where that is not on main."""
+    found = commits.relation(session.github, session.control_plane, base, commit)
+    if found in {None, "ahead"} or _is_on(session, main, base):
+        return found
+    return None
+
+
+def _run_hook(inputs: CdInputs, session: ChainSession, before: str | None) -> HookRun:
+    about = {
+        "environment": inputs.environment,
+        "commit": inputs.commit,
+        "previous_commit": before or "",
+        "promoted_from": inputs.promoted_from,
+        "control_plane": session.control_plane,
+    }
+    return run_hook(HOOK, inputs.pre_deployment, session.around, about)
+
+
+def _unchanged(
+    branch: EnvironmentBranch, standing: Standing, before: str | None, hook: HookRun | None
+) -> Promoted:
+    """The commit is there; an earlier run may not have come to what belongs to that."""
+    branch.withdraw_empty(standing)
+    return Promoted(
+        "unchanged",
+        before,
+        replaced=branch.before(standing),
+        environment_commit=standing.head,
+        hook=hook,
+    )
+
+
+def _write(
+    inputs: CdInputs,
+    branch: EnvironmentBranch,
+    standing: Standing,
+    before: str | None,
+    hook: HookRun | None,
+) -> Promoted:
+    if inputs.mode == "commit":
+        made = branch.write(standing, inputs.commit)
+        return Promoted("written", before, before, changed=True, environment_commit=made, hook=hook)
+    pull, changed = branch.propose(standing, inputs.commit)
+    replaced = standing.proposal.instead_of(inputs.commit) if standing.proposal else None
+    return Promoted("proposed", before, replaced, changed=changed, pull=pull, hook=hook)

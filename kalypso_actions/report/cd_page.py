@@ -1,0 +1,107 @@
+"""What `kalypso cd` tells people: its page, and the pull request that it opens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kalypso_actions.report import markdown
+from kalypso_actions.report.chain_documents import CdDocument
+
+
+@dataclass(frozen=True, slots=True)
+class CdFacts:
+    """What the page tells besides the document.
+
+    `repository_url` is the control plane's, `branch` the environment's; `before` is the commit
+    that the environment had, or was about to have; `hook` is the output of the pre-deployment
+    command, as Markdown; `started` is the page of schedule's run.
+    """
+
+    repository_url: str
+    branch: str
+    before: str | None = None
+    hook: str = ""
+    started: str = ""
+
+
+def cd_page(document: CdDocument, facts: CdFacts) -> str:
+    """The page for the step's summary."""
+    rows = [
+        ("Environment", markdown.text(document.environment)),
+        ("Commit of main", _commit(facts, document.commit)),
+    ]
+    if facts.before and facts.before != document.commit:
+        rows.append(("Before", _commit(facts, facts.before)))
+    if document.environment_commit:
+        branch = markdown.code(facts.branch)
+        rows.append(("Branch", f"{branch} at {_commit(facts, document.environment_commit)}"))
+    if document.pull_request_number:
+        rows.append(("Pull request", _pull_request(document)))
+    if facts.started:
+        rows.append(("Started", markdown.link("schedule", facts.started)))
+    parts = [
+        f"## kalypso cd: {markdown.text(cd_headline(document))}",
+        _next(document, facts),
+        markdown.table(("", ""), rows),
+        facts.hook,
+        markdown.findings(document.warnings, document.problems),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def cd_headline(document: CdDocument) -> str:
+    """What happened, in a line of plain text."""
+    commit, environment = document.commit[:7], document.environment
+    match document.action:
+        case "written":
+            return f"{environment} has {commit} now"
+        case "proposed":
+            return f"{commit} is proposed to {environment}"
+        case "unchanged":
+            return f"{environment} has {commit} already"
+        case "superseded":
+            return f"{commit} is superseded in {environment}"
+    return f"{commit} was not promoted to {environment}"
+
+
+def proposal_body(environment: str, repository_url: str, before: str | None, commit: str) -> str:
+    """The body of the pull request that brings a commit of main to an environment."""
+    if before:
+        changes = markdown.link(
+            "what changes on main", f"{repository_url}/compare/{before}...{commit}"
+        )
+        was = f"The environment has {before} now: {changes}."
+    else:
+        was = "The environment has no commit of main yet."
+    return "\n".join(
+        (
+            markdown.marker("promotion", environment),
+            f"This pull request promotes {commit} to the environment {markdown.code(environment)}.",
+            "",
+            was,
+            "",
+            "Merging it lets the environment have the commit: its manifests are proposed to the "
+            "GitOps repository then. A newer commit that arrives before replaces this one here.",
+        )
+    )
+
+
+def _next(document: CdDocument, facts: CdFacts) -> str:
+    """What comes next, and what a person has to do."""
+    match document.action:
+        case "written" | "unchanged":
+            return "schedule proposes what changes in the environment's manifests."
+        case "proposed":
+            return f"**Next:** review and merge {_pull_request(document)}."
+        case "superseded":
+            newer = _commit(facts, facts.before or "")
+            return f"Nothing was written: the environment has, or is about to have, {newer}."
+    return "Nothing was written."
+
+
+def _pull_request(document: CdDocument) -> str:
+    return markdown.link(f"#{document.pull_request_number}", document.pull_request_url)
+
+
+def _commit(facts: CdFacts, commit: str) -> str:
+    return markdown.link(commit[:7], f"{facts.repository_url}/commit/{commit}")

@@ -1,0 +1,329 @@
+"""`kalypso cd` in the mode `commit`: what is written, told and started, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kalypso_actions.clients.git import RacedError
+from kalypso_actions.commands.cd import cd
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.sandbox import Fault
+from kalypso_actions.sandbox.world import BranchRule
+from tests.commands.chain import documents
+from tests.commands.chain.world import CONTROL_PLANE, Dispatch, Organisation
+
+DEV = "dev environment"
+SCHEDULE = Dispatch("schedule.yaml", {"environment": "dev"})
+DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
+
+
+def run(acme: Organisation, commit: str, **inputs: Any) -> Outcome:
+    return acme.run(cd, CdInputs, **{"environment": "dev", "commit": commit, **inputs})
+
+
+def document(outcome: Outcome) -> CdDocument:
+    assert isinstance(outcome.document, CdDocument)
+    return outcome.document
+
+
+def change_main(acme: Organisation, text: str = "a change") -> str:
+    return acme.commit({"notes.txt": text})
+
+
+def has(acme: Organisation, branch: str = "dev", path: str = "base-repo.yaml") -> str:
+    """The commit that the environment's file names."""
+    (line,) = [line for line in acme.files(branch)[path].splitlines() if "commit:" in line]
+    return line.split()[1]
+
+
+def test_a_commit_is_written_told_and_scheduled(acme: Organisation) -> None:
+    old, new = acme.head("main"), change_main(acme)
+    assert old
+    outcome = run(acme, new, promoted_from="ci")
+    assert not outcome.failed
+    assert document(outcome) == CdDocument(
+        environment="dev",
+        commit=new,
+        action="written",
+        changed=True,
+        environment_commit=acme.head("dev") or "",
+    )
+    assert outcome.document.outputs()["environment-commit"] == acme.head("dev")
+    assert acme.files("dev")["base-repo.yaml"] == documents.base_repo(acme.url(), new)
+    assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
+    assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
+    assert acme.dispatches() == [SCHEDULE]
+    assert outcome.summary.startswith(f"## kalypso cd: dev has {new[:7]} now\n")
+    assert f"/commit/{old}" in outcome.summary
+
+
+def test_the_commit_is_upstreams(acme: Organisation) -> None:
+    before = acme.head("dev")
+    run(acme, change_main(acme))
+    made = acme.sandbox.git(CONTROL_PLANE).commit("dev")
+    assert made.parents == (before,)
+    assert made.message == "Promoting Commit_Id to the environment\n"
+    assert (made.author.name, made.author.email) == ("Git Ops", "agent@gitops.com")
+    assert made.author.date == acme.clock()
+
+
+def test_run_again_it_changes_nothing_but_starts_schedule(acme: Organisation) -> None:
+    new = change_main(acme)
+    run(acme, new)
+    acme.forget()
+    outcome = run(acme, new)
+    assert document(outcome).action == "unchanged"
+    assert document(outcome).environment_commit == acme.head("dev")
+    assert not document(outcome).changed
+    (write,) = acme.writes()
+    assert write.endswith("/schedule.yaml/dispatches")
+    assert acme.dispatches() == [SCHEDULE, SCHEDULE]
+
+
+def test_what_is_deployed_stays_deployed(acme: Organisation) -> None:
+    old, new = acme.head("main"), change_main(acme)
+    assert old
+    acme.status(old, DEV, "Deployed", "success")
+    run(acme, new)
+    assert acme.statuses(old) == {DEV: ("success", "Deployed")}
+    acme.status(new, DEV, "Deployed")
+    run(acme, new)
+    assert acme.statuses(new) == {DEV: ("pending", "Deployed")}
+
+
+def test_a_retry_after_a_failure_is_told(acme: Organisation) -> None:
+    new = change_main(acme)
+    run(acme, new)
+    acme.status(new, DEV, "Failed to deploy: 1 of 2 clusters", "failure")
+    run(acme, new)
+    assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
+
+
+def test_other_content_stays(acme: Organisation) -> None:
+    text = "# ours\n" + documents.base_repo(acme.url(), "1" * 40).replace(
+        "path: .", "path: ./ # all"
+    )
+    more = text + "---\n" + documents.config_map("more", SIZE="1")
+    acme.commit({"base-repo.yaml": None, "base/main.yaml": more}, "dev")
+    new = change_main(acme)
+    run(acme, new)
+    assert acme.files("dev")["base/main.yaml"] == more.replace("1" * 40, new)
+    assert "base-repo.yaml" not in acme.files("dev")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"config.yaml": "a: [\n"}, id="no YAML"),
+        pytest.param({"config.yaml": "just: words\n"}, id="no Kubernetes document"),
+        pytest.param({"policy.yaml": "kind: SchedulingPolicy\nmetadata: {name: x}\n"}, id="faulty"),
+        pytest.param({"kustomization.yaml": "resources: [config.yaml]\n"}, id="not listed"),
+        pytest.param(
+            {"kustomization.yaml": "resources: [base-repo.yaml]\nnamePrefix: x-\n"},
+            id="to be built",
+        ),
+        pytest.param({".sourceignore": "base-repo.yaml\n"}, id="ignored"),
+    ],
+)
+def test_faults_of_other_documents_do_not_stop_it(
+    acme: Organisation, files: dict[str, str]
+) -> None:
+    old, new = acme.head("main"), change_main(acme)
+    acme.commit(files, "dev")
+    assert document(run(acme, new)).action == "written"
+    assert has(acme) == new
+    assert old
+    assert document(run(acme, old, promoted_from="ci")).action == "superseded"
+
+
+@pytest.mark.parametrize("path", ["envs/dev", "./envs/dev/"])
+def test_an_environment_in_a_folder(acme: Organisation, path: str) -> None:
+    text = documents.environment(acme.url(), "dev").replace("path: .", f"path: {path}")
+    new = acme.commit({".environments/dev.yaml": text})
+    run(acme, new)
+    assert has(acme, path="envs/dev/base-repo.yaml") == new
+    assert has(acme) != new
+
+
+def test_a_branch_without_the_file_gets_upstreams(acme: Organisation) -> None:
+    acme.commit({"base-repo.yaml": None}, "dev")
+    new = change_main(acme)
+    outcome = run(acme, new)
+    assert document(outcome).action == "written"
+    assert acme.files("dev")["base-repo.yaml"] == documents.base_repo(acme.url(), new)
+
+
+@pytest.mark.parametrize("commit", ["", "e" * 40, "HEAD"])
+def test_what_main_never_had_is_replaced(acme: Organisation, commit: str) -> None:
+    acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), commit)}, "dev")
+    old = acme.head("main")
+    assert old
+    change_main(acme)
+    assert document(run(acme, old, promoted_from="ci")).action == "written"
+    assert has(acme) == old
+    assert acme.statuses("e" * 40) == {}
+
+
+def test_a_commit_that_left_main_is_replaced(acme: Organisation) -> None:
+    old, lost = acme.head("main"), change_main(acme)
+    assert old
+    run(acme, lost)
+    acme.reset("main", old)
+    new = change_main(acme, "another")
+    assert document(run(acme, new, promoted_from="ci")).action == "written"
+    assert acme.statuses(lost)[DEV] == ("pending", f"Rolled back to {new[:7]}")
+
+
+def test_an_older_commit_is_superseded(acme: Organisation) -> None:
+    middle, new = change_main(acme, "1"), change_main(acme, "2")
+    run(acme, new)
+    acme.forget()
+    outcome = run(acme, middle, promoted_from="ci")
+    assert not outcome.failed
+    assert document(outcome).action == "superseded"
+    assert outcome.document.outputs()["environment-commit"] == ""
+    assert has(acme) == new
+    assert acme.statuses(middle) == {DEV: ("pending", f"Superseded by {new[:7]}")}
+    assert acme.writes() == [f"POST /repos/{CONTROL_PLANE}/statuses/{middle}"]
+    assert acme.dispatches() == [SCHEDULE]
+    assert f"{middle[:7]} is superseded in dev" in outcome.summary
+
+
+def test_a_superseded_commit_that_was_deployed_stays_so(acme: Organisation) -> None:
+    middle, new = change_main(acme, "1"), change_main(acme, "2")
+    acme.status(middle, DEV, "Deployed")
+    run(acme, new)
+    acme.forget()
+    assert document(run(acme, middle, promoted_from="ci")).action == "superseded"
+    assert acme.writes() == []
+
+
+def test_a_person_goes_back_only_on_purpose(acme: Organisation) -> None:
+    old, new = acme.head("main"), change_main(acme)
+    assert old
+    run(acme, new)
+    with pytest.raises(UsageError, match="is older than") as refused:
+        run(acme, old)
+    assert "allow-rollback" in refused.value.problem.advice
+    assert has(acme) == new
+    outcome = run(acme, old, allow_rollback="true")
+    assert document(outcome).action == "written"
+    assert has(acme) == old
+    assert acme.statuses(old) == {DEV: ("pending", "Promoted")}
+    assert acme.statuses(new) == {DEV: ("pending", f"Rolled back to {old[:7]}")}
+
+
+def test_a_commit_beside_the_current_one(acme: Organisation) -> None:
+    """Both are on main, by a merge; neither descends from the other."""
+    acme.reset("side", acme.head("main"))
+    side, trunk = acme.commit({"side.txt": "1"}, "side"), change_main(acme)
+    acme.merge(acme.pull("side"), CONTROL_PLANE)
+    run(acme, trunk)
+    assert document(run(acme, side, promoted_from="ci")).action == "superseded"
+    with pytest.raises(UsageError, match="is not a descendant of"):
+        run(acme, side)
+    assert document(run(acme, side, allow_rollback="true")).action == "written"
+    assert acme.statuses(trunk) == {DEV: ("pending", f"Rolled back to {side[:7]}")}
+
+
+Prepare = Callable[[Organisation], dict[str, str]]
+
+
+def no_branch(acme: Organisation) -> dict[str, str]:
+    acme.reset("dev", None)
+    return {}
+
+
+def two_files(acme: Organisation) -> dict[str, str]:
+    acme.commit({"again.yaml": documents.base_repo(acme.url(), "1" * 40)}, "dev")
+    return {}
+
+
+def broken_file(acme: Organisation) -> dict[str, str]:
+    acme.commit({"base-repo.yaml": "kind: [\n"}, "dev")
+    return {}
+
+
+def latin_file(acme: Organisation) -> dict[str, str]:
+    acme.commit({"base-repo.yaml": b"# \xe4\n"}, "dev")
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("prepare", "said", "advice"),
+    [
+        (lambda _: {"environment": "prod"}, "no Environment 'prod' on main", "dev, stage"),
+        (lambda _: {"commit": "e" * 40}, "is not on main", "promote a commit of main"),
+        (lambda acme: {"commit": acme.head("dev")}, "is not on main", "merged to it before"),
+        (no_branch, "environment 'dev' has no branch 'dev' yet", "create it"),
+        (two_files, "the BaseRepo 'main' is already defined in", "remove one of the two"),
+        (broken_file, "it is no YAML", "correct or delete the file"),
+        (latin_file, "it is not UTF-8", "save it as UTF-8"),
+        (
+            lambda _: {"schedule_workflow": "plan.yaml"},
+            "the workflow plan.yaml cannot be",
+            "commit",
+        ),
+    ],
+)
+def test_what_cannot_be(acme: Organisation, prepare: Prepare, said: str, advice: str) -> None:
+    inputs = {"commit": change_main(acme), **prepare(acme)}
+    with pytest.raises(KalypsoError, match=said) as error:
+        run(acme, **inputs)
+    assert advice in error.value.problem.advice
+    assert acme.dispatches() == []
+
+
+def test_a_protected_branch(acme: Organisation) -> None:
+    with acme.sandbox.lock:
+        acme.sandbox.repository(CONTROL_PLANE).rules.append(
+            BranchRule(pattern="dev", required_reviews=1)
+        )
+    new = change_main(acme)
+    with pytest.raises(KalypsoError, match="the branch 'dev' cannot be pushed") as error:
+        run(acme, new)
+    assert error.value.problem.advice.endswith("; or use mode: pull-request")
+    assert acme.statuses(new) == {}
+
+
+def test_whoever_moves_the_branch_meanwhile_loses_nothing(acme: Organisation) -> None:
+    new = change_main(acme)
+    with acme.sandbox.faults.on(Fault("*", "*", "raced", count=2)):
+        outcome = run(acme, new)
+    assert document(outcome).action == "written"
+    assert has(acme) == new
+    raced = acme.sandbox.git(CONTROL_PLANE).commits_between("main", "dev")
+    assert len(raced) == 1 + 2 + 1
+    assert sum("looking again" in line for line in acme.said) == 2
+
+
+def test_a_branch_that_never_stands_still(acme: Organisation) -> None:
+    new = change_main(acme)
+    before = acme.clock()
+    with acme.sandbox.faults.on(Fault("*", "*", "raced", count=0)), pytest.raises(RacedError):
+        run(acme, new)
+    assert (acme.clock() - before).total_seconds() == 150
+    assert acme.statuses(new) == {}
+
+
+@pytest.mark.parametrize("kind", ["lost", "dropped", "cut", "doubled", "truncated"])
+def test_a_push_whose_answer_is_lost(acme: Organisation, kind: str) -> None:
+    new = change_main(acme)
+    fault = Fault("POST", "*/git-receive-pack", kind)  # type: ignore[arg-type] # a kind
+    with acme.sandbox.faults.on(fault):
+        assert document(run(acme, new)).action == "written"
+    assert has(acme) == new
+    commits = acme.sandbox.git(CONTROL_PLANE).commits_between("main", "dev")
+    assert sum(one.author.name == "Git Ops" for one in commits) == 1
+
+
+def test_a_start_whose_answer_is_lost_is_rather_doubled(acme: Organisation) -> None:
+    with acme.sandbox.faults.on(Fault("POST", DISPATCH, "lost")):
+        run(acme, change_main(acme))
+    assert acme.dispatches() == [SCHEDULE, SCHEDULE]
