@@ -54,9 +54,10 @@ class SourcesFile(BaseModel):
 class PreviousSources(BaseModel):
     """What a later run needs of an earlier one's file; fields it does not need may be anything."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
 
     environment: str = ""
+    base_repos: Mapping[str, SourceRevision] = Field(default_factory=dict, alias="baseRepos")
     registrations: Mapping[str, SourceRevision] = Field(default_factory=dict)
     targets: Mapping[str, str] = Field(default_factory=dict)
 
@@ -89,7 +90,7 @@ def previous_sources(
 ) -> PreviousSources | None:
     """What earlier runs have written into the branches of an environment; None where none has.
 
-    Where several know a registration or a target, the first counts. Branches that name the
+    Where several know the same, the first counts. Branches that name the
     promoted commit come before others: of two GitOpsRepos of which one is merged already, it holds
     what was good last.
     """
@@ -98,12 +99,19 @@ def previous_sources(
     known = [found for base in in_order if (found := read_sources(base.sources, environment))]
     if not known:
         return None
+    base_repos: dict[str, SourceRevision] = {}
     registrations: dict[str, SourceRevision] = {}
     targets: dict[str, str] = {}
     for one in reversed(known):
+        base_repos |= one.base_repos
         registrations |= one.registrations
         targets |= one.targets
-    return PreviousSources(environment=environment, registrations=registrations, targets=targets)
+    return PreviousSources(
+        environment=environment,
+        base_repos=base_repos,
+        registrations=registrations,
+        targets=targets,
+    )
 
 
 def _parsed(content: bytes | None) -> PreviousSources | None:

@@ -47,13 +47,17 @@ class Repositories:
         self._programs = programs
         self._check = check
 
+    def check(self, url: str) -> None:
+        """Refuse a repository that may not be read. Raises KalypsoError."""
+        if self._check:
+            self._check(url)
+
     def open(self, url: str, *, branch: str = "", commit: str | None = None) -> RevisionFiles:
         """The files of `commit`, else of `branch`, else of the default branch.
 
         Raises KalypsoError saying what to change.
         """
-        if self._check:
-            self._check(url)
+        self.check(url)
         key = repository_key(url)
         source = self._given.get((key, branch)) or self._given.get((key, ""))
         with _told(url):
@@ -68,8 +72,7 @@ class Repositories:
 
     def default_branch(self, url: str) -> str:
         """`main` where it exists, else the branch that HEAD names."""
-        if self._check:
-            self._check(url)
+        self.check(url)
         if not self._is_path(url):
             return self._remotes.default_branch(url, preferred=DEFAULT_BRANCH)
         with _told(url):
