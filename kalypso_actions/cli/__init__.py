@@ -22,10 +22,8 @@ from kalypso_actions.cli import local
 from kalypso_actions.cli.chain import add_chain_command
 from kalypso_actions.cli.sandbox import sandbox
 from kalypso_actions.cli.speaking import stderr
-from kalypso_actions.commands.cd import cd
+from kalypso_actions.commands.chain_commands import CHAIN
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.chain import CdInputs
-from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.findings import print_findings
 
@@ -37,7 +35,8 @@ app = typer.Typer(
 )
 for command in (local.render, local.validate, local.template, sandbox):
     app.command()(command)
-add_chain_command(app, "cd", CdInputs, cd, CdDocument)
+for chain_command in CHAIN:
+    add_chain_command(app, chain_command)
 
 
 def main() -> NoReturn:

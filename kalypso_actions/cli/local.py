@@ -12,7 +12,6 @@ from kalypso_actions import inputs
 from kalypso_actions.cli.speaking import (
     Output,
     Verbose,
-    checked_inputs,
     local_session,
     print_json,
     stderr,
@@ -23,6 +22,7 @@ from kalypso_actions.commands.render import render as run_render
 from kalypso_actions.commands.template import template as run_template
 from kalypso_actions.commands.validate import validate as run_validate
 from kalypso_actions.errors import Problem
+from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.report.documents import (
     Document,
     ProblemEntry,

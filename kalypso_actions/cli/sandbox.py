@@ -14,10 +14,11 @@ from typing import Annotated
 
 import typer
 
-from kalypso_actions.cli.speaking import Output, checked_inputs, print_json, told
+from kalypso_actions.cli.speaking import Output, print_json, told
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import sandbox as run_sandbox
 from kalypso_actions.errors import Problem
+from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.sandbox import Flavour, SandboxInputs
 from kalypso_actions.report.documents import Document, ProblemEntry, SandboxDocument
 from kalypso_actions.report.sandbox_report import sandbox_text

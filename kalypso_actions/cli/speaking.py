@@ -1,4 +1,4 @@
-"""What all commands share: their two options, checked inputs, and how an end is told."""
+"""What all commands share: their two options, and how an end is told."""
 
 from __future__ import annotations
 
@@ -8,33 +8,19 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 
 import typer
-from pydantic import BaseModel, ValidationError
 from rich.console import Console
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.session import Session
-from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.report.documents import Document
 from kalypso_actions.report.progress import ProgressDisplay
 
-Model = TypeVar("Model", bound=BaseModel)
 Output = Annotated[Literal["text", "json"], typer.Option(help="What goes to standard output.")]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show each program that is started.")]
-
-
-def checked_inputs(model: type[Model], given: dict[str, Any]) -> Model:
-    """The checked inputs; every fault is told, with the name of its option."""
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        faults = []
-        for details in error.errors(include_url=False):
-            option = "--" + str(details["loc"][0]).replace("_", "-") if details["loc"] else ""
-            faults.append(f"{option}: {details['msg']}" if option else details["msg"])
-        raise UsageError("; ".join(faults)) from error
 
 
 @contextmanager

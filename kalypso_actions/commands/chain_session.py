@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlsplit
 
@@ -29,17 +29,18 @@ from kalypso_actions.snapshot.repositories import Repositories
 class Surroundings:
     """The machine and the job around a command, as `cli` finds them.
 
-    `say` tells people what goes on, a line at a time; `now` and `sleep` are the clock's.
+    `say` tells people what goes on, a line at a time; `now` and `sleep` are the clock's. `context`
+    is what the environment says of the job.
     """
 
     environment: Mapping[str, str]
     programs: Programs
     runner: Runner
-    context: Context
     progress: Progress
     say: Callable[[str], None]
     now: Callable[[], datetime]
     sleep: Callable[[float], None]
+    context: Context = field(default_factory=Context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,24 @@
+"""What was given, as the model of a command wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from kalypso_actions.errors import UsageError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def checked_inputs(model: type[Model], given: Mapping[str, Any]) -> Model:
+    """The checked inputs. Raises UsageError that tells every fault, with the name of its option."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        faults = []
+        for details in error.errors(include_url=False):
+            option = "--" + str(details["loc"][0]).replace("_", "-") if details["loc"] else ""
+            faults.append(f"{option}: {details['msg']}" if option else details["msg"])
+        raise UsageError("; ".join(faults)) from error
