@@ -30,7 +30,10 @@ class AllowedRepositories:
 
     def check(self, url: str) -> None:
         """Refuse a repository that no glob allows. Raises KalypsoError."""
-        key = repository_key(url)
+        try:
+            key = repository_key(url)
+        except ValueError as error:
+            raise KalypsoError("this is no URL", Location(url), "write it anew") from error
         if not any(fnmatch.fnmatchcase(key, pattern) for pattern in self._patterns):
             raise KalypsoError(
                 "this repository is not among those that may be read",

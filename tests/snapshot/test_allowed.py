@@ -37,3 +37,8 @@ def test_what_globs_allow(globs: list[str], url: str, allowed: bool) -> None:
         return
     with pytest.raises(KalypsoError, match="not among those that may be read"):
         repositories.check(url)
+
+
+def test_what_is_no_url_is_refused_as_such() -> None:
+    with pytest.raises(KalypsoError, match="this is no URL"):
+        AllowedRepositories((), "https://github.com", "acme/fleet").check("https://[acme/x")
