@@ -53,6 +53,10 @@ github-api: $(INSTALLED) ## hold the sandbox against GitHub's own description an
 	$(PYTHON) -m tools.github_api.cut --check
 	$(PYTHON) -m tools.github_api.recordings
 
+.PHONY: faults
+faults: $(INSTALLED) ## every write of the clients with every fault of the sandbox, as a table
+	$(PYTHON) -m tests.faults
+
 .PHONY: oracle
 oracle: $(INSTALLED) ## ask Go anew for the expected results of tests
 	$(PYTHON) -m tools.oracle.record

@@ -1,0 +1,40 @@
+"""Try every write of the clients with every fault, and print what becomes of it.
+
+python -m tests.faults [PART OF A WRITE'S NAME]
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from tests.faults.disturbances import EXTENTS
+from tests.faults.pushes import PUSHES
+from tests.faults.table import Rows, table, try_write
+from tests.faults.writes import WRITES
+
+
+def main() -> int:
+    """Print the table; 1 where a cell is wrong."""
+    part = sys.argv[1] if len(sys.argv) > 1 else ""
+    names = [write.name for write in (*WRITES, *PUSHES) if part in write.name]
+    with ProcessPoolExecutor() as pool:
+        rows = [row for found in pool.map(_tried, names) for row in found]
+    faults = [fault for row in rows for fault in row.faults()]
+    sys.stdout.write(f"{table(rows)}\n")
+    sys.stdout.write("".join(f"\nwrong: {fault}\n" for fault in faults))
+    return 1 if faults else 0
+
+
+def _tried(name: str) -> list[Rows]:
+    logging.disable()  # the clients tell of each repetition
+    write = next(one for one in (*WRITES, *PUSHES) if one.name == name)
+    with tempfile.TemporaryDirectory(prefix="kalypso-faults-") as folder:
+        return try_write(write, EXTENTS, Path(folder))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""Every fault of the sandbox, and how much of a call meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, get_args
+
+from kalypso_actions.sandbox import Fault
+from kalypso_actions.sandbox.faults import PUSH_KINDS, FaultKind
+from tests.faults.writes import Write
+
+Extent = Literal["once", "each time", "from then on"]
+"""Whether the write's request meets the fault once, or each time it is sent; or every request of
+the call from there on, so that nothing can be looked up either."""
+
+EXTENTS: Final[Sequence[Extent]] = get_args(Extent)
+
+
+UNCERTAIN: Final[frozenset[FaultKind]] = frozenset({"status", "dropped", "lost", "truncated"})
+"""Faults that do not tell whether the server has acted."""
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """A fault by its name in the table.
+
+    `hides`: the server acts, and does not get to say so. `ends`: it is no matter of patience; the
+    call fails with the reason, and the next one begins with what there is by then.
+    """
+
+    name: str
+    kind: FaultKind
+    options: dict[str, Any] = field(default_factory=dict)
+    hides: bool = False
+    ends: bool = False
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether nobody can tell by the answer what has become of the write."""
+        return self.kind in UNCERTAIN
+
+    def meets(self, write: Write, extent: Extent) -> bool:
+        """Whether there is a cell for it."""
+        if write.by_git:
+            return "retry_after" not in self.options and (
+                self.kind not in PUSH_KINDS or extent != "from then on"
+            )
+        return self.kind not in PUSH_KINDS
+
+    def fault(self, write: Write, extent: Extent, before: int) -> Fault:
+        """As the sandbox takes it; `before` is how many requests come before the write's own."""
+        if extent == "from then on":
+            return Fault("*", "*", self.kind, count=0, skip=before, **self.options)
+        count = 1 if extent == "once" else 0
+        return Fault(*write.endpoint, self.kind, count=count, **self.options)
+
+
+DISTURBANCES: Final = (
+    Disturbance("502", "status"),
+    Disturbance("502 acted", "status", {"acts": True}, hides=True),
+    Disturbance("429", "too-many"),
+    Disturbance("429 after", "too-many", {"retry_after": 7}),
+    Disturbance("403", "secondary"),
+    Disturbance("403 after", "secondary", {"retry_after": 7}),
+    Disturbance("slow", "slow", {"seconds": 0.01}),
+    Disturbance("dropped", "dropped"),
+    Disturbance("lost", "lost", hides=True),
+    Disturbance("doubled", "doubled"),
+    Disturbance("half", "truncated", hides=True),
+    Disturbance("refused", "refused", ends=True),
+    Disturbance("raced", "raced", ends=True),
+    Disturbance("cut", "cut"),
+)
+"""`after` is a header Retry-After; `half` is the half of an answer."""

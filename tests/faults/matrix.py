@@ -1,0 +1,185 @@
+"""One cell of the matrix: a write that meets a fault, and what has become of it.
+
+Afterwards each fact is as before or as wanted. Where the call says that it is done, all are as
+wanted; where it fails, a second call makes them so. No request that was done is sent again, and a
+call that finds everything as wanted writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from kalypso_actions.clients.git import RacedError
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox import Exchange
+from tests.faults.disturbances import Disturbance, Extent
+from tests.faults.state import Facts, facts
+from tests.faults.trials import Ground, Trial
+from tests.faults.writes import TOKENS, Write
+
+Outcome = Literal["done", "later", "found", "part", "refused", "raced"]
+
+OUTCOMES: Final[dict[Outcome, str]] = {
+    "done": "the call says so, and everything is as wanted, once",
+    "later": "the call fails, everything is as before, and a second call does it",
+    "found": "the call fails although it was done, and a second call finds that",
+    "part": "the call fails half-way, and a second call does the rest",
+    "refused": "the server refuses the push, everything is as before, and a later call does it",
+    "raced": "somebody else's commit was faster, and a second call goes on from there",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a call came to, by how many requests, and all that is wrong with it."""
+
+    outcome: Outcome
+    requests: int
+    faults: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{'WRONG' if self.faults else self.outcome} {self.requests}"
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a write goes without a fault: the facts before and after, and its requests."""
+
+    before: Facts
+    wanted: Facts
+    requests: Sequence[Exchange]
+
+
+def undisturbed(ground: Ground, write: Write) -> Course:
+    """The write without any fault. Raises AssertionError where it fails or changes nothing."""
+    with ground.trial() as trial:
+        write.prepare(trial)
+        before = facts(ground.sandbox, trial.repository)
+        requests, error = _call(trial, write)
+        wanted = facts(ground.sandbox, trial.repository)
+    assert error is None, error
+    assert before != wanted, f"{write.name} changes nothing"
+    return Course(before, wanted, requests)
+
+
+def cell(
+    ground: Ground, write: Write, course: Course, disturbance: Disturbance, extent: Extent
+) -> Cell:
+    """Try the write with this fault."""
+    requests_before = next(n for n, one in enumerate(course.requests) if write.asks(one))
+    with ground.trial() as trial:
+        write.prepare(trial)
+        with ground.sandbox.faults.on(disturbance.fault(write, extent, requests_before)):
+            requests, error = _call(trial, write)
+        after = facts(ground.sandbox, trial.repository)
+        wrong = [
+            *_wrong_facts(course, after, error),
+            *_wrong_failure(write, disturbance, extent, error),
+        ]
+        if not any(disturbance.kind in one.fault for one in requests):
+            wrong.append("the fault was not met")
+        again = _repair(trial, write, course, error, wrong)
+        wrong += _wrong_repetitions(write, course, disturbance, [*requests, *again])
+        outcome = _outcome(course, after, error)
+        if disturbance.ends and outcome == "later":
+            outcome = "refused"
+        return Cell(outcome, len(requests), tuple(wrong))
+
+
+def _call(trial: Trial, write: Write) -> tuple[list[Exchange], KalypsoError | None]:
+    """The requests of one call, and how it failed."""
+    start = len(trial.sandbox.traffic)
+    error = None
+    try:
+        write.act(trial)
+    except KalypsoError as failure:
+        error = failure
+    return list(trial.sandbox.traffic)[start:], error
+
+
+def _outcome(course: Course, after: Facts, error: KalypsoError | None) -> Outcome:
+    if error is None:
+        return "done"
+    if isinstance(error, RacedError):
+        return "raced"
+    if after == course.before:
+        return "later"
+    return "found" if after == course.wanted else "part"
+
+
+def _wrong_facts(course: Course, after: Facts, error: KalypsoError | None) -> Iterator[str]:
+    """Facts that are neither as before nor as wanted; or not as wanted where nothing failed."""
+    for name in sorted({*course.before, *course.wanted, *after}):
+        before, wanted, now = (one.get(name) for one in (course.before, course.wanted, after))
+        allowed = [before, wanted] if error else [wanted]
+        if now not in allowed:
+            yield f"{name} is {now!r}, not {' or '.join(map(repr, allowed))}"
+
+
+def _wrong_failure(
+    write: Write, disturbance: Disturbance, extent: Extent, error: KalypsoError | None
+) -> Iterator[str]:
+    """A fault that passes ends no call, unless nobody can know what has become of it."""
+    known = write.can_be_found or not disturbance.uncertain
+    passes = extent == "once" and not disturbance.ends and known
+    # git does not tell the 403 of a limit from that of a missing permission.
+    if error and passes and not (write.by_git and disturbance.kind == "secondary"):
+        yield f"it fails: {error}"
+    if disturbance.ends and error is None:
+        yield "it does not tell that it was refused"
+
+
+def _repair(
+    trial: Trial, write: Write, course: Course, error: KalypsoError | None, wrong: list[str]
+) -> list[Exchange]:
+    """Call again, now without a fault: where the first call failed, and once more for nothing."""
+    every: list[Exchange] = []
+    if error:
+        requests, failure = _call(trial, write)
+        every += requests
+        if failure:
+            wrong.append(f"the second call fails: {failure}")
+        found = facts(trial.sandbox, trial.repository)
+        wrong += [f"after the second call {one}" for one in _wrong_facts(course, found, None)]
+    if write.can_be_found:
+        requests, failure = _call(trial, write)
+        every += requests
+        if failure or _named(requests):
+            wrong.append(f"a call with nothing to do: {failure or _named(requests)}")
+    return every
+
+
+def _wrong_repetitions(
+    write: Write, course: Course, disturbance: Disturbance, requests: Sequence[Exchange]
+) -> Iterator[str]:
+    """Requests that were sent again after one like them was done.
+
+    Where nothing can be found again, once more is allowed for an answer that did not come.
+    """
+    if write.by_git:  # a push compares and swaps; facts tell how many commits there are
+        return
+
+    def was_done(exchange: Exchange) -> bool:
+        return exchange.status in range(200, 300) or bool(exchange.fault and disturbance.hides)
+
+    normal = Counter(_named(filter(write.asks, course.requests)))
+    done = Counter(_named(one for one in requests if write.asks(one) and was_done(one)))
+    spare = 1 if disturbance.hides and not write.can_be_found else 0
+    for name, count in (done - normal).items():
+        if count > spare:
+            yield f"{name} is done {done[name]} times"
+
+
+def _named(requests: Iterable[Exchange]) -> list[str]:
+    """Those that write."""
+    return [f"{one.method} {one.template}" for one in requests if _writes(one)]
+
+
+def _writes(exchange: Exchange) -> bool:
+    if exchange.template == "git":
+        return exchange.method == "POST" and exchange.path.endswith("git-receive-pack")
+    # A second token in place of a lost one is in nobody's way.
+    return exchange.method not in {"GET", "HEAD"} and exchange.template != TOKENS

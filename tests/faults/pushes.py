@@ -1,0 +1,69 @@
+"""Every write by git: a branch read, a commit made on top of it, and pushed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+from tests.faults.trials import AUTHOR, Trial
+from tests.faults.writes import Write
+
+PUSH: Final = ("POST", "*/git-receive-pack")
+DATE: Final = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def _push(branch: str) -> Callable[[Trial], object]:
+    """Our file on a branch, on top of what stands there; nothing where it has the file."""
+
+    def act(trial: Trial) -> object:
+        with trial.remotes() as opened:
+            before = opened.heads(trial.url, [branch]).get(branch)
+            if before and "ours.txt" in opened.fetch(trial.url, commit=before).entries():
+                return "unchanged"
+            commit = opened.commit(
+                trial.url,
+                parent=before,
+                changes={"ours.txt": b"1"},
+                message="Ours",
+                author=AUTHOR,
+                date=DATE,
+            )
+            return opened.push(trial.url, commit, branch=branch, expected=before)
+
+    return act
+
+
+def _rewrite(trial: Trial) -> object:
+    """A branch set to a commit beside its own, as proposals are renewed."""
+    with trial.remotes() as opened:
+        before = opened.heads(trial.url, ["proposal"])["proposal"]
+        commit = opened.commit(
+            trial.url,
+            parent=trial.head(),
+            changes={"ours.txt": b"2"},
+            message="Renewed",
+            author=AUTHOR,
+            date=DATE,
+        )
+        return opened.push(trial.url, commit, branch="proposal", expected=before)
+
+
+def _delete(trial: Trial) -> object:
+    with trial.remotes() as opened:
+        before = opened.heads(trial.url, ["proposal"]).get("proposal")
+        if before is None:
+            return "unchanged"
+        return opened.delete_branch(trial.url, "proposal", before)
+
+
+def _proposal(trial: Trial) -> None:
+    trial.commit("proposal")
+
+
+PUSHES: Final = (
+    Write("new branch", PUSH, lambda _: None, _push("new")),
+    Write("commit on top", PUSH, lambda _: None, _push("main")),
+    Write("branch renewed", PUSH, _proposal, _rewrite),
+    Write("branch deleted", PUSH, _proposal, _delete),
+)

@@ -1,0 +1,85 @@
+"""What there is in a repository, told in facts that do not depend on ids or times.
+
+How often something is there is a fact, too: a second comment, issue or commit is seen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.world import Issue, PullRequest, Repository
+from tests.git_repositories import git
+
+STRANGER: Final = ("Be there first", "raced.txt")
+"""Message and file of the commit that wins a race: not ours, and not to be lost."""
+
+Facts = Mapping[str, object]
+
+
+def facts(sandbox: Sandbox, repository: str) -> Facts:
+    """Every fact by its name. What is absent has none."""
+    with sandbox.lock:
+        found = sandbox.repository(repository)
+        git_dir = sandbox.git(repository).git_dir
+        return {
+            **_branches(git_dir),
+            **_issues(found),
+            **{f"label {one.name}": (one.color, one.description) for one in found.labels.values()},
+            **{
+                f"status {one.context.lower()}": (one.state, one.description, one.target_url)
+                for one in found.statuses  # the oldest first: the latest counts
+            },
+            # It cannot be looked up whether a workflow was started: once more does no harm.
+            **({"a workflow was started": True} if found.runs else {}),
+        }
+
+
+def _branches(git_dir: Path) -> Facts:
+    """Of each branch its files, and how often each message stands in its history."""
+    found: dict[str, object] = {}
+    for name in git(git_dir, "for-each-ref", "--format=%(refname)", "refs/heads").split():
+        messages = git(git_dir, "log", "--format=%s", name).splitlines()
+        entries = git(git_dir, "ls-tree", "-r", name).splitlines()
+        ours = Counter(message for message in messages if message != STRANGER[0])
+        if ours:
+            branch = name.removeprefix("refs/heads/")
+            found[f"commits of {branch}"] = ours
+            found[f"files of {branch}"] = [one for one in entries if not one.endswith(STRANGER[1])]
+    return found
+
+
+def _issues(repository: Repository) -> Facts:
+    """By title, or by head and base: how many are open, and how the first one is."""
+    found: dict[str, object] = {}
+    named: dict[str, list[Issue]] = {}
+    for issue in repository.issues.values():
+        named.setdefault(_name(issue, issue.pull_request), []).append(issue)
+    for name, issues in named.items():
+        first = min(issues, key=lambda issue: issue.number)
+        found[f"{name}: how many are open"] = sum(issue.state == "open" for issue in issues)
+        found[f"{name}: title"] = first.title
+        found[f"{name}: body"] = first.body
+        found |= {f"{name}: label {label}": True for label in first.labels}
+        if first.pull_request:
+            found[f"{name}: merged"] = first.pull_request.merged_at is not None
+        for mark, bodies in _comments(one.body for one in first.comments):
+            found[f"{name}: comments {mark}"] = bodies
+    return found
+
+
+def _name(issue: Issue, pull: PullRequest | None) -> str:
+    if pull is None:
+        return f"issue “{issue.title}”"
+    return f"pull request {pull.head_branch} → {pull.base_branch}"
+
+
+def _comments(bodies: Iterable[str]) -> Iterable[tuple[str, list[str]]]:
+    """By the first line, which marks them."""
+    marked: dict[str, list[str]] = {}
+    for body in bodies:
+        marked.setdefault(body.partition("\n")[0], []).append(body)
+    return marked.items()

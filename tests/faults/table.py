@@ -1,0 +1,95 @@
+"""The matrix as a text: writes below one another, faults side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.faults.disturbances import DISTURBANCES, EXTENTS, Disturbance, Extent
+from tests.faults.matrix import OUTCOMES, Cell, cell, undisturbed
+from tests.faults.pushes import PUSHES
+from tests.faults.trials import ground
+from tests.faults.writes import WRITES, Write
+
+GROUPS: Final[Mapping[str, Sequence[Write]]] = {"GitHub": WRITES, "git push": PUSHES}
+
+MEETS: Final[Mapping[Extent, str]] = {
+    "once": "the write's request meets the fault once",
+    "each time": "the write's request meets the fault each time that it is sent",
+    "from then on": "the write's request and every later one of the call meet the fault",
+}
+
+LEGEND: Final = f"""\
+{"".join(f"{outcome:9}{meaning}" + chr(10) for outcome, meaning in OUTCOMES.items())}\
+WRONG    anything else
+         how many requests the first call has sent
+502 acted, lost, half: the server acts and its answer does not arrive, not at all or not whole; \
+after: with Retry-After"""
+
+Row = Mapping[str, Cell]
+"""By the disturbance's name."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The cells of a write, by its name, for one extent of the faults."""
+
+    write: str
+    extent: Extent
+    cells: Row
+
+    def faults(self) -> Iterator[str]:
+        """Everything that is wrong."""
+        for name, found in self.cells.items():
+            for fault in found.faults:
+                yield f"{self.write}, {name} {self.extent}: {fault}"
+
+
+def try_write(write: Write, extents: Sequence[Extent], folder: Path) -> list[Rows]:
+    """Try a write with every fault, in a sandbox of its own."""
+    with ground(folder) as found:
+        course = undisturbed(found, write)
+        return [
+            Rows(
+                write.name,
+                extent,
+                {
+                    one.name: cell(found, write, course, one, extent)
+                    for one in DISTURBANCES
+                    if one.meets(write, extent)
+                },
+            )
+            for extent in extents
+        ]
+
+
+def table(rows: Sequence[Rows]) -> str:
+    """All rows, by group and extent, within 120 columns."""
+    blocks = []
+    for extent in EXTENTS:
+        for group, writes in GROUPS.items():
+            names = [write.name for write in writes]
+            chosen = [row for row in rows if row.extent == extent and row.write in names]
+            if chosen:
+                blocks.append(f"{group}: {MEETS[extent]}\n\n{_block(chosen)}")
+    return "\n\n".join([*blocks, LEGEND])
+
+
+def _block(rows: Sequence[Rows]) -> str:
+    columns = [one for one in DISTURBANCES if any(one.name in row.cells for row in rows)]
+    lines = [["", *(_words(one)[half] for one in columns)] for half in (0, 1)]
+    for row in rows:
+        cells = (str(row.cells.get(one.name, "")) for one in columns)
+        lines.append([row.write, *cells])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        " ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def _words(disturbance: Disturbance) -> tuple[str, str]:
+    first, _, second = disturbance.name.partition(" ")
+    return first, second

@@ -1,0 +1,69 @@
+"""Every write with every fault; `make faults` prints the whole matrix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.git import RacedError
+from tests.faults.disturbances import DISTURBANCES, Disturbance, Extent
+from tests.faults.matrix import cell, undisturbed
+from tests.faults.pushes import PUSHES
+from tests.faults.state import STRANGER
+from tests.faults.trials import ground
+from tests.faults.writes import WRITES, Write
+from tests.git_repositories import git
+from tests.github_api.client_calls import ASKED, CALLS
+
+BY_NAME = {write.name: write for write in (*WRITES, *PUSHES)}
+
+
+def chosen(write: Write, extent: Extent) -> list[Disturbance]:
+    """All that pass; of those that last, the ones that leave open what was done."""
+    met = [one for one in DISTURBANCES if one.meets(write, extent)]
+    return met if extent == "once" else [one for one in met if one.uncertain]
+
+
+@pytest.mark.parametrize("extent", ["once", "from then on"])
+@pytest.mark.parametrize("name", BY_NAME)
+def test_the_state_is_as_before_or_as_wanted_once(
+    tmp_path: Path, name: str, extent: Extent
+) -> None:
+    write = BY_NAME[name]
+    with ground(tmp_path) as found:
+        course = undisturbed(found, write)
+        wrong = {}
+        for disturbance in chosen(write, extent):
+            tried = cell(found, write, course, disturbance, extent)
+            if tried.faults:
+                wrong[disturbance.name] = tried.faults
+    assert wrong == {}
+
+
+def test_every_request_of_the_clients_that_writes_meets_the_faults() -> None:
+    writing = {one for one in ASKED if not one.startswith("GET ") and one != "POST /graphql"}
+    assert {" ".join(write.endpoint) for write in WRITES} == writing
+
+
+def test_every_function_of_the_clients_that_writes_is_tried() -> None:
+    tried = {write.name.partition(" ")[0].rstrip(":") for write in WRITES}
+    for name, call in CALLS.items():
+        if any(not one.startswith("GET ") for one in call.endpoints - {"POST /graphql"}):
+            assert name.replace("pull_requests", "pulls") in tried
+
+
+@pytest.mark.parametrize("name", ["new branch", "commit on top"])
+def test_who_comes_first_is_not_overwritten(tmp_path: Path, name: str) -> None:
+    write = BY_NAME[name]
+    raced = next(one for one in DISTURBANCES if one.kind == "raced")
+    with ground(tmp_path) as found, found.trial() as trial:
+        with found.sandbox.faults.on(raced.fault(write, "once", 0)), pytest.raises(RacedError):
+            write.act(trial)
+        write.act(trial)
+        branch = "new" if name == "new branch" else "main"
+        git_dir = found.sandbox.git(trial.repository).git_dir
+        messages = git(git_dir, "log", "--format=%s", branch).splitlines()
+        files = git(git_dir, "ls-tree", "--name-only", branch).splitlines()
+    assert messages[:2] == ["Ours", STRANGER[0]]
+    assert {"ours.txt", STRANGER[1]} <= set(files)

@@ -1,0 +1,92 @@
+"""Bugs planted into the clients make cells of the matrix wrong: it sees what it is there for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.git import pushing
+from kalypso_actions.clients.github import GitHub, comments, issues, limits, writing
+from kalypso_actions.clients.github.exchange import Request
+from tests.faults.disturbances import DISTURBANCES, Extent
+from tests.faults.matrix import cell, undisturbed
+from tests.faults.test_matrix import BY_NAME
+from tests.faults.trials import ground
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def blind_repetition(patch: pytest.MonkeyPatch) -> None:
+    """Every request is sent again until it is answered, as PyGithub would by itself."""
+    patch.setattr(Request, "repeatable", property(lambda _: True))
+
+
+def no_look(patch: pytest.MonkeyPatch) -> None:
+    """A write whose answer was lost is not looked for."""
+    patch.setattr(writing, "insist", lambda _github, _find, write: write())
+
+
+def no_look_before_repeating(patch: pytest.MonkeyPatch) -> None:
+    """A write whose answer was lost is done again without a look."""
+    insist = writing.insist
+
+    def without_a_look(github: GitHub, _find: object, write: Callable[[], object]) -> object:
+        return insist(github, lambda: None, write)
+
+    patch.setattr(writing, "insist", without_a_look)
+
+
+def doubled_comments_stay(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(comments, "_delete", lambda *_: None)
+
+
+def doubled_issues_stay(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(issues, "_newest", lambda *_: ())
+
+
+def limits_are_failures(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(limits, "is_limited", lambda _: False)
+
+
+def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
+    """A push that was refused is repeated, wherever the branch stands by then."""
+    patch.setattr(pushing, "PUSH", (*pushing.PUSH, "--force"))
+    patch.setattr(pushing._Push, "_settled", lambda *_: False)
+
+
+@pytest.mark.parametrize(
+    ("plant", "write", "fault", "extent"),
+    [
+        (blind_repetition, "statuses.post", "lost", "once"),
+        (blind_repetition, "comments.ensure new", "half", "once"),
+        (blind_repetition, "issues.ensure new", "502 acted", "once"),
+        (blind_repetition, "workflows.dispatch", "lost", "each time"),
+        (no_look, "merging.merge", "lost", "once"),
+        (no_look, "refs.create", "half", "once"),
+        (no_look_before_repeating, "statuses.post", "502 acted", "once"),
+        (no_look_before_repeating, "labels.add", "lost", "once"),
+        (doubled_comments_stay, "comments.ensure new", "doubled", "once"),
+        (doubled_comments_stay, "pulls.close: comment", "doubled", "from then on"),
+        (doubled_issues_stay, "issues.ensure new", "doubled", "once"),
+        (limits_are_failures, "pulls.ensure changed", "429", "once"),
+        (limits_are_failures, "workflows.dispatch", "403", "once"),
+        (pushed_by_force, "commit on top", "raced", "once"),
+        (pushed_by_force, "branch renewed", "raced", "once"),
+    ],
+)
+def test_a_planted_bug_is_seen(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    plant: Plant,
+    write: str,
+    fault: str,
+    extent: Extent,
+) -> None:
+    disturbance = next(one for one in DISTURBANCES if one.name == fault)
+    with ground(tmp_path) as found:
+        course = undisturbed(found, BY_NAME[write])
+        assert cell(found, BY_NAME[write], course, disturbance, extent).faults == ()
+        plant(monkeypatch)
+        assert cell(found, BY_NAME[write], course, disturbance, extent).faults

@@ -1,0 +1,30 @@
+"""The matrix as people see it."""
+
+from __future__ import annotations
+
+from tests.faults.disturbances import DISTURBANCES, EXTENTS
+from tests.faults.matrix import Cell
+from tests.faults.pushes import PUSHES
+from tests.faults.table import Rows, table
+from tests.faults.writes import WRITES
+
+
+def test_the_widest_table_fits() -> None:
+    rows = [
+        Rows(
+            write.name,
+            extent,
+            {one.name: Cell("later", 20) for one in DISTURBANCES if one.meets(write, extent)},
+        )
+        for write in (*WRITES, *PUSHES)
+        for extent in EXTENTS
+    ]
+    lines = table(rows).splitlines()
+    assert max(map(len, lines)) <= 120
+    assert sum(line.startswith("refs.create") for line in lines) == len(EXTENTS)
+
+
+def test_what_is_wrong_is_told() -> None:
+    row = Rows("refs.create", "once", {"lost": Cell("done", 2, ("it is done twice",))})
+    assert "WRONG 2" in table([row])
+    assert list(row.faults()) == ["refs.create, lost once: it is done twice"]

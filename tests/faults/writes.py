@@ -1,0 +1,278 @@
+"""Every write of the clients: what is there before, the call, and the request that goes wrong.
+
+`R` in an endpoint stands for `/repos/{owner}/{repo}`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from kalypso_actions.clients.github import (
+    comments,
+    issues,
+    labels,
+    merging,
+    pull_requests,
+    refs,
+    statuses,
+    workflows,
+)
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.sandbox import Exchange
+from tests.faults.trials import Act, Trial
+
+TOKENS: Final = "/app/installations/{installation_id}/access_tokens"
+MARK: Final = "<!-- kalypso -->"
+TITLE: Final = "dev: 2 assignments cannot be rendered"
+STATUS: Final = CommitStatus("Promoted/dev", "success", "to dev", "https://example.com/run")
+
+
+@dataclass(frozen=True)
+class Write:
+    """A call that writes.
+
+    `endpoint`     method and path of the request that meets the faults
+    `can_be_found` whether what was written can be found again, so that nothing is written twice
+    """
+
+    name: str
+    endpoint: tuple[str, str]
+    prepare: Act
+    act: Act
+    can_be_found: bool = True
+
+    @property
+    def by_git(self) -> bool:
+        """Whether it is a push."""
+        return self.endpoint[1].endswith("git-receive-pack")
+
+    def asks(self, exchange: Exchange) -> bool:
+        """Whether a request is the one that meets the faults."""
+        method, path = self.endpoint
+        named = path == exchange.template or fnmatchcase(exchange.path, path)
+        return named and exchange.method == method
+
+
+def _write(
+    name: str, endpoint: str, act: Act, prepare: Act = lambda _: None, *, can_be_found: bool = True
+) -> Write:
+    method, _, path = endpoint.partition(" ")
+    path = path.replace("R/", "/repos/{owner}/{repo}/")
+    return Write(name, (method, path), prepare, act, can_be_found)
+
+
+# Branches
+
+
+def _create(trial: Trial) -> object:
+    return refs.create(trial.github(), trial.repository, "new", trial.head())
+
+
+def _create_by_app(trial: Trial) -> object:
+    return refs.create(trial.app(), trial.repository, "new", trial.head())
+
+
+def _two_branches(trial: Trial) -> None:
+    trial.commit("behind")
+    trial.known["before"] = trial.head("behind")
+    trial.known["after"] = trial.commit("behind", "newer.txt")
+    git = trial.sandbox.git(trial.repository)
+    git.update_ref("refs/heads/behind", trial.known["before"], trial.known["after"])
+    git.update_ref("refs/heads/ahead", trial.known["after"], None)
+
+
+def _update(trial: Trial) -> object:
+    known = trial.known
+    return refs.update(
+        trial.github(), trial.repository, "behind", known["after"], expected=known["before"]
+    )
+
+
+def _delete(trial: Trial) -> object:
+    expected = trial.known["before"]
+    return refs.delete(trial.github(), trial.repository, "behind", expected=expected)
+
+
+# Statuses and workflows
+
+
+def _post_status(trial: Trial) -> object:
+    return statuses.post(trial.github(), trial.repository, trial.head(), STATUS)
+
+
+def _dispatch(trial: Trial) -> object:
+    return workflows.dispatch(trial.github(), trial.repository, "poll.yaml", ref="main", inputs={})
+
+
+# Pull requests
+
+
+def _branch(trial: Trial) -> None:
+    trial.commit("proposal")
+
+
+def _ensure_pull(trial: Trial, body: str = "second", *, label: str = "kalypso") -> int:
+    pull, _ = pull_requests.ensure(
+        trial.github(),
+        trial.repository,
+        head="proposal",
+        base="main",
+        title="Deploy",
+        body=body,
+        labels=[label],
+    )
+    return pull.number
+
+
+def _pull(trial: Trial) -> None:
+    _branch(trial)
+    trial.known["number"] = str(_ensure_pull(trial, "first"))
+
+
+def _number(trial: Trial) -> int:
+    return int(trial.known["number"])
+
+
+def _close_pull(trial: Trial) -> object:
+    return pull_requests.close(
+        trial.github(),
+        trial.repository,
+        _number(trial),
+        mark=MARK,
+        comment="superseded",
+        labels=["superseded"],
+    )
+
+
+def _add_labels(trial: Trial) -> object:
+    return labels.add(trial.github(), trial.repository, _number(trial), ["one", "two"])
+
+
+def _remove_label(trial: Trial) -> object:
+    return labels.remove(trial.github(), trial.repository, _number(trial), "kalypso")
+
+
+def _merge(trial: Trial) -> object:
+    merged = merging.merge(
+        trial.github(), trial.repository, _number(trial), head=trial.head("proposal")
+    )
+    assert isinstance(merged, merging.Merged), merged
+    return merged
+
+
+# Labels and issues
+
+
+def _ensure_label(trial: Trial) -> object:
+    return labels.ensure(
+        trial.github(), trial.repository, "kalypso", color="00ff00", description="by Kalypso"
+    )
+
+
+def _ensure_issue(trial: Trial, body: str = "second") -> int:
+    issue, _ = issues.ensure(
+        trial.github(), trial.repository, title=TITLE, body=body, label="kalypso"
+    )
+    return issue.number
+
+
+def _issue(trial: Trial) -> None:
+    trial.known["number"] = str(_ensure_issue(trial, "first"))
+
+
+def _close(trial: Trial) -> None:
+    issues.close(trial.github(), trial.repository, _number(trial), mark=MARK, comment="it is over")
+
+
+def _closed_issue(trial: Trial) -> None:
+    _issue(trial)
+    _close(trial)
+
+
+def _issue_without_label(trial: Trial) -> None:
+    _issue(trial)
+    with trial.sandbox.lock:
+        trial.sandbox.repository(trial.repository).issues[_number(trial)].labels = []
+
+
+def _two_issues(trial: Trial) -> None:
+    _closed_issue(trial)
+    _ensure_issue_of_another_title(trial)
+    with trial.sandbox.lock:
+        opened = trial.sandbox.repository(trial.repository).issues
+        opened[_number(trial)].state = "open"
+        opened[_number(trial) + 1].title = TITLE
+
+
+def _ensure_issue_of_another_title(trial: Trial) -> None:
+    issues.ensure(
+        trial.github(), trial.repository, title="another", body="doubled", label="kalypso"
+    )
+
+
+# Comments
+
+
+def _comment(trial: Trial, body: str = "second") -> object:
+    return comments.ensure(trial.github(), trial.repository, _number(trial), MARK, body)
+
+
+def _commented(trial: Trial) -> None:
+    _issue(trial)
+    _comment(trial, "first")
+
+
+def _commented_twice(trial: Trial) -> None:
+    _issue(trial)
+    _comment(trial)
+    comments.ensure(trial.github(), trial.repository, _number(trial), "another", "doubled")
+    with trial.sandbox.lock:
+        made = trial.sandbox.repository(trial.repository).issues[_number(trial)].comments
+        made[1].body = f"{MARK}\ndoubled"
+
+
+_ISSUE: Final = "PATCH R/issues/{issue_number}"
+_PULL: Final = "PATCH R/pulls/{pull_number}"
+_COMMENT: Final = "POST R/issues/{issue_number}/comments"
+_LABELS: Final = "POST R/issues/{issue_number}/labels"
+
+WRITES: Final = (
+    _write("refs.create", "POST R/git/refs", _create),
+    _write("refs.update", "PATCH R/git/refs/{ref}", _update, _two_branches),
+    _write("refs.delete", "DELETE R/git/refs/{ref}", _delete, _two_branches),
+    _write("statuses.post", "POST R/statuses/{sha}", _post_status),
+    _write("pulls.ensure new", "POST R/pulls", _ensure_pull, _branch),
+    _write("pulls.ensure new: labels", _LABELS, _ensure_pull, _branch),
+    _write("pulls.ensure changed", _PULL, _ensure_pull, _pull),
+    _write("pulls.close", _PULL, _close_pull, _pull),
+    _write("pulls.close: comment", _COMMENT, _close_pull, _pull),
+    _write("pulls.close: labels", _LABELS, _close_pull, _pull),
+    _write("merging.merge", "PUT R/pulls/{pull_number}/merge", _merge, _pull),
+    _write("labels.add", _LABELS, _add_labels, _issue),
+    _write("labels.remove", "DELETE R/issues/{issue_number}/labels/{name}", _remove_label, _issue),
+    _write("labels.ensure", "POST R/labels", _ensure_label),
+    _write("issues.ensure new", "POST R/issues", _ensure_issue),
+    _write("issues.ensure changed", _ISSUE, _ensure_issue, _issue),
+    _write("issues.ensure reopened", _ISSUE, _ensure_issue, _closed_issue),
+    _write("issues.ensure: label", _LABELS, _ensure_issue, _issue_without_label),
+    _write("issues.ensure: doubled", _ISSUE, _ensure_issue, _two_issues),
+    _write("issues.close", _ISSUE, _close, _issue),
+    _write("issues.close: comment", _COMMENT, _close, _issue),
+    _write("comments.ensure new", _COMMENT, _comment, _issue),
+    _write("comments.ensure changed", "PATCH R/issues/comments/{comment_id}", _comment, _commented),
+    _write(
+        "comments.ensure: doubled",
+        "DELETE R/issues/comments/{comment_id}",
+        _comment,
+        _commented_twice,
+    ),
+    _write(
+        "workflows.dispatch",
+        "POST R/actions/workflows/{workflow_id}/dispatches",
+        _dispatch,
+        can_be_found=False,
+    ),
+    _write("a token of an App", f"POST {TOKENS}", _create_by_app),
+)
