@@ -6,7 +6,20 @@ from typing import Any, Final
 
 from kalypso_actions.commands.cd import cd
 from kalypso_actions.commands.chain_run import ChainCommand
-from kalypso_actions.inputs.chain import CdInputs
-from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.commands.check_promote import check_promote
+from kalypso_actions.commands.notify import notify
+from kalypso_actions.commands.poll import poll
+from kalypso_actions.inputs.chain import CdInputs, CheckPromoteInputs, NotifyInputs, PollInputs
+from kalypso_actions.report.chain_documents import (
+    CdDocument,
+    CheckPromoteDocument,
+    NotifyDocument,
+    PollDocument,
+)
 
-CHAIN: Final[tuple[ChainCommand[Any], ...]] = (ChainCommand("cd", CdInputs, cd, CdDocument),)
+CHAIN: Final[tuple[ChainCommand[Any], ...]] = (
+    ChainCommand("cd", CdInputs, cd, CdDocument),
+    ChainCommand("notify", NotifyInputs, notify, NotifyDocument),
+    ChainCommand("check-promote", CheckPromoteInputs, check_promote, CheckPromoteDocument),
+    ChainCommand("poll", PollInputs, poll, PollDocument),
+)

@@ -1,0 +1,222 @@
+"""`kalypso check-promote`: the clusters of an environment have it, and the commit goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from kalypso_actions.commands.azure_clusters import AzureClusters
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.deployment_status import DeploymentStatus
+from kalypso_actions.commands.hook import HookRun, run_hook
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.starting import start_workflow
+from kalypso_actions.commands.verified_claim import VerifiedClaim, verify, waiting_since
+from kalypso_actions.commands.watch import Look, Watch
+from kalypso_actions.errors import Problem
+from kalypso_actions.inputs.chain import CheckPromoteInputs
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.promotion import next_environments
+from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.rounds import FAILURES, GOES_ON, Decision, Overtaken, decide
+from kalypso_actions.report.chain_documents import CheckPromoteDocument, ClusterEntry
+from kalypso_actions.report.check_promote_page import ADVICE, PageFacts, check_promote_page
+from kalypso_actions.report.documents import ProblemEntry
+
+HOOK: Final = "post-deployment"
+WORKFLOW: Final = "check-promote.yaml"
+"""The file that runs this command, by the name that every control plane gives it."""
+
+LONGEST_RUN: Final = timedelta(hours=5, minutes=30)
+"""A hosted job is ended after six hours: before that, another run goes on with the waiting."""
+
+SHORTEST_PAUSE: Final = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """How a run ends: the verdict (None: another run goes on), the last look, and what came of it.
+
+    `status` is what the promoted commit gets; `started` are pages by what was started.
+    """
+
+    decision: Decision | None
+    look: Look = field(default_factory=Look)
+    status: CommitStatus | None = None
+    hook: HookRun | None = None
+    started: Mapping[str, str] = field(default_factory=dict)
+
+
+def check_promote(inputs: CheckPromoteInputs, session: ChainSession) -> Outcome:
+    """Wait until the clusters of an environment comply with a merge, and promote its commit.
+
+    Nothing that the inputs claim is believed before the repositories say it. The commit's status
+    tells how it stands; once its clusters comply, CD is started for the next environments. Run
+    again, this repairs what an earlier run has left undone. Raises UsageError for a claim that
+    does not hold, before anything is written.
+    """
+    began = session.around.now()
+    verified = verify(inputs, session)
+    onward = _onward(inputs, verified)
+    started = waiting_since(inputs, session)
+    status = DeploymentStatus(session, verified.claim)
+    with AzureClusters(inputs, session.around) as azure:
+        watch = Watch(inputs, session, verified, azure)
+        found = watch.look_at_branches()
+        if watch.must_ask and not found:
+            azure.connect()  # what is wrong with the inputs is told before anything is posted
+        if not found:
+            status.post(table.deploying(inputs.environment))
+        with status.told_where_it_ends():
+            if found:
+                ending = _superseded(inputs, found, Look())
+            else:
+                ending = _wait(inputs, session, watch, began=began, started=started)
+            if ending.decision and ending.decision.verdict in GOES_ON:
+                ending = _go_on(inputs, session, ending, onward)
+            if ending.status:
+                status.post(ending.status)
+    return _outcome(inputs, session, ending)
+
+
+def _onward(inputs: CheckPromoteInputs, verified: VerifiedClaim) -> tuple[str, ...]:
+    """The environments that the commit goes on to; a configuration change goes nowhere."""
+    if inputs.promoted_commit is None:
+        return ()
+    return next_environments(inputs.next_environment, inputs.environment, verified.environments)
+
+
+def _wait(
+    inputs: CheckPromoteInputs,
+    session: ChainSession,
+    watch: Watch,
+    *,
+    began: datetime,
+    started: datetime,
+) -> _Ending:
+    """Look until there is a verdict; `began` is when this run did, `started` when the waiting did.
+
+    The clusters are asked before the branches are read: what a cluster has then, the branch has.
+    """
+    around = session.around
+    while True:
+        rows = watch.ask()
+        found = watch.look_at_branches()
+        look = watch.judge(rows, started)
+        if rows:
+            around.say(look.progress())
+        if found:
+            return _superseded(inputs, found, look)
+        left = started + inputs.timeout - around.now()
+        decision = decide(look.standings, timed_out=left <= timedelta(0))
+        if decision:
+            return _Ending(decision, look, _status(inputs, decision))
+        pause = max(min(inputs.poll_interval, left), SHORTEST_PAUSE)
+        if around.context.in_actions and around.now() + pause - began >= LONGEST_RUN:
+            return _Ending(None, look, started=_continue(inputs, session, started))
+        around.sleep(pause.total_seconds())
+
+
+def _status(inputs: CheckPromoteInputs, decision: Decision) -> CommitStatus | None:
+    """What a verdict makes of the commit's status; None where it stays."""
+    if decision.verdict in FAILURES:
+        return table.failed(inputs.environment, decision.reason)
+    return None
+
+
+def _superseded(inputs: CheckPromoteInputs, found: Overtaken, look: Look) -> _Ending:
+    by = found.by or "none"
+    if found.goes_back:
+        reason = f"the branch went back: it names {by[:7]}"
+        status = table.rolled_back(inputs.environment, by)
+    else:
+        reason = f"the branch names {by[:7]} by now"
+        status = table.superseded(inputs.environment, by)
+    return _Ending(Decision("superseded", reason), look, status)
+
+
+def _continue(
+    inputs: CheckPromoteInputs, session: ChainSession, started: datetime
+) -> Mapping[str, str]:
+    """Start the run that goes on with the waiting; its page."""
+    page = start_workflow(
+        session,
+        WORKFLOW,
+        {
+            "environment": inputs.environment,
+            "promoted_commit_id": inputs.promoted_commit or "",
+            "commit_id": inputs.gitops_commit,
+            "gitops_repository": inputs.gitops_repository,
+            "started_at": started.isoformat(),
+        },
+    )
+    return {"check-promote": page}
+
+
+def _go_on(
+    inputs: CheckPromoteInputs, session: ChainSession, ending: _Ending, onward: Sequence[str]
+) -> _Ending:
+    """Let the user's command decide, then start CD for the next environments.
+
+    Only after that is the commit to be called deployed: where this ends in between, the next run
+    starts them again.
+    """
+    hook = None
+    if inputs.post_deployment:
+        about = {
+            "environment": inputs.environment,
+            "commit": inputs.promoted_commit or "",
+            "gitops_commit": inputs.gitops_commit,
+        }
+        hook = run_hook(HOOK, inputs.post_deployment, session.around, about)
+        if hook.failed:
+            decision = Decision("failed", hook.reason)
+            return replace(ending, decision=decision, hook=hook, status=_status(inputs, decision))
+    started = {}
+    for environment in onward:
+        given = {
+            "environment": environment,
+            "promoted_commit_id": inputs.promoted_commit or "",
+            "promoted_from": inputs.environment,
+        }
+        started[environment] = start_workflow(session, inputs.cd_workflow, given)
+    status = table.deployed(inputs.environment, is_last=not onward)
+    return replace(ending, hook=hook, started=started, status=status)
+
+
+def _outcome(inputs: CheckPromoteInputs, session: ChainSession, ending: _Ending) -> Outcome:
+    decision, look = ending.decision, ending.look
+    verdict = decision.verdict if decision else ""
+    reason = decision.reason if decision else ""
+    failed = decision is not None and decision.verdict in FAILURES
+    problems = [Problem(reason, advice=ADVICE[verdict])] if failed else []
+    document = CheckPromoteDocument(
+        environment=inputs.environment,
+        promoted_commit=inputs.promoted_commit or "",
+        gitops_commit=inputs.gitops_commit,
+        verdict=verdict,
+        reason=reason,
+        clusters=look.counts(),
+        rows=tuple(
+            ClusterEntry(
+                id=one.id,
+                cluster_type=one.cluster_type,
+                state=one.state,
+                reason=one.reason,
+                revision=one.revision,
+            )
+            for one in look.clusters
+        ),
+        missing=look.missing,
+        promoted_to=tuple(ending.started) if verdict else (),
+        warnings=ProblemEntry.all_of(look.warnings),
+        problems=ProblemEntry.all_of(problems),
+    )
+    facts = PageFacts(
+        control_plane_url=session.url(session.control_plane),
+        hook=ending.hook.summary() if ending.hook else "",
+        started=ending.started,
+    )
+    return Outcome(document, check_promote_page(document, facts), failed=failed)

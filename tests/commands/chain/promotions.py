@@ -1,0 +1,108 @@
+"""What is merged into GitOps branches, and what check-promote, notify and poll are told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.check_promote import check_promote
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.gitops.provenance import SourceRevision, SourcesFile, sources_file
+from kalypso_actions.inputs.chain import CheckPromoteInputs
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, README_TEXT, SOURCES_FILE
+from kalypso_actions.report.chain_documents import CheckPromoteDocument
+from tests.commands.chain.world import CLUSTER_TYPES, GITOPS, Organisation
+
+
+def sign_in(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Azure's library looks for the machine's identity in the process's own environment."""
+    for name, value in acme.sandbox.azure.environment(acme.sandbox.url).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential")
+    monkeypatch.delenv("AZURE_CLIENT_ID", raising=False)
+
+
+def tree(
+    commit: str | None,
+    cluster_types: Sequence[str] = CLUSTER_TYPES,
+    *,
+    config: str = "1",
+    folder: str = "",
+    environment: str = "",
+    registrations: Mapping[str, SourceRevision] | None = None,
+    base_repos: Mapping[str, SourceRevision] | None = None,
+) -> dict[str, str | bytes | None]:
+    """A GitOps tree with `shop-web` on each cluster type.
+
+    With an `environment`, `sources.json` says what it was made of.
+    """
+    files: dict[str, str | bytes | None] = {}
+    for name in cluster_types:
+        files[f"{name}/README.md"] = README_TEXT
+        files[f"{name}/shop-web/reconciler.yaml"] = "kind: GitRepository\n"
+        files[f"{name}/shop-web/platform-config.yaml"] = f"config: {config}\n"
+    if commit is not None:
+        files[PROMOTED_COMMIT_FILE] = commit
+    if environment:
+        files[SOURCES_FILE] = sources(environment, registrations or {}, base_repos or {})
+    return {f"{folder}/{path}" if folder else path: text for path, text in files.items()}
+
+
+def sources(
+    environment: str,
+    registrations: Mapping[str, SourceRevision],
+    base_repos: Mapping[str, SourceRevision],
+) -> bytes:
+    own = SourceRevision(repository="", branch=environment, path=".", commit=None, tree=None)
+    return sources_file(
+        SourcesFile(
+            version="0",
+            environment=environment,
+            options={},
+            environment_branch=own,
+            base_repos=base_repos,
+            registrations=registrations,
+            targets={},
+        )
+    )
+
+
+def merge(
+    acme: Organisation,
+    commit: str | None,
+    branch: str = "dev",
+    repository: str = GITOPS,
+    **more: Any,
+) -> str:
+    """A promotion (or, without a commit, a configuration change) is merged; the GitOps commit."""
+    return acme.commit(tree(commit, **more), branch, repository)
+
+
+def main_commit(acme: Organisation, text: str = "a change") -> str:
+    return acme.commit({"notes.txt": text})
+
+
+def check(
+    acme: Organisation, gitops_commit: str, promoted: str | None = None, **inputs: Any
+) -> Outcome:
+    """Run check-promote for dev; times are short unless they are given."""
+    given = {
+        "environment": "dev",
+        "gitops_commit": gitops_commit,
+        **({"promoted_commit": promoted} if promoted else {}),
+        "timeout": "10m",
+        "grace_period": "1m",
+        **inputs,
+    }
+    return acme.run(check_promote, CheckPromoteInputs, **given)
+
+
+def document(outcome: Outcome) -> CheckPromoteDocument:
+    assert isinstance(outcome.document, CheckPromoteDocument)
+    return outcome.document
+
+
+def verdict(outcome: Outcome) -> str:
+    return document(outcome).verdict
