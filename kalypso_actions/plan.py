@@ -59,9 +59,10 @@ class Plan:
     `trees` are the changes to each base tree of the snapshot, in their order (to an empty one where
     there is none), `kept` what stays in each as it is. With `problems`, nothing may be proposed;
     `faults` are those that are neither a failing assignment nor an unusable registration: with
-    them, what was planned says nothing of what there should be. `removals` are mass removals, which
-    are among the warnings. `degraded` says that the tree is not wholly that of the sources' heads:
-    something could not be read, or fails and is kept as it was.
+    them, what was planned says nothing of what there should be. `removals` say of each base tree
+    that it would lose too much at once (None: it would not), which is among the warnings.
+    `degraded` says that the tree is not wholly that of the sources' heads: something could not be
+    read, or fails and is kept as it was.
     """
 
     environment: str
@@ -76,7 +77,7 @@ class Plan:
     problems: tuple[Problem, ...]
     faults: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
-    removals: tuple[Problem, ...]
+    removals: tuple[Problem | None, ...]
 
     @property
     def changes(self) -> TreeChanges:
@@ -120,7 +121,7 @@ def make_plan(
     for changes in trees:
         findings.problems += changes.problems
         findings.warnings += changes.warnings
-    findings.warnings += removals
+    findings.warnings += filter(None, removals)
     problems = _block(snapshot, failed, options, findings)
     return Plan(
         environment=snapshot.environment,
@@ -272,11 +273,10 @@ def _sources(
 
 def _mass_removals(
     bases: Sequence[BaseTree], trees: Sequence[TreeChanges], options: PlanOptions
-) -> Iterator[Problem]:
+) -> Iterator[Problem | None]:
     for base, changes in zip(bases, trees, strict=False):
         removal = gitops.mass_removal(changes, options.max_removal_percent)
-        if removal:
-            yield Problem(removal, Location(base.repository, base.path))
+        yield Problem(removal, Location(base.repository, base.path)) if removal else None
 
 
 def _revisions(snapshot: Snapshot) -> Iterator[tuple[str, Revision]]:

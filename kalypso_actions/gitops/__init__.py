@@ -7,14 +7,17 @@ own_files.py      which files of a tree are ours
 changes.py        the proposal held against the existing tree
 digest.py         the mark by which a proposal is known again
 history.py        what stands in a branch, held against an earlier proposal
+branches.py       what our branches are called
 decision.py       what becomes of a proposal: a pull request, another state of one, or none
 """
 
+from kalypso_actions.gitops.branches import own_branches
 from kalypso_actions.gitops.changes import compute_changes, mass_removal
 from kalypso_actions.gitops.decision import Decision, Earlier, Proposed, decide
 from kalypso_actions.gitops.digest import digest, digest_of, with_trailer
 from kalypso_actions.gitops.history import fits, kept_files, only_tracks, stands, tracked_commit
 from kalypso_actions.gitops.keeping import Keeper
+from kalypso_actions.gitops.own_files import changes_own
 from kalypso_actions.gitops.proposal import Kept, Proposal, gitops_folder, tree_files
 from kalypso_actions.gitops.provenance import (
     PreviousSources,
@@ -34,6 +37,7 @@ __all__ = [
     "Proposal",
     "Proposed",
     "SourcesFile",
+    "changes_own",
     "compute_changes",
     "decide",
     "digest",
@@ -44,6 +48,7 @@ __all__ = [
     "kept_files",
     "mass_removal",
     "only_tracks",
+    "own_branches",
     "previous_sources",
     "read_sources",
     "sources_file",

@@ -53,7 +53,7 @@ class Decision:
     create    a new pull request
     update    our open pull request gets the new tree
     leave     our open pull request says exactly this
-    stop      people have rejected exactly this
+    stop      people have rejected exactly this; one that is open says something else: it is closed
     """
 
     action: Action
@@ -74,13 +74,15 @@ def decide(
             return Decision("withdraw", "the branch has all of this already")
         return Decision("none", "the branch has all of this already")
     rejected = latest is not None and _rejected(proposed, latest)
-    if rejected and latest and not force and _same(proposed, latest):
+    may_merge = not rejected
+    is_open = open_one is not None and _same(proposed, open_one)
+    # What is open in spite of a rejection, somebody has opened or forced again.
+    if rejected and latest and _same(proposed, latest) and not (force or is_open):
         what = "closed without merging" if latest.state == "closed" else "undone after its merge"
         return Decision("stop", f"#{latest.number} with the same content was {what}", False)
-    may_merge = not rejected
     if open_one is None:
         return Decision("create", may_merge=may_merge)
-    if _same(proposed, open_one) and open_one.fits:
+    if is_open and open_one.fits:
         return Decision("leave", "nothing has changed since", may_merge)
     return Decision("update", may_merge=may_merge)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from kalypso_actions.model.documents import FileEntry
@@ -18,7 +18,7 @@ from kalypso_actions.model.object_ids import blob_id
 README_ID: Final = blob_id(README_TEXT)
 
 
-def in_folder(paths: Collection[str], folder: str) -> Iterator[tuple[str, list[str]]]:
+def in_folder(paths: Iterable[str], folder: str) -> Iterator[tuple[str, list[str]]]:
     """Every path below `folder` ("" for the root), and its segments from there."""
     prefix = f"{folder}/" if folder else ""
     for path in paths:
@@ -49,6 +49,17 @@ def is_own(segments: list[str], cluster_types: Collection[str]) -> bool:
     if segments[0] not in cluster_types:
         return False
     return segments[1:] == [README_FILE] or (len(segments) == 3 and segments[2] in TARGET_FILES)
+
+
+def changes_own(
+    paths: Iterable[str],
+    entries: Mapping[str, FileEntry],
+    folder: str,
+    cluster_types: Iterable[str],
+) -> bool:
+    """Whether any of these paths is, or would be, a file of ours in the tree of `entries`."""
+    folders = cluster_type_folders(entries, folder, frozenset(cluster_types))
+    return any(is_own(segments, folders) for _, segments in in_folder(paths, folder))
 
 
 def own_content(

@@ -54,6 +54,11 @@ REVERTED = earlier("merged", tracking_before=M0, stands=False)
         # An open one beside a rejected one: people may merge it, we do not.
         (proposed("other"), earlier("open", "other"), earlier("closed"), "leave", False),
         (proposed("other"), earlier("open", "old"), earlier("closed"), "update", False),
+        # It was rejected, and opened again, perhaps by force: it stays, and people merge it.
+        (proposed(), earlier("open"), earlier("closed"), "leave", False),
+        (proposed(), earlier("open", fits=False), earlier("closed"), "update", False),
+        # What is open is not what is wanted, and what is wanted was rejected.
+        (proposed(), earlier("open", "old"), earlier("closed"), "stop", False),
     ],
 )
 def test_what_becomes_of_it(

@@ -1,0 +1,99 @@
+"""The issues about an environment's failures: opened, kept up to date, closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from kalypso_actions.clients.github import GitHubError, issues, labels
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.publishing import KALYPSO, LABELS
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.github import Issue
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.plan import Plan
+from kalypso_actions.report import failure_issues, markdown
+from kalypso_actions.report.failure_issues import FailureIssue
+
+DISABLED: Final = 410
+"""GitHub's answer where the repository has no issues."""
+
+
+def keep_issues(
+    repository: str, plan: Plan, snapshot: Snapshot, session: ChainSession
+) -> tuple[Problem, ...]:
+    """One issue for each assignment that fails and each registration that cannot be used.
+
+    Those whose failure is gone are closed; of what this run does not know, they stay. A repository
+    without issues is a warning, where there would be any. Raises GitHubError.
+    """
+    wanted = {issue.title: issue for issue in _wanted(plan, snapshot, session)}
+    try:
+        known = (
+            issues.candidates(session.github, repository, KALYPSO)
+            if wanted
+            else issues.find_all(session.github, repository)
+        )
+    except GitHubError as error:
+        if error.status != DISABLED:
+            raise
+        return error.problems if wanted else ()
+    if wanted:
+        color, description = LABELS[KALYPSO]
+        labels.ensure(session.github, repository, KALYPSO, color=color, description=description)
+    for issue in wanted.values():
+        written, outcome = issues.ensure(
+            session.github,
+            repository,
+            title=issue.title,
+            body=failure_issues.as_written(issue, known),
+            label=KALYPSO,
+            among=known,
+        )
+        session.around.say(f"{repository}: issue #{written.number} {outcome}: {issue.title}")
+    for settled in failure_issues.settled(known, plan.environment, wanted, _is_unknown(plan)):
+        _close(repository, settled, plan, session)
+    return ()
+
+
+def _wanted(plan: Plan, snapshot: Snapshot, session: ChainSession) -> list[FailureIssue]:
+    run_url = session.around.context.run_url
+    failing = [
+        failure_issues.assignment_issue(
+            item.assignment.target.name,
+            item.assignment.cluster_type.name,
+            plan.environment,
+            Problem(item.failure.message, item.failure.where, item.failure.advice),
+            run_url,
+        )
+        for item in plan.assignments
+        if item.failure
+    ]
+    unusable = [
+        failure_issues.registration_issue(
+            reading.registration.name, plan.environment, reading.problems, run_url
+        )
+        for reading in snapshot.registrations
+        if reading.problems
+    ]
+    return failing + unusable
+
+
+def _is_unknown(plan: Plan) -> Callable[[str, str], bool]:
+    def is_unknown(cluster_type: str, target: str) -> bool:
+        return any(kept.keeps(cluster_type, target) for kept in plan.kept)
+
+    return is_unknown
+
+
+def _close(repository: str, issue: Issue, plan: Plan, session: ChainSession) -> None:
+    url = session.around.context.run_url
+    run = f" {markdown.link('This run', url)} has found it so." if url else ""
+    issues.close(
+        session.github,
+        repository,
+        issue.number,
+        mark=markdown.marker("settled", plan.environment),
+        comment=f"This does not fail any more, or does not exist any more.{run}",
+    )
+    session.around.say(f"{repository}: issue #{issue.number} closed: {issue.title}")

@@ -1,0 +1,167 @@
+"""What becomes of one GitOps branch: first everything is read, then the pull request is written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from kalypso_actions import gitops
+from kalypso_actions.clients.github import pull_requests
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.model.github import PullRequest
+from kalypso_actions.model.tree import TreeChanges
+from kalypso_actions.plan import Plan
+from kalypso_actions.report import pull_request
+from kalypso_actions.snapshot.gitops_state import EarlierProposals, GitOpsState, Standing
+
+WITHDRAWN: Final = "withdrawn"
+"""The label of pull requests that we have closed ourselves: nobody has rejected them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """One GitOps branch, what it is to have, and what is done about it.
+
+    `pull` is our open pull request, `strays` are others of ours that propose to another place now,
+    `others` the numbers of people's that change files of ours. `is_described`: the body of `pull`
+    is that of the commit on our branch.
+    """
+
+    state: GitOpsState
+    changes: TreeChanges
+    proposed: gitops.Proposed
+    promoted: bool
+    decision: gitops.Decision
+    standing: Standing | None
+    pull: PullRequest | None
+    is_described: bool
+    strays: tuple[PullRequest, ...]
+    others: tuple[int, ...]
+
+    @property
+    def is_proposed(self) -> bool:
+        """Whether there is a pull request for it afterwards."""
+        return self.decision.action in {"create", "update", "leave"}
+
+    @property
+    def writes(self) -> bool:
+        """Whether a pull request gets another content or another text."""
+        return self.is_proposed and not (self.decision.action == "leave" and self.is_described)
+
+    def warnings(self) -> Iterator[Problem]:
+        """What people should know of it."""
+        where = Location(self.state.repository)
+        if self.decision.action == "stop":
+            advice = "run schedule with force to propose it again, or promote another commit"
+            yield Problem(f"nothing is proposed: {self.decision.reason}", where, advice)
+        if self.others:
+            numbers = ", ".join(f"#{number}" for number in self.others)
+            message = f"other open pull requests change the same files: {numbers}"
+            yield Problem(message, where, "merge one of them, and close the others")
+        if self.decision.action == "update" and self.standing and not self.standing.digest:
+            message = f"the commit {self.state.own_head} on {self.state.own_branch} is not ours"
+            yield Problem(f"{message}; ours replaces it", where, "change the control plane instead")
+
+
+def prepare(
+    state: GitOpsState,
+    changes: TreeChanges,
+    plan: Plan,
+    siblings: Collection[str],
+    inputs: ScheduleInputs,
+    session: ChainSession,
+) -> Proposition:
+    """Read what became of earlier proposals, and decide.
+
+    `siblings` are our branches for the environment's other GitOpsRepos. Raises KalypsoError.
+    """
+    github = session.github
+    proposed, promoted = _proposed(state, changes, plan)
+    pulls = pull_requests.find(github, state.repository, head=state.own_branch)
+    pull = next((one for one in pulls if one.base_branch == state.branch), None)
+    standing = latest = None
+    if proposed.has_changes:
+        earlier = EarlierProposals(state, changes, plan.cluster_types, github, session.repositories)
+        standing = earlier.standing()
+        closed = pull_requests.newest_closed(
+            github,
+            state.repository,
+            head=state.own_branch,
+            base=state.branch,
+            without=WITHDRAWN,
+        )
+        latest = earlier.closed(closed) if closed else None
+    decision = gitops.decide(proposed, _open(pull, standing), latest, force=inputs.force)
+    proposition = Proposition(
+        state=state,
+        changes=changes,
+        proposed=proposed,
+        promoted=promoted,
+        decision=decision,
+        standing=standing,
+        pull=pull,
+        is_described=pull is not None
+        and pull_request.describes(pull.body, plan.environment, state.own_head or ""),
+        strays=tuple(one for one in pulls if one is not pull),
+        others=(),
+    )
+    if not proposition.writes:
+        return proposition
+    return _beside(proposition, plan, siblings, inputs, session)
+
+
+def _proposed(state: GitOpsState, changes: TreeChanges, plan: Plan) -> tuple[gitops.Proposed, bool]:
+    """What is proposed, and whether it is a promotion."""
+    base = state.tree
+    base_tracking = gitops.tracked_commit(base.promoted_commit)
+    promoted_file = (plan.promoted_commit or "").encode()
+    # A branch that was cut from another environment's says nothing of this one.
+    is_new = gitops.is_of_another(base.sources, plan.environment)
+    proposed = gitops.Proposed(
+        digest=gitops.digest(changes.files, base.path, gitops.kept_files(changes, base)),
+        has_changes=bool(changes.added or changes.modified or changes.deleted) or is_new,
+        tracking=plan.promoted_commit or base_tracking,
+        base_tracking=base_tracking,
+    )
+    differs = is_new or base.promoted_commit != promoted_file
+    return proposed, plan.promoted_commit is not None and differs
+
+
+def _open(pull: PullRequest | None, standing: Standing | None) -> gitops.Earlier | None:
+    if pull is None:
+        return None
+    if standing is None:
+        return gitops.Earlier(pull.number, "open", None, None, fits=False)
+    return gitops.Earlier(
+        pull.number, "open", standing.digest, standing.tracking, fits=standing.fits
+    )
+
+
+def _beside(
+    proposition: Proposition,
+    plan: Plan,
+    siblings: Collection[str],
+    inputs: ScheduleInputs,
+    session: ChainSession,
+) -> Proposition:
+    """With the other open pull requests into the branch that concern it."""
+    state = proposition.state
+    strays, others = [], []
+    for one in pull_requests.into(session.github, state.repository, state.branch):
+        in_repository = one.head_repository.lower() == state.repository.lower()
+        if in_repository and one.head_branch in {state.own_branch, *siblings}:
+            continue
+        # Where an object gets company in its repository, or loses it, our branch has a new name.
+        begins = f"{inputs.branch_prefix}{plan.environment}"
+        ours = one.head_branch.startswith(begins)
+        if in_repository and ours and pull_request.is_ours(one.body, plan.environment):
+            strays.append(one)
+            continue
+        paths = pull_requests.changed_paths(session.github, state.repository, one.number)
+        tree = state.tree
+        if gitops.changes_own(paths, tree.entries, tree.path, plan.cluster_types):
+            others.append(one.number)
+    return replace(proposition, strays=(*proposition.strays, *strays), others=tuple(others))

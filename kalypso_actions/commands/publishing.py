@@ -1,0 +1,180 @@
+"""The writing side of a proposition: branch, pull request, labels, merge; each knows what is done.
+
+A run that was killed, or that others were faster than, leaves nothing that the next one does not
+put right: what is there as wanted is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from kalypso_actions import gitops
+from kalypso_actions.clients.git import Signature
+from kalypso_actions.clients.github import labels, merging, pull_requests
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.proposing import WITHDRAWN, Proposition
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.model.github import PullRequest
+from kalypso_actions.model.layout import SOURCES_FILE
+from kalypso_actions.report import markdown, pull_request
+from kalypso_actions.report.chain_documents import PullRequestEntry
+from kalypso_actions.report.pull_request import PullRequestText
+
+AUTHOR: Final = Signature("Kalypso Scheduler", "kalypso.scheduler@email.com")
+MESSAGE: Final = "Kalypso Scheduler commit"
+"""Author and message are upstream's."""
+
+KALYPSO: Final = "kalypso"
+PROMOTED: Final = "promoted"
+LABELS: Final = {
+    KALYPSO: ("5319e7", "Written by Kalypso"),
+    PROMOTED: ("0e8a16", "Brings another commit of the control plane's main"),
+    WITHDRAWN: ("c5c5c5", "Closed by Kalypso itself: nobody has rejected it"),
+}
+"""Name -> colour and description, for repositories that do not have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What was done with a pull request; `merge_commit` is "" unless this run has merged it."""
+
+    proposition: Proposition
+    entry: PullRequestEntry
+    pull: PullRequest
+    merge_commit: str = ""
+    warnings: tuple[Problem, ...] = ()
+
+
+def push(proposition: Proposition, session: ChainSession) -> str:
+    """Our branch at a commit of what is proposed, on top of the branch it is proposed to.
+
+    The commit that is there is taken where it is just this: another run, or this one before it was
+    killed, has pushed it. Returns the commit. Raises RacedError where another run is faster.
+    """
+    state, standing, proposed = proposition.state, proposition.standing, proposition.proposed
+    head = state.own_head
+    if proposition.decision.action == "leave" and head:
+        return head
+    same = standing and (standing.digest, standing.tracking) == (proposed.digest, proposed.tracking)
+    if head and standing and same and standing.fits and standing.parent == state.commit:
+        return head
+    commit = session.remotes.commit(
+        state.url,
+        parent=state.commit,
+        changes=_files(proposition),
+        message=gitops.with_trailer(MESSAGE, proposed.digest),
+        author=AUTHOR,
+        date=session.around.now(),
+    )
+    session.remotes.push(state.url, commit, branch=state.own_branch, expected=head)
+    session.around.say(f"{state.repository}: {state.own_branch} is at {commit[:7]}")
+    return commit
+
+
+def _files(proposition: Proposition) -> Mapping[str, bytes | None]:
+    changes, folder = proposition.changes, proposition.state.tree.path
+    sources = f"{folder}/{SOURCES_FILE}" if folder else SOURCES_FILE
+    written = {path: changes.files[path] for path in (*changes.added, *changes.modified, sources)}
+    return {**written, **dict.fromkeys(changes.deleted)}
+
+
+def publish(
+    proposition: Proposition, text: PullRequestText, inputs: ScheduleInputs, session: ChainSession
+) -> Published:
+    """The pull request of our branch, whose head is `text.commit`, with its text and labels."""
+    state, pull = proposition.state, proposition.pull
+    wanted = [KALYPSO, *([PROMOTED] if proposition.promoted else []), *inputs.labels]
+    outcome = "unchanged"
+    if pull is None or proposition.writes or labels.missing(wanted, pull.labels):
+        _make_labels(state.repository, wanted, session)
+        pull, outcome = pull_requests.ensure(
+            session.github,
+            state.repository,
+            head=state.own_branch,
+            base=state.branch,
+            title=pull_request.title(state.branch, state.own_branch),
+            body=pull_request.body(text) if proposition.writes or pull is None else pull.body,
+            labels=wanted,
+        )
+    # What is open is not withdrawn, though it was, before somebody has opened it again.
+    for name in {PROMOTED, WITHDRAWN}.difference(wanted):
+        if not labels.missing([name], pull.labels):
+            labels.remove(session.github, state.repository, pull.number, name)
+            outcome = "updated"
+    pushed = proposition.decision.action == "update" or outcome == "updated"
+    action = "created" if outcome == "created" else "updated" if pushed else "unchanged"
+    entry = PullRequestEntry(
+        repository=state.repository, number=pull.number, url=pull.url, action=action
+    )
+    session.around.say(f"{state.repository}: pull request #{pull.number} {action}: {pull.url}")
+    return Published(proposition, entry, pull)
+
+
+def withdraw(
+    proposition: Proposition, environment: str, session: ChainSession
+) -> Iterator[PullRequestEntry]:
+    """Close what we have open and do not propose any more, with a comment that says why."""
+    state, decision = proposition.state, proposition.decision
+    to = markdown.code(state.branch)
+    closing = [
+        (stray, f"Kalypso proposes to {to} from {markdown.code(state.own_branch)} now.")
+        for stray in proposition.strays
+    ]
+    if proposition.pull and decision.action in {"withdraw", "stop"}:
+        reason = (
+            f"{to} has everything that the environment is to have: there "
+            "is nothing to propose any more."
+            if decision.action == "withdraw"
+            else "This is not what the environment is to have any more, and what it is to have was "
+            f"rejected: {decision.reason}."
+        )
+        closing.append((proposition.pull, reason))
+    if closing:
+        _make_labels(state.repository, [WITHDRAWN], session)
+    for pull, reason in closing:
+        pull_requests.close(
+            session.github,
+            state.repository,
+            pull.number,
+            mark=markdown.marker("withdrawn", environment),
+            comment=reason,
+            labels=[WITHDRAWN],
+        )
+        session.around.say(f"{state.repository}: pull request #{pull.number} withdrawn")
+        yield PullRequestEntry(
+            repository=state.repository, number=pull.number, url=pull.url, action="withdrawn"
+        )
+
+
+def merge(
+    published: Published, commit: str, inputs: ScheduleInputs, session: ChainSession
+) -> Published:
+    """Merge the pull request if that is wanted, exactly at `commit`; refused, it stays open."""
+    proposition = published.proposition
+    state = proposition.state
+    tracks = gitops.only_tracks(proposition.changes, state.tree.path)
+    if inputs.auto_merge == "none" or (inputs.auto_merge == "tracking-only" and not tracks):
+        return published
+    where = Location(state.repository)
+    number = published.pull.number
+    if not proposition.decision.may_merge:
+        message = f"#{number} is not merged automatically: people have rejected the one before it"
+        advice = "merge it yourself if it is wanted"
+        return replace(published, warnings=(Problem(message, where, advice),))
+    merged = merging.merge(session.github, state.repository, number, head=commit)
+    if isinstance(merged, merging.Refused):
+        message = f"#{number} is not merged automatically: {merged.reason}"
+        advice = "merge it when it is ready, or run schedule again then"
+        return replace(published, warnings=(Problem(message, where, advice),))
+    session.around.say(f"{state.repository}: pull request #{number} merged")
+    entry = published.entry.model_copy(update={"action": "merged"})
+    return replace(published, entry=entry, merge_commit=merged.commit)
+
+
+def _make_labels(repository: str, names: list[str], session: ChainSession) -> None:
+    for name in names:
+        color, description = LABELS.get(name, ("ededed", ""))
+        labels.ensure(session.github, repository, name, color=color, description=description)

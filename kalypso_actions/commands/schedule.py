@@ -1,0 +1,172 @@
+"""`kalypso schedule`: what an environment is to have is proposed to its GitOps repositories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from kalypso_actions.clients.git import RacedError
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.environment_snapshot import (
+    EnvironmentSnapshot,
+    MovedError,
+    check_own_branches,
+    check_unmoved,
+    read_everything,
+)
+from kalypso_actions.commands.keeping_issues import keep_issues
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.proposing import Proposition, prepare
+from kalypso_actions.commands.publishing import merge, publish, push, withdraw
+from kalypso_actions.commands.schedule_results import Results, commit_link, told
+from kalypso_actions.commands.starting_check import start_after_merge, start_lost
+from kalypso_actions.errors import Problem
+from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.plan import Plan, PlanOptions, make_plan
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.pull_request import PullRequestText
+from kalypso_actions.scheduling import find_scheduler
+
+ATTEMPTS: Final = 10
+"""Whoever loses a race reads everything again: who was faster may have known less."""
+
+
+def schedule(inputs: ScheduleInputs, session: ChainSession) -> Outcome:
+    """Render an environment and propose its tree: one pull request for each GitOpsRepo.
+
+    Run again, or by several jobs at once, it comes to the same: what is proposed already is left
+    alone. Nothing is written before everything has been read. Raises KalypsoError where the control
+    plane or a GitOps branch cannot be read, or others change them all the time.
+    """
+    attempts = ATTEMPTS
+    while True:
+        attempts -= 1
+        try:
+            return _attempt(inputs, session)
+        except (RacedError, MovedError) as error:
+            if not attempts:
+                raise
+            session.around.say(f"{error.problem.message}; everything is read again")
+            session.around.sleep(1)
+            session.remotes.look_again()
+
+
+def _attempt(inputs: ScheduleInputs, session: ChainSession) -> Outcome:
+    read = read_everything(inputs, session)
+    plan = make_plan(read.sources, _options(inputs), find_scheduler(), session.around.progress)
+    results = Results(list(plan.warnings), list(plan.problems))
+    propositions: Sequence[Proposition] = ()
+    if not plan.faults:
+        # What a failing assignment should have is not known: nothing is proposed, where it blocks.
+        if not plan.problems:
+            propositions = list(_prepared(read, plan, inputs, session))
+        _guard(plan, propositions, inputs, results)
+        if not results.removed:
+            check_unmoved(read, session)
+            _propose(propositions, read, plan, inputs, session, results)
+            with results.not_losing():
+                repository = read.states[0].repository
+                results.warnings += keep_issues(repository, plan, read.sources, session)
+    branches = [f"{state.repository}@{state.branch}" for state in read.states]
+    return told(results, plan, branches, propositions, session)
+
+
+def _options(inputs: ScheduleInputs) -> PlanOptions:
+    return PlanOptions(
+        namespace_scheme=inputs.namespace_scheme,
+        config_file=inputs.config_file,
+        on_failure=inputs.on_failure,
+        on_source_failure=inputs.on_source_failure,
+        max_removal_percent=inputs.max_removal_percent,
+    )
+
+
+def _prepared(
+    read: EnvironmentSnapshot, plan: Plan, inputs: ScheduleInputs, session: ChainSession
+) -> Iterator[Proposition]:
+    for state, changes in zip(read.states, plan.trees, strict=True):
+        siblings = {
+            other.own_branch
+            for other in read.states
+            if other.repository.lower() == state.repository.lower()
+        }
+        yield prepare(state, changes, plan, siblings, inputs, session)
+
+
+def _guard(
+    plan: Plan, propositions: Sequence[Proposition], inputs: ScheduleInputs, results: Results
+) -> None:
+    """Let a mass removal end the run, unless it is allowed.
+
+    One that is proposed already was allowed then: where nothing is written, nothing is asked.
+    """
+    removed: dict[str, None] = {}
+    for index, removal in enumerate(plan.removals):
+        writes = not propositions or propositions[index].writes
+        if removal and writes and not inputs.allow_removals:
+            advice = "if that is wanted, run schedule with allow-removals"
+            results.warnings.remove(removal)
+            results.problems.append(Problem(removal.message, removal.where, advice))
+            removed |= dict.fromkeys(plan.trees[index].removed_folders)
+    results.removed = tuple(removed)
+
+
+def _propose(
+    propositions: Sequence[Proposition],
+    read: EnvironmentSnapshot,
+    plan: Plan,
+    inputs: ScheduleInputs,
+    session: ChainSession,
+    results: Results,
+) -> None:
+    """Write every proposition. Our branches come first: only there others can be faster."""
+    proposed = [one for one in propositions if one.is_proposed]
+    commits = [push(one, session) for one in proposed]
+    published = [
+        publish(one, _text(one, commit, read, plan, inputs, session), inputs, session)
+        for one, commit in zip(proposed, commits, strict=True)
+    ]
+    withdrawn = [
+        entry for one in propositions for entry in withdraw(one, plan.environment, session)
+    ]
+    if withdrawn or any(one.entry.action != "unchanged" for one in published):
+        heads = {one.state.name: commit for one, commit in zip(proposed, commits, strict=True)}
+        check_own_branches(heads, read, session)
+    for one, commit in zip(published, commits, strict=True):
+        merged = merge(one, commit, inputs, session)
+        results.entries.append(merged.entry)
+        results.warnings += merged.warnings
+        if merged.merge_commit:
+            with results.not_losing():
+                results.started.append(start_after_merge(merged, read.sources, inputs, session))
+    results.entries += withdrawn
+    for proposition in propositions:
+        results.warnings += proposition.warnings()
+    with results.not_losing():
+        results.started += start_lost(propositions, read.sources, inputs, session)
+
+
+def _text(
+    proposition: Proposition,
+    commit: str,
+    read: EnvironmentSnapshot,
+    plan: Plan,
+    inputs: ScheduleInputs,
+    session: ChainSession,
+) -> PullRequestText:
+    index = read.states.index(proposition.state)
+    allowed = plan.removals[index] and inputs.allow_removals
+    return PullRequestText(
+        environment=plan.environment,
+        commit=commit,
+        assignments=len(plan.assignments),
+        changes=proposition.changes,
+        folder=proposition.state.tree.path,
+        main=commit_link(plan.promoted_commit, session),
+        before=commit_link(proposition.proposed.base_tracking, session),
+        promoted=proposition.promoted,
+        allowed_by=(session.around.context.actor or "Somebody") if allowed else "",
+        registrations=read.sources.registrations,
+        others=proposition.others,
+        warnings=ProblemEntry.all_of(plan.warnings),
+    )

@@ -1,0 +1,214 @@
+"""A pull request of ours: what it changes, and what whoever merges it must know."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from kalypso_actions.model.layout import TRACKING_FOLDER
+from kalypso_actions.model.tree import RegistrationReading, TreeChanges
+from kalypso_actions.report import markdown
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.printable import printable
+
+SENTENCE: Final = "This PR updates the manifests in GitOps Repo"
+"""Upstream's whole body."""
+
+MOST_LINES: Final = 200
+"""Of one table or list; the files themselves say everything."""
+
+CHANGES: Final = ("added", "changed", "deleted")
+
+
+@dataclass(frozen=True, slots=True)
+class CommitLink:
+    """A commit of main, and its page ("" where it has none)."""
+
+    commit: str
+    url: str
+
+    def __str__(self) -> str:
+        """Its short id, linked, as Markdown."""
+        if not self.url:
+            return markdown.code(self.commit[:7])
+        return markdown.link(self.commit[:7], self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestText:
+    """What a pull request says; `commit` is the one that it proposes.
+
+    `main` is what the tree is made of (None: the environment names no commit), `before` what the
+    branch names now. `allowed_by` let a mass removal pass ("" without one). `others` are the
+    numbers of other open pull requests that change files of ours.
+    """
+
+    environment: str
+    commit: str
+    assignments: int
+    changes: TreeChanges
+    folder: str
+    main: CommitLink | None
+    before: CommitLink | None
+    promoted: bool
+    allowed_by: str = ""
+    registrations: Sequence[RegistrationReading] = ()
+    others: Sequence[int] = ()
+    warnings: Sequence[ProblemEntry] = ()
+
+
+def title(base: str, branch: str) -> str:
+    """Upstream's title."""
+    return f"Update manifests in {base} from {branch}"
+
+
+def mark(environment: str, commit: str) -> str:
+    """The first line of the body, which says what commit the rest describes."""
+    return markdown.marker("pull-request", environment, commit=commit)
+
+
+def describes(body: str, environment: str, commit: str) -> bool:
+    """Whether a body is what we have written for this commit, to its end or cut."""
+    return body.partition("\n")[0].strip() == mark(environment, commit)
+
+
+def is_ours(body: str, environment: str) -> bool:
+    """Whether we have written a body, for this environment."""
+    first = body.partition("\n")[0].strip()
+    commit = first.removesuffix(" -->").rpartition("commit=")[2]
+    return first == mark(environment, commit)
+
+
+def body(text: PullRequestText) -> str:
+    """The whole text; what counts comes first, in case that it is cut."""
+    groups = _groups(text.changes, text.folder)
+    parts = [
+        f"{mark(text.environment, text.commit)}\n{SENTENCE}",
+        _headline(text),
+        _promotion(text),
+        _overview(groups),
+        *_attention(text),
+        *(_details(name, group) for name, group in groups.items() if name),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+@dataclass(slots=True)
+class _Group:
+    """The changed files of one cluster type, by target; "" holds its README.md and loose files."""
+
+    targets: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def _groups(changes: TreeChanges, folder: str) -> Mapping[str, _Group]:
+    """By cluster type; what tracks the promotion is none."""
+    prefix = f"{folder}/" if folder else ""
+    groups: dict[str, _Group] = {}
+    for change, paths in zip(
+        CHANGES, (changes.added, changes.modified, changes.deleted), strict=True
+    ):
+        for path in paths:
+            place = path.removeprefix(prefix)
+            if place.startswith(f"{TRACKING_FOLDER}/"):
+                continue
+            cluster_type, _, rest = place.partition("/")
+            target, slash, name = rest.partition("/")
+            group = groups.setdefault(cluster_type, _Group())
+            files = group.targets.setdefault(target if slash else "", {})
+            files.setdefault(change, []).append(name if slash else rest)
+            group.counts[change] += 1
+    return dict(sorted(groups.items()))
+
+
+def _headline(text: PullRequestText) -> str:
+    changes = text.changes
+    counts = (len(changes.added), len(changes.modified), len(changes.deleted))
+    words = ", ".join(f"{count} {what}" for count, what in zip(counts, CHANGES, strict=True))
+    return (
+        f"Environment {markdown.code(text.environment)}, {text.assignments} assignments. "
+        f"Files: **{words}**."
+    )
+
+
+def _promotion(text: PullRequestText) -> str:
+    if text.main is None:
+        return "The environment names no commit of main: none is promoted."
+    if not text.promoted:
+        return f"It does not promote anything: main stays at {text.main}."
+    if text.before is None or text.before.commit == text.main.commit:
+        return f"It **promotes** {text.main} of main."
+    return f"It **promotes** {text.main} of main; until now it was {text.before}."
+
+
+def _overview(groups: Mapping[str, _Group]) -> str:
+    if not groups:
+        return "No manifest changes."
+    rows = [
+        [
+            markdown.code(name),
+            str(len([target for target in group.targets if target])),
+            *(str(group.counts[change]) for change in CHANGES),
+        ]
+        for name, group in groups.items()
+    ]
+    head = ("Cluster type", "Targets", *(f"Files {change}" for change in CHANGES))
+    return markdown.table(head, rows)
+
+
+def _attention(text: PullRequestText) -> Iterator[str]:
+    """What a reviewer might not expect."""
+    changes = text.changes
+    if text.allowed_by:
+        yield (
+            f"**{len(changes.removed_folders)} of {changes.existing_folders} assignments go.** "
+            f"{markdown.text(text.allowed_by)} has allowed it."
+        )
+    if text.others:
+        numbers = ", ".join(f"#{number}" for number in text.others)
+        yield f"**Other open pull requests change the same files:** {numbers}. Merge one of them."
+    if changes.foreign_deleted:
+        title = "These files are not ours, and go with the folders of their targets"
+        yield _section(title, map(markdown.code, changes.foreign_deleted))
+    unusable = [one for one in text.registrations if one.state != "head"]
+    if unusable:
+        yield _section("These registrations cannot be used as they are", map(_unusable, unusable))
+    if changes.kept_folders:
+        title = "These folders stay as they are: what belongs into them is not known"
+        yield _section(title, map(markdown.code, changes.kept_folders))
+    if text.warnings:
+        yield markdown.findings(text.warnings[:MOST_LINES], ())
+
+
+def _unusable(reading: RegistrationReading) -> str:
+    name = markdown.code(reading.registration.name)
+    if reading.state == "last-good" and reading.revision and reading.revision.commit:
+        commit = markdown.code(reading.revision.commit[:7])
+        return f"{name}: its last good commit {commit} is used"
+    return f"{name}: its targets are kept"
+
+
+def _section(title: str, lines: Iterable[str]) -> str:
+    return "\n".join([f"**{title}:**", "", *_listed(list(lines))])
+
+
+def _listed(lines: Sequence[str]) -> list[str]:
+    return [f"- {line}" for line in markdown.some(lines, MOST_LINES)]
+
+
+def _details(name: str, group: _Group) -> str:
+    rows = []
+    for target, files in sorted(group.targets.items()):
+        said = "; ".join(f"{change}: {_names(names)}" for change, names in files.items())
+        rows.append(f"{markdown.code(target) if target else 'the cluster type'} — {said}")
+    counts = ", ".join(f"{group.counts[one]} {one}" for one in CHANGES if group.counts[one])
+    # Between HTML tags, Markdown is not read: its escapes would be seen.
+    summary = f"<code>{html.escape(printable(name))}</code>: {counts}"
+    return markdown.details(summary, "\n".join(_listed(rows)))
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(map(markdown.code, markdown.some(names, 20)))

@@ -1,0 +1,123 @@
+"""What `kalypso schedule` tells people: its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kalypso_actions.report import markdown
+from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
+from kalypso_actions.report.pull_request import CommitLink
+
+MOST_LINES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleFacts:
+    """What the page tells besides the document.
+
+    `branches` are the GitOps branches, `removed` the folders that a mass removal would end;
+    `stopped` says that people have rejected what would be proposed. `started` are the pages of the
+    runs of check-promote.
+    """
+
+    main: CommitLink | None = None
+    branches: Sequence[str] = ()
+    removed: Sequence[str] = ()
+    stopped: bool = False
+    started: Sequence[str] = ()
+
+
+def schedule_page(document: ScheduleDocument, facts: ScheduleFacts) -> str:
+    """The page for the step's summary."""
+    changes = document.changes
+    rows = [
+        ("Environment", markdown.code(document.environment)),
+        ("Commit of main", str(facts.main) if facts.main else "none is named"),
+        ("Assignments", str(document.assignments)),
+        (
+            "Files",
+            f"{len(changes.added)} added, {len(changes.modified)} changed, "
+            f"{len(changes.deleted)} deleted, {len(changes.unchanged)} as they are",
+        ),
+        ("Proposed to", ", ".join(map(markdown.code, facts.branches))),
+    ]
+    if facts.started:
+        runs = ", ".join(markdown.link("check-promote", url) for url in facts.started)
+        rows.append(("Started", runs))
+    parts = [
+        f"## kalypso schedule: {markdown.text(headline(document, facts))}",
+        *_next(document, facts),
+        markdown.table(("", ""), [row for row in rows if row[1]]),
+        _pull_requests(document.pull_requests),
+        _removed(facts.removed),
+        markdown.findings(document.warnings, document.problems),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def headline(document: ScheduleDocument, facts: ScheduleFacts) -> str:
+    """What happened, in a line of plain text."""
+    name = document.environment
+    if facts.removed and document.problems:
+        return f"{name} would lose many assignments: nothing was written"
+    if document.problems and not document.pull_requests:
+        return f"{name} is not proposed"
+    done = [f"#{entry.number} {_done(entry)}" for entry in document.pull_requests]
+    if done:
+        return f"{name}: {', '.join(done)}"
+    if facts.stopped:
+        return f"what {name} is to have was rejected: nothing is proposed"
+    return f"{name} has everything: there is nothing to propose"
+
+
+def _done(entry: PullRequestEntry) -> str:
+    return "is open already" if entry.action == "unchanged" else f"was {entry.action}"
+
+
+def _next(document: ScheduleDocument, facts: ScheduleFacts) -> list[str]:
+    """What a person has to do."""
+    if facts.removed and document.problems:
+        return [
+            "If that is wanted, run schedule with `allow_removals` set. If not, look for what has "
+            "taken the cluster types, the targets or the policies away."
+        ]
+    waiting = [
+        markdown.link(f"{entry.repository}#{entry.number}", entry.url)
+        for entry in document.pull_requests
+        if entry.action in {"created", "updated", "unchanged"}
+    ]
+    steps = []
+    if waiting:
+        steps.append(f"**Next:** review and merge {', '.join(waiting)}.")
+    if facts.stopped:
+        steps.append(
+            "What people have closed or reverted is not proposed again. To do so all the same, run "
+            "schedule with `force` set, promote another commit, or change the environment."
+        )
+    if facts.started:
+        steps.append("check-promote waits for the clusters now.")
+    if document.problems:
+        steps.append("Solve the problems below; then run schedule again, or push the solution.")
+    return steps
+
+
+def _pull_requests(entries: Sequence[PullRequestEntry]) -> str:
+    if not entries:
+        return ""
+    rows = [
+        [
+            markdown.text(entry.repository),
+            markdown.link(f"#{entry.number}", entry.url),
+            entry.action,
+        ]
+        for entry in entries
+    ]
+    return markdown.table(("Repository", "Pull request", "What was done"), rows)
+
+
+def _removed(folders: Sequence[str]) -> str:
+    if not folders:
+        return ""
+    lines = [f"- {markdown.code(folder)}" for folder in folders]
+    return "\n".join(["**These assignments would go:**", "", *markdown.some(lines, MOST_LINES)])

@@ -1,0 +1,180 @@
+"""A GitOps branch as it stands, and what became of our earlier proposals for it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from kalypso_actions import gitops
+from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.clients.github import GitHub, GitHubError, commits
+from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.model.documents import RevisionFiles
+from kalypso_actions.model.github import Commit, PullRequest
+from kalypso_actions.model.kinds import GitOpsRepo
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from kalypso_actions.model.tree import BaseTree, TreeChanges
+from kalypso_actions.snapshot.base_tree import read_base_tree
+from kalypso_actions.snapshot.repositories import Repositories
+
+
+@dataclass(frozen=True, slots=True)
+class GitOpsState:
+    """The branch that a GitOpsRepo names, at a commit, and where our own branch stands.
+
+    `repository` is owner/name, `url` what git uses; `own_head` is None where our branch is absent.
+    """
+
+    name: str
+    repository: str
+    url: str
+    commit: str
+    tree: BaseTree
+    own_branch: str
+    own_head: str | None
+
+    @property
+    def branch(self) -> str:
+        """The branch that is proposed to."""
+        return self.tree.branch
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What our branch holds: see `gitops.Earlier`. `parent` is "" where a merge stands there."""
+
+    digest: str | None
+    tracking: str | None
+    fits: bool
+    parent: str
+
+
+def read_gitops_state(
+    gitops_repo: GitOpsRepo,
+    repository: str,
+    own_branch: str,
+    repositories: Repositories,
+    remotes: RemoteRepositories,
+) -> GitOpsState:
+    """The branch of a GitOpsRepo in `repository` (owner/name).
+
+    Raises KalypsoError where it cannot be read, and says how to make one that does not exist.
+    """
+    target = gitops_repo.target
+    folder = gitops.gitops_folder(target.path, gitops_repo.where)
+    try:
+        files = repositories.open(target.repo, branch=target.branch)
+    except KalypsoError as error:
+        raise _unreadable(gitops_repo, repository, remotes, error) from error
+    own_head = remotes.heads(target.repo, [own_branch]).get(own_branch)
+    return GitOpsState(
+        name=gitops_repo.name,
+        repository=repository,
+        url=target.repo,
+        commit=files.commit or "",
+        tree=read_base_tree(files, target.branch, folder),
+        own_branch=own_branch,
+        own_head=own_head,
+    )
+
+
+def _unreadable(
+    gitops_repo: GitOpsRepo, repository: str, remotes: RemoteRepositories, error: KalypsoError
+) -> KalypsoError:
+    """Upstream's operator needs the branch as well: nobody but people makes it."""
+    branch = gitops_repo.target.branch
+    try:
+        missing = not remotes.heads(gitops_repo.target.repo, [branch])
+    except KalypsoError:
+        missing = False  # then the first error says why
+    message, advice = error.problem.message, error.problem.advice
+    if missing:
+        message = f"{repository} has no branch {branch!r}"
+        name = shlex.quote(branch)
+        advice = (
+            "correct the branch, or create it, for example in a clone of that repository: git "
+            f"switch --orphan {name} && git commit --allow-empty -m Begin && git push origin {name}"
+        )
+    return KalypsoError.of(
+        [Problem(f"GitOpsRepo {gitops_repo.name!r}: {message}", gitops_repo.where, advice)]
+    )
+
+
+class EarlierProposals:
+    """What we proposed for a GitOps branch before, as its commits say."""
+
+    def __init__(
+        self,
+        state: GitOpsState,
+        changes: TreeChanges,
+        cluster_types: Collection[str],
+        github: GitHub,
+        repositories: Repositories,
+    ) -> None:
+        """`changes` are those that are proposed now."""
+        self._state = state
+        self._changes = changes
+        self._cluster_types = cluster_types
+        self._github = github
+        self._repositories = repositories
+
+    def standing(self) -> Standing | None:
+        """What our branch holds now; None where there is none. Raises KalypsoError."""
+        head = self._state.own_head
+        commit = self._commit(head) if head else None
+        if commit is None:
+            return None
+        files = self._files(commit.id)
+        tracking = self._tracking(files)
+        if len(commit.parents) != 1:
+            return Standing(None, tracking, fits=False, parent="")
+        (parent,) = commit.parents
+        fits = gitops.fits(
+            self._files(parent).entries(), files.entries(), self._state.tree, self._changes
+        )
+        return Standing(gitops.digest_of(commit.message), tracking, fits, parent)
+
+    def closed(self, pull: PullRequest) -> gitops.Earlier | None:
+        """A pull request that was closed or merged; None where its commits are gone.
+
+        Raises KalypsoError.
+        """
+        proposed = self._commit(pull.head_commit)
+        if proposed is None:
+            return None
+        digest = gitops.digest_of(proposed.message)
+        tracking = self._tracking(self._files(proposed.id))
+        if not pull.merged:
+            return gitops.Earlier(pull.number, "closed", digest, tracking)
+        merge = self._commit(pull.merge_commit)
+        if merge is None or not merge.parents:
+            return None
+        merged = self._files(merge.id).entries()
+        return gitops.Earlier(
+            pull.number,
+            "merged",
+            digest,
+            tracking,
+            tracking_before=self._tracking(self._files(merge.parents[0])),
+            stands=gitops.stands(merged, self._state.tree, self._cluster_types),
+        )
+
+    def _commit(self, commit: str) -> Commit | None:
+        """A commit; None where the repository has lost it, as after a branch was rewritten."""
+        try:
+            return commits.get(self._github, self._state.repository, commit)
+        except GitHubError as error:
+            if error.status in {404, 422}:
+                return None
+            raise
+
+    def _files(self, commit: str) -> RevisionFiles:
+        return self._repositories.open(self._state.url, commit=commit)
+
+    def _tracking(self, files: RevisionFiles) -> str | None:
+        folder = self._state.tree.path
+        path = f"{folder}/{PROMOTED_COMMIT_FILE}" if folder else PROMOTED_COMMIT_FILE
+        if path not in files.entries():
+            return None
+        return gitops.tracked_commit(files.read([path])[path])

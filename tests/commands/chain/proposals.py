@@ -1,0 +1,69 @@
+"""Schedule, run in the organisation, and what it leaves behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.schedule import schedule
+from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.report.chain_documents import ScheduleDocument
+from tests.commands.chain import documents
+from tests.commands.chain.world import GITOPS, Organisation
+
+OWN = "kalypso/dev"
+TRACKING = ".github/tracking/Promoted_Commit_Id"
+SOURCES = ".github/tracking/sources.json"
+FLUX = "large/shop-web/reconciler.yaml"
+
+
+def outcome(acme: Organisation, **given: Any) -> Outcome:
+    return acme.run(schedule, ScheduleInputs, **{"environment": "dev", **given})
+
+
+def run(acme: Organisation, **given: Any) -> ScheduleDocument:
+    """A run that ends well; what it prints."""
+    done = outcome(acme, **given)
+    assert not done.failed, done.document.problems
+    assert isinstance(done.document, ScheduleDocument)
+    return done.document
+
+
+def actions(document: ScheduleDocument) -> list[tuple[int, str]]:
+    """The pull requests, and what was done with them."""
+    return [(entry.number, entry.action) for entry in document.pull_requests]
+
+
+def messages(document: ScheduleDocument, *, problems: bool = False) -> list[str]:
+    """Its warnings, or its problems."""
+    return [one.message for one in (document.problems if problems else document.warnings)]
+
+
+def configure(acme: Organisation, environment: str = "dev", **values: str) -> str:
+    """Somebody changes the platform configuration of an environment; the commit."""
+    return acme.commit({"config.yaml": documents.config_map(**values)}, environment)
+
+
+def promote(acme: Organisation, commit: str, environment: str = "dev") -> None:
+    """CD writes another commit of main into an environment."""
+    acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), commit)}, environment)
+
+
+def change_main(acme: Organisation) -> str:
+    """A commit of main that changes no manifest."""
+    return acme.commit({"docs/notes.txt": acme.head("main") or ""})
+
+
+def settle(acme: Organisation, environment: str = "dev") -> str:
+    """The environment's first pull request, merged; the merge's commit."""
+    (pull,) = run(acme, environment=environment).pull_requests
+    return acme.merge(pull.number)
+
+
+def labels(pull: Any) -> set[str]:
+    return {label["name"] for label in pull["labels"]}
+
+
+def edit_gitops(acme: Organisation, files: dict[str, str | None], branch: str = "dev") -> str:
+    """Somebody pushes to the GitOps repository by hand."""
+    return acme.commit(dict(files), branch, GITOPS)

@@ -1,0 +1,278 @@
+"""`kalypso schedule`: what is proposed, left alone, brought up to date, and withdrawn."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kalypso_actions.gitops import digest_of
+from kalypso_actions.report.chain_documents import PullRequestEntry
+from tests.commands.chain import documents
+from tests.commands.chain.proposals import (
+    FLUX,
+    OWN,
+    SOURCES,
+    TRACKING,
+    actions,
+    change_main,
+    configure,
+    edit_gitops,
+    labels,
+    messages,
+    outcome,
+    run,
+    settle,
+)
+from tests.commands.chain.world import GITOPS, NOON, SHOP, Organisation
+
+PULLS = "/repos/{owner}/{repo}/pulls"
+
+
+def test_the_first_proposal(acme: Organisation) -> None:
+    base, main = acme.head("dev", GITOPS), acme.head("main") or ""
+    done = outcome(acme)
+    assert not done.failed
+    (pull,) = acme.pulls()
+    assert (pull["head"]["ref"], pull["base"]["ref"]) == (OWN, "dev")
+    assert pull["title"] == "Update manifests in dev from kalypso/dev"
+    head = acme.head(OWN, GITOPS)
+    first, sentence, *_ = pull["body"].splitlines()
+    assert first == f"<!-- kalypso:v1 kind=pull-request environment=dev commit={head} -->"
+    assert sentence == "This PR updates the manifests in GitOps Repo"
+    assert f"It **promotes** [{main[:7]}]({acme.url()}/commit/{main}) of main." in pull["body"]
+    assert labels(pull) == {"kalypso", "promoted"}
+    files = acme.files(OWN, GITOPS)
+    assert files[TRACKING] == main  # without a newline
+    assert json.loads(files[SOURCES])["environment"] == "dev"
+    assert "metadata: {name: shop-web}" in files[FLUX]
+    assert files[".github/workflows/check-promote.yaml"]
+    commit = acme.ask("GET", f"{GITOPS}/git/commits/{head}")
+    assert [parent["sha"] for parent in commit["parents"]] == [base]
+    author = {"name": "Kalypso Scheduler", "email": "kalypso.scheduler@email.com"}
+    for person in (commit["author"], commit["committer"]):
+        assert person == {**author, "date": f"{NOON:%Y-%m-%dT%H:%M:%SZ}"}
+    assert commit["message"].startswith("Kalypso Scheduler commit\n\nKalypso-Digest: v1:")
+    outputs = done.document.outputs()
+    assert outputs["digest"] == digest_of(commit["message"] + "\n")
+    del outputs["digest"], outputs["pull-requests"]
+    assert outputs == {
+        "changed": "true",
+        "promoted": "true",
+        "degraded": "false",
+        "assignments": "2",
+        "pull-request-number": str(pull["number"]),
+        "pull-request-url": pull["html_url"],
+    }
+    assert done.summary.startswith("## kalypso schedule: ")
+    assert "**Next:** review and merge" in done.summary
+    assert acme.dispatches() == []
+
+
+def test_what_the_document_says_of_pull_requests(acme: Organisation) -> None:
+    document = run(acme)
+    assert document.pull_requests == (
+        PullRequestEntry(
+            repository=GITOPS, number=1, url=f"{acme.url(GITOPS)}/pull/1", action="created"
+        ),
+    )
+    assert FLUX in document.changes.added
+    assert SOURCES not in document.changes.added
+
+
+def test_labels_come_in_their_colours(acme: Organisation) -> None:
+    acme.ask("POST", f"{GITOPS}/labels", {"name": "Promoted", "color": "abcdef"})
+    run(acme, labels="team-a, fleet")
+    (pull,) = acme.pulls()
+    colours = {label["name"]: label["color"] for label in pull["labels"]}
+    assert colours == {
+        "kalypso": "5319e7",
+        "Promoted": "abcdef",
+        "team-a": "ededed",
+        "fleet": "ededed",
+    }
+
+
+def test_the_same_again_writes_nothing(acme: Organisation) -> None:
+    run(acme)
+    acme.clock.sleep(3600)
+    acme.forget()
+    document = run(acme)
+    assert actions(document) == [(1, "unchanged")]
+    assert acme.writes() == []
+
+
+def test_what_makes_no_difference_writes_nothing(acme: Organisation) -> None:
+    """`sources.json` alone is no change, neither of a proposal nor of the branch."""
+    run(acme)
+    acme.commit({"README.md": "more"}, repository=SHOP)
+    configure(acme, REGION="west")
+    edit_gitops(acme, {"LICENSE": "MIT", "large/shop-web/notes.md": "by hand"})
+    acme.forget()
+    assert actions(run(acme)) == [(1, "unchanged")]
+    assert acme.writes() == []
+    acme.merge(1)
+    acme.commit({"README.md": "still more"}, repository=SHOP)
+    acme.forget()
+    document = run(acme)
+    assert (document.changed, actions(document)) == (False, [])
+    assert acme.writes() == []
+
+
+def test_a_change_brings_the_pull_request_up_to_date(acme: Organisation) -> None:
+    before = run(acme)
+    acme.clock.sleep(60)
+    configure(acme, REGION="north")
+    document = run(acme)
+    assert actions(document) == [(1, "updated")]
+    assert document.digest != before.digest
+    (pull,) = acme.pulls("acme/gitops", "all")
+    assert pull["head"]["sha"] == acme.head(OWN, GITOPS)
+    assert acme.head(OWN, GITOPS) in pull["body"]
+    assert "REGION: north" in acme.files(OWN, GITOPS)["large/shop-web/platform-config.yaml"]
+    commit = acme.ask("GET", f"{GITOPS}/git/commits/{acme.head(OWN, GITOPS)}")
+    assert [parent["sha"] for parent in commit["parents"]] == [acme.head("dev", GITOPS)]
+    assert actions(run(acme)) == [(1, "unchanged")]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {FLUX: "by hand\n"},
+        {TRACKING: "0" * 40},
+        {SOURCES: "{}"},
+        # More is to go now than the proposal takes away.
+        {"large/gone/reconciler.yaml": "x"},
+    ],
+    ids=["ours", "tracking", "sources", "more"],
+)
+def test_what_has_changed_below_the_proposal_is_taken_up(
+    acme: Organisation, files: dict[str, str | None]
+) -> None:
+    run(acme)
+    base = edit_gitops(acme, files)
+    assert actions(run(acme)) == [(1, "updated")]
+    commit = acme.ask("GET", f"{GITOPS}/git/commits/{acme.head(OWN, GITOPS)}")
+    assert [parent["sha"] for parent in commit["parents"]] == [base]
+    acme.merge(1)
+    assert actions(run(acme)) == []
+
+
+def test_merged_there_is_nothing_to_propose(acme: Organisation) -> None:
+    settle(acme)
+    acme.forget()
+    done = outcome(acme)
+    assert done.document.outputs()["changed"] == "false"
+    assert "there is nothing to propose" in done.summary
+    assert acme.writes() == []
+    assert acme.pulls() == []
+
+
+def test_what_is_no_longer_wanted_is_withdrawn(acme: Organisation) -> None:
+    settle(acme)
+    configure(acme, REGION="north")
+    assert actions(run(acme)) == [(2, "created")]
+    configure(acme, REGION="west")
+    assert actions(run(acme)) == [(2, "withdrawn")]
+    assert acme.pulls() == []
+    (_, withdrawn) = acme.pulls(state="all")
+    assert (withdrawn["merged_at"], labels(withdrawn)) == (None, {"kalypso", "withdrawn"})
+    (comment,) = acme.comments(2)
+    assert comment.startswith("<!-- kalypso:v1 kind=withdrawn environment=dev -->\n")
+    assert "there is nothing to propose any more" in comment
+    acme.forget()
+    assert actions(run(acme)) == []
+    assert acme.writes() == []
+    # Nobody has rejected it: it is proposed when it is wanted again.
+    configure(acme, REGION="north")
+    assert actions(run(acme)) == [(3, "created")]
+    assert labels(acme.pulls()[0]) == {"kalypso"}
+
+
+def test_one_that_was_withdrawn_and_opened_again_is_not_withdrawn(acme: Organisation) -> None:
+    settle(acme)
+    configure(acme, REGION="north")
+    run(acme)
+    configure(acme, REGION="west")
+    run(acme)
+    acme.ask("PATCH", f"{GITOPS}/pulls/2", {"state": "open"})
+    configure(acme, REGION="north")
+    assert actions(run(acme)) == [(2, "updated")]
+    assert labels(acme.pulls()[0]) == {"kalypso"}
+
+
+def test_the_commit_of_somebody_else_on_our_branch_is_replaced_and_named(
+    acme: Organisation,
+) -> None:
+    run(acme)
+    foreign = acme.commit({FLUX: "by hand\n"}, OWN, GITOPS)
+    document = run(acme)
+    assert actions(document) == [(1, "updated")]
+    assert messages(document) == [
+        f"the commit {foreign} on kalypso/dev is not ours; ours replaces it"
+    ]
+    assert "by hand" not in acme.files(OWN, GITOPS)[FLUX]
+
+
+def test_other_pull_requests_that_change_the_same_are_named(acme: Organisation) -> None:
+    """As those of upstream's operator; what people have open is never closed."""
+    base = acme.head("dev", GITOPS)
+    for branch, path in (("deployment/1", FLUX), ("typo", "docs/a.md"), ("own", "new/README.md")):
+        acme.reset(branch, base, GITOPS)
+        acme.commit({path: "x"}, branch, GITOPS)
+        acme.ask("POST", f"{GITOPS}/pulls", {"head": branch, "base": "dev", "title": branch})
+    document = run(acme)
+    assert actions(document) == [(4, "created")]
+    assert messages(document) == ["other open pull requests change the same files: #1"]
+    assert "**Other open pull requests change the same files:** #1." in acme.pulls()[-1]["body"]
+    assert len(acme.pulls()) == 4
+
+
+def test_a_branch_of_our_name_without_a_pull_request(acme: Organisation) -> None:
+    """A run was killed after its push; a stale branch was left from long ago."""
+    run(acme)
+    acme.close(1)
+    configure(acme, REGION="north")
+    assert actions(run(acme)) == [(2, "created")]
+    acme.reset(OWN, acme.head("main", GITOPS), GITOPS)
+    acme.close(2)
+    configure(acme, REGION="south")
+    assert actions(run(acme)) == [(3, "created")]
+
+
+def test_the_tree_lives_below_the_path_of_the_gitops_repo(acme: Organisation) -> None:
+    repo = documents.gitops_repo(acme.url(GITOPS), "dev", path="./fleet/")
+    acme.commit({"gitops-repo.yaml": repo}, "dev")
+    run(acme)
+    files = acme.files(OWN, GITOPS)
+    assert files[f"fleet/{TRACKING}"] == acme.head("main")
+    assert f"fleet/{FLUX}" in files
+    assert FLUX not in files
+    assert actions(run(acme)) == [(1, "unchanged")]
+    acme.merge(1)
+    assert actions(run(acme)) == []
+
+
+def test_another_base_branch_withdraws_what_was_proposed_to_the_old_one(
+    acme: Organisation,
+) -> None:
+    run(acme)
+    edit_gitops(acme, {"README.md": "begin"}, "dev2")
+    acme.commit({"gitops-repo.yaml": documents.gitops_repo(acme.url(GITOPS), "dev2")}, "dev")
+    assert actions(run(acme)) == [(2, "created"), (1, "withdrawn")]
+    (pull,) = acme.pulls()
+    assert (pull["base"]["ref"], pull["head"]["ref"]) == ("dev2", OWN)
+    assert "Kalypso proposes to `dev2` from `kalypso/dev` now." in acme.comments(1)[0]
+
+
+def test_options_reach_the_tree(acme: Organisation) -> None:
+    run(acme, namespace_scheme="legacy", config_file="legacy", branch_prefix="bot-")
+    files = acme.files("bot-dev", GITOPS)
+    assert "name: dev-team-shop-web" in files["large/shop-web/namespace.yaml"]
+    assert "large/shop-web/config.yaml" in files
+    change_main(acme)
+    assert actions(
+        run(
+            acme, namespace_scheme="legacy", config_file="legacy", branch_prefix="bot-"
+        )
+    ) == [(1, "unchanged")]
