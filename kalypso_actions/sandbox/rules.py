@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from kalypso_actions.sandbox import statuses
+from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.world import BranchRule, Identity, PullRequest, Repository, World
 
 BRANCHES: Final = "refs/heads/"
@@ -32,12 +33,14 @@ def refusal(
 ) -> str | None:
     """Why a ref may not be made (`before` None), moved or deleted (`after` None); None: it may.
 
-    The commits must be in the repository already.
+    The commits must be in the repository already. A new branch that goes on from another one
+    brings only the workflows that it changes itself.
     """
     reason = ref_refusal(world, repository, ref, before, after, identity)
     if reason or after is None:
         return reason
-    return workflows_refusal(world, repository, before, after, identity)
+    base = before or _known_ancestor(world.git(repository), after)
+    return workflows_refusal(world, repository, base, after, identity)
 
 
 def ref_refusal(
@@ -68,7 +71,7 @@ def workflows_refusal(
 ) -> str | None:
     """Files of workflows need a permission of their own, which a GITHUB_TOKEN never has.
 
-    A new branch is held against the default branch.
+    Without `before` it is held against the default branch.
     """
     if "workflows" in identity.permissions:
         return None
@@ -83,6 +86,15 @@ def workflows_refusal(
     else:
         who, what = "a GitHub App", "`workflows` permission"
     return f"refusing to allow {who} to create or update workflow `{file}` without {what}"
+
+
+def _known_ancestor(git: BareRepository, commit: str) -> str | None:
+    """The first commit that some branch has, on the way back by first parents."""
+    heads = [head for ref, head in git.refs().items() if ref.startswith(BRANCHES)]
+    way: str | None = commit
+    while way and not any(git.is_ancestor(way, head) for head in heads):
+        way = next(iter(git.commit(way).parents), None)
+    return way
 
 
 def merge_refusals(

@@ -124,11 +124,26 @@ def test_workflows_are_changed_by_permission_only(github: Hub) -> None:
         "`workflow` scope"
     )
     assert refusal(github, github.root, after) is None
-    assert refusal(github, None, after, by=by) is None, "the default branch has the same file"
+    assert refusal(github, None, after, by=by) is None, "main has the commit"
     later = github.commit("main", {"b": "1"})
     assert refusal(github, after, later, by=by) is None
-    assert refusal(github, None, github.root, by=by) is not None, "it takes the file away"
+    assert refusal(github, None, github.root, by=by) is None, "main has it, the file aside"
+    assert refusal(github, later, github.root, by=by) is not None, "it takes the file away"
     assert refusal(github, after, None, by=by) is None
+
+
+def test_a_new_branch_brings_what_it_does_not_have_from_another(github: Hub) -> None:
+    """However much that one differs from the default branch."""
+    by = Identity(kind="actions", login="github-actions[bot]", permissions={"contents": "write"})
+    github.commit("main", WORKFLOW)
+    github.made("POST", "git/refs", {"ref": "refs/heads/dev", "sha": github.root})
+    github.commit("dev", {".github/workflows/b.yaml": "on: push\n"})
+    onward = github.commit("dev", {"notes.txt": "1"})
+    assert refusal(github, None, onward, ref="refs/heads/ours", by=by) is None
+    git = github.sandbox.git("acme/fleet")
+    changed = github.commit("dev", {".github/workflows/b.yaml": "on: pull_request\n"})
+    assert git.update_ref("refs/heads/dev", onward, changed)
+    assert refusal(github, None, changed, ref="refs/heads/ours", by=by) is not None
 
 
 def test_the_api_refuses_what_the_rules_do(github: Hub) -> None:
