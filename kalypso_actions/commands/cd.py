@@ -86,15 +86,15 @@ def _yield_to_newer(
 ) -> None:
     """What has replaced the commit since it was written may have been told before it was.
 
-    Whoever posts last looks last, so that the older commit ends superseded whoever is faster.
+    Whoever tells last looks last, so that the older commit ends superseded whoever is faster.
     """
     if promoted.action not in {"written", "unchanged", "proposed"}:
         return
-    proposes = promoted.action == "proposed"
-    standing = branch.read(proposals=proposes)
+    standing = branch.read(proposals=promoted.action == "proposed")
     now = standing.base.commit
-    if proposes and standing.proposal:
+    if standing.proposal and standing.proposal.commit:
         now = standing.proposal.commit
+        branch.describe(standing, now)
     if now and now != inputs.commit:
         _end(session, inputs.environment, inputs.commit, now)
 

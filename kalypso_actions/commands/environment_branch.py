@@ -12,6 +12,7 @@ from typing import Final
 
 from kalypso_actions.clients.git import ProtectedBranchError, Signature
 from kalypso_actions.clients.github import commits, pull_requests
+from kalypso_actions.clients.github.writing import Outcome
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import PullRequest
@@ -134,7 +135,12 @@ class EnvironmentBranch:
             self._session.remotes.push(
                 self._url, made, branch=self.own_name, expected=standing.own_head or None
             )
-        pull, outcome = pull_requests.ensure(
+        pull, outcome = self.describe(standing, commit)
+        return pull, changed or outcome != "unchanged"
+
+    def describe(self, standing: Standing, commit: str) -> tuple[PullRequest, Outcome]:
+        """The one open pull request of our branch, saying that it brings `commit`."""
+        return pull_requests.ensure(
             self._session.github,
             self._session.control_plane,
             head=self.own_name,
@@ -142,7 +148,6 @@ class EnvironmentBranch:
             title=f"Promote {commit[:7]} to {self._environment.name}",
             body=proposal_body(self._environment.name, self._url, standing.base.commit, commit),
         )
-        return pull, changed or outcome != "unchanged"
 
     def withdraw_empty(self, standing: Standing) -> None:
         """Close our open pull request where the environment has its commit by another way."""

@@ -1,0 +1,145 @@
+"""`kalypso cd` killed anywhere, run again, and run by several jobs at once: the end is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.cd import cd
+from kalypso_actions.commands.environment_branch import EnvironmentBranch, Standing
+from kalypso_actions.inputs.chain import CdInputs
+from tests.commands.chain import documents
+from tests.commands.chain.killing import is_killed
+from tests.commands.chain.world import CONTROL_PLANE, Organisation
+
+DEV = "dev environment"
+PROPOSALS = "kalypso/promote/dev"
+
+
+def run(acme: Organisation, commit: str, **inputs: Any) -> None:
+    acme.run(cd, CdInputs, environment="dev", commit=commit, **inputs)
+
+
+def commits(acme: Organisation, count: int) -> list[str]:
+    return [acme.commit({"notes.txt": str(number)}) for number in range(count)]
+
+
+def state(acme: Organisation, main: Sequence[str]) -> dict[str, Any]:
+    """Everything that the runs leave behind; how often a workflow was started is no matter."""
+    names = {commit: f"<{number}>" for number, commit in enumerate(main)}
+
+    def named(text: str) -> str:
+        for commit, name in names.items():
+            text = text.replace(commit, name).replace(commit[:7], name)
+        return text
+
+    has_proposal = acme.head(PROPOSALS) is not None
+    proposed = acme.files(PROPOSALS)["base-repo.yaml"] if has_proposal else ""
+    return {
+        "file": named(acme.files("dev")["base-repo.yaml"]),
+        "proposed": named(proposed),
+        "statuses": [named(str(acme.statuses(commit))) for commit in main],
+        "pulls": [named(pull["title"] + pull["body"]) for pull in acme.pulls(CONTROL_PLANE)],
+        "started": {str(dispatch) for dispatch in acme.dispatches()},
+    }
+
+
+@pytest.mark.parametrize("mode", ["commit", "pull-request"])
+@pytest.mark.parametrize("writes", range(5))
+def test_killed_and_run_again(acme: Organisation, mode: str, writes: int) -> None:
+    main = commits(acme, 2)
+    run(acme, main[0], mode=mode)
+
+    def again() -> None:
+        run(acme, main[1], mode=mode, promoted_from="ci")
+
+    if writes == 4:
+        assert not is_killed(4, again)  # of a pull request: push, edit, two statuses
+    else:
+        assert is_killed(writes, again)
+    again()
+    url = acme.url()
+    first, second = documents.base_repo(url, "<0>"), documents.base_repo(url, "<1>")
+    found = state(acme, main)
+    if mode == "commit":
+        assert found["file"] == second
+        assert found["statuses"] == [
+            str({DEV: ("pending", "Superseded by <1>")}),
+            str({DEV: ("pending", "Promoted")}),
+        ]
+        assert len(found["started"]) == 1
+    else:
+        assert first != found["file"] != second
+        assert found["proposed"] == second
+        (number,) = [pull["number"] for pull in acme.pulls(CONTROL_PLANE, "all")]
+        assert found["statuses"] == [
+            str({DEV: ("pending", "Superseded by <1>")}),
+            str({DEV: ("pending", f"Waiting for #{number}")}),
+        ]
+        assert found["pulls"][0].startswith("Promote <1> to dev")
+        assert not found["started"]
+
+
+def test_the_status_of_an_overtaken_run_does_not_last(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newer commit is written and told between the write and the status of an older one."""
+    older, newer = commits(acme, 2)
+    write = EnvironmentBranch.write
+
+    def overtaken(branch: EnvironmentBranch, standing: Standing, commit: str) -> str:
+        made = write(branch, standing, commit)
+        if commit == older:
+            run(acme, newer)
+        return made
+
+    monkeypatch.setattr(EnvironmentBranch, "write", overtaken)
+    run(acme, older)
+    assert acme.statuses(older) == {DEV: ("pending", f"Superseded by {newer[:7]}")}
+    assert acme.statuses(newer) == {DEV: ("pending", "Promoted")}
+    history = [description for _, description in acme.status_history(older)]
+    assert history[-2:] == ["Promoted", f"Superseded by {newer[:7]}"]
+
+
+def test_the_title_of_an_overtaken_run_does_not_last(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older, newer = commits(acme, 2)
+    describe = EnvironmentBranch.describe
+
+    def overtaken(branch: EnvironmentBranch, standing: Standing, commit: str) -> Any:
+        if commit == older:
+            run(acme, newer, mode="pull-request")
+        return describe(branch, standing, commit)
+
+    monkeypatch.setattr(EnvironmentBranch, "describe", overtaken)
+    run(acme, older, mode="pull-request")
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    assert pull["title"] == f"Promote {newer[:7]} to dev"
+    assert newer in pull["body"]
+    assert older not in pull["body"]
+    assert acme.statuses(older)[DEV][1] == f"Superseded by {newer[:7]}"
+
+
+@pytest.mark.parametrize("mode", ["commit", "pull-request"])
+def test_several_at_once(acme: Organisation, mode: str) -> None:
+    """The newest wins, whoever is faster; the others end superseded."""
+    main = commits(acme, 3)
+
+    def job(commit: str) -> None:
+        run(acme, commit, mode=mode, promoted_from="ci")
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(job, main * 2))
+    branch = "dev" if mode == "commit" else PROPOSALS
+    assert acme.files(branch)["base-repo.yaml"] == documents.base_repo(acme.url(), main[-1])
+    for commit in main[:-1]:
+        assert acme.statuses(commit)[DEV][1].startswith("Superseded by "), acme.said
+    pulls = acme.pulls(CONTROL_PLANE, "all")
+    last = "Promoted" if mode == "commit" else f"Waiting for #{pulls[0]['number']}"
+    assert acme.statuses(main[-1]) == {DEV: ("pending", last)}
+    titles = [] if mode == "commit" else [f"Promote {main[-1][:7]} to dev"]
+    assert [pull["title"] for pull in pulls] == titles

@@ -1,0 +1,207 @@
+"""`kalypso cd` in the mode `pull-request`: one pull request for each environment, kept up to date."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.cd import cd
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.sandbox.world import BranchRule
+from tests.commands.chain import documents
+from tests.commands.chain.world import CONTROL_PLANE, Dispatch, Organisation
+
+DEV = "dev environment"
+OURS = "kalypso/promote/dev"
+
+
+def run(acme: Organisation, commit: str, **inputs: Any) -> Outcome:
+    given = {"environment": "dev", "mode": "pull-request", "commit": commit, **inputs}
+    return acme.run(cd, CdInputs, **given)
+
+
+def action(outcome: Outcome) -> str:
+    assert isinstance(outcome.document, CdDocument)
+    return outcome.document.action
+
+
+def change_main(acme: Organisation, text: str = "a change") -> str:
+    return acme.commit({"notes.txt": text})
+
+
+def proposed(acme: Organisation) -> str:
+    """The whole file of the proposal."""
+    return acme.files(OURS)["base-repo.yaml"]
+
+
+def test_a_commit_is_proposed(acme: Organisation) -> None:
+    old, new = acme.head("main"), change_main(acme)
+    before = acme.head("dev")
+    assert old
+    outcome = run(acme, new, promoted_from="ci")
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    assert (pull["head"]["ref"], pull["base"]["ref"]) == (OURS, "dev")
+    assert pull["title"] == f"Promote {new[:7]} to dev"
+    assert pull["body"].startswith("<!-- kalypso:v1 kind=promotion environment=dev -->\n")
+    assert f"/compare/{old}...{new}" in pull["body"]
+    assert outcome.document.outputs() == {
+        "changed": "true",
+        "environment-commit": "",
+        "pull-request-number": str(pull["number"]),
+        "pull-request-url": pull["html_url"],
+    }
+    assert proposed(acme) == documents.base_repo(acme.url(), new)
+    assert acme.sandbox.git(CONTROL_PLANE).commit(OURS).parents == (before,)
+    assert acme.head("dev") == before
+    assert acme.statuses(new) == {DEV: ("pending", f"Waiting for #{pull['number']}")}
+    assert acme.statuses(old) == {}
+    assert acme.dispatches() == []
+    assert f"/pull/{pull['number']})" in outcome.summary
+    assert "**Next:** review and merge" in outcome.summary
+
+
+def test_run_again_it_changes_nothing(acme: Organisation) -> None:
+    new = change_main(acme)
+    run(acme, new)
+    acme.clock.sleep(60)
+    acme.forget()
+    outcome = run(acme, new)
+    assert action(outcome) == "proposed"
+    assert outcome.document.outputs()["changed"] == "false"
+    assert acme.writes() == []
+
+
+def test_a_newer_commit_takes_the_place_of_an_older_one(acme: Organisation) -> None:
+    older, newer = change_main(acme, "1"), change_main(acme, "2")
+    run(acme, older, promoted_from="ci")
+    run(acme, newer, promoted_from="ci")
+    (pull,) = acme.pulls(CONTROL_PLANE, "all")
+    assert pull["title"] == f"Promote {newer[:7]} to dev"
+    assert proposed(acme) == documents.base_repo(acme.url(), newer)
+    assert acme.statuses(older) == {DEV: ("pending", f"Superseded by {newer[:7]}")}
+    assert acme.statuses(newer) == {DEV: ("pending", f"Waiting for #{pull['number']}")}
+
+
+def test_an_older_commit_does_not_take_the_place_of_a_newer_one(acme: Organisation) -> None:
+    older, newer = change_main(acme, "1"), change_main(acme, "2")
+    run(acme, newer)
+    outcome = run(acme, older, promoted_from="ci")
+    assert action(outcome) == "superseded"
+    assert f"or is about to have, [{newer[:7]}]" in outcome.summary
+    assert proposed(acme) == documents.base_repo(acme.url(), newer)
+    assert acme.statuses(older) == {DEV: ("pending", f"Superseded by {newer[:7]}")}
+    with pytest.raises(UsageError, match="is older than"):
+        run(acme, older)
+    assert action(run(acme, older, allow_rollback="true")) == "proposed"
+    assert proposed(acme) == documents.base_repo(acme.url(), older)
+    assert acme.statuses(newer) == {DEV: ("pending", f"Rolled back to {older[:7]}")}
+
+
+def test_once_merged_the_environment_has_it(acme: Organisation) -> None:
+    old, new = acme.head("main"), change_main(acme)
+    assert old
+    run(acme, new)
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    acme.merge(pull["number"], CONTROL_PLANE)
+    outcome = run(acme, new)
+    assert action(outcome) == "unchanged"
+    assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
+    assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
+    assert acme.dispatches() == [Dispatch("schedule.yaml", {"environment": "dev"})]
+    next_one = change_main(acme, "next")
+    run(acme, next_one)
+    (second,) = acme.pulls(CONTROL_PLANE)
+    assert second["number"] != pull["number"]
+    assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
+
+
+def test_what_the_environment_has_stays_while_something_newer_is_proposed(
+    acme: Organisation,
+) -> None:
+    old, new = acme.head("main"), change_main(acme)
+    assert old
+    run(acme, new)
+    assert action(run(acme, old, promoted_from="ci")) == "unchanged"
+    assert acme.statuses(old) == {DEV: ("pending", "Promoted")}
+    assert len(acme.pulls(CONTROL_PLANE)) == 1
+
+
+def test_a_commit_that_came_another_way_leaves_nothing_to_merge(acme: Organisation) -> None:
+    new = change_main(acme)
+    run(acme, new)
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    acme.clock.sleep(1)  # or it would be the very commit of the proposal
+    run(acme, new, mode="commit")
+    assert action(run(acme, new)) == "unchanged"
+    assert acme.pulls(CONTROL_PLANE) == []
+    (comment,) = acme.comments(pull["number"], CONTROL_PLANE)
+    assert "nothing is left to merge" in comment
+
+
+def test_a_change_of_the_environment_beside_it_leaves_the_proposal_alone(
+    acme: Organisation,
+) -> None:
+    new = change_main(acme)
+    run(acme, new)
+    before = acme.head(OURS)
+    acme.commit({"config.yaml": documents.config_map(REGION="east")}, "dev")
+    run(acme, new)
+    assert acme.head(OURS) == before
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    acme.merge(pull["number"], CONTROL_PLANE)
+    assert "east" in acme.files("dev")["config.yaml"]
+
+
+def test_a_proposal_that_could_not_be_merged_is_made_anew(acme: Organisation) -> None:
+    middle, new = change_main(acme, "1"), change_main(acme, "2")
+    run(acme, new)
+    run(acme, middle, mode="commit")
+    run(acme, new)
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    acme.merge(pull["number"], CONTROL_PLANE)
+    assert acme.files("dev")["base-repo.yaml"] == documents.base_repo(acme.url(), new)
+
+
+def test_an_outdated_proposal_does_not_hold_up_what_is_newer(acme: Organisation) -> None:
+    """The environment went past the proposal by another way."""
+    older, newer, newest = (change_main(acme, text) for text in "123")
+    run(acme, older)
+    run(acme, newest, mode="commit")
+    assert action(run(acme, newer, promoted_from="ci")) == "superseded"
+    assert acme.statuses(newer) == {DEV: ("pending", f"Superseded by {newest[:7]}")}
+
+
+def test_a_proposal_that_people_closed_is_proposed_again(acme: Organisation) -> None:
+    new = change_main(acme)
+    run(acme, new)
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    acme.close(pull["number"], CONTROL_PLANE)
+    run(acme, new)
+    (again,) = acme.pulls(CONTROL_PLANE)
+    assert again["number"] != pull["number"]
+    assert acme.statuses(new) == {DEV: ("pending", f"Waiting for #{again['number']}")}
+
+
+def test_a_proposal_that_people_broke_is_made_anew(acme: Organisation) -> None:
+    new = change_main(acme)
+    run(acme, new)
+    acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), "")}, OURS)
+    run(acme, new)
+    assert proposed(acme) == documents.base_repo(acme.url(), new)
+
+
+def test_a_protected_branch_with_the_token_of_a_job(acme: Organisation) -> None:
+    """The environment's branch holds workflow files, which such a token may not change."""
+    acme.commit({".github/workflows/schedule.yaml": documents.workflow()}, "dev")
+    with acme.sandbox.lock:
+        acme.sandbox.repository(CONTROL_PLANE).rules.append(
+            BranchRule(pattern="dev", required_reviews=1, restrict_pushes=True)
+        )
+    token = acme.sandbox.create_token("actions", owner="acme", repositories=[CONTROL_PLANE])
+    new = change_main(acme)
+    assert action(run(acme, new, token=token)) == "proposed"
+    assert proposed(acme) == documents.base_repo(acme.url(), new)
