@@ -9,16 +9,25 @@ from kalypso_actions.commands.chain_run import ChainCommand
 from kalypso_actions.commands.check_promote import check_promote
 from kalypso_actions.commands.notify import notify
 from kalypso_actions.commands.poll import poll
-from kalypso_actions.inputs.chain import CdInputs, CheckPromoteInputs, NotifyInputs, PollInputs
+from kalypso_actions.commands.schedule import schedule
+from kalypso_actions.inputs.chain import (
+    CdInputs,
+    CheckPromoteInputs,
+    NotifyInputs,
+    PollInputs,
+    ScheduleInputs,
+)
 from kalypso_actions.report.chain_documents import (
     CdDocument,
     CheckPromoteDocument,
     NotifyDocument,
     PollDocument,
+    ScheduleDocument,
 )
 
 CHAIN: Final[tuple[ChainCommand[Any], ...]] = (
     ChainCommand("cd", CdInputs, cd, CdDocument),
+    ChainCommand("schedule", ScheduleInputs, schedule, ScheduleDocument),
     ChainCommand("notify", NotifyInputs, notify, NotifyDocument),
     ChainCommand("check-promote", CheckPromoteInputs, check_promote, CheckPromoteDocument),
     ChainCommand("poll", PollInputs, poll, PollDocument),
