@@ -10,12 +10,12 @@ from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.commands.session import Session
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs import PathAtBranch, ValidateInputs, split_branch
-from kalypso_actions.model.documents import Reading, RevisionFiles
+from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry, ValidateDocument
 from kalypso_actions.snapshot.gather import find_environments
 from kalypso_actions.snapshot.reader import Reader
-from kalypso_actions.snapshot.reading import read_documents
+from kalypso_actions.snapshot.whole_branch import read_branch
 from kalypso_actions.validation import validate_branches
 
 
@@ -46,9 +46,8 @@ def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[R
     """
     local = PathAtBranch.parse(place)
     if local.path.is_dir() and not local.branch and not _is_bare(local.path):
-        yield _read(
-            FolderFiles(local.path, repository=place), RepositoryPath(place, "", "."), reader
-        )
+        folder = FolderFiles(local.path, repository=place)
+        yield read_branch(folder, RepositoryPath(place, "", "."), reader.kustomize)
         return
     url, branch = (str(local.path), local.branch) if local.path.is_dir() else split_branch(place)
     try:
@@ -58,7 +57,8 @@ def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[R
         return
     for source in sources:
         try:
-            yield _read(reader.repositories.open(url, branch=source.branch), source, reader)
+            files = reader.repositories.open(url, branch=source.branch)
+            yield read_branch(files, source, reader.kustomize)
         except KalypsoError as error:
             problems += error.problems
 
@@ -78,26 +78,3 @@ def _is_bare(path: Path) -> bool:
     return (
         not (path / ".git").exists() and (path / "HEAD").is_file() and (path / "objects").is_dir()
     )
-
-
-def _read(files: RevisionFiles, source: RepositoryPath, reader: Reader) -> Reading:
-    """The branch's documents, and its Environments, which main's `.sourceignore` usually hides."""
-
-    def read(*, ignore_sourceignore: bool) -> Reading:
-        return read_documents(
-            files,
-            repository=source.repo,
-            branch=source.branch,
-            path=source.path,
-            kustomize=reader.kustomize,
-            ignore_sourceignore=ignore_sourceignore,
-        )
-
-    reading = read(ignore_sourceignore=False)
-    seen = {document.where for document in reading.documents}
-    hidden = tuple(
-        document
-        for document in read(ignore_sourceignore=True).documents
-        if document.kind == "Environment" and document.where not in seen
-    )
-    return dataclasses.replace(reading, documents=reading.documents + hidden)

@@ -11,7 +11,7 @@ from kalypso_actions import fleet, gitops
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.fleet import Findings
 from kalypso_actions.model import kinds
-from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.snapshot.reader import Reader, in_parallel
@@ -35,9 +35,16 @@ def find_environments(
         kustomize=None,
         ignore_sourceignore=True,
     )
+    return environments_among(reading.documents)
+
+
+def environments_among(
+    documents: Iterable[Document],
+) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
+    """The Environment objects among documents, by name, and what is wrong with them."""
     findings = fleet.Findings()
     found: dict[str, Environment] = {}
-    for document in reading.documents:
+    for document in documents:
         noun = fleet.parse_document(document, findings) if document.kind == "Environment" else None
         if isinstance(noun, Environment):
             first = found.setdefault(noun.name, noun)

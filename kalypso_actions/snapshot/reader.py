@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -20,7 +21,7 @@ PARALLEL_READS = 16
 """Fetches wait for the network most of their time."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reader:
     """Opens repositories and reads their documents."""
 
@@ -44,6 +45,31 @@ class Reader:
             path=path,
             kustomize=self.kustomize,
         )
+
+
+class SharedReader(Reader):
+    """A reader for several environments: a folder of a revision is read once, or fails once.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__(reader.repositories, reader.kustomize)
+        self._lock = threading.Lock()
+        self._readings: dict[tuple[RepositoryPath, str | None], Future[Reading]] = {}
+
+    def documents(self, source: RepositoryPath, commit: str | None = None) -> Reading:
+        """As of a reader that shares nothing."""
+        with self._lock:
+            is_first = (source, commit) not in self._readings
+            reading = self._readings.setdefault((source, commit), Future())
+        if is_first:
+            try:
+                reading.set_result(super().documents(source, commit))
+            except BaseException as error:
+                reading.set_exception(error)
+                raise
+        return reading.result()
 
 
 def in_parallel(read: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
