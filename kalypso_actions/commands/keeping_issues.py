@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from kalypso_actions.clients.github import GitHubError, issues, labels
@@ -16,7 +16,7 @@ from kalypso_actions.report import failure_issues, markdown
 from kalypso_actions.report.failure_issues import FailureIssue
 
 DISABLED: Final = 410
-"""GitHub's answer where the repository has no issues."""
+"""GitHub's answer to whoever opens an issue where the repository has none; lists are empty."""
 
 
 def keep_issues(
@@ -25,23 +25,35 @@ def keep_issues(
     """One issue for each assignment that fails and each registration that cannot be used.
 
     Those whose failure is gone are closed; of what this run does not know, they stay. A repository
-    without issues is a warning, where there would be any. Raises GitHubError.
+    that has no issues is a warning, where there would be any. Raises GitHubError.
     """
     wanted = {issue.title: issue for issue in _wanted(plan, snapshot, session)}
+    known = (
+        issues.candidates(session.github, repository, KALYPSO)
+        if wanted
+        else issues.find_all(session.github, repository)
+    )
     try:
-        known = (
-            issues.candidates(session.github, repository, KALYPSO)
-            if wanted
-            else issues.find_all(session.github, repository)
-        )
+        _write(repository, wanted.values(), known, session)
     except GitHubError as error:
         if error.status != DISABLED:
             raise
-        return error.problems if wanted else ()
+        return error.problems
+    for settled in failure_issues.settled(known, plan.environment, wanted, _is_unknown(plan)):
+        _close(repository, settled, plan, session)
+    return ()
+
+
+def _write(
+    repository: str,
+    wanted: Collection[FailureIssue],
+    known: Sequence[Issue],
+    session: ChainSession,
+) -> None:
     if wanted:
         color, description = LABELS[KALYPSO]
         labels.ensure(session.github, repository, KALYPSO, color=color, description=description)
-    for issue in wanted.values():
+    for issue in wanted:
         written, outcome = issues.ensure(
             session.github,
             repository,
@@ -51,9 +63,6 @@ def keep_issues(
             among=known,
         )
         session.around.say(f"{repository}: issue #{written.number} {outcome}: {issue.title}")
-    for settled in failure_issues.settled(known, plan.environment, wanted, _is_unknown(plan)):
-        _close(repository, settled, plan, session)
-    return ()
 
 
 def _wanted(plan: Plan, snapshot: Snapshot, session: ChainSession) -> list[FailureIssue]:

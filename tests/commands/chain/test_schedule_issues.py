@@ -1,0 +1,241 @@
+"""Issues about failing assignments and unusable registrations: opened, kept, closed; what is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.report.chain_documents import ScheduleDocument
+from kalypso_actions.sandbox import Fault
+from tests.commands.chain import documents
+from tests.commands.chain.proposals import (
+    FLUX,
+    SOURCES,
+    actions,
+    configure,
+    messages,
+    outcome,
+    run,
+    settle,
+)
+from tests.commands.chain.world import GITOPS, SHOP, Organisation
+
+LARGE = "Can't generate manifests for deplyment target shop-web in cluster type large in dev environment"
+SHOP_UNREADABLE = "Can't read the workload registration shop in dev environment"
+ISSUES = "/repos/{owner}/{repo}/issues"
+BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}
+WHOLE = {"cluster-types/large.yaml": documents.cluster_type("large")}
+
+
+def blocked(acme: Organisation, **given: Any) -> ScheduleDocument:
+    """A run that ends with problems."""
+    done = outcome(acme, **given)
+    assert done.failed
+    assert isinstance(done.document, ScheduleDocument)
+    return done.document
+
+
+def titles(acme: Organisation, state: str = "open") -> list[str]:
+    return [issue["title"] for issue in acme.issues(state=state)]
+
+
+def test_a_failing_assignment_blocks_and_is_told_by_an_issue(acme: Organisation) -> None:
+    acme.commit(BROKEN, "dev")
+    document = blocked(acme)
+    assert (document.degraded, actions(document)) == (True, [])
+    assert messages(document, problems=True) == [
+        'shop-web on large: Template.scheduler.kalypso.io "nowhere" not found'
+    ]
+    assert acme.pulls() == []
+    (issue,) = acme.issues()
+    assert (issue["title"], issue["labels"][0]["name"]) == (LARGE, "kalypso")
+    body = issue["body"]
+    assert body.startswith("<!-- kalypso:v1 kind=assignment environment=dev content=")
+    assert '```\nTemplate.scheduler.kalypso.io "nowhere" not found\n```' in body
+    assert "See `cluster-types/large.yaml:1` in " in body
+    assert acme.run_url in body
+    acme.forget()
+    blocked(acme)
+    assert acme.writes() == []
+
+
+def test_the_issue_follows_the_failure(acme: Organisation) -> None:
+    acme.commit(BROKEN, "dev")
+    blocked(acme)
+    other = documents.cluster_type("large", reconciler="elsewhere")
+    acme.commit({"cluster-types/large.yaml": other}, "dev")
+    blocked(acme)
+    (issue,) = acme.issues()
+    assert '"elsewhere" not found' in issue["body"]
+    # Closed by somebody, but it still fails.
+    acme.close(issue["number"])
+    blocked(acme)
+    assert titles(acme) == [LARGE]
+    acme.commit(WHOLE, "dev")
+    assert actions(run(acme)) == [(2, "created")]
+    assert titles(acme) == []
+    (comment,) = acme.comments(issue["number"])
+    assert comment.startswith("<!-- kalypso:v1 kind=settled environment=dev -->\n")
+    assert acme.run_url in comment
+    acme.commit(BROKEN, "dev")
+    blocked(acme)
+    assert titles(acme) == [LARGE]
+    assert len(titles(acme, "all")) == 1
+
+
+def test_the_issue_of_an_assignment_that_is_gone_is_closed(acme: Organisation) -> None:
+    acme.commit(BROKEN, "dev")
+    blocked(acme)
+    acme.commit({"cluster-types/large.yaml": None}, "dev")
+    run(acme)
+    assert titles(acme) == []
+
+
+def test_the_issues_of_others_are_left_alone(acme: Organisation) -> None:
+    """Other environments', and what people write; one that upstream has opened is taken over."""
+    stage = LARGE.replace(" dev ", " stage ")
+    theirs = [stage, LARGE.replace(" dev ", " dev.x "), f"{LARGE}!", "Can't generate manifests"]
+    for title in theirs:
+        acme.ask("POST", f"{GITOPS}/issues", {"title": title, "labels": ["kalypso"]})
+    acme.ask("POST", f"{GITOPS}/issues", {"title": LARGE, "body": "by the operator"})
+    acme.commit(BROKEN, "dev")
+    blocked(acme)
+    (issue,) = [one for one in acme.issues() if one["title"] == LARGE]
+    assert '"nowhere" not found' in issue["body"]
+    assert issue["labels"][0]["name"] == "kalypso"
+    acme.commit(WHOLE, "dev")
+    run(acme)
+    assert titles(acme) == theirs
+
+
+def test_a_failing_assignment_may_be_kept(acme: Organisation) -> None:
+    settle(acme)
+    acme.commit(BROKEN, "dev")
+    configure(acme, REGION="north")
+    before = acme.files("dev", GITOPS)
+    document = run(acme, on_failure="keep")
+    assert (document.degraded, actions(document)) == (True, [(2, "created")])
+    assert "shop-web on large: " in messages(document)[0]
+    (pull,) = acme.pulls()
+    assert "**These folders stay as they are" in pull["body"]
+    assert "- `large/shop-web`" in pull["body"]
+    assert titles(acme) == [LARGE]
+    acme.merge(2)
+    after = acme.files("dev", GITOPS)
+    assert after[FLUX] == before[FLUX]
+    assert "REGION: north" in after["drone/shop-web/platform-config.yaml"]
+    assert "REGION: west" in after["large/shop-web/platform-config.yaml"]
+    assert actions(run(acme, on_failure="keep")) == []
+
+
+def break_shop(acme: Organisation) -> None:
+    acme.commit({"workload/more.yaml": documents.cluster_type("mine")}, repository=SHOP)
+
+
+def mend_shop(acme: Organisation) -> None:
+    acme.commit({"workload/more.yaml": None}, repository=SHOP)
+
+
+def test_a_registration_that_breaks_and_heals(acme: Organisation) -> None:
+    settle(acme)
+    good = acme.head("main", SHOP) or ""
+    break_shop(acme)
+    url = acme.url("acme/elsewhere")
+    acme.commit({"workload/shop.yaml": documents.workload("shop", url, ["dev"])}, repository=SHOP)
+    configure(acme, REGION="north")
+    document = run(acme)
+    assert (document.degraded, actions(document)) == (True, [(2, "created")])
+    assert "registration 'shop': " in messages(document)[0]
+    (pull,) = acme.pulls()
+    assert f"- `shop`: its last good commit `{good[:7]}` is used" in pull["body"]
+    assert titles(acme) == [SHOP_UNREADABLE]
+    acme.merge(2)
+    files = acme.files("dev", GITOPS)
+    assert "elsewhere" not in files[FLUX]
+    assert good in files[SOURCES]
+    acme.forget()
+    run(acme)
+    assert acme.writes() == []
+    mend_shop(acme)
+    document = run(acme)
+    assert (document.degraded, actions(document)) == (False, [(4, "created")])
+    assert titles(acme) == []
+
+
+def test_an_unreadable_registration_keeps_its_targets_and_their_issues(acme: Organisation) -> None:
+    """Nothing goes, and no issue is closed, because something could not be read."""
+    settle(acme)
+    acme.commit(BROKEN, "dev")
+    blocked(acme)
+    gone = documents.registration("shop", acme.url("acme/nowhere"))
+    main = acme.commit({"registrations/shop.yaml": gone})
+    acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), main)}, "dev")
+    document = run(acme)
+    assert (document.degraded, document.assignments) == (True, 0)
+    assert sorted(titles(acme)) == sorted([LARGE, SHOP_UNREADABLE])
+    (pull,) = acme.pulls()
+    assert "- `shop`: its targets are kept" in pull["body"]
+    assert "- `large/shop-web`" in pull["body"]
+    acme.merge(pull["number"])
+    assert FLUX in acme.files("dev", GITOPS)
+    # Without the registration, its targets go, and all that was said of them.
+    main = acme.commit({"registrations/shop.yaml": None})
+    acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), main)}, "dev")
+    run(acme)
+    assert titles(acme) == []
+
+
+def test_an_unusable_registration_may_block(acme: Organisation) -> None:
+    settle(acme)
+    break_shop(acme)
+    configure(acme, REGION="north")
+    document = blocked(acme, on_source_failure="block")
+    assert "registration 'shop': " in messages(document, problems=True)[0]
+    assert acme.pulls() == []
+    assert titles(acme) == [SHOP_UNREADABLE]
+
+
+def test_a_faulty_control_plane_changes_no_issue(acme: Organisation) -> None:
+    """What is wrong with it may be why an assignment does not exist."""
+    acme.commit(BROKEN, "dev")
+    blocked(acme)
+    acme.commit({"cluster-types/large.yaml": "kind: ClusterType\n"}, "dev")
+    acme.forget()
+    blocked(acme)
+    assert acme.writes() == []
+    assert titles(acme) == [LARGE]
+
+
+def test_a_repository_without_issues(acme: Organisation) -> None:
+    settle(acme)
+    acme.commit(BROKEN, "dev")
+    configure(acme, REGION="north")
+    with acme.sandbox.faults.on(Fault("POST", ISSUES, "status", status=410)):
+        document = run(acme, on_failure="keep")
+    assert actions(document) == [(2, "created")]
+    assert messages(document)[-1].startswith(f"the issue “{LARGE}” cannot be opened: ")
+
+
+def test_issues_that_may_not_be_written_are_a_problem_and_the_rest_is_told(
+    acme: Organisation,
+) -> None:
+    settle(acme)
+    break_shop(acme)
+    configure(acme, REGION="north")
+    token = acme.sandbox.create_token(
+        permissions={"contents": "write", "pull_requests": "write", "statuses": "read"}
+    )
+    done = outcome(acme, token=token)
+    assert done.failed
+    document: Any = done.document
+    assert actions(document) == [(2, "created")]
+    assert "the issues cannot be listed" in messages(document, problems=True)[0]
+
+
+@pytest.mark.parametrize("kind", ["lost", "doubled"])
+def test_no_issue_is_doubled(acme: Organisation, kind: Any) -> None:
+    acme.commit(BROKEN, "dev")
+    with acme.sandbox.faults.on(Fault("POST", ISSUES, kind)):
+        blocked(acme)
+    assert titles(acme) == [LARGE]

@@ -1,0 +1,139 @@
+"""People have the last word: what they closed, reverted or changed by hand is not proposed again."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.commands.chain.proposals import (
+    FLUX,
+    TRACKING,
+    actions,
+    change_main,
+    configure,
+    edit_gitops,
+    messages,
+    outcome,
+    promote,
+    run,
+    settle,
+)
+from tests.commands.chain.world import GITOPS, Organisation
+
+
+def undo(acme: Organisation, merge: str) -> None:
+    """Somebody reverts a merge: the tree is again that of its first parent."""
+    git = acme.sandbox.git(GITOPS)
+    parent = acme.ask("GET", f"{GITOPS}/git/commits/{merge}")["parents"][0]["sha"]
+    before, after = git.files(parent), git.files(merge)
+    changes: dict[str, str | None] = {
+        path: before[path].decode() if path in before else None
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
+    }
+    edit_gitops(acme, changes)
+
+
+def test_what_people_have_closed(acme: Organisation) -> None:
+    run(acme)
+    acme.close(1)
+    acme.forget()
+    done = outcome(acme)
+    assert not done.failed
+    assert done.document.outputs()["pull-requests"] == "[]"
+    (warning,) = done.document.warnings
+    assert warning.message == (
+        "nothing is proposed: #1 with the same content was closed without merging"
+    )
+    assert "was rejected: #1 with the same content" in acme.comments(2)[0]
+    assert acme.writes() == []
+    # Other content is proposed, and the same content by force.
+    assert actions(run(acme, force="true")) == [(2, "created")]
+    # It is open in spite of the rejection: it stays.
+    assert actions(run(acme)) == [(2, "unchanged")]
+    acme.close(2)
+    configure(acme, REGION="north")
+    assert actions(run(acme)) == [(3, "created")]
+
+
+def test_another_promoted_commit_is_proposed(acme: Organisation) -> None:
+    run(acme)
+    acme.close(1)
+    promote(acme, change_main(acme))
+    assert actions(run(acme)) == [(2, "created")]
+
+
+@pytest.mark.parametrize("promotion", [True, False])
+def test_what_people_have_reverted(acme: Organisation, promotion: bool) -> None:
+    settle(acme)
+    if promotion:
+        promote(acme, change_main(acme))
+    else:
+        configure(acme, REGION="north")
+    (pull,) = run(acme).pull_requests
+    merge = acme.merge(pull.number)
+    undo(acme, merge)
+    acme.forget()
+    document = run(acme)
+    assert messages(document) == [
+        "nothing is proposed: #2 with the same content was undone after its merge"
+    ]
+    assert acme.writes() == []
+    assert actions(run(acme, force="true")) == [(3, "created")]
+    acme.merge(3)
+    assert actions(run(acme)) == []
+
+
+def test_what_was_changed_by_hand_is_repaired_by_force(acme: Organisation) -> None:
+    settle(acme)
+    edit_gitops(acme, {FLUX: "by hand\n"})
+    assert "undone after its merge" in messages(run(acme))[0]
+    assert actions(run(acme, force="true")) == [(2, "created")]
+    acme.merge(2)
+    assert acme.files("dev", GITOPS)[FLUX] != "by hand\n"
+    assert actions(run(acme)) == []
+
+
+def test_somebody_elses_merge_over_ours_is_no_rejection(acme: Organisation) -> None:
+    """As that of upstream's operator: the tracking file names another commit than before."""
+    settle(acme)
+    edit_gitops(acme, {FLUX: "by the operator\n", TRACKING: "0" * 40})
+    assert actions(run(acme)) == [(2, "created")]
+
+
+def test_a_withdrawal_of_ours_is_no_rejection_and_hides_none(acme: Organisation) -> None:
+    run(acme)
+    acme.close(1)  # the rejection
+    configure(acme, REGION="north")
+    assert actions(run(acme)) == [(2, "created")]
+    # What is wanted now was rejected, and what is open says something else.
+    configure(acme, REGION="west")
+    document = run(acme)
+    assert actions(document) == [(2, "withdrawn")]
+    assert "#1 with the same content was closed without merging" in messages(document)[0]
+    assert "was rejected: #1 with the same content" in acme.comments(2)[0]
+    acme.forget()
+    assert "#1 with the same content" in messages(run(acme))[0]
+    assert acme.writes() == []
+
+
+def test_the_latest_counts(acme: Organisation) -> None:
+    """Closed once, merged by force later, and changed since."""
+    run(acme)
+    acme.close(1)
+    run(acme, force="true")
+    acme.merge(2)
+    configure(acme, REGION="north")
+    assert actions(run(acme)) == [(3, "created")]
+    acme.merge(3)
+    configure(acme, REGION="west")
+    assert actions(run(acme)) == [(4, "created")]
+
+
+def test_a_pull_request_that_lost_its_commits_says_nothing(acme: Organisation) -> None:
+    """The GitOps repository was made anew from a copy of its branch."""
+    settle(acme)
+    pull = acme.sandbox.repository(GITOPS).issues[1].pull_request
+    assert pull
+    pull.merge_commit = "0" * 40
+    edit_gitops(acme, {FLUX: "by hand\n"})
+    assert actions(run(acme)) == [(2, "created")]
