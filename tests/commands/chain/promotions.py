@@ -76,7 +76,11 @@ def merge(
     repository: str = GITOPS,
     **more: Any,
 ) -> str:
-    """A promotion (or, without a commit, a configuration change) is merged; the GitOps commit."""
+    """A promotion (or, without a commit, a configuration change) is merged; the GitOps commit.
+
+    It takes a second: what clusters did before, they did before it.
+    """
+    acme.clock.sleep(1)
     return acme.commit(tree(commit, **more), branch, repository)
 
 

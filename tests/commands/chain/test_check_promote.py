@@ -6,15 +6,9 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.inputs.chain import NotifyInputs
-from tests.commands.chain.promotions import (
-    check,
-    document,
-    main_commit,
-    merge,
-    sign_in,
-    verdict,
-)
+from kalypso_actions.sandbox.azure import Disturbance
+from tests.commands.chain import documents
+from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
 from tests.commands.chain.world import Dispatch, Organisation
 
 DEV = "dev environment"
@@ -23,6 +17,16 @@ DEV = "dev environment"
 @pytest.fixture(autouse=True)
 def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
     sign_in(acme, monkeypatch)
+
+
+def questions(acme: Organisation) -> int:
+    """How often Resource Graph was asked."""
+    return len([one for one in acme.sandbox.traffic if "ResourceGraph" in one.path])
+
+
+def cd_of(commit: str, environment: str = "stage") -> Dispatch:
+    given = {"promoted_commit_id": commit, "environment": environment, "promoted_from": "dev"}
+    return Dispatch("cd.yaml", given)
 
 
 def test_compliant_clusters_carry_the_commit_on(acme: Organisation) -> None:
@@ -37,14 +41,268 @@ def test_compliant_clusters_carry_the_commit_on(acme: Organisation) -> None:
         "clusters": '{"compliant":2}',
         "promoted-to": '["stage"]',
     }
-    assert [(row.id.rpartition("/")[2], row.cluster_type) for row in found.rows] == [
-        ("dev-drone", "drone"),
-        ("dev-large", "large"),
+    assert [(row.id.rpartition("/")[2], row.cluster_type, row.revision) for row in found.rows] == [
+        ("dev-drone", "drone", merged),
+        ("dev-large", "large", merged),
     ]
     assert acme.status_history(commit) == [(DEV, "Deploying"), (DEV, "Deployed")]
     assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
-    given = {"promoted_commit_id": commit, "environment": "stage", "promoted_from": "dev"}
-    assert acme.dispatches() == [Dispatch("cd.yaml", given)]
+    assert acme.dispatches() == [cd_of(commit)]
     assert outcome.summary.startswith("## kalypso check-promote: deployed to `dev`\n")
     assert "It goes on: [stage](" in outcome.summary
     assert acme.said[0] == "compliant 2/2"
+
+
+def test_at_the_end_of_the_chain_the_status_is_success(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit, "stage")
+    outcome = check(acme, merged, commit, environment="stage")
+    assert acme.statuses(commit) == {"stage environment": ("success", "Deployed")}
+    assert acme.dispatches() == []
+    assert document(outcome).promoted_to == ()
+    assert "`stage` is the last environment: the commit has arrived." in outcome.summary
+
+
+def test_the_next_environments_are_started_before_the_commit_is_called_deployed(
+    acme: Organisation,
+) -> None:
+    files = {
+        ".environments/qa.yaml": documents.environment(acme.url(), "qa"),
+        ".environments/dev.yaml": documents.environment(
+            acme.url(), "dev", next_environment='"stage, qa"'
+        ),
+    }
+    commit = acme.commit(files)
+    check(acme, merge(acme, commit), commit)
+    assert acme.dispatches() == [cd_of(commit, "stage"), cd_of(commit, "qa")]
+    writes = [one.rpartition("/")[2] for one in acme.writes()]
+    assert writes == [commit, "dispatches", "dispatches", commit]
+    chosen = check(acme, acme.head("dev", "acme/gitops") or "", commit, next_environment="qa")
+    assert document(chosen).promoted_to == ("qa",)
+
+
+def test_a_configuration_change_is_judged_and_nothing_else(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merge(acme, commit)
+    merged = merge(acme, commit, config="2")
+    acme.forget()
+    outcome = check(acme, merged)
+    assert verdict(outcome) == "compliant"
+    assert acme.writes() == []
+    assert "a configuration change, which is not promoted" in outcome.summary
+    acme.cluster("dev", "drone", behaviour="fail")
+    outcome = check(acme, merge(acme, commit, config="3"))
+    assert (outcome.failed, verdict(outcome)) == (True, "failed")
+    assert acme.statuses(commit) == {}
+
+
+def test_run_again_nothing_is_posted_and_the_next_is_started_again(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    check(acme, merged, commit)
+    outcome = check(acme, merged, commit)
+    assert verdict(outcome) == "compliant"
+    assert acme.status_history(commit) == [(DEV, "Deploying"), (DEV, "Deployed")]
+    assert acme.dispatches() == [cd_of(commit)] * 2
+
+
+def test_what_is_deployed_is_not_called_a_failure_later(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    check(acme, merged, commit)
+    acme.cluster("dev", "drone", behaviour="fail")
+    assert verdict(check(acme, merged, commit)) == "failed"
+    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    assert len(acme.dispatches()) == 1
+
+
+def test_clusters_are_waited_for(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", delay=40, settle=30)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    began = acme.clock()
+    assert verdict(check(acme, merged, commit)) == "compliant"
+    assert (acme.clock() - began).total_seconds() == 75
+    progress = [line for line in acme.said if line.startswith("compliant")]
+    assert progress == ["compliant 1/2, progressing 1"] * 5 + ["compliant 2/2"]
+
+
+def test_a_failing_cluster_stops_the_commit(acme: Organisation) -> None:
+    message = "pod `web-1` | crashes\n@somebody"
+    acme.cluster("dev", "drone", behaviour="fail", failure={"message": message})
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit), commit)
+    assert (outcome.failed, verdict(outcome)) == (True, "failed")
+    state, description = acme.statuses(commit)[DEV]
+    assert (state, description) == (
+        "failure",
+        "Failed to deploy: dev-drone: HealthCheckFailed: pod `web-1` | crashes @somebody",
+    )
+    assert acme.dispatches() == []
+    (problem,) = document(outcome).problems
+    assert problem.message.startswith("dev-drone: HealthCheckFailed")
+    assert "the merge of a correction goes on by itself" in problem.advice
+    assert "| `dev-drone` | `drone` | failed |" in outcome.summary
+    assert "@somebody" not in outcome.summary
+    assert outcome.summary.index("dev-drone` |") < outcome.summary.index("dev-large` |")
+
+
+def test_a_failure_is_given_the_grace_period(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", behaviour="flap", period=50)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    acme.clock.sleep(60)
+    assert verdict(check(acme, merged, commit)) == "compliant"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "inputs", "description"),
+    [
+        ("stall", {}, "progressing: dev-drone"),
+        ("suspended", {}, "suspended: dev-drone"),
+        ("disconnected", {"stale_after": "2m"}, "stale: dev-drone"),
+    ],
+)
+def test_who_keeps_it_from_complying_in_time(
+    acme: Organisation, behaviour: str, inputs: dict[str, Any], description: str
+) -> None:
+    acme.cluster("dev", "drone", behaviour=behaviour)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    began = acme.clock()
+    outcome = check(acme, merged, commit, timeout="5m", **inputs)
+    assert (outcome.failed, verdict(outcome)) == (True, "timed-out")
+    assert acme.statuses(commit)[DEV] == ("failure", f"Failed to deploy: {description}")
+    assert (acme.clock() - began).total_seconds() == 300
+
+
+def test_a_cluster_type_without_a_cluster_is_waited_for_or_passed_over(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", branch="elsewhere")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    outcome = check(acme, merged, commit)
+    assert (verdict(outcome), document(outcome).missing) == ("timed-out", ("drone",))
+    assert acme.statuses(commit)[DEV] == ("failure", "Failed to deploy: missing: drone")
+    assert acme.said[0] == "compliant 1/1, missing drone"
+    outcome = check(acme, merged, commit, missing="warn")
+    assert verdict(outcome) == "compliant"
+    (warning,) = document(outcome).warnings
+    assert warning.message == "no cluster reports for drone"
+
+
+def test_no_cluster_at_all(acme: Organisation) -> None:
+    acme.sandbox.azure.settings.disturbances.append(Disturbance(kind="unseen", count=0))
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    outcome = check(acme, merged, commit)
+    assert (outcome.failed, verdict(outcome)) == (True, "none-targeted")
+    nobody = "no Flux configuration points at this repository and branch"
+    assert acme.statuses(commit)[DEV] == ("failure", f"Failed to deploy: {nobody}")
+    assert "the role Reader" in outcome.summary
+    outcome = check(acme, merged, commit, require_targets="false")
+    assert verdict(outcome) == "compliant"
+    assert [one.message for one in document(outcome).warnings] == [nobody]
+    assert acme.dispatches() == [cd_of(commit)]
+
+
+def test_nothing_is_scheduled(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit, cluster_types=())
+    outcome = check(acme, merged, commit)
+    assert verdict(outcome) == "nothing-scheduled"
+    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    assert acme.dispatches() == [cd_of(commit)]
+    assert questions(acme) == 0
+
+
+def test_a_promotion_that_changes_no_manifest(acme: Organisation) -> None:
+    merge(acme, acme.head("main"))
+    commit = main_commit(acme)
+    assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
+
+
+NOT_REPORTING = "metadata:\n  annotations: {kalypso.io/compliance: none}\n  name"
+
+
+def does_not_report(acme: Organisation, cluster_type: str) -> None:
+    text = documents.cluster_type(cluster_type).replace("metadata:\n  name", NOT_REPORTING)
+    acme.commit({f"cluster-types/{cluster_type}.yaml": text}, "dev")
+
+
+def test_cluster_types_that_do_not_report_are_left_out(acme: Organisation) -> None:
+    does_not_report(acme, "drone")
+    acme.cluster("dev", "drone", behaviour="fail")
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit), commit)
+    assert verdict(outcome) == "compliant"
+    assert [row.cluster_type for row in document(outcome).rows] == ["large"]
+    (warning,) = document(outcome).warnings
+    assert warning.message.startswith("nobody knows how the clusters of drone are")
+
+
+def test_where_no_cluster_reports_azure_is_not_asked(acme: Organisation) -> None:
+    does_not_report(acme, "drone")
+    does_not_report(acme, "large")
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit), commit)
+    assert verdict(outcome) == "compliant"
+    assert "the clusters of drone, large" in document(outcome).warnings[0].message
+    assert questions(acme) == 0
+
+
+def test_a_share_of_the_clusters_is_enough(acme: Organisation) -> None:
+    for number in range(3):
+        cluster = acme.cluster("dev", "large")
+        acme.sandbox.azure.put(cluster.model_copy(update={"name": f"dev-large-{number}"}))
+    acme.sandbox.azure.change("dev-large-2", behaviour="stall")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    outcome = check(acme, merged, commit, min_compliant="75%")
+    assert (verdict(outcome), acme.said[0]) == ("compliant", "compliant 4/5, progressing 1")
+    outcome = check(acme, merged, commit, ignore_clusters="*/dev-large-2")
+    assert document(outcome).clusters == {"compliant": 4}
+
+
+def test_a_tree_in_a_folder(acme: Organisation) -> None:
+    for name in ("drone", "large"):
+        acme.cluster("dev", name, paths=[f"./fleet/{name}"])
+    repo = documents.gitops_repo(acme.url("acme/gitops"), "dev", path="fleet")
+    acme.commit({"gitops-repo.yaml": repo}, "dev")
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit, folder="fleet"), commit)
+    assert verdict(outcome) == "compliant"
+    assert [row.cluster_type for row in document(outcome).rows] == ["drone", "large"]
+
+
+def test_the_post_deployment_command_decides(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    command = 'echo "<b>$KALYPSO_ENVIRONMENT $KALYPSO_COMMIT $KALYPSO_GITOPS_COMMIT"; exit 3'
+    outcome = check(acme, merged, commit, post_deployment=command)
+    assert (outcome.failed, verdict(outcome)) == (True, "failed")
+    reason = "the post-deployment command ended with exit code 3"
+    assert acme.statuses(commit)[DEV] == ("failure", f"Failed to deploy: {reason}")
+    assert acme.dispatches() == []
+    assert f"<b>dev {commit} {merged}" in outcome.summary
+    outcome = check(acme, merged, commit, post_deployment="true")
+    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    assert acme.dispatches() == [cd_of(commit)]
+
+
+def test_a_command_may_stop_a_configuration_change_too(acme: Organisation) -> None:
+    merged = merge(acme, main_commit(acme))
+    assert check(acme, merged, post_deployment="exit 1").failed
+    assert acme.writes() == []
+
+
+def test_works_without_a_job_around_it(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    outcome = check(
+        acme,
+        merged,
+        commit,
+        control_plane="acme/control-plane",
+        variables={"GITHUB_ACTIONS": ""},
+    )
+    assert verdict(outcome) == "compliant"

@@ -1,0 +1,128 @@
+"""`kalypso check-promote` with several GitOpsRepos: all of them hold the commit and comply."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from kalypso_actions.commands.outcome import Outcome
+from tests.commands.chain import documents
+from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
+from tests.commands.chain.world import CLUSTER_TYPES, GITOPS, Organisation
+
+DEV = "dev environment"
+SECOND = "acme/second"
+
+
+@pytest.fixture(autouse=True)
+def second(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another GitOps repository of dev, with clusters of its own."""
+    sign_in(acme, monkeypatch)
+    acme.sandbox.create_repository(SECOND, {"README.md": ""})
+    acme.commit({"README.md": "1"}, "dev", SECOND)
+    repo = documents.gitops_repo(acme.url(SECOND), "dev", "second")
+    acme.commit({"second.yaml": repo}, "dev")
+    for name in CLUSTER_TYPES:
+        cluster = acme.cluster("dev", name, repository=SECOND)
+        acme.sandbox.azure.put(cluster.model_copy(update={"name": f"second-{name}"}))
+        acme.cluster("dev", name)
+
+
+def check_one(acme: Organisation, repository: str, merged: str, commit: str) -> Outcome:
+    return check(acme, merged, commit, gitops_repository=repository)
+
+
+def test_the_first_waits_and_the_last_goes_on(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    outcome = check_one(acme, GITOPS, merge(acme, commit), commit)
+    assert (outcome.failed, verdict(outcome)) == (False, "waiting")
+    reason = "acme/second, branch dev does not hold the commit yet"
+    assert document(outcome).reason == reason
+    assert acme.statuses(commit) == {DEV: ("pending", "Deploying")}
+    assert acme.dispatches() == []
+    assert "Merge the pull request there" in outcome.summary
+    outcome = check_one(acme, SECOND, merge(acme, commit, repository=SECOND), commit)
+    assert verdict(outcome) == "compliant"
+    assert document(outcome).clusters == {"compliant": 4}
+    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    assert len(acme.dispatches()) == 1
+
+
+def test_names_do_not_differ_by_case(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    outcome = check_one(acme, "Acme/GitOps", merge(acme, commit), commit)
+    assert verdict(outcome) == "waiting"
+
+
+def test_an_older_commit_in_the_other_is_nothing_to_worry_about(acme: Organisation) -> None:
+    merge(acme, acme.head("main"), repository=SECOND)
+    commit = main_commit(acme)
+    assert verdict(check_one(acme, GITOPS, merge(acme, commit), commit)) == "waiting"
+
+
+def test_a_newer_commit_in_the_other_supersedes(acme: Organisation) -> None:
+    old = main_commit(acme)
+    merged = merge(acme, old)
+    new = main_commit(acme, "another")
+    merge(acme, new, repository=SECOND)
+    assert verdict(check_one(acme, GITOPS, merged, old)) == "superseded"
+    assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
+
+
+def test_the_other_holds_it_and_does_not_comply_yet(acme: Organisation) -> None:
+    """Its clusters are waited for, so that it makes no difference whose run is lost."""
+    acme.sandbox.azure.change("second-drone", delay=100)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    merge(acme, commit, repository=SECOND)
+    assert verdict(check_one(acme, GITOPS, merged, commit)) == "compliant"
+    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+
+
+def test_the_time_that_the_other_takes_is_for_its_own_run_to_judge(acme: Organisation) -> None:
+    acme.sandbox.azure.change("second-drone", behaviour="stall")
+    commit = main_commit(acme)
+    first, last = merge(acme, commit), merge(acme, commit, repository=SECOND)
+    began = acme.clock()
+    outcome = check_one(acme, GITOPS, first, commit)
+    assert verdict(outcome) == "waiting"
+    assert document(outcome).reason == "acme/second, branch dev: progressing: second-drone"
+    assert acme.clock() - began == timedelta(minutes=10)
+    assert acme.statuses(commit) == {DEV: ("pending", "Deploying")}
+    assert verdict(check_one(acme, SECOND, last, commit)) == "timed-out"
+    assert acme.statuses(commit)[DEV][0] == "failure"
+
+
+def test_a_failure_in_the_other_fails_the_environment(acme: Organisation) -> None:
+    acme.sandbox.azure.change("second-drone", behaviour="fail")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    merge(acme, commit, repository=SECOND)
+    outcome = check_one(acme, GITOPS, merged, commit)
+    assert (outcome.failed, verdict(outcome)) == (True, "failed")
+    assert document(outcome).reason.startswith("acme/second, branch dev: second-drone: Health")
+    assert acme.dispatches() == []
+
+
+def test_a_configuration_change_asks_for_its_own_clusters_only(acme: Organisation) -> None:
+    acme.sandbox.azure.change("second-drone", behaviour="fail")
+    commit = main_commit(acme)
+    merge(acme, commit, repository=SECOND)
+    merged = merge(acme, commit)
+    outcome = check(acme, merged, gitops_repository=GITOPS)
+    assert (verdict(outcome), document(outcome).clusters) == ("compliant", {"compliant": 2})
+
+
+def test_two_trees_in_one_branch(acme: Organisation) -> None:
+    for name, folder in (("gitops-repo", "east"), ("second", "west")):
+        repo = documents.gitops_repo(acme.url(GITOPS), "dev", folder, path=folder)
+        acme.commit({f"{name}.yaml": repo}, "dev")
+    for number, name in enumerate(CLUSTER_TYPES):
+        folder = ("east", "west")[number]
+        acme.cluster("dev", name, paths=[f"./{folder}/{name}"])
+    commit = main_commit(acme)
+    half = merge(acme, commit, folder="east", cluster_types=("drone",))
+    assert verdict(check(acme, half, commit)) == "waiting"
+    whole = merge(acme, commit, folder="west", cluster_types=("large",))
+    assert verdict(check(acme, whole, commit)) == "compliant"

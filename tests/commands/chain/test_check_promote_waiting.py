@@ -1,0 +1,303 @@
+"""`kalypso check-promote` while it waits: what people merge meanwhile, what fails, what goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox import Fault
+from kalypso_actions.sandbox.azure import Disturbance
+from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, NOON, Dispatch, Job, Organisation
+
+DEV = "dev environment"
+OTHER_SUBSCRIPTION = "33333333-3333-4333-8333-333333333333"
+SUBSCRIPTION = "11111111-1111-4111-8111-111111111111"
+
+
+@pytest.fixture(autouse=True)
+def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
+    sign_in(acme, monkeypatch)
+
+
+def meanwhile(acme: Organisation, after: float, happens: Callable[[], object]) -> None:
+    """Let something happen as soon as a run has slept for so many seconds."""
+    sleep = acme.clock.sleep
+    due = acme.clock() + timedelta(seconds=after)
+    pending = [happens]
+
+    def sleeping(seconds: float) -> None:
+        sleep(seconds)
+        if pending and acme.clock() >= due:
+            pending.pop()()
+
+    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # this clock's alone
+
+
+def test_a_configuration_change_before_the_clusters_have_synced_still_promotes(
+    acme: Organisation,
+) -> None:
+    """Each cluster has another commit: all of them hold the promotion."""
+    acme.cluster("dev", "drone", delay=100)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    meanwhile(acme, 30, lambda: merge(acme, commit, config="2"))
+    outcome = check(acme, merged, commit)
+    assert verdict(outcome) == "compliant"
+    revisions = {row.cluster_type: row.revision for row in document(outcome).rows}
+    assert revisions == {"drone": merged, "large": acme.head("dev", GITOPS)}
+    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+
+
+def test_a_run_for_a_commit_that_the_branch_has_left_behind_looks_at_the_head(
+    acme: Organisation,
+) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    merge(acme, commit, config="2")
+    assert verdict(check(acme, merged, commit)) == "compliant"
+
+
+def test_a_newer_commit_overtakes(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", behaviour="stall")
+    old = main_commit(acme)
+    merged = merge(acme, old)
+    new = main_commit(acme, "another")
+    meanwhile(acme, 60, lambda: merge(acme, new))
+    outcome = check(acme, merged, old)
+    assert (outcome.failed, verdict(outcome)) == (False, "superseded")
+    assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
+    assert acme.statuses(new) == {}
+    assert acme.dispatches() == []
+    assert document(outcome).reason == f"the branch names {new[:7]} by now"
+    assert "Nothing is to be done" in outcome.summary
+    assert document(outcome).clusters == {"ahead": 1, "progressing": 1}
+
+
+def test_a_run_that_comes_too_late_posts_no_deploying(acme: Organisation) -> None:
+    old = main_commit(acme)
+    merged = merge(acme, old)
+    new = main_commit(acme, "another")
+    merge(acme, new)
+    assert verdict(check(acme, merged, old)) == "superseded"
+    assert acme.status_history(old) == [(DEV, f"Superseded by {new[:7]}")]
+
+
+@pytest.mark.parametrize("to", ["an older commit", "none"])
+def test_a_revert_ends_the_wait(acme: Organisation, to: str) -> None:
+    acme.cluster("dev", "drone", behaviour="stall")
+    old = acme.head("main") or ""
+    merge(acme, old)
+    new = main_commit(acme)
+    merged = merge(acme, new)
+    path = ".github/tracking/Promoted_Commit_Id"
+    before = old if to != "none" else None
+    meanwhile(acme, 60, lambda: acme.commit({path: before}, "dev", GITOPS))
+    assert verdict(check(acme, merged, new)) == "superseded"
+    told = old[:7] if before else "none"
+    assert acme.statuses(new) == {DEV: ("pending", f"Rolled back to {told}")}
+    assert acme.dispatches() == []
+
+
+def test_a_configuration_change_is_superseded_by_a_promotion(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", behaviour="stall")
+    merge(acme, acme.head("main"))
+    merged = merge(acme, acme.head("main"), config="2")
+    new = main_commit(acme)
+    meanwhile(acme, 60, lambda: merge(acme, new))
+    assert verdict(check(acme, merged)) == "superseded"
+    assert acme.statuses(new) == {}
+
+
+def test_a_branch_that_is_set_elsewhere_by_force(acme: Organisation) -> None:
+    """The commit that the run was started for is gone; the promotion is not."""
+    acme.cluster("dev", "drone", delay=100)
+    base = acme.head("dev", GITOPS)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+
+    def force() -> None:
+        acme.reset("dev", base, GITOPS)
+        merge(acme, commit, config="2")
+
+    meanwhile(acme, 30, force)
+    outcome = check(acme, merged, commit)
+    assert verdict(outcome) == "compliant"
+    assert {row.revision for row in document(outcome).rows} == {acme.head("dev", GITOPS)}
+
+
+def test_a_branch_that_is_deleted(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", behaviour="stall")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    meanwhile(acme, 30, lambda: acme.reset("dev", None, GITOPS))
+    with pytest.raises(KalypsoError, match="the branch 'dev' of acme/gitops is gone"):
+        check(acme, merged, commit)
+    assert acme.statuses(commit)[DEV] == (
+        "failure",
+        "Failed to deploy: the branch 'dev' of acme/gitops is gone",
+    )
+
+
+def test_a_fix_goes_on_by_itself(acme: Organisation) -> None:
+    broken = {"path": "*platform-config.yaml", "text": "broken"}
+    acme.cluster("dev", "drone", behaviour="fail", failure=broken)
+    commit = main_commit(acme)
+    assert verdict(check(acme, merge(acme, commit, config="broken"), commit)) == "failed"
+    assert verdict(check(acme, merge(acme, commit, config="fixed"), commit)) == "compliant"
+    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    assert [description for _, description in acme.status_history(commit)] == [
+        "Deploying",
+        "Failed to deploy: dev-drone: HealthCheckFailed: timeout waiting for: [Deployment/app/web"
+        " status: 'InProgress']",
+        "Deploying",
+        "Deployed",
+    ]
+
+
+def test_the_timeout_counts_from_where_the_waiting_began(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", behaviour="stall")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    acme.clock.sleep(400)
+    began = acme.clock()
+    outcome = check(acme, merged, commit, started_at=NOON.isoformat())
+    assert verdict(outcome) == "timed-out"
+    assert (acme.clock() - began).total_seconds() == 199
+    # Who runs a job again wants it to wait anew.
+    began = acme.clock()
+    again = check(acme, merged, commit, started_at=NOON.isoformat(), job=Job(attempt=2))
+    assert verdict(again) == "timed-out"
+    assert (acme.clock() - began).total_seconds() == 600
+
+
+def test_a_run_near_the_limit_of_its_job_is_followed_by_another(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", delay=6 * 3600)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    began = acme.clock()
+    inputs = {"timeout": "9h", "poll_interval": "10m"}
+    outcome = check(acme, merged, commit, **inputs)
+    assert (outcome.failed, verdict(outcome)) == (False, "")
+    assert (acme.clock() - began) < timedelta(hours=5, minutes=30)
+    assert acme.statuses(commit) == {DEV: ("pending", "Deploying")}
+    (successor,) = acme.dispatches()
+    assert successor == Dispatch(
+        "check-promote.yaml",
+        {
+            "environment": "dev",
+            "promoted_commit_id": commit,
+            "commit_id": merged,
+            "started_at": began.isoformat(),
+        },
+    )
+    assert outcome.summary.startswith("## kalypso check-promote: `dev` is still waited for\n")
+    outcome = check(acme, merged, commit, started_at=successor.inputs["started_at"], **inputs)
+    assert verdict(outcome) == "compliant"
+
+
+def test_outside_of_a_job_there_is_no_limit(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", delay=6 * 3600)
+    commit = main_commit(acme)
+    outcome = check(
+        acme,
+        merge(acme, commit),
+        commit,
+        timeout="9h",
+        poll_interval="30m",
+        control_plane=CONTROL_PLANE,
+        variables={"GITHUB_ACTIONS": ""},
+    )
+    assert verdict(outcome) == "compliant"
+
+
+def test_throttling_and_passing_faults_are_waited_out(acme: Organisation) -> None:
+    settings = acme.sandbox.azure.settings
+    settings.disturbances += [Disturbance(kind="throttled"), Disturbance(kind="throttled", skip=1)]
+    acme.sandbox.faults.add(Fault("GET", "/repos/acme/gitops/git/ref/heads/dev", "status", count=2))
+    commit = main_commit(acme)
+    assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
+
+
+def test_an_azure_that_refuses_is_told_as_a_failure(acme: Organisation) -> None:
+    acme.sandbox.azure.settings.disturbances.append(Disturbance(kind="denied", count=0))
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with pytest.raises(KalypsoError, match="the identity may not read the scope"):
+        check(acme, merged, commit)
+    state, description = acme.statuses(commit)[DEV]
+    assert state == "failure"
+    assert description.startswith("Failed to deploy: Azure Resource Graph refused the query")
+    assert acme.dispatches() == []
+    with pytest.raises(KalypsoError, match="may not read"):
+        check(acme, merged)
+
+
+def test_a_subscription_that_the_identity_may_not_read(acme: Organisation) -> None:
+    cluster = acme.cluster("dev", "large", behaviour="fail")
+    acme.sandbox.azure.put(
+        cluster.model_copy(update={"name": "hidden", "subscription": OTHER_SUBSCRIPTION})
+    )
+    acme.cluster("dev", "large")
+    acme.sandbox.azure.settings.unreadable = [OTHER_SUBSCRIPTION]
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with pytest.raises(KalypsoError, match=f"the identity subscription {OTHER_SUBSCRIPTION}"):
+        check(acme, merged, commit, azure_scopes=f"{SUBSCRIPTION},{OTHER_SUBSCRIPTION}")
+    assert acme.statuses(commit)[DEV][0] == "failure"
+    assert acme.dispatches() == []
+    acme.forget()
+    assert verdict(check(acme, merged, commit, azure_scopes=SUBSCRIPTION)) == "compliant"
+    asked = [one for one in acme.sandbox.traffic if "ResourceGraph" in one.path]
+    assert ["resourcecontainers" in one.request_body["query"] for one in asked] == [True, False]
+
+
+DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
+
+
+def test_a_next_environment_that_cannot_be_started(acme: Organisation) -> None:
+    acme.commit({".github/workflows/cd.yaml": None})
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with pytest.raises(KalypsoError, match=r"the workflow cd\.yaml cannot be started"):
+        check(acme, merged, commit)
+    assert acme.statuses(commit)[DEV][0] == "failure"
+
+
+def test_a_lost_answer_doubles_a_start_rather_than_losing_it(acme: Organisation) -> None:
+    acme.sandbox.faults.add(Fault("POST", DISPATCH, "lost"))
+    commit = main_commit(acme)
+    assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
+    assert len(acme.dispatches()) == 2
+    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+
+
+def test_a_cancelled_run_does_not_leave_it_at_deploying(acme: Organisation) -> None:
+    def cancel() -> None:
+        raise KeyboardInterrupt
+
+    acme.cluster("dev", "drone", behaviour="stall")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    meanwhile(acme, 30, cancel)
+    with pytest.raises(KeyboardInterrupt):
+        check(acme, merged, commit)
+    assert acme.statuses(commit)[DEV] == ("failure", "Failed to deploy: the run was cancelled")
+
+
+def test_a_failure_that_cannot_be_told_does_not_hide_the_first(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", behaviour="stall")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+
+    def end() -> None:
+        acme.sandbox.azure.settings.disturbances.append(Disturbance(kind="denied", count=0))
+        acme.sandbox.faults.add(Fault("POST", f"/repos/*/statuses/{commit}", "status", count=0))
+
+    meanwhile(acme, 30, end)
+    with pytest.raises(KalypsoError, match="may not read the scope"):
+        check(acme, merged, commit)
+    assert any(line.startswith("The failure cannot be told: ") for line in acme.said)

@@ -1,0 +1,76 @@
+"""What check-promote was told, held against what the repositories say."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.errors import Location
+from kalypso_actions.model.github import PathHead, Relation
+from kalypso_actions.promotion.moved import has_moved
+from kalypso_actions.promotion.verification import Claim, refuted_by_branch, refuted_by_main
+
+M, G, OTHER = "a" * 40, "b" * 40, "c" * 40
+PROMOTION, CONFIGURATION = Claim("dev", M, G), Claim("dev", None, G)
+HERE = Location("https://github.com/acme/gitops")
+
+
+@pytest.mark.parametrize(
+    ("claim", "head", "tracked", "message"),
+    [
+        (PROMOTION, "identical", M, ""),
+        (PROMOTION, "ahead", M, ""),
+        (CONFIGURATION, "ahead", None, ""),
+        (CONFIGURATION, "ahead", M, ""),
+        *(
+            (claim, head, M, "the commit bbbbbbb does not lie on the branch 'dev'")
+            for claim in (PROMOTION, CONFIGURATION)
+            for head in ("behind", "diverged", None)
+        ),
+        (
+            PROMOTION,
+            "ahead",
+            OTHER,
+            "the tracking file of the commit bbbbbbb names ccccccc, not aaaaaaa",
+        ),
+        (
+            PROMOTION,
+            "identical",
+            None,
+            "the tracking file of the commit bbbbbbb names no commit, not aaaaaaa",
+        ),
+    ],
+)
+def test_what_a_branch_says(
+    claim: Claim, head: Relation | None, tracked: str | None, message: str
+) -> None:
+    problem = refuted_by_branch(claim, "dev", head, tracked, HERE)
+    assert (problem.message if problem else "") == message
+    assert problem is None or (problem.where == HERE and problem.advice)
+
+
+@pytest.mark.parametrize(
+    ("main", "holds"),
+    [("identical", True), ("ahead", True), ("behind", False), ("diverged", False), (None, False)],
+)
+def test_what_main_says(main: Relation | None, holds: bool) -> None:
+    problem = refuted_by_main(PROMOTION, main, HERE)
+    assert (problem is None) == holds
+    assert problem is None or problem.message == "the promoted commit aaaaaaa does not lie on main"
+    assert refuted_by_main(CONFIGURATION, main, HERE) is None
+
+
+@pytest.mark.parametrize(
+    ("commit", "tree", "now", "moved"),
+    [
+        ("1", "t", PathHead("1", "t"), False),
+        # Not looked at, since the branch is where it was.
+        ("1", "t", PathHead("1", None), False),
+        ("1", "t", PathHead("2", "t"), False),
+        ("1", "t", PathHead("2", "u"), True),
+        ("1", "t", PathHead("2", None), True),
+        ("1", None, PathHead("2", None), True),
+        (None, None, PathHead("2", "u"), True),
+    ],
+)
+def test_what_has_moved(commit: str | None, tree: str | None, now: PathHead, moved: bool) -> None:
+    assert has_moved(commit, tree, now) == moved
