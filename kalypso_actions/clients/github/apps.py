@@ -8,12 +8,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from urllib.parse import quote
 
-from github.Auth import AppAuth as Signer
-from jwt import PyJWTError
+import jwt
 
 from kalypso_actions.clients.github.exchange import Json, LostError, RefusedError, Request
 from kalypso_actions.clients.github.refusals import GitHubError, refusal, unanswered, words
@@ -23,6 +22,10 @@ from kalypso_actions.errors import Location, UsageError
 
 MARGIN: Final = timedelta(minutes=5)
 """A token ends after an hour. It is renewed earlier, so that what it is given to can still end."""
+
+SIGNED_BEFORE: Final = timedelta(minutes=1)
+SIGNED_FOR: Final = timedelta(minutes=5)
+"""How long the App's own token is good; clocks differ, so it is made to look older than it is."""
 
 NO_APP: Final = "Integration not found"
 """What GitHub answers (404) to an App that it does not know."""
@@ -48,13 +51,19 @@ class AppAuth:
         object.__setattr__(self, "app_id", self.app_id.strip())
         if not self.app_id:
             raise UsageError("the GitHub App's id is empty")
-        self.sign()
+        self.sign(datetime.fromtimestamp(0, UTC))
 
-    def sign(self) -> str:
+    def sign(self, now: datetime) -> str:
         """A token of the App itself, good for five minutes. Raises UsageError for a faulty key."""
+        issued, expires = now - SIGNED_BEFORE, now + SIGNED_FOR
+        claims = {
+            "iat": int(issued.timestamp()),
+            "exp": int(expires.timestamp()),
+            "iss": self.app_id,
+        }
         try:
-            return Signer(self.app_id, self.private_key).token
-        except (AssertionError, TypeError, ValueError, PyJWTError):
+            return jwt.encode(claims, self.private_key, algorithm="RS256")
+        except (TypeError, ValueError, jwt.PyJWTError):
             raise UsageError(
                 "the GitHub App's private key cannot be used",
                 advice="give the whole content of the .pem file that GitHub made for the App",
@@ -164,7 +173,7 @@ class Installations:
         request = Request(
             method,
             self._server.api(path),
-            lambda: f"Bearer {self._app.sign()}",
+            lambda: f"Bearer {self._app.sign(self._now())}",
             body=body,
             idempotent=True,
             account="the App",
