@@ -160,29 +160,31 @@ def _meaning(
     session: ChainSession, one: _Concerned, push: _Push, before: str | None
 ) -> Merge | None:
     """What the push means for an environment; None where it touches nothing of it."""
+    name = one.environment.name
     meanings = []
     for folder in one.folders:
         old = _tree(session, push.branch, folder, before) if before else None
         new = _tree(session, push.branch, folder, push.after or "")
-        if touches(old.entries if old else None, new.entries, folder):
-            meanings.append(_meaning_of_trees(session, one, old, new))
+        was, names = named_commit(old, name) if old else None, named_commit(new, name)
+        # A branch that was cut from another environment's may become this one's by its
+        # `sources.json` alone.
+        if was != names or touches(old.entries if old else None, new.entries, folder):
+            meanings.append(_meaning_of_commits(session, one, was, names))
     return min(meanings, key=lambda merge: MOST_TELLING.index(merge.kind), default=None)
 
 
-def _meaning_of_trees(
-    session: ChainSession, one: _Concerned, old: BaseTree | None, new: BaseTree
+def _meaning_of_commits(
+    session: ChainSession, one: _Concerned, before: str | None, after: str | None
 ) -> Merge:
+    """What it means that a tree named the one commit of main and names the other now."""
     github, control_plane = session.github, session.control_plane
-    name = one.environment.name
-    before = named_commit(old, name) if old else None
-    after = named_commit(new, name)
     goes_back = False
     latest = None
     if before and after and before != after:
         goes_back = commits.relation(github, control_plane, before, after) == "behind"
     elif after and before == after:
         found = statuses.latest(github, control_plane, after)
-        latest = found.get(table.context(name).lower())
+        latest = found.get(table.context(one.environment.name).lower())
     return meaning_of_push(
         before, after, goes_back=goes_back, base_commit=one.read.base_commit, latest=latest
     )

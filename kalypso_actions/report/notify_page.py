@@ -34,11 +34,11 @@ def notify_page(
     document: NotifyDocument, told: Sequence[Told], control_plane_url: str, what: str
 ) -> str:
     """The step's summary; `what` says why nothing was to be told."""
-    names = ", ".join(one.environment for one in told)
+    names = ", ".join(code(one.environment) for one in told)
     heading = f"started check-promote for {names}" if told else "nothing to tell"
     if document.problems:
         heading = "some environments cannot be read"
-    parts = [f"## kalypso notify: {text(heading)}"]
+    parts = [f"## kalypso notify: {heading}"]
     if told:
         rows = [_row(one, control_plane_url) for one in told]
         parts.append(table(("environment", "the push was", "commit of main", "run"), rows))
@@ -57,7 +57,7 @@ def _row(one: Told, control_plane_url: str) -> tuple[str, ...]:
     url = f"{control_plane_url}/commit/{one.commit}"
     return (
         code(one.environment),
-        text(MEANINGS[one.kind]),
+        MEANINGS[one.kind],
         link(one.commit[:7], url) if one.commit else "",
         link("check-promote", one.page),
     )

@@ -27,12 +27,12 @@ class Polled:
 
 def poll_page(document: PollDocument, polled: Sequence[Polled]) -> str:
     """The step's summary."""
-    started = ", ".join(document.environments)
+    started = ", ".join(map(code, document.environments))
     heading = f"started schedule for {started}" if started else "nothing has moved"
     if document.problems:
         heading += "; not everything could be looked at or started"
     rows = [_row(one) for one in polled if one.moved or one.unrecorded]
-    parts = [f"## kalypso poll: {text(heading)}"]
+    parts = [f"## kalypso poll: {heading}"]
     if rows:
         parts.append(table(("environment", "what has moved", "run"), rows))
     parts.append(findings(document.warnings, document.problems))

@@ -1,0 +1,338 @@
+"""`kalypso notify`: what a push to a GitOps branch means, and what it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.notify import notify
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.chain import NotifyInputs
+from kalypso_actions.report.chain_documents import NotifyDocument
+from kalypso_actions.sandbox import Fault
+from kalypso_actions.sandbox.world import Permissions
+from tests.commands.chain import documents
+from tests.commands.chain.promotions import main_commit, merge, tree
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
+
+DEV = "dev environment"
+TRACKING = ".github/tracking/Promoted_Commit_Id"
+
+
+def pushed(acme: Organisation, repository: str = GITOPS) -> Mapping[str, Any]:
+    """The payload of the latest push."""
+    with acme.sandbox.lock:
+        events = [
+            one
+            for one in acme.sandbox.world.events
+            if (one.name, one.repository) == ("push", repository)
+        ]
+    payload: Mapping[str, Any] = events[-1].payload
+    return payload
+
+
+def run(
+    acme: Organisation,
+    payload: Mapping[str, Any] | None = None,
+    repository: str = GITOPS,
+    **inputs: Any,
+) -> Outcome:
+    """Run notify on the latest push, or another one."""
+    payload = pushed(acme, repository) if payload is None else payload
+    job = Job("push", payload.get("ref", ""), payload.get("after", ""), repository, payload)
+    return acme.run(notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE, **inputs)
+
+
+def document(outcome: Outcome) -> NotifyDocument:
+    assert isinstance(outcome.document, NotifyDocument)
+    return outcome.document
+
+
+def checks(merged: str, promoted: str = "", environment: str = "dev") -> Dispatch:
+    given = {
+        "environment": environment,
+        "promoted_commit_id": promoted,
+        "commit_id": merged,
+        "gitops_repository": GITOPS,
+    }
+    return Dispatch("check-promote.yaml", {key: value for key, value in given.items() if value})
+
+
+def starts(acme: Organisation) -> list[Dispatch]:
+    """What has been started since."""
+    found = acme.dispatches()
+    with acme.sandbox.lock:
+        acme.sandbox.repository(CONTROL_PLANE).runs.clear()
+    return found
+
+
+def test_a_promotion(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    outcome = run(acme)
+    assert starts(acme) == [checks(merged, commit)]
+    found = document(outcome)
+    assert (found.environments, found.promoted, found.promoted_commit) == (("dev",), True, commit)
+    assert found.run_url.startswith(f"{acme.url()}/actions/")
+    assert found.outputs() == {
+        "promoted": "true",
+        "promoted-commit": commit,
+        "run-url": found.run_url,
+    }
+    assert outcome.summary.startswith("## kalypso notify: started check-promote for `dev`\n")
+    assert "| `dev` | a promotion |" in outcome.summary
+    assert acme.statuses(commit) == {}
+
+
+def test_another_commit_is_a_promotion_too(acme: Organisation) -> None:
+    merge(acme, acme.head("main"))
+    commit = main_commit(acme)
+    acme.commit({TRACKING: commit + "\n"}, "dev", GITOPS)
+    run(acme)
+    assert starts(acme) == [checks(acme.head("dev", GITOPS) or "", commit)]
+
+
+def test_a_merge_without_another_commit(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merge(acme, commit)
+    merged = merge(acme, commit, config="2")
+    for description, promoted in (
+        ("Failed to deploy: x", commit),
+        ("Deploying", commit),
+        ("Superseded by 1234567", commit),
+        ("Deployed", ""),
+        ("Something of upstream's", ""),
+    ):
+        acme.status(commit, DEV, description)
+        found = document(run(acme))
+        assert starts(acme) == [checks(merged, promoted)], description
+        assert found.promoted == bool(promoted)
+
+
+def test_a_commit_that_was_never_told_of_is_no_promotion(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merge(acme, commit)
+    merged = merge(acme, commit, config="2")
+    assert "a configuration change" in run(acme).summary
+    assert starts(acme) == [checks(merged)]
+
+
+def base_repo(acme: Organisation, commit: str) -> None:
+    acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), commit)}, "dev")
+
+
+def test_a_revert_is_not_promoted_and_a_rollback_by_cd_is(acme: Organisation) -> None:
+    old = acme.head("main") or ""
+    new = main_commit(acme)
+    merge(acme, old)
+    merge(acme, new)
+    base_repo(acme, new)
+    merged = merge(acme, old)
+    assert "a revert: nothing is promoted" in run(acme).summary
+    assert starts(acme) == [checks(merged)]
+    base_repo(acme, old)
+    run(acme)
+    assert starts(acme) == [checks(merged, old)]
+
+
+def test_a_tracking_file_that_goes_is_a_revert(acme: Organisation) -> None:
+    merge(acme, main_commit(acme))
+    gone = acme.commit({TRACKING: None}, "dev", GITOPS)
+    assert not document(run(acme)).promoted
+    assert starts(acme) == [checks(gone)]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"README.md": "2"},
+        {".github/workflows/check-promote.yaml": "on: push\n"},
+        {".github/tracking/sources.json": "{}"},
+    ],
+)
+def test_what_touches_nothing_of_ours_starts_nothing(
+    acme: Organisation, files: dict[str, str | bytes | None]
+) -> None:
+    merge(acme, main_commit(acme))
+    acme.commit(files, "dev", GITOPS)
+    outcome = run(acme)
+    assert starts(acme) == []
+    assert document(outcome) == NotifyDocument()
+    assert "touches nothing that a cluster runs" in outcome.summary
+
+
+def test_a_branch_of_no_environment(acme: Organisation) -> None:
+    acme.commit(tree(main_commit(acme)), "proposal", GITOPS)
+    outcome = run(acme)
+    assert not outcome.failed
+    assert starts(acme) == []
+    assert "no environment has its GitOpsRepo on the branch proposal" in outcome.summary
+
+
+def test_a_branch_that_is_deleted_and_a_tag(acme: Organisation) -> None:
+    payload = dict(pushed(acme))
+    assert "was deleted" in run(acme, {**payload, "after": "0" * 40, "deleted": True}).summary
+    assert "no branch was pushed" in run(acme, {**payload, "ref": "refs/tags/v1"}).summary
+    assert starts(acme) == []
+
+
+def test_a_new_branch(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    acme.reset("dev", None, GITOPS)
+    merged = merge(acme, commit)
+    assert pushed(acme)["created"]
+    run(acme)
+    assert starts(acme) == [checks(merged, commit)]
+
+
+def test_a_branch_that_is_cut_from_another_environments(acme: Organisation) -> None:
+    """The commit that it names is the other one's until it has a merge of its own."""
+    commit = main_commit(acme)
+    acme.reset("dev", None, GITOPS)
+    cut = merge(acme, commit, environment="stage")
+    assert not document(run(acme)).promoted
+    assert starts(acme) == [checks(cut)]
+    merged = merge(acme, commit, environment="dev")
+    assert document(run(acme)).promoted_commit == commit
+    assert starts(acme) == [checks(merged, commit)]
+
+
+def test_a_forced_push(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    base = acme.head("dev", GITOPS)
+    merge(acme, commit)
+    acme.status(commit, DEV, "Deployed")
+    acme.reset("dev", base, GITOPS)
+    merged = merge(acme, commit, config="2")
+    lost = {**pushed(acme), "before": "e" * 40, "forced": True}
+    outcome = run(acme, lost)
+    assert starts(acme) == [checks(merged, commit)]
+    (warning,) = document(outcome).warnings
+    assert warning.message.startswith("what the forced push has replaced cannot be read: ")
+    with pytest.raises(KalypsoError, match="e" * 40):
+        run(acme, {**lost, "forced": False})
+
+
+def test_what_the_forced_push_has_replaced_is_read_where_it_can_be(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    base = acme.head("dev", GITOPS)
+    replaced = merge(acme, commit)
+    acme.status(commit, DEV, "Deployed")
+    acme.reset("dev", base, GITOPS)
+    merged = merge(acme, commit, config="2")
+    run(acme, {**pushed(acme), "before": replaced, "forced": True})
+    assert starts(acme) == [checks(merged)]
+
+
+def two_environments(acme: Organisation) -> None:
+    """Dev and stage in one branch, each in a folder of its own."""
+    for name in ("dev", "stage"):
+        repo = documents.gitops_repo(acme.url(GITOPS), "dev", path=f"fleet/{name}")
+        acme.commit({"gitops-repo.yaml": repo}, name)
+
+
+def test_environments_that_share_a_branch(acme: Organisation) -> None:
+    two_environments(acme)
+    commit = main_commit(acme)
+    merged = merge(acme, commit, folder="fleet/stage")
+    run(acme)
+    assert starts(acme) == [checks(merged, commit, "stage")]
+    both = {**tree(commit, folder="fleet/dev"), **tree(commit, config="2", folder="fleet/stage")}
+    merged = acme.commit(both, "dev", GITOPS)
+    found = document(run(acme))
+    assert starts(acme) == [checks(merged, commit), checks(merged, environment="stage")]
+    assert (found.environments, found.promoted_commit) == (("dev", "stage"), commit)
+    run(acme, environment="stage")
+    assert starts(acme) == [checks(merged, environment="stage")]
+
+
+def test_several_trees_of_an_environment_are_one_start(acme: Organisation) -> None:
+    for name, folder in (("gitops-repo", "east"), ("second", "west")):
+        repo = documents.gitops_repo(acme.url(GITOPS), "dev", folder, path=folder)
+        acme.commit({f"{name}.yaml": repo}, "dev")
+    commit = main_commit(acme)
+    acme.commit(tree(None, folder="east"), "dev", GITOPS)
+    both = {**tree(None, config="2", folder="east"), **tree(commit, folder="west")}
+    merged = acme.commit(both, "dev", GITOPS)
+    run(acme)
+    assert starts(acme) == [checks(merged, commit)]
+
+
+def test_urls_of_any_form_name_the_repository(acme: Organisation) -> None:
+    url = acme.url(GITOPS).replace("acme", "ACME") + ".git"
+    acme.commit({"gitops-repo.yaml": documents.gitops_repo(url, "dev")}, "dev")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    run(acme)
+    assert starts(acme) == [checks(merged, commit)]
+
+
+def test_an_environment_that_cannot_be_read(acme: Organisation) -> None:
+    acme.commit({"broken.yaml": "kind: [GitOpsRepo"}, "stage")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    outcome = run(acme)
+    assert starts(acme) == [checks(merged, commit)]
+    assert not outcome.failed
+    (warning,) = document(outcome).warnings
+    assert warning.message.startswith("environment stage: ")
+    assert warning.where and warning.where.path == "broken.yaml"
+    merge(acme, commit, "stage")
+    outcome = run(acme)
+    assert starts(acme) == []
+    assert outcome.failed
+    (problem,) = document(outcome).problems
+    assert problem.message.startswith("environment stage: ")
+    assert outcome.summary.startswith("## kalypso notify: some environments cannot be read\n")
+
+
+def test_an_environment_that_does_not_exist(acme: Organisation) -> None:
+    merge(acme, main_commit(acme))
+    with pytest.raises(UsageError, match="there is no Environment 'prod'"):
+        run(acme, environment="prod")
+
+
+@pytest.mark.parametrize("payload", [{}, {"ref": "refs/heads/dev"}, {"inputs": None}])
+def test_without_a_push(acme: Organisation, payload: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="there is no push to tell of"):
+        run(acme, payload)
+
+
+def test_a_gitops_repository_of_another_owner(acme: Organisation) -> None:
+    """The job may read its own repository, whoever owns it."""
+    acme.sandbox.create_repository("others/gitops", {"README.md": ""})
+    repo = documents.gitops_repo(acme.url("others/gitops"), "dev")
+    acme.commit({"gitops-repo.yaml": repo}, "dev")
+    commit = main_commit(acme)
+    merged = merge(acme, commit, repository="others/gitops")
+    run(acme, repository="others/gitops", token=acme.sandbox.create_token())
+    (start,) = starts(acme)
+    assert (start.inputs["commit_id"], start.inputs["gitops_repository"]) == (
+        merged,
+        "others/gitops",
+    )
+
+
+def test_a_lost_answer_and_what_is_not_allowed(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    acme.sandbox.faults.add(Fault("POST", "*/dispatches", "lost"))
+    run(acme)
+    assert starts(acme) == [checks(merged, commit)] * 2
+    permissions: Permissions = {"contents": "read", "metadata": "read"}
+    token = acme.sandbox.create_token("user", permissions, owner="acme")
+    with pytest.raises(KalypsoError, match=r"check-promote\.yaml cannot be started") as caught:
+        run(acme, token=token)
+    assert "actions: write" in caught.value.problem.advice
+
+
+def test_only_what_is_needed_is_asked_for(acme: Organisation) -> None:
+    permissions: Permissions = {"actions": "write", "contents": "read", "statuses": "read"}
+    token = acme.sandbox.create_token("user", permissions, owner="acme")
+    commit = main_commit(acme)
+    merge(acme, commit)
+    merge(acme, commit, config="2")
+    assert document(run(acme, token=token)).environments == ("dev",)
