@@ -1,8 +1,8 @@
-"""Measure a large fleet and the template engine.
+"""Measure a large fleet, the template engine, and many registered repositories.
 
 Every figure stands beside what it can be compared with, measured in the same run.
 
-    python -m bench.run --assignments 10000
+    python -m bench.run --assignments 10000 --repositories 500
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import engines
+from bench import engines, repositories
 from bench.fleet import Fleet, make_fleet
 from tools.oracle import program
 
@@ -42,11 +42,13 @@ def main() -> int:
     """Print all figures; 1 where a target is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--assignments", type=int, default=10_000)
-    assignments = parser.parse_args().assignments
+    parser.add_argument("--repositories", type=int, default=500)
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kalypso-bench-") as name:
         folder = Path(name)
-        missed = measure_fleet(make_fleet(folder / "fleet", assignments), folder)
+        missed = measure_fleet(make_fleet(folder / "fleet", asked.assignments), folder)
         missed += measure_engine(folder)
+        missed += repositories.measure(asked.repositories)
     for target in missed:
         print(f"missed: {target}")
     return 1 if missed else 0

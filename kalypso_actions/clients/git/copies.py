@@ -22,13 +22,13 @@ PARTIAL: Final = ("remote.origin.promisor=true", "remote.origin.partialclonefilt
 FETCH: Final = ("fetch", "--quiet", "--no-tags", "--filter=blob:none")
 
 CONFIGURATION: Final = {
-    "sha1": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
+    "sha1": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfsync = none\n",
     "sha256": (
-        "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
+        "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\tfsync = none\n"
         "[extensions]\n\tobjectformat = sha256\n"
     ),
 }
-"""https://git-scm.com/docs/repository-version"""
+"""https://git-scm.com/docs/repository-version. What is gone after a crash is fetched again."""
 
 
 class Copy:
