@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -23,10 +22,11 @@ FILES: Final = {"README.md": "fleet\n", ".github/workflows/poll.yaml": WORKFLOW}
 
 
 class Ground:
-    """A running sandbox."""
+    """A running sandbox; its clock and the clients' is one, and stands but for those who wait."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, clock: Clock) -> None:
         self.sandbox = sandbox
+        self.clock = clock
         self.token = sandbox.create_token(owner="acme")
         number, key = sandbox.create_app("acme")
         self.app = AppAuth(str(number), key)
@@ -47,16 +47,11 @@ class Ground:
 
 @dataclass
 class Trial:
-    """One write in a repository; `known` is what the preparation wants to tell the write.
-
-    Who waits moves the clients' clock and nothing else. It begins with the time that it is, since
-    what an App signs is valid by that.
-    """
+    """One write in a repository; `known` is what the preparation wants to tell the write."""
 
     ground: Ground
     repository: str
     known: dict[str, str] = field(default_factory=dict)
-    clock: Clock = field(default_factory=lambda: Clock(datetime.now(UTC)))
 
     @property
     def sandbox(self) -> Sandbox:
@@ -78,12 +73,12 @@ class Trial:
 
     def _connected(self, auth: TokenAuth | AppAuth) -> GitHub:
         environment = self.sandbox.environment()
-        server = GitHubServer.of_environment(environment)
-        return GitHub(server, auth, environment, self.clock.sleep, lambda: self.clock.now)
+        server, clock = GitHubServer.of_environment(environment), self.ground.clock
+        return GitHub(server, auth, environment, clock.sleep, lambda: clock.now)
 
     def remotes(self) -> RemoteRepositories:
         """git, likewise."""
-        return remotes(credentials=self.github().authorize, sleep=self.clock.sleep)
+        return remotes(credentials=self.github().authorize, sleep=self.ground.clock.sleep)
 
     def head(self, branch: str = "main") -> str:
         """Where a branch stands, which must exist."""
@@ -105,5 +100,6 @@ Act = Callable[[Trial], object]
 @contextmanager
 def ground(folder: Path) -> Iterator[Ground]:
     """A sandbox in a folder."""
-    with Sandbox(folder / "sandbox", programs()) as sandbox:
-        yield Ground(sandbox)
+    clock = Clock()
+    with Sandbox(folder / "sandbox", programs(), now=lambda: clock.now) as sandbox:
+        yield Ground(sandbox, clock)
