@@ -144,7 +144,13 @@ class GitHttp:
             "CONTENT_LENGTH": str(len(body)),
         }
         programs = self._state.programs
-        output = programs.run(["git", "http-backend"], stdin=body, extra=environment)
+        try:
+            output = programs.run(["git", "http-backend"], stdin=body, extra=environment)
+        except ProcessError as error:
+            # What it does not want it has told the client already: `ERR upload-pack: not our ref`.
+            if not error.output:
+                raise
+            output = error.output
         return _Output.parse(output)
 
 

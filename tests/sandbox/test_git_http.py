@@ -108,6 +108,21 @@ def test_git_fetches_what_a_commit_needs(tmp_path: Path) -> None:
         assert (copy.folder / "a").read_text() == "1"
 
 
+def test_a_commit_that_is_not_there(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        copy = clone(sandbox, tmp_path)
+        done = subprocess.run(
+            ["git", "fetch", "origin", "e" * 40],
+            cwd=copy.folder,
+            env={**ENVIRONMENT, **over_http(copy.token)},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == 128
+        assert f"upload-pack: not our ref {'e' * 40}" in done.stderr
+
+
 def test_an_empty_repository(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         token = sandbox.create_token()
