@@ -7,12 +7,14 @@ from typing import Any, Final
 from kalypso_actions.commands.cd import cd
 from kalypso_actions.commands.chain_run import ChainCommand
 from kalypso_actions.commands.check_promote import check_promote
+from kalypso_actions.commands.ci import ci
 from kalypso_actions.commands.notify import notify
 from kalypso_actions.commands.poll import poll
 from kalypso_actions.commands.schedule import schedule
 from kalypso_actions.inputs.chain import (
     CdInputs,
     CheckPromoteInputs,
+    CiInputs,
     NotifyInputs,
     PollInputs,
     ScheduleInputs,
@@ -20,12 +22,14 @@ from kalypso_actions.inputs.chain import (
 from kalypso_actions.report.chain_documents import (
     CdDocument,
     CheckPromoteDocument,
+    CiDocument,
     NotifyDocument,
     PollDocument,
     ScheduleDocument,
 )
 
 CHAIN: Final[tuple[ChainCommand[Any], ...]] = (
+    ChainCommand("ci", CiInputs, ci, CiDocument),
     ChainCommand("cd", CdInputs, cd, CdDocument),
     ChainCommand("schedule", ScheduleInputs, schedule, ScheduleDocument),
     ChainCommand("notify", NotifyInputs, notify, NotifyDocument),

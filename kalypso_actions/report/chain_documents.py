@@ -38,6 +38,22 @@ def _output(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
+class CheckedEntry(Document):
+    """An environment rendered with the commit.
+
+    `has` is the commit of main that it has now ("" for none); `assignments` is null where it could
+    not be rendered, `changes` where there is no GitOps branch to hold it against. The file that
+    tracks the commit is left out of `changes`.
+    """
+
+    environment: str
+    has: str
+    assignments: int | None
+    changes: ChangesEntry | None
+    problems: int
+    warnings: int
+
+
 class CiDocument(ChainDocument):
     """What `kalypso ci --output json` prints; `environments` are those where CD was started."""
 
@@ -46,6 +62,7 @@ class CiDocument(ChainDocument):
     schema_name: str = Field("kalypso.ci/v1", alias="schema")
     commit: str = ""
     environments: tuple[str, ...] = ()
+    checked: tuple[CheckedEntry, ...] = ()
 
     def outputs(self) -> Mapping[str, str]:
         """The numbers of problems and warnings besides."""

@@ -1,0 +1,449 @@
+"""`kalypso ci`: what a commit of main breaks, what stood broken before, and what is started."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.ci import ci
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.chain import CiInputs
+from kalypso_actions.report.chain_documents import CiDocument
+from kalypso_actions.sandbox import Fault
+from kalypso_actions.sandbox.world import Permissions
+from tests.commands.chain import documents
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Job, Organisation
+
+CONTEXT = "kalypso / ci"
+PUSH = Job("push")
+BAD_TEMPLATE = documents.template("flux", "name: {{ .ConfigData.SIZE | atoi | div 1 0 }}\n")
+
+
+def run(acme: Organisation, *, job: Job = PUSH, **inputs: Any) -> Outcome:
+    return acme.run(ci, CiInputs, job=job, **inputs)
+
+
+def document(outcome: Outcome) -> CiDocument:
+    assert isinstance(outcome.document, CiDocument)
+    return outcome.document
+
+
+def problems(outcome: Outcome) -> list[str]:
+    return [problem.message for problem in outcome.document.problems]
+
+
+def warnings(outcome: Outcome) -> list[str]:
+    return [warning.message for warning in outcome.document.warnings]
+
+
+def cd(commit: str, environment: str = "dev") -> Dispatch:
+    inputs = {"promoted_commit_id": commit, "environment": environment, "promoted_from": "ci"}
+    return Dispatch("cd.yaml", inputs)
+
+
+def test_a_faultless_push_goes_on_its_way(acme: Organisation) -> None:
+    commit = acme.commit({"notes.txt": "1"})
+    acme.forget()
+    outcome = run(acme)
+    assert not outcome.failed
+    assert outcome.document.outputs() == {
+        "environments": '["dev"]',
+        "problems": "0",
+        "warnings": "0",
+    }
+    assert document(outcome).commit == commit
+    assert acme.statuses(commit) == {CONTEXT: ("success", "4 assignments in 2 environments")}
+    assert acme.dispatches() == [cd(commit)]
+    assert sorted(write.rpartition("/")[2] for write in acme.writes()) == [commit, "dispatches"]
+    assert outcome.summary.startswith("## kalypso ci: 4 assignments in 2 environments\n")
+    assert acme.run_url in str(
+        [one.target_url for one in acme.sandbox.repository(CONTROL_PLANE).statuses]
+    )
+
+
+def test_what_would_change_is_told_against_the_gitops_branches(acme: Organisation) -> None:
+    acme.commit(
+        {"large/shop-web/namespace.yaml": "old\n", "large/shop-web/config.yaml": "x\n"},
+        "dev",
+        GITOPS,
+    )
+    acme.commit({"notes.txt": "1"})
+    dev, stage = document(run(acme)).checked
+    assert dev.environment == "dev"
+    assert dev.assignments == stage.assignments == 2
+    assert dev.changes and stage.changes
+    assert dev.changes.modified == ("large/shop-web/namespace.yaml",)
+    assert dev.changes.deleted == ("large/shop-web/config.yaml",)
+    assert len(stage.changes.added) == 8  # two READMEs, three files of each assignment
+    assert dev.has == acme.sandbox.git(CONTROL_PLANE).commit("main").parents[0]
+
+
+def test_run_again_it_posts_nothing_and_starts_cd_again(acme: Organisation) -> None:
+    commit = acme.commit({"notes.txt": "1"})
+    run(acme)
+    acme.forget()
+    run(acme)
+    (write,) = acme.writes()
+    assert write.endswith("/cd.yaml/dispatches")
+    assert acme.dispatches() == [cd(commit), cd(commit)]
+
+
+@pytest.mark.parametrize(
+    ("files", "said", "line"),
+    [
+        pytest.param({"templates/flux.yaml": "kind: [\n"}, "not valid YAML", 1, id="no YAML"),
+        pytest.param(
+            {"templates/flux.yaml": documents.template("flux", "{{ .Nope }\n")},
+            "Template 'flux'",
+            8,
+            id="a template that cannot be parsed",
+        ),
+        pytest.param(
+            {"templates/zz.yaml": documents.template("flux", "x\n")},
+            "Template 'flux' is already defined in",
+            1,
+            id="a name twice",
+        ),
+        pytest.param(
+            {".environments/dev.yaml": documents.environment("x", "dev", next_environment="prod")},
+            "Environment 'dev' names 'prod' as next, which is none",
+            None,
+            id="a next environment that does not exist",
+        ),
+    ],
+)
+def test_faults_of_main_fail(
+    acme: Organisation, files: dict[str, str], said: str, line: int | None
+) -> None:
+    commit = acme.commit(files)
+    outcome = run(acme)
+    assert outcome.failed
+    (found,) = [one for one in outcome.document.problems if said in one.message]
+    assert found.where
+    assert found.where.path == next(iter(files))
+    assert line in {None, found.where.line}
+    assert acme.statuses(commit)[CONTEXT][0] == "failure"
+    assert acme.dispatches() == []
+    assert "**Next:** correct the problems" in outcome.summary
+
+
+def test_a_fault_of_main_is_told_once(acme: Organisation) -> None:
+    acme.commit({"registrations/shop.yaml": "kind: WorkloadRegistration\nmetadata: {name: shop}\n"})
+    outcome = run(acme)
+    messages = problems(outcome)
+    assert len(messages) == len(set(messages))
+    assert not [one for one in messages if one.startswith(("dev", "stage"))]
+
+
+def test_what_the_commit_breaks_in_environments_fails(acme: Organisation) -> None:
+    acme.commit({"templates/flux.yaml": BAD_TEMPLATE})
+    outcome = run(acme)
+    messages = problems(outcome)
+    assert [": ".join(one.split(": ")[:2]) for one in messages] == [
+        "dev, stage: shop-web on drone",
+        "dev, stage: shop-web on large",
+    ]
+    where = outcome.document.problems[0].where
+    assert where
+    assert (where.repository, where.path, where.line) == (acme.url(), "templates/flux.yaml", 8)
+    checked = document(outcome).checked
+    assert [one.problems for one in checked] == [2, 2]
+
+
+def test_a_template_that_goes_fails_where_it_is_used(acme: Organisation) -> None:
+    acme.commit({"templates/flux.yaml": None})
+    outcome = run(acme)
+    assert 'Template.scheduler.kalypso.io "flux" not found' in problems(outcome)[0]
+    where = outcome.document.problems[0].where
+    assert where and where.repository == f"{acme.url()}@dev"
+
+
+def test_what_stood_broken_in_one_environment_is_a_warning(acme: Organisation) -> None:
+    """A schema of stage is violated there since long: dev goes on."""
+    acme.commit({"schema.yaml": documents.config_schema("sizes", "SIZE")}, "stage")
+    commit = acme.commit({"notes.txt": "1"})
+    outcome = run(acme)
+    assert not outcome.failed
+    assert len(warnings(outcome)) == 2
+    assert all(one.startswith("stage: shop-web on ") for one in warnings(outcome))
+    assert acme.statuses(commit)[CONTEXT] == (
+        "success",
+        "4 assignments in 2 environments, 2 warnings",
+    )
+    assert acme.dispatches() == [cd(commit)]
+
+
+def test_what_stands_and_what_is_new_are_told_apart(acme: Organisation) -> None:
+    acme.commit(
+        {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="argo")}, "stage"
+    )
+    acme.commit({"templates/flux.yaml": BAD_TEMPLATE})
+    outcome = run(acme)
+    assert [": ".join(one.split(": ")[:2]) for one in problems(outcome)] == [
+        "dev, stage: shop-web on drone",
+        "dev: shop-web on large",
+    ]
+    (warning,) = warnings(outcome)
+    assert warning.startswith("stage: shop-web on large: ")
+    assert '"argo" not found' in warning
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        pytest.param({"policy.yaml": "kind: [\n"}, id="no YAML"),
+        pytest.param({"policy.yaml": "kind: SchedulingPolicy\nmetadata: {name: x}\n"}, id="faulty"),
+        pytest.param({"again.yaml": documents.policy()}, id="a name twice"),
+        pytest.param({"base-two.yaml": documents.base_repo("x", "1" * 40)}, id="two bases"),
+    ],
+)
+def test_an_environment_branch_that_is_broken_is_its_own_affair(
+    acme: Organisation, files: dict[str, str]
+) -> None:
+    acme.commit(files, "stage")
+    commit = acme.commit({"notes.txt": "1"})
+    outcome = run(acme)
+    assert not outcome.failed
+    assert warnings(outcome)
+    assert all(one.startswith("stage: ") for one in warnings(outcome))
+    assert {one.where.repository for one in outcome.document.warnings if one.where} == {
+        f"{acme.url()}@stage"
+    }
+    assert acme.dispatches() == [cd(commit)]
+
+
+def test_an_environment_without_a_branch_is_its_own_affair(acme: Organisation) -> None:
+    acme.reset("stage", None)
+    acme.commit({"notes.txt": "1"})
+    outcome = run(acme)
+    assert not outcome.failed
+    (warning,) = warnings(outcome)
+    assert "there is no such branch" in warning
+    stage = document(outcome).checked[1]
+    assert (stage.assignments, stage.changes) == (None, None)
+    assert "not rendered" in outcome.summary
+
+
+def test_a_gitops_branch_that_cannot_be_read_hides_only_the_changes(acme: Organisation) -> None:
+    acme.reset("stage", None, GITOPS)
+    acme.commit({"notes.txt": "1"})
+    outcome = run(acme)
+    assert not outcome.failed
+    (warning,) = warnings(outcome)
+    assert warning.startswith(f"stage: what would change in {acme.url(GITOPS)} is not known")
+    stage = document(outcome).checked[1]
+    assert (stage.assignments, stage.changes) == (2, None)
+
+
+def test_an_environment_that_has_nothing_of_main_yet(acme: Organisation) -> None:
+    """It is rendered as it will be with its first commit, and held against main's last."""
+    acme.commit({"base-repo.yaml": None}, "stage")
+    acme.commit({"notes.txt": "1"})
+    outcome = run(acme)
+    assert not warnings(outcome)
+    assert [one.assignments for one in document(outcome).checked] == [2, 2]
+    assert document(outcome).checked[1].has == ""
+    acme.commit(
+        {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="argo")}, "stage"
+    )
+    assert not run(acme).failed
+    before = acme.head("main")
+    acme.commit({"templates/flux.yaml": BAD_TEMPLATE})
+    acme.commit({"notes.txt": "2"})
+    assert all(one.startswith("dev: ") for one in problems(run(acme)))
+    pushed = run(acme, job=Job("push", payload={"before": before}))
+    assert problems(pushed)[0].startswith("dev, stage: shop-web on drone")
+
+
+def test_an_unusable_registration_is_somebody_elses(acme: Organisation) -> None:
+    acme.commit({"workload/shop.yaml": "kind: Deployment\n"}, repository=SHOP)
+    commit = acme.commit({"notes.txt": "1"})
+    outcome = run(acme)
+    assert not outcome.failed
+    assert warnings(outcome)
+    assert all(one.startswith("dev, stage: registration 'shop'") for one in warnings(outcome))
+    assert acme.dispatches() == [cd(commit)]
+    assert not run(acme, on_source_failure="block").failed, "it stood before"
+
+
+@pytest.mark.parametrize(("on_source_failure", "fails"), [("last-good", False), ("block", True)])
+def test_a_new_registration_that_is_unusable(
+    acme: Organisation, on_source_failure: str, fails: bool
+) -> None:
+    acme.commit({"registrations/lost.yaml": documents.registration("lost", acme.url("acme/lost"))})
+    outcome = run(acme, on_source_failure=on_source_failure)
+    assert outcome.failed == fails
+    found = outcome.document.problems if fails else outcome.document.warnings
+    (one,) = found
+    assert one.message.startswith("dev, stage: registration 'lost'")
+    assert one.where and one.where.path == "registrations/lost.yaml"
+
+
+def test_a_registration_that_spoils_another_fails(acme: Organisation) -> None:
+    """Both deliver a Workload of one name: neither can be used."""
+    acme.sandbox.create_repository("acme/shop2", acme.files("main", SHOP))
+    acme.commit(
+        {"registrations/shop2.yaml": documents.registration("shop2", acme.url("acme/shop2"))}
+    )
+    outcome = run(acme)
+    assert outcome.failed
+    assert all("registration 'shop'" in one for one in problems(outcome))
+    assert all("registration 'shop2'" in one for one in warnings(outcome))
+
+
+def test_a_mass_removal_is_told(acme: Organisation) -> None:
+    tree = {f"large/old-{number}/reconciler.yaml": "x\n" for number in range(8)}
+    acme.commit(tree, "dev", GITOPS)
+    acme.commit({"notes.txt": "1"})
+    outcome = run(acme)
+    assert not outcome.failed
+    assert any(one.startswith("dev: ") and "8" in one for one in warnings(outcome))
+
+
+# Where it runs
+
+
+@pytest.mark.parametrize(
+    ("job", "start_cd", "started"),
+    [
+        (PUSH, "auto", True),
+        (PUSH, "true", True),
+        (PUSH, "false", False),
+        (Job("push", "refs/heads/wip"), "auto", False),
+        (Job("push", repository=GITOPS), "auto", False),
+        (Job("merge_group", "refs/heads/gh-readonly-queue/main/pr-1"), "auto", False),
+        (Job("workflow_dispatch"), "auto", False),
+        (Job("workflow_dispatch"), "true", True),
+    ],
+)
+def test_when_cd_is_started(acme: Organisation, job: Job, start_cd: str, started: bool) -> None:
+    commit = acme.commit({"notes.txt": "1"})
+    outcome = run(acme, job=job, commit=commit, start_cd=start_cd, control_plane=CONTROL_PLANE)
+    assert acme.dispatches() == ([cd(commit)] if started else [])
+    assert document(outcome).environments == (("dev",) if started else ())
+    assert acme.statuses(commit)[CONTEXT][0] == "success"
+
+
+def pull_request(
+    acme: Organisation, files: dict[str, str | bytes | None], branch: str = "wip"
+) -> tuple[Job, str]:
+    """Somebody's pull request with these files: the job that GitHub runs, and its head."""
+    acme.reset(branch, acme.head("main"))
+    head = acme.commit(files, branch)
+    number = acme.pull(branch)
+    acme.ask("GET", f"{CONTROL_PLANE}/pulls/{number}")  # GitHub tries the merge out
+    merge = acme.sandbox.git(CONTROL_PLANE).refs()[f"refs/pull/{number}/merge"]
+    payload = {"number": number, "pull_request": {"number": number, "head": {"sha": head}}}
+    return Job("pull_request", f"refs/pull/{number}/merge", merge, payload=payload), head
+
+
+def test_a_pull_request_is_only_checked(acme: Organisation) -> None:
+    job, head = pull_request(acme, {"templates/flux.yaml": BAD_TEMPLATE})
+    outcome = run(acme, job=job)
+    assert outcome.failed
+    assert document(outcome).commit == job.commit
+    assert acme.statuses(head) == {CONTEXT: ("failure", "2 problems")}
+    assert acme.statuses(job.commit) == {}
+    good, head = pull_request(acme, {"notes.txt": "1"}, "good")
+    assert not run(acme, job=good).failed
+    assert acme.statuses(head)[CONTEXT][0] == "success"
+    assert acme.dispatches() == []
+
+
+@pytest.mark.parametrize("scope", ["read", "write"])
+def test_a_token_that_may_not_post(acme: Organisation, scope: str) -> None:
+    """As that of a pull request from a fork."""
+    job, head = pull_request(acme, {"notes.txt": "1"})
+    permissions: Permissions = {"contents": "read"}
+    if scope == "write":
+        permissions["statuses"] = "read"
+    token = acme.sandbox.create_token("actions", permissions, owner="acme")
+    outcome = run(acme, job=job, token=token)
+    assert not outcome.failed
+    assert acme.statuses(head) == {}
+    (warning,) = outcome.document.warnings
+    assert warning.advice == f"give the token the permission statuses: {scope}"
+
+
+def test_without_a_job_around_it(acme: Organisation) -> None:
+    commit = acme.commit({"notes.txt": "1"})
+    outcome = acme.run(ci, CiInputs, control_plane=CONTROL_PLANE, variables={"GITHUB_ACTIONS": ""})
+    assert document(outcome).commit == commit
+    assert acme.statuses(commit)[CONTEXT][0] == "success"
+    assert acme.dispatches() == []
+
+
+# Where cd begins
+
+
+def test_several_first_environments(acme: Organisation) -> None:
+    files = {
+        f".environments/{name}.yaml": documents.environment(acme.url(), name, first=True)
+        for name in ("dev", "stage")
+    }
+    commit = acme.commit(files)
+    assert document(run(acme)).environments == ("dev", "stage")
+    assert acme.dispatches() == [cd(commit), cd(commit, "stage")]
+
+
+def test_given_first_environments(acme: Organisation) -> None:
+    commit = acme.commit({"notes.txt": "1"})
+    assert document(run(acme, first_environments="stage")).environments == ("stage",)
+    assert acme.dispatches() == [cd(commit, "stage")]
+    with pytest.raises(UsageError, match="there is no Environment 'prod' on main"):
+        run(acme, first_environments="prod")
+    assert acme.statuses(commit)[CONTEXT][0] == "failure"
+
+
+def test_no_first_environment_is_a_problem_of_main(acme: Organisation) -> None:
+    acme.commit(
+        {
+            ".environments/dev.yaml": documents.environment(acme.url(), "west").replace(
+                "branch: west", "branch: dev"
+            ),
+            ".environments/stage.yaml": documents.environment(acme.url(), "east").replace(
+                "branch: east", "branch: stage"
+            ),
+        }
+    )
+    assert problems(run(acme)) == ["which environment comes first is not known"]
+    assert not run(acme, start_cd="false").failed
+
+
+def test_a_cd_that_cannot_be_started_keeps_no_other_from_it(acme: Organisation) -> None:
+    files = {
+        f".environments/{name}.yaml": documents.environment(acme.url(), name, first=True)
+        for name in ("dev", "stage")
+    }
+    commit = acme.commit(files)
+    template = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
+    with (
+        acme.sandbox.faults.on(Fault("POST", template, "status", count=4)),
+        pytest.raises(KalypsoError, match=r"the workflow cd\.yaml cannot be started"),
+    ):
+        run(acme)
+    assert acme.dispatches() == [cd(commit, "stage")]
+
+
+def test_a_commit_that_does_not_exist(acme: Organisation) -> None:
+    with pytest.raises(KalypsoError, match="the server does not have that commit"):
+        run(acme, commit="e" * 40)
+
+
+# How much it reads
+
+
+def test_each_repository_is_read_once(acme: Organisation) -> None:
+    """However many environments there are, and commits to hold them against."""
+    acme.commit({"templates/flux.yaml": BAD_TEMPLATE})
+    acme.forget()
+    run(acme)
+    fetches = [
+        one.path.split("/")[2]
+        for one in acme.sandbox.traffic
+        if one.template == "git" and one.method == "POST" and "upload-pack" in one.path
+    ]
+    # A shop's branch: ls-refs, its commit, its blobs. Nothing of it a second time.
+    assert fetches.count("shop") <= 3
