@@ -1,0 +1,163 @@
+"""`kalypso ci` in its jobs: after pushes, for pull requests, with little permission; where cd begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.ci import ci
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.chain import CiInputs
+from kalypso_actions.report.chain_documents import CiDocument
+from kalypso_actions.sandbox import Fault
+from kalypso_actions.sandbox.world import Permissions
+from tests.commands.chain import documents
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
+
+CONTEXT = "kalypso / ci"
+PUSH = Job("push")
+BAD_TEMPLATE = documents.template("flux", "name: {{ .ConfigData.SIZE | atoi | div 1 0 }}\n")
+
+
+def run(acme: Organisation, *, job: Job = PUSH, **inputs: Any) -> Outcome:
+    return acme.run(ci, CiInputs, job=job, **inputs)
+
+
+def document(outcome: Outcome) -> CiDocument:
+    assert isinstance(outcome.document, CiDocument)
+    return outcome.document
+
+
+def problems(outcome: Outcome) -> list[str]:
+    return [problem.message for problem in outcome.document.problems]
+
+
+def cd(commit: str, environment: str = "dev") -> Dispatch:
+    inputs = {"promoted_commit_id": commit, "environment": environment, "promoted_from": "ci"}
+    return Dispatch("cd.yaml", inputs)
+
+
+@pytest.mark.parametrize(
+    ("job", "start_cd", "started"),
+    [
+        (PUSH, "auto", True),
+        (PUSH, "true", True),
+        (PUSH, "false", False),
+        (Job("push", "refs/heads/wip"), "auto", False),
+        (Job("push", repository=GITOPS), "auto", False),
+        (Job("merge_group", "refs/heads/gh-readonly-queue/main/pr-1"), "auto", False),
+        (Job("workflow_dispatch"), "auto", False),
+        (Job("workflow_dispatch"), "true", True),
+    ],
+)
+def test_when_cd_is_started(acme: Organisation, job: Job, start_cd: str, started: bool) -> None:
+    commit = acme.commit({"notes.txt": "1"})
+    outcome = run(acme, job=job, commit=commit, start_cd=start_cd, control_plane=CONTROL_PLANE)
+    assert acme.dispatches() == ([cd(commit)] if started else [])
+    assert document(outcome).environments == (("dev",) if started else ())
+    assert acme.statuses(commit)[CONTEXT][0] == "success"
+
+
+def pull_request(
+    acme: Organisation, files: dict[str, str | bytes | None], branch: str = "wip"
+) -> tuple[Job, str]:
+    """Somebody's pull request with these files: the job that GitHub runs, and its head."""
+    acme.reset(branch, acme.head("main"))
+    head = acme.commit(files, branch)
+    number = acme.pull(branch)
+    acme.ask("GET", f"{CONTROL_PLANE}/pulls/{number}")  # GitHub tries the merge out
+    merge = acme.sandbox.git(CONTROL_PLANE).refs()[f"refs/pull/{number}/merge"]
+    payload = {"number": number, "pull_request": {"number": number, "head": {"sha": head}}}
+    return Job("pull_request", f"refs/pull/{number}/merge", merge, payload=payload), head
+
+
+def test_a_pull_request_is_only_checked(acme: Organisation) -> None:
+    job, head = pull_request(acme, {"templates/flux.yaml": BAD_TEMPLATE})
+    outcome = run(acme, job=job)
+    assert outcome.failed
+    assert document(outcome).commit == job.commit
+    assert acme.statuses(head) == {CONTEXT: ("failure", "2 problems")}
+    assert acme.statuses(job.commit) == {}
+    good, head = pull_request(acme, {"notes.txt": "1"}, "good")
+    assert not run(acme, job=good).failed
+    assert acme.statuses(head)[CONTEXT][0] == "success"
+    assert acme.dispatches() == []
+
+
+@pytest.mark.parametrize("scope", ["read", "write"])
+def test_a_token_that_may_not_post(acme: Organisation, scope: str) -> None:
+    """As that of a pull request from a fork."""
+    job, head = pull_request(acme, {"notes.txt": "1"})
+    permissions: Permissions = {"contents": "read"}
+    if scope == "write":
+        permissions["statuses"] = "read"
+    token = acme.sandbox.create_token("actions", permissions, owner="acme")
+    outcome = run(acme, job=job, token=token)
+    assert not outcome.failed
+    assert acme.statuses(head) == {}
+    (warning,) = outcome.document.warnings
+    assert warning.advice == f"give the token the permission statuses: {scope}"
+
+
+def test_without_a_job_around_it(acme: Organisation) -> None:
+    commit = acme.commit({"notes.txt": "1"})
+    outcome = acme.run(ci, CiInputs, control_plane=CONTROL_PLANE, variables={"GITHUB_ACTIONS": ""})
+    assert document(outcome).commit == commit
+    assert acme.statuses(commit)[CONTEXT][0] == "success"
+    assert acme.dispatches() == []
+
+
+def test_several_first_environments(acme: Organisation) -> None:
+    files = {
+        f".environments/{name}.yaml": documents.environment(acme.url(), name, first=True)
+        for name in ("dev", "stage")
+    }
+    commit = acme.commit(files)
+    assert document(run(acme)).environments == ("dev", "stage")
+    assert acme.dispatches() == [cd(commit), cd(commit, "stage")]
+
+
+def test_given_first_environments(acme: Organisation) -> None:
+    commit = acme.commit({"notes.txt": "1"})
+    assert document(run(acme, first_environments="stage")).environments == ("stage",)
+    assert acme.dispatches() == [cd(commit, "stage")]
+    with pytest.raises(UsageError, match="there is no Environment 'prod' on main"):
+        run(acme, first_environments="prod")
+    assert acme.statuses(commit)[CONTEXT][0] == "failure"
+
+
+def test_no_first_environment_is_a_problem_of_main(acme: Organisation) -> None:
+    acme.commit(
+        {
+            ".environments/dev.yaml": documents.environment(acme.url(), "west").replace(
+                "branch: west", "branch: dev"
+            ),
+            ".environments/stage.yaml": documents.environment(acme.url(), "east").replace(
+                "branch: east", "branch: stage"
+            ),
+        }
+    )
+    assert problems(run(acme)) == ["which environment comes first is not known"]
+    assert not run(acme, start_cd="false").failed
+
+
+def test_a_cd_that_cannot_be_started_keeps_no_other_from_it(acme: Organisation) -> None:
+    files = {
+        f".environments/{name}.yaml": documents.environment(acme.url(), name, first=True)
+        for name in ("dev", "stage")
+    }
+    commit = acme.commit(files)
+    template = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
+    with (
+        acme.sandbox.faults.on(Fault("POST", template, "status", count=4)),
+        pytest.raises(KalypsoError, match=r"the workflow cd\.yaml cannot be started"),
+    ):
+        run(acme)
+    assert acme.dispatches() == [cd(commit, "stage")]
+
+
+def test_a_commit_that_does_not_exist(acme: Organisation) -> None:
+    with pytest.raises(KalypsoError, match="the server does not have that commit"):
+        run(acme, commit="e" * 40)
