@@ -75,7 +75,7 @@ def check_promote(inputs: CheckPromoteInputs, session: ChainSession) -> Outcome:
             else:
                 ending = _wait(inputs, session, watch, began=began, started=started)
             if ending.decision and ending.decision.verdict in GOES_ON:
-                ending = _go_on(inputs, session, ending, onward)
+                ending = _finish(inputs, session, watch, ending, onward)
             if ending.status:
                 status.post(ending.status)
     return _outcome(inputs, session, ending)
@@ -155,25 +155,42 @@ def _continue(
     return {"check-promote": page}
 
 
+def _finish(
+    inputs: CheckPromoteInputs,
+    session: ChainSession,
+    watch: Watch,
+    ending: _Ending,
+    onward: Sequence[str],
+) -> _Ending:
+    """Let the user's command decide whether the commit goes on.
+
+    It may take its time: what people have taken back meanwhile does not go on.
+    """
+    if not inputs.post_deployment:
+        return _go_on(inputs, session, ending, onward)
+    about = {
+        "environment": inputs.environment,
+        "commit": inputs.promoted_commit or "",
+        "gitops_commit": inputs.gitops_commit,
+    }
+    hook = run_hook(HOOK, inputs.post_deployment, session.around, about)
+    if hook.failed:
+        decision = Decision("failed", hook.reason)
+        return replace(ending, decision=decision, hook=hook, status=_status(inputs, decision))
+    found = watch.look_at_branches()
+    if found:
+        return replace(_superseded(inputs, found, ending.look), hook=hook)
+    return replace(_go_on(inputs, session, ending, onward), hook=hook)
+
+
 def _go_on(
     inputs: CheckPromoteInputs, session: ChainSession, ending: _Ending, onward: Sequence[str]
 ) -> _Ending:
-    """Let the user's command decide, then start CD for the next environments.
+    """Start CD for the next environments.
 
     Only after that is the commit to be called deployed: where this ends in between, the next run
     starts them again.
     """
-    hook = None
-    if inputs.post_deployment:
-        about = {
-            "environment": inputs.environment,
-            "commit": inputs.promoted_commit or "",
-            "gitops_commit": inputs.gitops_commit,
-        }
-        hook = run_hook(HOOK, inputs.post_deployment, session.around, about)
-        if hook.failed:
-            decision = Decision("failed", hook.reason)
-            return replace(ending, decision=decision, hook=hook, status=_status(inputs, decision))
     started = {}
     for environment in onward:
         given = {
@@ -183,7 +200,7 @@ def _go_on(
         }
         started[environment] = start_workflow(session, inputs.cd_workflow, given)
     status = table.deployed(inputs.environment, is_last=not onward)
-    return replace(ending, hook=hook, started=started, status=status)
+    return replace(ending, started=started, status=status)
 
 
 def _outcome(inputs: CheckPromoteInputs, session: ChainSession, ending: _Ending) -> Outcome:

@@ -16,12 +16,17 @@ MOST_ROWS: Final = 300
 FEW: Final = 20
 """So many clusters are shown without a click."""
 
+MOST_WORDS: Final = 300
+"""Characters of a reason: a page has room for some hundred of them."""
+
 
 def clusters_section(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> str:
     """A table of the cluster types and one of the clusters, the worst first; "" for none."""
     if not clusters and not missing:
         return ""
-    every = sorted(clusters, key=lambda one: (_rank(one.state), one.cluster_type, one.id))
+    every = sorted(
+        clusters, key=lambda one: (WORST_FIRST.index(one.state), one.cluster_type, one.id)
+    )
     shown = table(
         ("cluster", "cluster type", "state", "commit", "why"), map(_row, every[:MOST_ROWS])
     )
@@ -53,9 +58,5 @@ def _row(one: ClusterEntry) -> tuple[str, ...]:
         code(one.cluster_type) if one.cluster_type else "",
         text(one.state),
         code(one.revision[:7]) if one.revision else "",
-        text(one.reason),
+        text(one.reason[:MOST_WORDS] + ("…" if len(one.reason) > MOST_WORDS else "")),
     )
-
-
-def _rank(state: str) -> int:
-    return WORST_FIRST.index(state) if state in WORST_FIRST else 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -84,6 +85,26 @@ def test_a_run_that_comes_too_late_posts_no_deploying(acme: Organisation) -> Non
     merge(acme, new)
     assert verdict(check(acme, merged, old)) == "superseded"
     assert acme.status_history(old) == [(DEV, f"Superseded by {new[:7]}")]
+
+
+def test_what_is_taken_back_while_the_command_runs_does_not_go_on(acme: Organisation) -> None:
+    old = acme.head("main") or ""
+    merge(acme, old)
+    new = main_commit(acme)
+    merged = merge(acme, new)
+    flag = acme.folder / "running"
+    wait = f"touch {flag}; while [ -e {flag} ]; do sleep 0.05; done; echo done"
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(check, acme, merged, new, post_deployment=wait)
+        while not flag.exists():
+            assert not run.done()
+        merge(acme, old)
+        flag.unlink()
+        outcome = run.result()
+    assert verdict(outcome) == "superseded"
+    assert acme.statuses(new) == {DEV: ("pending", f"Rolled back to {old[:7]}")}
+    assert acme.dispatches() == []
+    assert "done" in outcome.summary
 
 
 @pytest.mark.parametrize("to", ["an older commit", "none"])

@@ -1,0 +1,79 @@
+"""`kalypso check-promote` killed anywhere, run again, run by several at once: the end is the same."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.commands.chain.killing import is_killed
+from tests.commands.chain.promotions import check, main_commit, merge, sign_in, verdict
+from tests.commands.chain.world import Dispatch, Organisation
+
+DEV = "dev environment"
+
+
+@pytest.fixture(autouse=True)
+def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
+    sign_in(acme, monkeypatch)
+
+
+def state(acme: Organisation, commit: str) -> dict[str, Any]:
+    """What runs leave behind; how often a workflow was started is no matter."""
+    return {"status": acme.statuses(commit), "started": set(map(str, acme.dispatches()))}
+
+
+@pytest.mark.parametrize("writes", range(4))
+def test_killed_and_run_again(acme: Organisation, writes: int) -> None:
+    """Of three writes: the status `Deploying`, the next environment, the status `Deployed`."""
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    assert is_killed(writes, lambda: check(acme, merged, commit)) == (writes < 3)
+    if writes < 2:
+        assert acme.dispatches() == []
+    if writes < 3:
+        assert acme.statuses(commit).get(DEV) != ("pending", "Deployed")
+    check(acme, merged, commit)
+    given = {"promoted_commit_id": commit, "environment": "stage", "promoted_from": "dev"}
+    assert state(acme, commit) == {
+        "status": {DEV: ("pending", "Deployed")},
+        "started": {str(Dispatch("cd.yaml", given))},
+    }
+
+
+@pytest.mark.parametrize("writes", range(2))
+def test_a_failure_killed_and_run_again(acme: Organisation, writes: int) -> None:
+    acme.cluster("dev", "drone", behaviour="fail")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    assert is_killed(writes, lambda: check(acme, merged, commit))
+    assert verdict(check(acme, merged, commit)) == "failed"
+    assert acme.statuses(commit)[DEV][0] == "failure"
+    assert acme.dispatches() == []
+
+
+def test_run_by_several_jobs_at_once(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", delay=60)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with ThreadPoolExecutor(4) as pool:
+        runs = [pool.submit(check, acme, merged, commit) for _ in range(4)]
+        assert {verdict(one.result()) for one in runs} == {"compliant"}
+    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    assert len(set(map(str, acme.dispatches()))) == 1
+
+
+def test_an_old_run_beside_a_new_one(acme: Organisation) -> None:
+    """They end as they would one after the other."""
+    old = main_commit(acme)
+    first = merge(acme, old)
+    new = main_commit(acme, "another")
+    last = merge(acme, new)
+    with ThreadPoolExecutor(2) as pool:
+        stale = pool.submit(check, acme, first, old)
+        fresh = pool.submit(check, acme, last, new)
+        assert (verdict(stale.result()), verdict(fresh.result())) == ("superseded", "compliant")
+    assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
+    assert acme.statuses(new) == {DEV: ("pending", "Deployed")}
+    assert [one.inputs["promoted_commit_id"] for one in acme.dispatches()] == [new]
