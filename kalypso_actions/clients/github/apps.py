@@ -13,10 +13,11 @@ from typing import Final
 from urllib.parse import quote
 
 import jwt
+from jwt.algorithms import AllowedRSAKeys, RSAAlgorithm
 
 from kalypso_actions.clients.github.exchange import Json, LostError, RefusedError, Request
 from kalypso_actions.clients.github.refusals import GitHubError, refusal, unanswered, words
-from kalypso_actions.clients.github.server import GitHubServer
+from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
 from kalypso_actions.errors import Location, UsageError
 
@@ -26,6 +27,8 @@ MARGIN: Final = timedelta(minutes=5)
 SIGNED_BEFORE: Final = timedelta(minutes=1)
 SIGNED_FOR: Final = timedelta(minutes=5)
 """How long the App's own token is good; clocks differ, so it is made to look older than it is."""
+
+RS256: Final = RSAAlgorithm(RSAAlgorithm.SHA256)
 
 NO_APP: Final = "Integration not found"
 """What GitHub answers (404) to an App that it does not know."""
@@ -43,31 +46,34 @@ class AppAuth:
     private_key: str = field(repr=False)
     repositories: tuple[str, ...] = ()
     permissions: Mapping[str, str] = field(default_factory=dict)
+    _key: AllowedRSAKeys = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        """Raises UsageError for a faulty key."""
         # A key that went through a variable of one line has its line ends spelled out.
         key = self.private_key.strip().replace("\\n", "\n")
         object.__setattr__(self, "private_key", key)
         object.__setattr__(self, "app_id", self.app_id.strip())
         if not self.app_id:
             raise UsageError("the GitHub App's id is empty")
-        self.sign(datetime.fromtimestamp(0, UTC))
+        try:
+            object.__setattr__(self, "_key", RS256.prepare_key(key))
+            self.sign(datetime.fromtimestamp(0, UTC))
+        except (TypeError, ValueError, jwt.PyJWTError):
+            raise UsageError(
+                "the GitHub App's private key cannot be used",
+                advice="give the whole content of the .pem file that GitHub made for the App",
+            ) from None
 
     def sign(self, now: datetime) -> str:
-        """A token of the App itself, good for five minutes. Raises UsageError for a faulty key."""
+        """A token of the App itself, good for five minutes."""
         issued, expires = now - SIGNED_BEFORE, now + SIGNED_FOR
         claims = {
             "iat": int(issued.timestamp()),
             "exp": int(expires.timestamp()),
             "iss": self.app_id,
         }
-        try:
-            return jwt.encode(claims, self.private_key, algorithm="RS256")
-        except (TypeError, ValueError, jwt.PyJWTError):
-            raise UsageError(
-                "the GitHub App's private key cannot be used",
-                advice="give the whole content of the .pem file that GitHub made for the App",
-            ) from None
+        return jwt.encode(claims, self._key, algorithm="RS256")
 
 
 class NoInstallationError(GitHubError):
@@ -126,6 +132,9 @@ class Installations:
             raise self._refusal(error, owner, what) from None
         except LostError as error:
             raise unanswered(error, owner, what) from None
+        except ForeignUrlError as error:
+            message, advice = f"{what}: {error.problem.message}", error.problem.advice
+            raise GitHubError(message, Location(owner), advice) from None
 
     def _request_token(self, owner: str) -> _Token:
         content = self._narrowed(owner)

@@ -1,0 +1,37 @@
+"""The forms in which a secret may be written down somewhere."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote
+
+LONG = 16
+"""So many characters of a secret say it; shorter pieces stand in other texts by chance."""
+
+
+def found(secrets: Iterable[str], text: str) -> list[str]:
+    """Those of the secrets that a text holds in any form; each by its first characters."""
+    return [f"{secret[:8]}…" for secret in secrets if any(form in text for form in forms(secret))]
+
+
+def forms(secret: str) -> Iterator[str]:
+    """As it is, in a URL, and within anything that was written in base64.
+
+    Of a secret of several lines each line counts: logs take them apart.
+    """
+    for line in secret.splitlines():
+        if len(line) >= LONG and not line.startswith("-----"):
+            yield line
+            yield quote(line, safe="")
+            for offset in range(3):
+                yield from _base64(line.encode(), offset)
+
+
+def _base64(secret: bytes, offset: int) -> Iterator[str]:
+    """What is sure to stand in the base64 of a text that holds the secret at such an offset."""
+    padded = bytes(offset) + secret
+    whole = padded[: len(padded) // 3 * 3]
+    start = 4 if offset else 0
+    for encoded in (base64.b64encode(whole), base64.urlsafe_b64encode(whole)):
+        yield encoded.decode()[start:]

@@ -1,0 +1,113 @@
+"""A server in between, which hands requests on to the sandbox and changes what it answers."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+LENGTHS = frozenset({"content-length", "transfer-encoding", "connection"})
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A request by its first line, and what is answered."""
+
+    method: str
+    path: str
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+Meddle = Callable[[Answered], Answered]
+
+
+@dataclass
+class Between:
+    """`meddle` changes each answer."""
+
+    behind: str
+    meddle: Meddle
+    url: str = ""
+
+
+@contextmanager
+def between(behind: str, meddle: Meddle) -> Iterator[Between]:
+    """A server on a port of its own; `behind` is the URL of the one that it asks."""
+    found = Between(behind, meddle)
+    handler = type("Handler", (_Handler,), {"between": found})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    found.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield found
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def redirected(to: str, status: int, *, end: str = "") -> Meddle:
+    """Every request (whose path has this end) is sent elsewhere."""
+
+    def meddle(answered: Answered) -> Answered:
+        if not urlsplit(answered.path).path.endswith(end):
+            return answered
+        headers = [("Location", to + answered.path)]
+        return Answered(answered.method, answered.path, status, headers, b"")
+
+    return meddle
+
+
+def linked(own: Callable[[], str], to: str) -> Meddle:
+    """Every URL in an answer leads elsewhere, and each answer names a next page there."""
+
+    def meddle(answered: Answered) -> Answered:
+        old, new = own().encode(), to.encode()
+        headers = [(name, value.replace(own(), to)) for name, value in answered.headers]
+        headers = [one for one in headers if one[0].lower() != "link"]
+        headers.append(("Link", f'<{to}{answered.path.partition("?")[0]}?page=2>; rel="next"'))
+        body = answered.body.replace(old, new)
+        return Answered(answered.method, answered.path, answered.status, headers, body)
+
+    return meddle
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    between: Between
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        """Every method is the same."""
+        if name.startswith("do_"):
+            return self._hand_on
+        raise AttributeError(name)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+    def _hand_on(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+        connection = http.client.HTTPConnection(urlsplit(self.between.behind).netloc, timeout=60)
+        # With the Host that was asked: the links in answers lead to here.
+        connection.request(self.command, self.path, body or None, dict(self.headers))
+        answer = connection.getresponse()
+        answered = self.between.meddle(
+            Answered(self.command, self.path, answer.status, answer.getheaders(), answer.read())
+        )
+        connection.close()
+        self.send_response(answered.status)
+        for name, value in answered.headers:
+            if name.lower() not in LENGTHS:
+                self.send_header(name, value)
+        if answered.status != 204:
+            self.send_header("Content-Length", str(len(answered.body)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(answered.body)
