@@ -18,7 +18,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from kalypso_actions.cli import app
-from kalypso_actions.report import documents
+from kalypso_actions.report import chain_documents, documents
 from kalypso_actions.report.documents import Document
 
 REFERENCE = Path(__file__).resolve().parents[1] / "docs" / "reference"
@@ -71,7 +71,11 @@ def reference_files() -> dict[str, str]:
 
 def output_documents() -> dict[str, type[Document]]:
     """What commands print with `--output json`, by the value of `schema`."""
-    models = [model for _, model in inspect.getmembers(documents, inspect.isclass)]
+    models = [
+        model
+        for module in (documents, chain_documents)
+        for _, model in inspect.getmembers(module, inspect.isclass)
+    ]
     return {
         model.model_fields["schema_name"].default: model
         for model in models

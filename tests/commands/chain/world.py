@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import requests
+from jsonschema import Draft202012Validator
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.chain_session import ChainSession, Surroundings, chain_session
@@ -34,6 +35,7 @@ from kalypso_actions.sandbox import Exchange, Sandbox
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
 from tests.commands.chain import documents
 from tests.git_repositories import programs
+from tools.reference import schema_of
 
 CONTROL_PLANE: Final = "acme/control-plane"
 GITOPS: Final = "acme/gitops"
@@ -113,7 +115,8 @@ class Organisation:
     ) -> Outcome:
         """Run a command with these inputs (`-` written as `_`), as texts, as an action has them.
 
-        `variables` are more of the job's environment. Errors are raised.
+        `variables` are more of the job's environment. Errors are raised; what it prints as JSON is
+        as its schema says.
         """
         written = {name.replace("_", "-"): value for name, value in given.items()}
         inputs = model.model_validate({"token": token or self.token, **written})
@@ -129,7 +132,10 @@ class Organisation:
             sleep=self.clock.sleep,
         )
         with chain_session(inputs, around) as session:
-            return command(inputs, session)
+            outcome = command(inputs, session)
+        printed = json.loads(outcome.document.to_json())
+        Draft202012Validator(schema_of(type(outcome.document))).validate(printed)
+        return outcome
 
     def job_environment(self, job: Job) -> dict[str, str]:
         """The variables that a runner gives a job, and those that lead to the sandbox."""
