@@ -67,7 +67,17 @@ class EnvironmentBranch:
     """The branch of one environment in the control plane, always as it stands now."""
 
     def __init__(self, session: ChainSession, environment: Environment, main: str) -> None:
-        """`main` is the branch that commits are promoted from."""
+        """`main` is the branch that commits are promoted from.
+
+        Raises KalypsoError where it is the environment's own: each promotion would be a new commit
+        to promote.
+        """
+        if environment.control_plane.branch == main:
+            raise KalypsoError(
+                f"environment {environment.name!r} lies on {main}, from which it is promoted",
+                environment.where,
+                "give it a branch of its own",
+            )
         self._main = main
         self._session = session
         self._environment = environment

@@ -82,7 +82,7 @@ def run_hook(name: str, command: str, around: Surroundings, about: Mapping[str, 
         status = 0
     except ProcessError as error:
         if error.status is None:
-            message = f"the {name} command cannot be run: {error.problem.message}"
+            message = f"the {name} command: {error.problem.message}"
             raise KalypsoError(message, advice=error.problem.advice) from error
         output, status = error.output, error.status
     text = output.decode("utf-8", "replace")

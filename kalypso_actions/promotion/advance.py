@@ -60,6 +60,7 @@ def advance(
         return Advance("write", rollback=True)
     kind = "older than" if relation == "behind" else "not a descendant of"
     raise UsageError(
-        f"the commit {commit[:7]} is {kind} {current[:7]}, which the environment has",
+        f"the commit {commit[:7]} is {kind} {current[:7]}, which the environment has, "
+        "or is about to have",
         advice="to go back on purpose, set allow-rollback",
     )

@@ -240,6 +240,11 @@ def no_branch(acme: Organisation) -> dict[str, str]:
     return {}
 
 
+def on_main(acme: Organisation) -> dict[str, str]:
+    text = documents.environment(acme.url(), "dev").replace("branch: dev", "branch: main")
+    return {"commit": acme.commit({".environments/dev.yaml": text})}
+
+
 def two_files(acme: Organisation) -> dict[str, str]:
     acme.commit({"again.yaml": documents.base_repo(acme.url(), "1" * 40)}, "dev")
     return {}
@@ -262,6 +267,7 @@ def latin_file(acme: Organisation) -> dict[str, str]:
         (lambda _: {"commit": "e" * 40}, "is not on main", "promote a commit of main"),
         (lambda acme: {"commit": acme.head("dev")}, "is not on main", "merged to it before"),
         (no_branch, "environment 'dev' has no branch 'dev' yet", "create it"),
+        (on_main, "environment 'dev' lies on main", "give it a branch of its own"),
         (two_files, "the BaseRepo 'main' is already defined in", "remove one of the two"),
         (broken_file, "it is no YAML", "correct or delete the file"),
         (latin_file, "it is not UTF-8", "save it as UTF-8"),

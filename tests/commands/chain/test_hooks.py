@@ -131,7 +131,9 @@ def test_without_bash(acme: Organisation, new: str) -> None:
     git = shutil.which("git")
     assert git
     (programs / "git").symlink_to(git)
-    with pytest.raises(KalypsoError, match="the pre-deployment command cannot be run") as error:
+    with pytest.raises(
+        KalypsoError, match="the pre-deployment command: the program bash was not"
+    ) as error:
         acme.run(
             cd,
             CdInputs,
