@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 import yaml
@@ -52,6 +53,7 @@ def workflows_of(git: BareRepository, revision: str) -> Sequence[Workflow]:
     ]
 
 
+@lru_cache(maxsize=256)
 def parse(path: str, content: bytes) -> Workflow:
     """What a file says; one that cannot be read is started by nothing."""
     try:

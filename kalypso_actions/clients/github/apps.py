@@ -9,11 +9,11 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import jwt
-from jwt.algorithms import AllowedRSAKeys, RSAAlgorithm
+from jwt.algorithms import RSAAlgorithm
 
 from kalypso_actions.clients.github.exchange import Json, LostError, RefusedError, Request
 from kalypso_actions.clients.github.refusals import GitHubError, refusal, unanswered, words
@@ -46,7 +46,7 @@ class AppAuth:
     private_key: str = field(repr=False)
     repositories: tuple[str, ...] = ()
     permissions: Mapping[str, str] = field(default_factory=dict)
-    _key: AllowedRSAKeys = field(init=False, repr=False, compare=False)
+    _key: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Raises UsageError for a faulty key."""
@@ -59,7 +59,7 @@ class AppAuth:
         try:
             object.__setattr__(self, "_key", RS256.prepare_key(key))
             self.sign(datetime.fromtimestamp(0, UTC))
-        except (TypeError, ValueError, jwt.PyJWTError):
+        except (AttributeError, TypeError, ValueError, jwt.PyJWTError):  # public keys sign nothing
             raise UsageError(
                 "the GitHub App's private key cannot be used",
                 advice="give the whole content of the .pem file that GitHub made for the App",

@@ -310,13 +310,25 @@ def encrypted() -> str:
     )
 
 
+def public() -> str:
+    encoding, form = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    return key().public_key().public_bytes(encoding, form).decode()
+
+
 @pytest.mark.parametrize(
     "text",
-    ["", "hush", "-----BEGIN RSA PRIVATE KEY-----\nhush\n-----END RSA PRIVATE KEY-----", "locked"],
+    [
+        "",
+        "hush",
+        "-----BEGIN RSA PRIVATE KEY-----\nhush\n-----END RSA PRIVATE KEY-----",
+        encrypted(),
+        public(),
+    ],
+    ids=["empty", "no key", "broken", "with a password", "public"],
 )
 def test_keys_that_are_none(text: str) -> None:
     with pytest.raises(UsageError, match="the GitHub App's private key cannot be used") as caught:
-        AppAuth("1234", encrypted() if text == "locked" else text)
+        AppAuth("1234", text)
     assert "hush" not in str(caught.value)
 
 
