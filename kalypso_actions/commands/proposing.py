@@ -76,7 +76,8 @@ def prepare(
 ) -> Proposition:
     """Read what became of earlier proposals, and decide.
 
-    `siblings` are our branches for the environment's other GitOpsRepos. Raises KalypsoError.
+    `siblings` are our branches for the environment's GitOpsRepos in this repository. Raises
+    KalypsoError.
     """
     github = session.github
     proposed, promoted = _proposed(state, changes, plan)
@@ -105,7 +106,11 @@ def prepare(
         pull=pull,
         is_described=pull is not None
         and pull_request.describes(pull.body, plan.environment, state.own_head or ""),
-        strays=tuple(one for one in pulls if one is not pull),
+        strays=tuple(
+            one
+            for one in pulls
+            if one is not pull and pull_request.is_ours(one.body, plan.environment)
+        ),
         others=(),
     )
     if not proposition.writes:
@@ -152,7 +157,8 @@ def _beside(
     strays, others = [], []
     for one in pull_requests.into(session.github, state.repository, state.branch):
         in_repository = one.head_repository.lower() == state.repository.lower()
-        if in_repository and one.head_branch in {state.own_branch, *siblings}:
+        is_sibling = in_repository and one.head_branch in siblings
+        if is_sibling or (proposition.pull and one.number == proposition.pull.number):
             continue
         # Where an object gets company in its repository, or loses it, our branch has a new name.
         begins = f"{inputs.branch_prefix}{plan.environment}"

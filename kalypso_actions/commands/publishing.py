@@ -135,18 +135,20 @@ def withdraw(
     if closing:
         _make_labels(state.repository, [WITHDRAWN], session)
     for pull, reason in closing:
-        pull_requests.close(
+        mark = markdown.marker("withdrawn", environment)
+        closed = pull_requests.close(
             session.github,
             state.repository,
             pull.number,
-            mark=markdown.marker("withdrawn", environment),
+            mark=mark,
             comment=reason,
             labels=[WITHDRAWN],
         )
-        session.around.say(f"{state.repository}: pull request #{pull.number} withdrawn")
-        yield PullRequestEntry(
-            repository=state.repository, number=pull.number, url=pull.url, action="withdrawn"
-        )
+        if closed:
+            session.around.say(f"{state.repository}: pull request #{pull.number} withdrawn")
+            yield PullRequestEntry(
+                repository=state.repository, number=pull.number, url=pull.url, action="withdrawn"
+            )
 
 
 def merge(

@@ -27,7 +27,7 @@ from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.pull_request import PullRequestText
 from kalypso_actions.scheduling import find_scheduler
 
-ATTEMPTS: Final = 10
+ATTEMPTS: Final = 6
 """Whoever loses a race reads everything again: who was faster may have known less."""
 
 
@@ -168,5 +168,5 @@ def _text(
         allowed_by=(session.around.context.actor or "Somebody") if allowed else "",
         registrations=read.sources.registrations,
         others=proposition.others,
-        warnings=ProblemEntry.all_of(plan.warnings),
+        warnings=ProblemEntry.all_of(one for one in plan.warnings if one not in plan.removals),
     )

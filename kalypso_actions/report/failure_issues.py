@@ -131,5 +131,5 @@ def _problem(entry: ProblemEntry) -> str:
         line = f":{entry.where.line}" if entry.where.line else ""
         place = f"{entry.where.path}{line}" if entry.where.path else ""
         told = f"{markdown.code(place)} in " if place else ""
-        lines.append(f"See {told}{markdown.text(entry.where.repository)}.")
+        lines.append(f"See {told}{markdown.code(entry.where.repository)}.")
     return "\n\n".join(lines)

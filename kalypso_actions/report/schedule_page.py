@@ -40,7 +40,7 @@ def schedule_page(document: ScheduleDocument, facts: ScheduleFacts) -> str:
             f"{len(changes.added)} added, {len(changes.modified)} changed, "
             f"{len(changes.deleted)} deleted, {len(changes.unchanged)} as they are",
         ),
-        ("Proposed to", ", ".join(map(markdown.code, facts.branches))),
+        ("GitOps", ", ".join(map(markdown.code, facts.branches))),
     ]
     if facts.started:
         runs = ", ".join(markdown.link("check-promote", url) for url in facts.started)

@@ -272,7 +272,5 @@ def test_options_reach_the_tree(acme: Organisation) -> None:
     assert "large/shop-web/config.yaml" in files
     change_main(acme)
     assert actions(
-        run(
-            acme, namespace_scheme="legacy", config_file="legacy", branch_prefix="bot-"
-        )
+        run(acme, namespace_scheme="legacy", config_file="legacy", branch_prefix="bot-")
     ) == [(1, "unchanged")]

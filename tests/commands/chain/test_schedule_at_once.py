@@ -1,0 +1,252 @@
+"""Schedule by several jobs at once, killed anywhere, and over a bad network: the end is the same."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from kalypso_actions.clients.git import RacedError
+from kalypso_actions.commands import publishing
+from kalypso_actions.plan import make_plan
+from kalypso_actions.sandbox import Fault
+from tests.commands.chain import documents
+from tests.commands.chain.killing import is_killed
+from tests.commands.chain.proposals import (
+    OWN,
+    actions,
+    change_main,
+    configure,
+    labels,
+    outcome,
+    promote,
+    run,
+    settle,
+)
+from tests.commands.chain.world import GITOPS, SHOP, Organisation
+
+SCHEDULE = "kalypso_actions.commands.schedule"
+REPO = "/repos/{owner}/{repo}"
+
+
+def state(acme: Organisation) -> dict[str, Any]:
+    """Everything that is left in the GitOps repository, but for ids and dates of commits."""
+    pulls = acme.pulls(state="all")
+    for pull in pulls:
+        if pull["state"] == "open":
+            assert pull["head"]["sha"] == acme.head(OWN, GITOPS)
+            assert f"commit={acme.head(OWN, GITOPS)} " in pull["body"].splitlines()[0]
+    return {
+        "tree": acme.files(OWN, GITOPS),
+        "dev": acme.files("dev", GITOPS),
+        "pulls": [
+            (
+                pull["title"],
+                re.sub("commit=[0-9a-f]+", "", pull["body"]),
+                pull["state"],
+                pull["merged_at"] is not None,
+                labels(pull),
+                [len(acme.comments(pull["number"]))],
+            )
+            for pull in pulls
+        ],
+        "issues": [
+            (issue["title"], issue["body"], issue["state"], len(acme.comments(issue["number"])))
+            for issue in acme.issues(state="all")
+        ],
+        "started": {dispatch.workflow for dispatch in acme.dispatches()},
+    }
+
+
+def first(acme: Organisation) -> None:
+    """Nothing has been proposed yet."""
+
+
+def update(acme: Organisation) -> None:
+    run(acme)
+    configure(acme, REGION="north")
+
+
+def promotion(acme: Organisation) -> None:
+    settle(acme)
+    configure(acme, REGION="north")
+    run(acme)
+    promote(acme, change_main(acme))
+
+
+def withdrawal(acme: Organisation) -> None:
+    settle(acme)
+    configure(acme, REGION="north")
+    run(acme)
+    configure(acme, REGION="west")
+
+
+def failure(acme: Organisation) -> None:
+    settle(acme)
+    broken = documents.cluster_type("large", reconciler="nowhere")
+    acme.commit({"cluster-types/large.yaml": broken}, "dev")
+    acme.commit({"workload/more.yaml": documents.cluster_type("mine")}, repository=SHOP)
+
+
+def recovery(acme: Organisation) -> None:
+    failure(acme)
+    outcome(acme)
+    acme.commit({"cluster-types/large.yaml": documents.cluster_type("large")}, "dev")
+    acme.commit({"workload/more.yaml": None}, repository=SHOP)
+
+
+SITUATIONS = [first, update, promotion, withdrawal, failure, recovery]
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.__name__)
+def test_ten_at_once(acme: Organisation, situation: Any) -> None:
+    situation(acme)
+    with ThreadPoolExecutor(10) as pool:
+        list(pool.map(lambda _: outcome(acme), range(10)))
+    together = state(acme)
+    acme.forget()
+    outcome(acme)
+    assert acme.writes() == []
+    assert len(acme.pulls()) == (1 if situation in {first, update, promotion} else 0)
+    open_issues = [title for title, _, is_open, _ in together["issues"] if is_open == "open"]
+    assert len(open_issues) == len(set(open_issues)) == (2 if situation is failure else 0)
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.__name__)
+def test_killed_anywhere_and_run_again(
+    acme: Organisation, situation: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Each run gets one write further than the one before."""
+    situation(acme)
+    writes = 0
+    while is_killed(writes and 1, lambda: outcome(acme)):
+        writes += 1
+        assert writes < 20
+    once = state(acme)
+    acme.forget()
+    outcome(acme)
+    assert acme.writes() == []
+    assert state(acme) == once
+    assert writes > 0
+
+
+def test_whoever_is_slower_reads_everything_again(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between reading and writing, the environment changes and another run proposes that."""
+    run(acme)
+    configure(acme, REGION="old")
+    push, is_first = publishing.push, True
+
+    def overtaken(*arguments: Any) -> str:
+        nonlocal is_first
+        if is_first:
+            is_first = False
+            configure(acme, REGION="new")
+            run(acme)
+        return push(*arguments)
+
+    monkeypatch.setattr(f"{SCHEDULE}.push", overtaken)
+    assert actions(run(acme)) == [(1, "unchanged")]
+    assert "REGION: new" in acme.files(OWN, GITOPS)["large/shop-web/platform-config.yaml"]
+    assert "everything is read again" in "".join(acme.said)
+
+
+@pytest.mark.parametrize("writer", ["publish", "withdraw"])
+def test_what_a_slower_run_writes_beside_its_push_does_not_last(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch, writer: str
+) -> None:
+    """It has described, or closed, what another run has brought up to date meanwhile."""
+    settle(acme)
+    configure(acme, REGION="old")
+    run(acme)
+    configure(acme, REGION="mine" if writer == "publish" else "west")
+    write, is_first = getattr(publishing, writer), True
+
+    def overtaken(*arguments: Any) -> Any:
+        nonlocal is_first
+        if is_first:
+            is_first = False
+            configure(acme, REGION="new")
+            run(acme)
+        return write(*arguments)
+
+    monkeypatch.setattr(f"{SCHEDULE}.{writer}", overtaken)
+    run(acme)
+    (pull,) = acme.pulls()
+    assert f"commit={acme.head(OWN, GITOPS)} " in pull["body"]
+    assert "REGION: new" in acme.files(OWN, GITOPS)["large/shop-web/platform-config.yaml"]
+
+
+def test_the_environment_changes_while_it_is_read(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, is_first = make_plan, True
+
+    def changed(*arguments: Any) -> Any:
+        nonlocal is_first
+        if is_first:
+            is_first = False
+            configure(acme, REGION="new")
+        return plan(*arguments)
+
+    monkeypatch.setattr(f"{SCHEDULE}.make_plan", changed)
+    acme.forget()
+    assert actions(run(acme)) == [(1, "created")]
+    assert "REGION: new" in acme.files(OWN, GITOPS)["large/shop-web/platform-config.yaml"]
+    assert acme.writes().count(f"push {GITOPS}") == 1
+
+
+def test_a_race_that_never_ends(acme: Organisation) -> None:
+    with (
+        acme.sandbox.faults.on(Fault("POST", "git", "raced", count=0)),
+        pytest.raises(RacedError, match="changed by somebody else meanwhile"),
+    ):
+        run(acme)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("POST", "git", "lost"),
+        ("POST", "git", "dropped"),
+        ("POST", f"{REPO}/labels", "doubled"),
+        ("POST", f"{REPO}/pulls", "lost"),
+        ("POST", f"{REPO}/pulls", "doubled"),
+        ("POST", f"{REPO}/issues/{{issue_number}}/labels", "truncated"),
+        ("PATCH", f"{REPO}/pulls/{{pull_number}}", "lost"),
+        ("POST", f"{REPO}/issues/{{issue_number}}/comments", "doubled"),
+    ],
+)
+def test_over_a_bad_network(acme: Organisation, method: str, path: str, kind: Any) -> None:
+    """A proposal, its update, its withdrawal: each is done once."""
+    fault = Fault(method, path, kind)
+    with acme.sandbox.faults.on(fault):
+        assert actions(run(acme)) == [(1, "created")]
+    configure(acme, REGION="north")
+    with acme.sandbox.faults.on(fault):
+        assert actions(run(acme)) == [(1, "updated")]
+    acme.merge(1)
+    configure(acme, REGION="south")
+    run(acme)
+    configure(acme, REGION="north")
+    with acme.sandbox.faults.on(fault):
+        assert actions(run(acme)) == [(2, "withdrawn")]
+    found = state(acme)
+    assert [pull[2:5] for pull in found["pulls"]] == [
+        ("closed", True, {"kalypso", "promoted"}),
+        ("closed", False, {"kalypso", "withdrawn"}),
+    ]
+    assert [pull[5] for pull in found["pulls"]] == [[0], [1]]
+
+
+def test_labels_come_with_the_pull_request_or_later(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(acme)
+    acme.ask("PUT", f"{GITOPS}/issues/1/labels", {"labels": ["bug"]})
+    assert actions(run(acme)) == [(1, "updated")]
+    assert labels(acme.pulls()[0]) == {"bug", "kalypso", "promoted"}
+    assert publishing.LABELS.keys() >= labels(acme.pulls()[0]) - {"bug"}

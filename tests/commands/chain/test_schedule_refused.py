@@ -1,0 +1,143 @@
+"""What ends schedule before anything is written, and says what to change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError, UsageError
+from tests.commands.chain import documents
+from tests.commands.chain.proposals import messages, outcome, run
+from tests.commands.chain.world import GITOPS, Organisation
+
+
+def refused(acme: Organisation, **given: Any) -> KalypsoError:
+    acme.forget()
+    with pytest.raises(KalypsoError) as raised:
+        run(acme, **given)
+    assert acme.writes() == []
+    return raised.value
+
+
+def gitops_repo(acme: Organisation, url: str, branch: str = "dev", path: str = ".") -> None:
+    acme.commit({"gitops-repo.yaml": documents.gitops_repo(url, branch, path=path)}, "dev")
+
+
+def test_a_branch_that_does_not_exist(acme: Organisation) -> None:
+    gitops_repo(acme, acme.url(GITOPS), "new")
+    error = refused(acme)
+    assert error.problem.message == "GitOpsRepo 'main': acme/gitops has no branch 'new'"
+    assert error.problem.where is not None
+    assert error.problem.where.path == "gitops-repo.yaml"
+    assert "git switch --orphan new && " in error.problem.advice
+
+
+def test_an_empty_repository(acme: Organisation) -> None:
+    acme.sandbox.create_repository("acme/empty")
+    gitops_repo(acme, acme.url("acme/empty"))
+    error = refused(acme)
+    assert error.problem.message == "GitOpsRepo 'main': acme/empty has no branch 'dev'"
+    assert "git commit --allow-empty" in error.problem.advice
+
+
+def test_an_empty_branch_is_enough(acme: Organisation) -> None:
+    """As the advice makes one."""
+    acme.sandbox.create_repository("acme/empty")
+    git = acme.sandbox.git("acme/empty")
+    git.commit_files("dev", {}, "Begin", acme.sandbox._person())
+    gitops_repo(acme, acme.url("acme/empty"))
+    (entry,) = run(acme).pull_requests
+    assert (entry.repository, entry.action) == ("acme/empty", "created")
+
+
+def test_a_repository_that_does_not_exist(acme: Organisation) -> None:
+    gitops_repo(acme, acme.url("acme/nowhere"))
+    problem = refused(acme).problem
+    assert problem.message.startswith("GitOpsRepo 'main': ")
+    assert problem.advice
+
+
+def test_a_repository_elsewhere(acme: Organisation) -> None:
+    gitops_repo(acme, "https://git.example.com/acme/gitops")
+    assert "on the GitHub server of the control plane only" in refused(acme).problem.advice
+
+
+def test_a_repository_that_is_not_allowed(acme: Organisation) -> None:
+    acme.sandbox.create_repository("other/gitops", {"a": "b"})
+    gitops_repo(acme, acme.url("other/gitops"), "main")
+    assert "not among those that may be read" in refused(acme).problem.message
+
+
+def test_without_a_gitops_repo(acme: Organisation) -> None:
+    acme.commit({"gitops-repo.yaml": None}, "dev")
+    problem = refused(acme).problem
+    assert problem.message == "the environment dev has no GitOpsRepo"
+    assert problem.advice.startswith("add one on its branch dev")
+
+
+def test_an_environment_that_does_not_exist(acme: Organisation) -> None:
+    error = refused(acme, environment="qa")
+    assert isinstance(error, UsageError)
+    assert error.problem.advice == "write one of those that exist: dev, stage"
+
+
+def test_an_environment_branch_that_does_not_exist(acme: Organisation) -> None:
+    acme.reset("dev", None)
+    assert "there is no such branch" in refused(acme).problem.message
+
+
+def test_a_promoted_commit_that_does_not_exist(acme: Organisation) -> None:
+    acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), "a" * 40)}, "dev")
+    assert "BaseRepo 'main'" in refused(acme).problem.message
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"policy.yaml": "kind: SchedulingPolicy\n"},
+        {"again.yaml": documents.cluster_type("large")},
+        {"config.yaml": documents.config_map(A="x").replace('"x"', "1")},
+    ],
+)
+def test_what_is_wrong_with_the_control_plane(
+    acme: Organisation, files: dict[str, str | None]
+) -> None:
+    acme.commit(files, "dev")
+    acme.forget()
+    done = outcome(acme)
+    assert done.failed
+    assert len(done.document.problems) == 1
+    assert "dev is not proposed" in done.summary
+    assert acme.writes() == []
+
+
+def test_what_stands_in_the_way_of_the_tree(acme: Organisation) -> None:
+    acme.commit({"large": "a file"}, "dev", GITOPS)
+    done = outcome(acme)
+    assert done.failed
+    assert "a file stands where a folder is needed" in done.summary
+    assert acme.pulls() == []
+
+
+def test_a_token_that_may_not_write(acme: Organisation) -> None:
+    token = acme.sandbox.create_token(
+        permissions={"contents": "read", "issues": "write", "pull_requests": "write"}
+    )
+    assert "contents: write" in refused(acme, token=token).problem.advice
+
+
+def test_pull_requests_that_a_job_may_not_open(acme: Organisation) -> None:
+    """The branch is pushed already; once the setting is changed, the next run goes on."""
+    repository = acme.sandbox.repository(GITOPS)
+    repository.actions_may_open_pull_requests = False
+    token = acme.sandbox.create_token("actions", owner="acme")
+    acme.commit({".github/workflows/check-promote.yaml": None}, "dev", GITOPS)
+    with pytest.raises(KalypsoError, match="not permitted to create") as raised:
+        run(acme, token=token)
+    assert "Allow GitHub Actions to create" in raised.value.problem.advice
+    repository.actions_may_open_pull_requests = True
+    acme.forget()
+    assert [one.action for one in run(acme, token=token).pull_requests] == ["created"]
+    assert f"push {GITOPS}" not in acme.writes()
+    assert messages(run(acme, token=token)) == []

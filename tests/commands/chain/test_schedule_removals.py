@@ -1,0 +1,102 @@
+"""A mass removal: nothing is written unless somebody has allowed it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.commands.chain import documents
+from tests.commands.chain.proposals import actions, configure, messages, outcome, run, settle
+from tests.commands.chain.world import GITOPS, SHOP, Organisation
+
+TARGETS = [f"web-{number}" for number in range(8)]
+
+
+def fill(acme: Organisation, targets: list[str]) -> None:
+    """The shop has these targets in dev, and one in stage."""
+    url = acme.url("acme/shop-manifests")
+    text = "".join(
+        f"  - name: {name}\n    environment: dev\n    manifests: {{repo: {url}}}\n"
+        for name in targets
+    )
+    head = documents.workload("shop", url, ["stage"])
+    acme.commit({"workload/shop.yaml": head + text}, repository=SHOP)
+
+
+@pytest.fixture
+def full(acme: Organisation) -> Organisation:
+    """Sixteen assignments stand in the GitOps branch."""
+    fill(acme, TARGETS)
+    settle(acme)
+    return acme
+
+
+def refused(acme: Organisation, **given: Any) -> str:
+    """The page of a run that the guard ends; it has written nothing."""
+    acme.forget()
+    done = outcome(acme, **given)
+    assert done.failed
+    assert acme.writes() == []
+    return done.summary
+
+
+def test_it_is_refused_and_listed(full: Organisation) -> None:
+    fill(full, TARGETS[:4])
+    summary = refused(full)
+    assert "8 of 16 assignments would be removed" in summary.replace("\\", "")
+    for number in range(4, 8):
+        assert f"- `large/shop-web-{number}`\n" in summary
+    assert "run schedule with `allow_removals` set" in summary
+    document = outcome(full).document
+    assert [one.advice for one in document.problems] == [
+        "if that is wanted, run schedule with allow-removals"
+    ]
+    assert not any("would be removed" in one.message for one in document.warnings)
+
+
+def test_whoever_allows_it_is_named(full: Organisation) -> None:
+    fill(full, TARGETS[:4])
+    document = run(full, allow_removals="true")
+    assert actions(document) == [(2, "created")]
+    assert "8 of 16 assignments would be removed" in messages(document)[0]
+    (pull,) = full.pulls()
+    assert "**8 of 16 assignments go.** somebody has allowed it." in pull["body"]
+    # It is proposed: the next run, which nobody has told so, leaves it alone.
+    full.forget()
+    assert actions(run(full)) == [(2, "unchanged")]
+    assert full.writes() == []
+    # What else changes then has to be allowed again.
+    configure(full, REGION="north")
+    refused(full)
+    full.merge(2)
+    assert actions(run(full)) == [(3, "created")]
+
+
+@pytest.mark.parametrize(
+    ("left", "percent", "goes"),
+    [(6, "30", True), (5, "30", False), (5, "40", True), (0, "99", False), (0, "100", True)],
+)
+def test_how_much_is_too_much(full: Organisation, left: int, percent: str, goes: bool) -> None:
+    fill(full, TARGETS[:left])
+    assert outcome(full, max_removal_percent=percent).failed != goes
+
+
+def test_five_are_never_too_many(acme: Organisation) -> None:
+    acme.commit({"cluster-types/drone.yaml": None}, "dev")
+    fill(acme, TARGETS[:5])
+    settle(acme)
+    fill(acme, [])
+    assert actions(run(acme, max_removal_percent="0")) == [(2, "created")]
+
+
+def test_an_issue_is_not_closed_by_what_takes_everything_away(full: Organisation) -> None:
+    broken = documents.cluster_type("large", reconciler="nowhere")
+    full.commit({"cluster-types/large.yaml": broken}, "dev")
+    assert outcome(full).failed
+    before = full.issues()
+    assert len(before) == 8
+    fill(full, TARGETS[:1])
+    refused(full)
+    assert full.issues() == before
+    assert full.pulls(GITOPS) == []

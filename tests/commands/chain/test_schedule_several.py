@@ -1,0 +1,160 @@
+"""Several GitOpsRepos of one environment: the same tree to each, all of it or nothing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError
+from tests.commands.chain import documents
+from tests.commands.chain.proposals import (
+    FLUX,
+    SOURCES,
+    TRACKING,
+    actions,
+    change_main,
+    configure,
+    outcome,
+    promote,
+    run,
+)
+from tests.commands.chain.world import GITOPS, SHOP, Dispatch, Organisation
+
+EDGE = "acme/gitops-edge"
+
+
+def add_repository(acme: Organisation) -> None:
+    """A second GitOpsRepo, in a repository of its own."""
+    acme.sandbox.create_repository(EDGE, {"README.md": "x"})
+    repo = documents.gitops_repo(acme.url(EDGE), "main", "edge")
+    acme.commit({"gitops-repo-edge.yaml": repo}, "dev")
+
+
+def add_branch(acme: Organisation, path: str = "fleet") -> None:
+    """A second GitOpsRepo, in the same repository and branch."""
+    repo = documents.gitops_repo(acme.url(GITOPS), "dev", "other", path)
+    acme.commit({"gitops-repo-other.yaml": repo}, "dev")
+
+
+def test_each_repository_gets_the_tree(acme: Organisation) -> None:
+    add_repository(acme)
+    document = run(acme)
+    assert [(one.repository, one.number, one.action) for one in document.pull_requests] == [
+        (EDGE, 1, "created"),
+        (GITOPS, 1, "created"),
+    ]
+    assert document.pull_request_url == f"{acme.url(EDGE)}/pull/1"
+    trees = [acme.files("kalypso/dev", one) for one in (EDGE, GITOPS)]
+    for path in (FLUX, TRACKING, SOURCES):
+        assert trees[0][path] == trees[1][path]
+    acme.forget()
+    assert {one.action for one in run(acme).pull_requests} == {"unchanged"}
+    assert acme.writes() == []
+
+
+def test_one_is_merged_before_the_other(acme: Organisation) -> None:
+    add_repository(acme)
+    run(acme)
+    acme.merge(1, EDGE)
+    assert [(one.repository, one.action) for one in run(acme).pull_requests] == [
+        (GITOPS, "unchanged")
+    ]
+    promote(acme, change_main(acme))
+    assert [(one.repository, one.action) for one in run(acme).pull_requests] == [
+        (EDGE, "created"),
+        (GITOPS, "updated"),
+    ]
+
+
+def test_a_lost_start_is_made_good_once_all_have_the_commit(acme: Organisation) -> None:
+    add_repository(acme)
+    run(acme)
+    main = acme.head("main") or ""
+    acme.status(main, "dev environment", "Promoted")
+    heads = {EDGE: acme.merge(1, EDGE)}
+    run(acme)
+    assert acme.dispatches() == []
+    heads[GITOPS] = acme.merge(1)
+    run(acme)
+    assert acme.dispatches() == [
+        Dispatch(
+            "check-promote.yaml",
+            {
+                "environment": "dev",
+                "promoted_commit_id": main,
+                "commit_id": head,
+                "gitops_repository": repository,
+            },
+        )
+        for repository, head in heads.items()
+    ]
+
+
+def test_what_one_branch_has_last_had_is_good_for_both(acme: Organisation) -> None:
+    """The shop breaks while only one of two has merged: the newer of its commits counts."""
+    add_repository(acme)
+    run(acme)
+    acme.merge(1, EDGE)
+    acme.merge(1)
+    url = acme.url("acme/moved")
+    good = acme.commit(
+        {"workload/shop.yaml": documents.workload("shop", url, ["dev"])}, repository=SHOP
+    )
+    promote(acme, change_main(acme))
+    run(acme)
+    acme.merge(2)  # the one that comes second in the order of the objects
+    acme.commit({"workload/more.yaml": documents.cluster_type("mine")}, repository=SHOP)
+    document = run(acme)
+    assert document.degraded
+    assert [(one.repository, one.action) for one in document.pull_requests] == [(EDGE, "unchanged")]
+    for branch, repository in (("kalypso/dev", EDGE), ("dev", GITOPS)):
+        sources = json.loads(acme.files(branch, repository)[SOURCES])
+        assert sources["registrations"]["shop"]["commit"] == good
+
+
+def test_two_in_one_repository_have_branches_of_their_own(acme: Organisation) -> None:
+    run(acme)
+    add_branch(acme)
+    document = run(acme)
+    assert actions(document) == [(2, "created"), (3, "created"), (1, "withdrawn")]
+    heads = {pull["head"]["ref"]: pull["number"] for pull in acme.pulls()}
+    assert heads == {"kalypso/dev.main": 2, "kalypso/dev.other": 3}
+    assert f"fleet/{FLUX}" in acme.files("kalypso/dev.other", GITOPS)
+    acme.forget()
+    assert actions(run(acme)) == [(2, "unchanged"), (3, "unchanged")]
+    assert acme.writes() == []
+    # Neither of them takes the other for a stray one.
+    configure(acme, REGION="north")
+    assert actions(run(acme)) == [(2, "updated"), (3, "updated")]
+    acme.commit({"gitops-repo-other.yaml": None}, "dev")
+    assert actions(run(acme))[:1] == [(4, "created")]
+    assert [pull["head"]["ref"] for pull in acme.pulls()] == ["kalypso/dev"]
+
+
+def test_the_same_tree_twice_is_refused(acme: Organisation) -> None:
+    add_branch(acme, "./")
+    with pytest.raises(KalypsoError, match="GitOpsRepo 'other' names the same tree as 'main'"):
+        run(acme)
+
+
+def test_where_one_cannot_be_read_nothing_is_written(acme: Organisation) -> None:
+    acme.sandbox.create_repository(EDGE, {"README.md": "x"})
+    for branch, words in (("nowhere", "has no branch 'nowhere'"), ("main", "")):
+        repo = documents.gitops_repo(acme.url(EDGE), branch, "zone")
+        acme.commit({"gitops-repo-edge.yaml": repo}, "dev")
+        acme.forget()
+        if words:
+            with pytest.raises(KalypsoError, match=words):
+                run(acme)
+            assert acme.writes() == []
+        else:
+            assert len(run(acme).pull_requests) == 2
+
+
+def test_all_are_merged_at_once(acme: Organisation) -> None:
+    add_repository(acme)
+    document = run(acme, auto_merge="always")
+    assert [one.action for one in document.pull_requests] == ["merged", "merged"]
+    assert [one.inputs["gitops_repository"] for one in acme.dispatches()] == [EDGE, GITOPS]
+    assert outcome(acme).document.outputs()["changed"] == "false"

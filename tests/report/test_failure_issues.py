@@ -1,0 +1,88 @@
+"""Issues about failures: known by their title, written again when the failure changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.github import Issue
+from kalypso_actions.report.failure_issues import (
+    FailureIssue,
+    as_written,
+    assignment_issue,
+    registration_issue,
+    settled,
+)
+
+WHERE = Location("https://git.test/acme/fleet", "large.yaml", 3)
+RUN = "https://git.test/acme/fleet/actions/runs/1"
+
+
+def about(message: str = "no\n```\ntemplate", run: str = RUN) -> FailureIssue:
+    return assignment_issue("app-web", "large", "dev", Problem(message, WHERE, "add one"), run)
+
+
+def issue(title: str, body: str = "", state: str = "open", number: int = 1) -> Issue:
+    return Issue(number, "url", title, body, "open" if state == "open" else "closed", ())
+
+
+def test_what_it_says() -> None:
+    made = about()
+    assert made.title == (
+        "Can't generate manifests for deplyment target app-web in cluster type large in dev "
+        "environment"
+    )
+    first, *rest = made.body.splitlines()
+    assert first.startswith("<!-- kalypso:v1 kind=assignment environment=dev content=")
+    assert rest[:5] == ["````", "no", "```", "template", "````"]
+    assert "→ add one" in rest
+    assert "See `large.yaml:3` in `https://git.test/acme/fleet`." in rest
+    assert f"[this run]({RUN})" in made.body
+
+
+def test_an_issue_of_a_registration_has_every_problem() -> None:
+    problems = [Problem("first", Location("https://git.test/app")), Problem("second")]
+    made = registration_issue("shop", "dev", problems, "")
+    assert made.title == "Can't read the workload registration shop in dev environment"
+    assert made.body.count("```\n") == 4
+    assert "run" not in made.body.splitlines()[-1]
+
+
+def test_it_is_written_again_only_when_the_failure_changes() -> None:
+    made = about()
+    edited = issue(made.title, made.body + "\n\nI am on it.")
+    assert as_written(about(run="https://git.test/other"), [edited]) == edited.body
+    changed = about("something else")
+    assert as_written(changed, [edited]) == changed.body
+    assert as_written(made, [issue("another", edited.body)]) == made.body
+    assert as_written(made, [issue(made.title, "by the operator")]) == made.body
+
+
+LARGE = about().title
+SHOP = "Can't read the workload registration shop in dev environment"
+
+
+@pytest.mark.parametrize(
+    ("title", "is_closed"),
+    [
+        (LARGE, True),
+        (SHOP, True),
+        (LARGE.replace(" dev ", " stage "), False),
+        (SHOP.replace(" dev ", " stage "), False),
+        (f"{LARGE} ", False),
+        (f"Re: {LARGE}", False),
+        (LARGE.replace("app-web", "app web"), False),
+        (LARGE.replace("app-web", "app-lost"), False),  # nothing is known of it
+        (LARGE.replace("app-web", "app-failing"), False),  # still wanted
+        ("Something else", False),
+    ],
+)
+def test_which_are_settled(title: str, is_closed: bool) -> None:
+    known = [issue(title)]
+    wanted = {LARGE.replace("app-web", "app-failing")}
+
+    def is_unknown(cluster_type: str, target: str) -> bool:
+        return (cluster_type, target) == ("large", "app-lost")
+
+    assert settled(known, "dev", wanted, is_unknown) == (tuple(known) if is_closed else ())
+    assert settled([issue(title, state="closed")], "dev", wanted, is_unknown) == ()

@@ -1,0 +1,165 @@
+"""What a pull request of ours says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.model.documents import Revision
+from kalypso_actions.model.tree import RegistrationReading, TreeChanges
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.pull_request import (
+    CommitLink,
+    PullRequestText,
+    body,
+    describes,
+    is_ours,
+    mark,
+    title,
+)
+from tests.builders import registration
+
+M, OLD, HEAD = "a" * 40, "b" * 40, "c" * 40
+MAIN = CommitLink(M, f"https://git.test/acme/fleet/commit/{M}")
+NOTHING = TreeChanges(files={}, added=(), modified=(), deleted=(), unchanged=())
+
+
+def changes(**given: Any) -> TreeChanges:
+    return TreeChanges(
+        **{"files": {}, "added": (), "modified": (), "deleted": (), "unchanged": (), **given}
+    )
+
+
+def text(made: TreeChanges = NOTHING, **given: Any) -> PullRequestText:
+    return PullRequestText(
+        **{
+            "environment": "dev",
+            "commit": HEAD,
+            "assignments": 3,
+            "changes": made,
+            "folder": "",
+            "main": MAIN,
+            "before": None,
+            "promoted": True,
+            **given,
+        }
+    )
+
+
+def lines(made: TreeChanges = NOTHING, **given: Any) -> list[str]:
+    return body(text(made, **given)).splitlines()
+
+
+def test_it_begins_with_our_mark_and_upstreams_sentence() -> None:
+    assert lines()[:2] == [
+        f"<!-- kalypso:v1 kind=pull-request environment=dev commit={HEAD} -->",
+        "This PR updates the manifests in GitOps Repo",
+    ]
+    assert title("dev", "kalypso/dev") == "Update manifests in dev from kalypso/dev"
+
+
+@pytest.mark.parametrize(
+    ("written", "described", "ours"),
+    [
+        (body(text()), True, True),
+        (body(text()).replace("\n", "\r\n"), True, True),
+        (mark("dev", OLD), False, True),
+        (mark("dev2", HEAD), False, False),
+        (f"by hand\n{mark('dev', HEAD)}", False, False),
+        ("", False, False),
+    ],
+)
+def test_whose_it_is_is_told_by_the_first_line(written: str, described: bool, ours: bool) -> None:
+    assert describes(written, "dev", HEAD) == described
+    assert is_ours(written, "dev") == ours
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, f"It **promotes** [aaaaaaa]({MAIN.url}) of main."),
+        (
+            {"before": CommitLink(OLD, "")},
+            f"It **promotes** [aaaaaaa]({MAIN.url}) of main; until now it was `bbbbbbb`.",
+        ),
+        ({"before": MAIN}, f"It **promotes** [aaaaaaa]({MAIN.url}) of main."),
+        (
+            {"promoted": False},
+            f"It does not promote anything: main stays at [aaaaaaa]({MAIN.url}).",
+        ),
+        ({"main": None}, "The environment names no commit of main: none is promoted."),
+    ],
+)
+def test_what_it_promotes(given: dict[str, Any], said: str) -> None:
+    assert said in lines(**given)
+
+
+def test_what_it_changes_by_cluster_type_and_target() -> None:
+    made = changes(
+        added=("fleet/.github/tracking/Promoted_Commit_Id", "fleet/small/README.md"),
+        modified=("fleet/large/app-web/namespace.yaml", "fleet/large/app-web/reconciler.yaml"),
+        deleted=("fleet/large/app-old/reconciler.yaml", "fleet/large/app-old/notes/a.md"),
+    )
+    said = lines(made, folder="fleet")
+    assert "Environment `dev`, 3 assignments. Files: **2 added, 2 changed, 2 deleted**." in said
+    assert "| `large` | 2 | 0 | 2 | 2 |" in said
+    assert "| `small` | 0 | 1 | 0 | 0 |" in said
+    assert "<summary><code>large</code>: 2 changed, 2 deleted</summary>" in said
+    assert "- `app-old` — deleted: `reconciler.yaml`, `notes/a.md`" in said
+    assert "- `app-web` — changed: `namespace.yaml`, `reconciler.yaml`" in said
+    assert "- the cluster type — added: `README.md`" in said
+
+
+def test_a_tracking_file_alone_is_no_manifest() -> None:
+    made = changes(modified=(".github/tracking/Promoted_Commit_Id",))
+    assert "No manifest changes." in lines(made)
+
+
+def test_what_a_reviewer_might_not_expect() -> None:
+    made = changes(
+        deleted=("large/app-old/notes.md",),
+        foreign_deleted=("large/app-old/notes.md",),
+        kept_folders=("large/app-lost",),
+        removed_folders=("large/app-old",),
+        existing_folders=1,
+    )
+    readings = [
+        RegistrationReading(registration("fine", "https://git.test/fine"), "head", None, ()),
+        RegistrationReading(registration("lost", "https://git.test/lost"), "kept", None, ()),
+        RegistrationReading(
+            registration("broken", "https://git.test/broken"),
+            "last-good",
+            Revision("r", "main", OLD, ".", None),
+            (),
+        ),
+    ]
+    warning = ProblemEntry(message="look <here>", where=None, advice="")
+    said = lines(
+        made, registrations=readings, others=[7, 12], allowed_by="@octocat", warnings=[warning]
+    )
+    assert "**1 of 1 assignments go.** \\@\u200boctocat has allowed it." in said
+    assert "**Other open pull requests change the same files:** #7, #12. Merge one of them." in said
+    assert "- `large/app-old/notes.md`" in said
+    assert "- `large/app-lost`" in said
+    assert "- `lost`: its targets are kept" in said
+    assert "- `broken`: its last good commit `bbbbbbb` is used" in said
+    assert "- look \\<here\\>" in said
+    assert not any("fine" in line for line in said)
+
+
+def test_names_from_the_tree_are_harmless() -> None:
+    """A folder with our README.md may have been given any name."""
+    odd = "<img src=x>|@team"
+    said = body(text(changes(deleted=(f"{odd}/README.md", f"{odd}/a`|b/reconciler.yaml"))))
+    assert "<code>&lt;img src=x&gt;|@team</code>" in said
+    assert "| `<img src=x>\\|@team` | 1 | 0 | 0 | 2 |" in said
+    assert "- ``a`\\|b`` — deleted: `reconciler.yaml`" in said
+
+
+def test_long_lists_are_cut() -> None:
+    many = tuple(f"large/app-{number}/reconciler.yaml" for number in range(5000))
+    said = body(text(changes(added=many)))
+    assert "**5000 added, 0 changed, 0 deleted**" in said
+    assert "- … and 4800 more" in said
+    assert len(said) < 60_000

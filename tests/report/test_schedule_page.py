@@ -1,0 +1,77 @@
+"""The page of schedule: what happened, and what a person has to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.schedule_page import ScheduleFacts, headline, schedule_page
+
+PROBLEM = ProblemEntry(message="it <fails>", where=None, advice="mend it")
+
+
+def entry(number: int, action: Any) -> PullRequestEntry:
+    url = f"https://git.test/acme/gitops/pull/{number}"
+    return PullRequestEntry(repository="acme/gitops", number=number, url=url, action=action)
+
+
+def document(*entries: PullRequestEntry, **given: Any) -> ScheduleDocument:
+    return ScheduleDocument(environment="dev", pull_requests=entries, **given)
+
+
+@pytest.mark.parametrize(
+    ("made", "facts", "said"),
+    [
+        (document(), {}, "dev has everything: there is nothing to propose"),
+        (document(entry(1, "created")), {}, "dev: #1 was created"),
+        (
+            document(entry(2, "unchanged"), entry(1, "withdrawn")),
+            {},
+            "dev: #2 is open already, #1 was withdrawn",
+        ),
+        (document(), {"stopped": True}, "what dev is to have was rejected: nothing is proposed"),
+        (document(problems=(PROBLEM,)), {}, "dev is not proposed"),
+        (document(entry(1, "merged"), problems=(PROBLEM,)), {}, "dev: #1 was merged"),
+        (
+            document(problems=(PROBLEM,)),
+            {"removed": ["large/a"]},
+            "dev would lose many assignments: nothing was written",
+        ),
+    ],
+)
+def test_headline(made: ScheduleDocument, facts: dict[str, Any], said: str) -> None:
+    assert headline(made, ScheduleFacts(**facts)) == said
+
+
+@pytest.mark.parametrize(
+    ("made", "facts", "said"),
+    [
+        (
+            document(entry(1, "created")),
+            {},
+            "**Next:** review and merge "
+            "[acme\\/gitops\\#\u200b1](https://git.test/acme/gitops/pull/1).",
+        ),
+        (document(entry(1, "merged")), {"started": ["https://x"]}, "check-promote waits"),
+        (document(), {"stopped": True}, "run schedule with `force` set"),
+        (document(problems=(PROBLEM,)), {}, "Solve the problems below"),
+        (document(problems=(PROBLEM,)), {"removed": ["large/a"]}, "with `allow_removals` set"),
+    ],
+)
+def test_what_comes_next(made: ScheduleDocument, facts: dict[str, Any], said: str) -> None:
+    assert said in schedule_page(made, ScheduleFacts(**facts))
+
+
+def test_nothing_is_to_be_done_where_nothing_is_proposed() -> None:
+    page = schedule_page(document(), ScheduleFacts())
+    assert "Next" not in page
+    assert page.startswith("## kalypso schedule: dev has everything")
+
+
+def test_what_is_untrusted_is_escaped() -> None:
+    page = schedule_page(document(problems=(PROBLEM,)), ScheduleFacts(removed=["a|<b>/c"]))
+    assert "it \\<fails\\>" in page
+    assert "- `a\\|<b>/c`" in page
