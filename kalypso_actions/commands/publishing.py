@@ -166,7 +166,7 @@ def merge(
         message = f"#{number} is not merged automatically: people have rejected the one before it"
         advice = "merge it yourself if it is wanted"
         return replace(published, warnings=(Problem(message, where, advice),))
-    merged = merging.merge(session.github, state.repository, number, head=commit)
+    merged = merging.merge_as_allowed(session.github, state.repository, number, head=commit)
     if isinstance(merged, merging.Refused):
         message = f"#{number} is not merged automatically: {merged.reason}"
         advice = "merge it when it is ready, or run schedule again then"

@@ -88,6 +88,12 @@ def _merge(github: GitHub, scene: Scene) -> None:
         merging.merge(github, FLEET, number, head=head)
 
 
+def _merge_as_allowed(github: GitHub, scene: Scene) -> None:
+    number = scene.pull()
+    head = pull_requests.get(github, FLEET, number).head_commit
+    merging.merge_as_allowed(github, FLEET, number, head=head)
+
+
 def _create_and_delete(github: GitHub, scene: Scene) -> None:
     branch = scene.name()
     refs.create(github, FLEET, branch, scene.first)
@@ -198,6 +204,9 @@ CALLS: Final = {
         "DELETE R/issues/{issue_number}/labels/{name}",
     ),
     "merging.merge": _call(_merge, "GET R/pulls/{pull_number}", "PUT R/pulls/{pull_number}/merge"),
+    "merging.merge_as_allowed": _call(
+        _merge_as_allowed, "GET R/pulls/{pull_number}", "PUT R/pulls/{pull_number}/merge"
+    ),
     "pull_requests.find": _call(
         lambda github, _: pull_requests.find(github, FLEET, head="main", base="a", state="all"),
         "GET R/pulls",

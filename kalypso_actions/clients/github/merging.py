@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -15,6 +16,14 @@ REFUSALS: Final = frozenset({405, 409, 422})
 
 STILL_THINKING: Final = "Base branch was modified"
 """What GitHub says, too, while it has not found out yet whether a new head can be merged."""
+
+
+METHODS: Final[tuple[Method, ...]] = ("merge", "squash", "rebase")
+
+OTHER_METHOD: Final = re.compile(
+    "are not allowed on this repository|must not contain merge commits", re.IGNORECASE
+)
+"""GitHub's words where the settings, or a rule of the branch, leave other methods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +74,14 @@ def merge(
             if delay is None:
                 return Refused(error.reason)
             github.sleep(delay)
+
+
+def merge_as_allowed(
+    github: GitHub, repository: str, number: int, *, head: str
+) -> Merged | Refused:
+    """Merge by the first method that the repository allows: see `merge`."""
+    for method in METHODS:
+        result = merge(github, repository, number, head=head, method=method)
+        if isinstance(result, Merged) or not OTHER_METHOD.search(result.reason):
+            break
+    return result

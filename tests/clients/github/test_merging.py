@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.clients.github import GitHubError
-from kalypso_actions.clients.github.merging import Merged, Refused, merge
+from kalypso_actions.clients.github.merging import Merged, Refused, merge, merge_as_allowed
 from tests.clients.github.answers import merged, pull
 from tests.clients.github.scripts import LOST, REPOSITORY, Step, conversation, refusal
 
@@ -57,6 +57,35 @@ def test_the_head_that_was_looked_at_is_named(method: str) -> None:
 def test_what_github_refuses_is_a_value(status: int, message: str) -> None:
     with conversation(OPEN, (PUT, status, refusal(message)), OPEN) as told:
         assert merge(told.github, REPOSITORY, 7, head=HEAD) == Refused(message)
+
+
+NO_MERGES = refusal("Merge commits are not allowed on this repository.")
+NO_SQUASHES = refusal("Squash merges are not allowed on this repository.")
+NO_REBASES = refusal("Rebase merges are not allowed on this repository.")
+LINEAR = refusal("This branch must not contain merge commits.")
+REVIEW = refusal("At least 1 approving review is required by reviewers with write access.")
+
+
+@pytest.mark.parametrize(
+    ("refusals", "methods", "is_merged"),
+    [
+        ([], ["merge"], True),
+        ([NO_MERGES], ["merge", "squash"], True),
+        ([LINEAR], ["merge", "squash"], True),
+        ([NO_MERGES, NO_SQUASHES], ["merge", "squash", "rebase"], True),
+        ([NO_MERGES, NO_SQUASHES, NO_REBASES], ["merge", "squash", "rebase"], False),
+        ([REVIEW], ["merge"], False),
+        ([NO_MERGES, REVIEW], ["merge", "squash"], False),
+    ],
+)
+def test_the_first_method_that_is_allowed(
+    refusals: list[object], methods: list[str], is_merged: bool
+) -> None:
+    steps: list[Step] = [step for one in refusals for step in (OPEN, (PUT, 405, one), OPEN)]
+    with conversation(*steps, *([OPEN, MERGED] if is_merged else [])) as told:
+        found = merge_as_allowed(told.github, REPOSITORY, 7, head=HEAD)
+        assert [body["merge_method"] for body in told.bodies("PUT")] == methods
+    assert isinstance(found, Merged) == is_merged
 
 
 def test_a_base_that_keeps_moving_is_refused_in_the_end() -> None:
