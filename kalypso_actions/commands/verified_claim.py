@@ -50,7 +50,9 @@ def verify(inputs: CheckPromoteInputs, session: ChainSession) -> VerifiedClaim:
     Raises UsageError where they do not, KalypsoError where they cannot be read.
     """
     claim = Claim(inputs.environment, inputs.promoted_commit, inputs.gitops_commit)
-    environment = session.environment(inputs.environment)
+    environments = session.environments()
+    # Where there is none of this name, the session says which there are.
+    environment = environments.get(claim.environment) or session.environment(claim.environment)
     read = read_environment(session, environment)
     everything = gitops_branches(session, environment, read.gitops_repos)
     candidates = _named(inputs.gitops_repository, everything, session)
@@ -68,7 +70,7 @@ def verify(inputs: CheckPromoteInputs, session: ChainSession) -> VerifiedClaim:
     if not own:
         raise UsageError.of(problems)
     others = tuple(place for place in everything if place not in own)
-    return VerifiedClaim(claim, environment, session.environments(), own, others, read.own)
+    return VerifiedClaim(claim, environment, environments, own, others, read.own)
 
 
 def waiting_since(inputs: CheckPromoteInputs, session: ChainSession) -> datetime:

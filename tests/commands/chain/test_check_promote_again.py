@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.commands.chain.killing import is_killed
 from tests.commands.chain.promotions import check, main_commit, merge, sign_in, verdict
-from tests.commands.chain.world import Dispatch, Organisation
+from tests.commands.chain.world import Dispatch, Organisation, organisation
 
 DEV = "dev environment"
 
@@ -77,3 +78,14 @@ def test_an_old_run_beside_a_new_one(acme: Organisation) -> None:
     assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
     assert acme.statuses(new) == {DEV: ("pending", "Deployed")}
     assert [one.inputs["promoted_commit_id"] for one in acme.dispatches()] == [new]
+
+
+def test_on_an_enterprise_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder := tmp_path / "enterprise").mkdir()
+    with organisation(folder, flavour="ghes") as acme:
+        sign_in(acme, monkeypatch)
+        commit = main_commit(acme)
+        assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
+        assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+        (start,) = acme.dispatches()
+        assert start.inputs["environment"] == "stage"
