@@ -5,6 +5,7 @@ Exit codes: 0 done; 1 problems found; 2 wrong usage or inputs.
 local      render, validate, template
 chain      the commands of the promotion chain
 sandbox    sandbox
+demo       demo
 speaking   what all commands share
 """
 
@@ -20,6 +21,7 @@ import typer
 from kalypso_actions import ISSUES_URL, __version__
 from kalypso_actions.cli import local
 from kalypso_actions.cli.chain import add_chain_command
+from kalypso_actions.cli.demo import demo
 from kalypso_actions.cli.sandbox import sandbox
 from kalypso_actions.cli.speaking import stderr
 from kalypso_actions.commands.chain_commands import CHAIN
@@ -33,7 +35,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (local.render, local.validate, local.template, sandbox):
+for command in (local.render, local.validate, local.template, sandbox, demo):
     app.command()(command)
 for chain_command in CHAIN:
     add_chain_command(app, chain_command)

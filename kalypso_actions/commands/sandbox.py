@@ -30,8 +30,10 @@ def sandbox(inputs: SandboxInputs, programs: Programs) -> Iterator[SandboxDocume
     At its first start it gets an organisation, a token and an App. Raises UsageError for a folder
     that cannot be used or where the libraries for it are absent, KalypsoError for a taken port.
     """
-    folder = _folder(inputs.dir)
-    embedded = _load()(folder, programs, port=inputs.port, tls=inputs.tls, flavour=inputs.flavour)
+    folder = private_folder(inputs.dir)
+    embedded = load_sandbox()(
+        folder, programs, port=inputs.port, tls=inputs.tls, flavour=inputs.flavour
+    )
     with embedded:
         token = _token(embedded)
         app = _app(embedded, folder)
@@ -47,8 +49,11 @@ def sandbox(inputs: SandboxInputs, programs: Programs) -> Iterator[SandboxDocume
         )
 
 
-def _load() -> type[Sandbox]:
-    """The sandbox is an extra: whoever renders only does not have its libraries."""
+def load_sandbox() -> type[Sandbox]:
+    """The sandbox is an extra: whoever renders only does not have its libraries.
+
+    Raises UsageError where one of them is absent.
+    """
     try:
         from kalypso_actions.sandbox import Sandbox  # noqa: PLC0415
     except ModuleNotFoundError as error:
@@ -59,8 +64,11 @@ def _load() -> type[Sandbox]:
     return Sandbox
 
 
-def _folder(folder: Path) -> Path:
-    """The folder, made for nobody else to look into: tokens and keys lie there."""
+def private_folder(folder: Path) -> Path:
+    """The folder, made for nobody else to look into: tokens and keys lie there.
+
+    Raises UsageError for one that cannot be used.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -68,6 +76,13 @@ def _folder(folder: Path) -> Path:
     if not os.access(folder, os.W_OK):
         raise UsageError(f"the folder {folder} cannot be written to")
     return folder.absolute()
+
+
+def keep_key(folder: Path, key: str) -> None:
+    """Write an App's private key into a sandbox's folder, for the next time."""
+    file = folder / KEY_FILE
+    file.touch(mode=0o600)
+    file.write_text(key, encoding="utf-8")
 
 
 def _token(embedded: Sandbox) -> str:
@@ -82,8 +97,7 @@ def _app(embedded: Sandbox, folder: Path) -> AppEntry:
     file = folder / KEY_FILE
     if not file.exists():
         number, key = embedded.create_app(OWNER)
-        file.touch(mode=0o600)
-        file.write_text(key, encoding="utf-8")
+        keep_key(folder, key)
         return AppEntry(id=number, owner=OWNER, private_key=str(file))
     if not embedded.world.apps:
         raise KalypsoError(f"{file} belongs to no App of this sandbox", advice="remove the file")

@@ -176,3 +176,41 @@ class SandboxDocument(Document):
     app: AppEntry | None = None
     repositories: tuple[str, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
+
+
+class DemoStepEntry(Document):
+    """Something that happened in the play of `kalypso demo`.
+
+    `who` is a command of Kalypso, `start` (a workflow starts another one), `people`, or `status`
+    (what the statuses of a commit say). `ending` says in a word how a command has ended; `folder`
+    has what it has left.
+    """
+
+    act: str
+    at: str
+    who: str
+    environment: str
+    text: str
+    ending: str = ""
+    as_expected: bool = True
+    details: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    folder: str = ""
+
+
+class DemoRepositoryEntry(Document):
+    """A repository of the sample organisation; git clones it from its path."""
+
+    name: str
+    path: str
+
+
+class DemoDocument(Document):
+    """What `kalypso demo --output json` prints; `url` is where the sandbox was served."""
+
+    schema_name: str = Field("kalypso.demo/v1", alias="schema")
+    dir: str
+    url: str = ""
+    repositories: tuple[DemoRepositoryEntry, ...] = ()
+    steps: tuple[DemoStepEntry, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()

@@ -22,6 +22,9 @@ PUNCTUATION: Final = re.compile(r"([!-/:-@\[-`{-~])")
 LINKED: Final = re.compile(r"(@|#|GH\\-|www|:)(?=[\w\\])", re.IGNORECASE)
 NO_LINK: Final = "\u200b"
 
+LINK: Final = re.compile(r"(?<!\\)\[(.*?)(?<!\\)\]\([^)]*\)")
+ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+
 
 def text(content: str) -> str:
     """`content` as plain words on one line."""
@@ -37,6 +40,12 @@ def code(content: str) -> str:
     fence = "`" * (longest + 1)
     pad = " " if words.startswith("`") or words.endswith("`") or not words.strip() else ""
     return f"{fence}{pad}{words or ' '}{pad}{fence}"
+
+
+def plain(line: str) -> str:
+    """The words of a line of ours, without what makes Markdown of them."""
+    words = LINK.sub(r"\1", line.replace(NO_LINK, "")).replace("`", "")
+    return ESCAPED.sub(r"\1", words).strip()
 
 
 def block(content: str, language: str = "") -> str:

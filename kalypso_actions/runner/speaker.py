@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.runner import commands, files
@@ -13,13 +13,23 @@ MAX_ANNOTATIONS = 10
 """GitHub shows ten annotations of a level for each step; the rest stands in the summary."""
 
 
+class Stream(Protocol):
+    """What the runner reads, line by line."""
+
+    def write(self, text: str, /) -> object:
+        """Some of a line, or several."""
+
+    def flush(self) -> object:
+        """What was written is to be read now."""
+
+
 class Runner:
     """Says what a step has to say: by commands on `stream`, by the files of `environment`.
 
     Without GitHub Actions around it, it says nothing: people read the command's own report.
     """
 
-    def __init__(self, environment: Mapping[str, str], stream: TextIO) -> None:
+    def __init__(self, environment: Mapping[str, str], stream: Stream) -> None:
         in_actions = environment.get("GITHUB_ACTIONS") == "true"
         self._stream = stream if in_actions else None
         self._repository = environment.get("GITHUB_REPOSITORY", "")

@@ -33,7 +33,9 @@ AUTHORITY: Final = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUES
 class Sandbox(Contents):
     """An embedded GitHub and Azure on a loopback port; a context manager.
 
-    What is in `folder` is there again the next time. Raises KalypsoError where the port is taken.
+    What is in `folder` is there again the next time. With `sign_in`, one signs in to Azure by https
+    on a port of its own: Azure's libraries do it by nothing else. Raises KalypsoError where the
+    port is taken.
     """
 
     def __init__(
@@ -44,11 +46,14 @@ class Sandbox(Contents):
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         port: int = 0,
         tls: bool = False,
+        sign_in: bool = False,
         flavour: Flavour = "github.com",
     ) -> None:
         self._folder = folder.absolute()
         self._port = port
         self._tls = tls
+        self._sign_in = sign_in
+        self._sign_in_url = ""
         self._authority: Path | None = None
         self._stopping = threading.Event()
         self._stack = ExitStack()
@@ -60,14 +65,17 @@ class Sandbox(Contents):
 
     def __enter__(self) -> Self:
         context = None
-        if self._tls:
+        if self._tls or self._sign_in:
             context, self._authority = server_context(self._folder / "tls", datetime.now(UTC))
         application = Application(
             self.state, azure.blueprint(self.azure), controls(self, self.azure)
         )
-        server = Server(application.front, port=self._port, tls=context)
+        server = Server(application.front, port=self._port, tls=context if self._tls else None)
         self._stack.enter_context(server)
         self.url = server.url
+        if self._sign_in:
+            front_door = Server(application.front, port=0, tls=context)
+            self._sign_in_url = self._stack.enter_context(front_door).url
         self.world.server_url = self.url
         self.world.api_url = self.api_url
         return self
@@ -109,6 +117,8 @@ class Sandbox(Contents):
             "GITHUB_SERVER_URL": self.url,
             **self.azure.environment(self.url),
         }
+        if self._sign_in_url:
+            variables["AZURE_AUTHORITY_HOST"] = self._sign_in_url
         if token:
             variables["GITHUB_TOKEN"] = token
         if self._authority is not None:

@@ -1,0 +1,56 @@
+"""The command that plays: demo."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from kalypso_actions.cli.speaking import Output, Verbose, print_json, show_calls, told
+from kalypso_actions.commands.demo import demo as run_demo
+from kalypso_actions.errors import Problem
+from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.inputs.demo import DemoInputs
+from kalypso_actions.report.documents import DemoDocument, DemoStepEntry, Document, ProblemEntry
+from kalypso_actions.report.timeline import Timeline, print_end
+
+WIDTH = 100
+"""Of the timeline where there is no terminal."""
+
+
+def demo(
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--dir", metavar="DIR", help="Where everything is left to look at. Default: a new one."
+        ),
+    ] = None,
+    output: Output = "text",
+    verbose: Verbose = False,
+) -> None:
+    """Play the whole promotion chain with a sample organisation, on this machine alone."""
+    show_calls(verbose=verbose)
+    console = Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
+    timeline = Timeline(console)
+
+    def show(step: DemoStepEntry) -> None:
+        if output == "text":
+            timeline.show(step)
+
+    def failed(problems: Sequence[Problem]) -> Document:
+        return DemoDocument(dir=str(folder or ""), problems=ProblemEntry.all_of(problems))
+
+    with told(output, failed):
+        inputs = checked_inputs(DemoInputs, {"dir": folder})
+        document = run_demo(inputs, dict(os.environ), datetime.now(UTC), show)
+    if output == "json":
+        print_json(document)
+    else:
+        print_end(console, document)
+    raise typer.Exit(1 if document.problems else 0)

@@ -1,0 +1,92 @@
+"""`kalypso demo`: the whole promotion chain of a sample organisation, played on this machine.
+
+organisation     the sample organisation in a sandbox
+play             what happens to it, act by act
+stage            tells what happens, and holds it against what should
+people           what people do: commit, propose, merge
+jobs             what events start, run as GitHub Actions would
+machine          what a job gets: its token, its variables
+log              the log of a step
+workflow_files   which workflows an event starts
+expressions      `${{ }}` in them
+clock            nobody really waits
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.sandbox import keep_key, load_sandbox, private_folder
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.demo import DemoInputs
+from kalypso_actions.report.documents import (
+    DemoDocument,
+    DemoRepositoryEntry,
+    DemoStepEntry,
+    ProblemEntry,
+)
+
+
+def demo(
+    inputs: DemoInputs,
+    machine: Mapping[str, str],
+    start: datetime,
+    told: Callable[[DemoStepEntry], None],
+) -> DemoDocument:
+    """Play the promotion chain of a sample organisation, and tell each step.
+
+    Everything is kept in the folder of the inputs, or in a new one. `machine` are the environment's
+    variables; the play begins at `start`, and its time does not really pass. Raises UsageError for
+    a folder that cannot be used, or where the sandbox's libraries are absent.
+    """
+    sandbox_class = load_sandbox()
+    # These need the libraries, too.
+    from kalypso_actions.commands.demo import organisation  # noqa: PLC0415
+    from kalypso_actions.commands.demo.clock import Clock  # noqa: PLC0415
+    from kalypso_actions.commands.demo.jobs import Workflows  # noqa: PLC0415
+    from kalypso_actions.commands.demo.people import People  # noqa: PLC0415
+    from kalypso_actions.commands.demo.play import play  # noqa: PLC0415
+    from kalypso_actions.commands.demo.stage import Stage  # noqa: PLC0415
+
+    folder = _empty_folder(inputs.dir)
+    clock = Clock(start)
+    steps: list[DemoStepEntry] = []
+
+    def tell(step: DemoStepEntry) -> None:
+        steps.append(step)
+        told(step)
+
+    problems: tuple[ProblemEntry, ...] = ()
+    with sandbox_class(folder, Programs(machine), now=clock, sign_in=True) as sandbox:
+        secrets = organisation.found(sandbox)
+        keep_key(folder, secrets["KALYPSO_APP_PRIVATE_KEY"])
+        workflows = Workflows(sandbox, clock, machine, secrets, folder / "runs")
+        stage = Stage(sandbox, clock, workflows, People(sandbox, clock, machine), tell)
+        try:
+            play(stage)
+        except KalypsoError as error:
+            problems = ProblemEntry.all_of(error.problems)
+        repositories = [
+            DemoRepositoryEntry(name=one.full_name, path=str(sandbox.world.git(one).git_dir))
+            for one in sandbox.world.repositories.values()
+        ]
+        return DemoDocument(
+            dir=str(folder),
+            url=sandbox.url,
+            repositories=tuple(repositories),
+            steps=tuple(steps),
+            problems=problems,
+        )
+
+
+def _empty_folder(given: Path | None) -> Path:
+    if given is None:
+        return Path(tempfile.mkdtemp(prefix="kalypso-demo-"))
+    folder = private_folder(given)
+    if any(folder.iterdir()):
+        raise UsageError(f"the folder {given} is not empty", advice="name a new one with --dir")
+    return folder

@@ -1,0 +1,25 @@
+"""The demo's clock: nobody really waits."""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime, timedelta
+
+
+class Clock:
+    """Stands still until somebody sleeps. Safe to use from several threads."""
+
+    def __init__(self, start: datetime) -> None:
+        self.start = start
+        self._lock = threading.Lock()
+        self._time = start
+
+    def __call__(self) -> datetime:
+        """The time."""
+        with self._lock:
+            return self._time
+
+    def sleep(self, seconds: float) -> None:
+        """The time moves on by so much, at once."""
+        with self._lock:
+            self._time += timedelta(seconds=seconds)

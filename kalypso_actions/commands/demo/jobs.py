@@ -1,0 +1,207 @@
+"""What the sandbox's events start, run as GitHub Actions would: by the workflow files.
+
+A run's steps are Kalypso's actions, whose commands run here in this process, each with the inputs,
+the token and the variables that its job would have; and `gh workflow run`, which starts another.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions.clients.github import workflows
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.chain_commands import CHAIN
+from kalypso_actions.commands.chain_run import run_command
+from kalypso_actions.commands.chain_session import Surroundings
+from kalypso_actions.commands.demo import expressions, workflow_files
+from kalypso_actions.commands.demo.clock import Clock
+from kalypso_actions.commands.demo.log import JobLog
+from kalypso_actions.commands.demo.machine import Machine
+from kalypso_actions.commands.demo.workflow_files import Job, Step, Workflow
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs.reading import ACTION_INPUTS
+from kalypso_actions.plan import unwatched
+from kalypso_actions.runner import Runner
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.world import Event, WorkflowRun
+
+COMMANDS: Final = {chain.name: chain for chain in CHAIN}
+
+LATENCY: Final = 15
+"""Seconds from an event until a runner has taken the job."""
+
+START: Final = "start"
+"""What a step is called here that starts a workflow by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A workflow that an event has started, and has not run yet."""
+
+    event: Event
+    workflow: Workflow
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return self.workflow.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A step that was run.
+
+    `command` is that of Kalypso, or `start` for a workflow that was started by hand; `given` are
+    its inputs, `outcome` what it came to, `said` its lines for people. `folder` has its files.
+    """
+
+    run: Run
+    command: str
+    given: Mapping[str, str]
+    outcome: Outcome | None
+    exit_code: int
+    said: Sequence[str]
+    folder: Path
+
+    @property
+    def environment(self) -> str:
+        """The environment that it was about; "" for all of them."""
+        return self.given.get("environment", "")
+
+
+@dataclass(eq=False)
+class Workflows:
+    """Runs what the events of a sandbox start, from now on. Safe to use from several threads.
+
+    `machine` has the variables of the machine around it, `secrets` those of the repositories'
+    workflows. Each step's log, outputs and summary are kept in a folder of its own below `folder`.
+    """
+
+    sandbox: Sandbox
+    clock: Clock
+    machine: Mapping[str, str]
+    secrets: Mapping[str, str] = field(repr=False)
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self._machine = Machine(self.sandbox, self.clock, self.machine)
+        self._numbers = itertools.count(1)
+        self._seen = len(self.sandbox.world.events)
+
+    def due(self) -> list[Run]:
+        """What the events since the last call have started, in their order.
+
+        Raises KalypsoError for a workflow file that says more than is understood here.
+        """
+        with self.sandbox.lock:
+            events = self.sandbox.world.events[self._seen :]
+            self._seen += len(events)
+            return [
+                Run(event, workflow)
+                for event in events
+                for workflow in workflow_files.started_by(event, self.sandbox.git(event.repository))
+            ]
+
+    def run(self, run: Run) -> list[Done]:
+        """Run the steps of a workflow; the first that fails is the last."""
+        record = self._record(run.event)
+        done: list[Done] = []
+        for job in run.workflow.jobs:
+            self.clock.sleep(LATENCY)
+            for step in job.steps:
+                done.append(self._step(run, job, step, record.id if record else run.event.id))
+                if done[-1].exit_code:
+                    self._conclude(record, "failure")
+                    return done
+        self._conclude(record, "success")
+        return done
+
+    def _step(self, run: Run, job: Job, step: Step, run_id: int) -> Done:
+        token = self._machine.token(run.event, job)
+        contexts = self._machine.contexts(run.event, token, self.secrets)
+        words = {name: expressions.filled(one, contexts) for name, one in step.words.items()}
+        if step.command:
+            command = expressions.filled(step.command, contexts)
+            started = self._start(command, words)
+            folder = self._new_folder(START, started)
+            (folder / "log.txt").write_text(f"$ {command}\n", encoding="utf-8")
+            return Done(run, START, started, None, 0, (), folder)
+        given = {"token": token, **words}
+        folder = self._new_folder(step.action, given)
+        variables = self._machine.variables(run.event, job, run_id, folder)
+        variables[ACTION_INPUTS] = json.dumps(given)
+        outcome, exit_code, said = self._command(step.action, variables, folder)
+        return Done(run, step.action, words, outcome, exit_code, said, folder)
+
+    def _command(
+        self, action: str, variables: Mapping[str, str], folder: Path
+    ) -> tuple[Outcome, int, Sequence[str]]:
+        """Run the command of an action: what it came to, its exit code, and what it has said."""
+        if action not in COMMANDS:
+            raise KalypsoError(
+                f"there is no action {action!r}", advice=f"see {', '.join(COMMANDS)}"
+            )
+        said: list[str] = []
+        with JobLog(folder / "log.txt") as log:
+
+            def say(line: str) -> None:
+                said.append(line)
+                log.say(line, self.clock())
+
+            around = Surroundings(
+                environment=variables,
+                programs=Programs(variables),
+                runner=Runner(variables, log),
+                progress=unwatched,
+                say=say,
+                now=self.clock,
+                sleep=self.clock.sleep,
+            )
+            outcome, exit_code = run_command(COMMANDS[action], {}, around)
+        return outcome, exit_code, said
+
+    def _start(self, command: str, variables: Mapping[str, str]) -> Mapping[str, str]:
+        """`gh workflow run <file> --ref <branch> -f <input>=<value>`; the inputs."""
+        match shlex.split(command):
+            case ["gh", "workflow", "run", file, "--ref", branch, *rest] if set(rest[::2]) == {
+                "-f"
+            }:
+                inputs = dict(pair.split("=", 1) for pair in rest[1::2])
+            case _:
+                raise KalypsoError(f"the command {command!r} is not understood here")
+        github = self._machine.github(variables["GH_TOKEN"])
+        workflows.dispatch(github, variables["GH_REPO"], file, ref=branch, inputs=inputs)
+        return inputs
+
+    def _new_folder(self, name: str, given: Mapping[str, str]) -> Path:
+        """`<number>-<command>-<environment>`, for what a step leaves."""
+        environment = given.get("environment", "")
+        parts = [f"{next(self._numbers):02}", name, *([environment] if environment else [])]
+        folder = self.folder / "-".join(parts)
+        folder.mkdir(parents=True)
+        return folder
+
+    def _record(self, event: Event) -> WorkflowRun | None:
+        """GitHub's record of a run that was started by dispatch: there is one for each event."""
+        if event.name != "workflow_dispatch":
+            return None
+        with self.sandbox.lock:
+            dispatches = [
+                one.id
+                for one in self.sandbox.world.events
+                if (one.name, one.repository) == (event.name, event.repository)
+            ]
+            runs = self.sandbox.repository(event.repository).runs
+            return runs[dispatches.index(event.id)]
+
+    def _conclude(self, record: WorkflowRun | None, conclusion: str) -> None:
+        if record:
+            with self.sandbox.lock:
+                record.status, record.conclusion = "completed", conclusion

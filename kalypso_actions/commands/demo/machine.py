@@ -1,0 +1,95 @@
+"""What GitHub gives a job: a token, variables, and the values of expressions in its file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, cast
+
+from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth
+from kalypso_actions.clients.process import INHERITED
+from kalypso_actions.commands.demo.clock import Clock
+from kalypso_actions.commands.demo.workflow_files import BRANCH, Job
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.azure import Job as AzureJob
+from kalypso_actions.sandbox.world import Event, Permissions
+
+ID_TOKEN: Final = "id_token"  # noqa: S105 - the name of a permission
+
+
+class Machine:
+    """Where jobs of a sandbox run; `variables` are those of the machine around it.
+
+    Programs get what they need of them, and nothing of a job that the sandbox itself runs in.
+    """
+
+    def __init__(self, sandbox: Sandbox, clock: Clock, variables: Mapping[str, str]) -> None:
+        inherited = {name: value for name, value in variables.items() if name in INHERITED}
+        self._sandbox = sandbox
+        self._clock = clock
+        self._variables = {**inherited, **sandbox.environment()}
+
+    def github(self, token: str) -> GitHub:
+        """GitHub's API, asked with a token."""
+        server = GitHubServer.of_environment(self._variables)
+        auth = TokenAuth(token)
+        return GitHub(server, auth, self._variables, self._clock.sleep, self._clock)
+
+    def token(self, event: Event, job: Job) -> str:
+        """The job's GITHUB_TOKEN: for its repository alone, with the permissions of its file."""
+        permissions: dict[str, str] | None = None
+        if job.permissions is not None:
+            wanted = {name: one for name, one in job.permissions.items() if name != ID_TOKEN}
+            permissions = {"metadata": "read", **wanted}
+        return self._sandbox.create_token(
+            "actions",
+            cast(Permissions | None, permissions),
+            owner=event.repository.partition("/")[0],
+            repositories=[event.repository],
+        )
+
+    def contexts(self, event: Event, token: str, secrets: Mapping[str, str]) -> dict[str, Any]:
+        """What expressions may name."""
+        repository = self._sandbox.repository(event.repository)
+        return {
+            "github": {
+                "actor": event.actor,
+                "event": event.payload,
+                "event_name": event.name,
+                "ref": event.ref,
+                "ref_name": event.ref.removeprefix(BRANCH),
+                "repository": repository.full_name,
+                "repository_owner": repository.owner,
+                "sha": event.commit,
+                "token": token,
+            },
+            "inputs": event.payload.get("inputs") or {},
+            "vars": repository.variables,
+            "secrets": secrets,
+        }
+
+    def variables(self, event: Event, job: Job, run_id: int, folder: Path) -> dict[str, str]:
+        """The environment of a step, whose files lie in `folder`."""
+        event_file = folder / "event.json"
+        event_file.write_text(json.dumps(event.payload, indent=2), encoding="utf-8")
+        variables = {
+            **self._variables,
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_ACTOR": event.actor,
+            "GITHUB_EVENT_NAME": event.name,
+            "GITHUB_EVENT_PATH": str(event_file),
+            "GITHUB_JOB": job.name,
+            "GITHUB_OUTPUT": str(folder / "outputs.txt"),
+            "GITHUB_REF": event.ref,
+            "GITHUB_REPOSITORY": event.repository,
+            "GITHUB_REPOSITORY_OWNER": event.repository.partition("/")[0],
+            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_RUN_ID": str(run_id),
+            "GITHUB_SHA": event.commit,
+            "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        }
+        if job.permissions and ID_TOKEN in job.permissions:
+            azure = AzureJob(event.repository, job.environment, event.ref)
+            variables |= self._sandbox.azure.job_environment(self._sandbox.url, azure)
+        return variables

@@ -1,0 +1,136 @@
+"""Acme as it stands before the play: its repositories, a GitHub App, and clusters.
+
+The files lie in `kalypso_actions/samples`: a folder for each repository, in it one for each branch,
+and in `changes` what people change in the course of the play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import kalypso_actions
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.azure import Cluster, Configuration, Failure
+from kalypso_actions.sandbox.azure.clusters import SUBSCRIPTION
+from kalypso_actions.sandbox.world import Permissions
+
+SAMPLES: Final = Path(kalypso_actions.__file__).parent / "samples"
+CHANGES: Final = "changes"
+
+OWNER: Final = "acme"
+CONTROL_PLANE: Final = f"{OWNER}/control-plane"
+GITOPS: Final = f"{OWNER}/gitops"
+ENVIRONMENTS: Final = ("dev", "stage")
+
+SERVER: Final = "https://github.com/"
+"""What the files say where the sandbox's own URL belongs."""
+
+OF_APP: Final[Permissions] = {
+    "actions": "write",
+    "contents": "write",
+    "issues": "write",
+    "metadata": "read",
+    "pull_requests": "write",
+    "statuses": "write",
+}
+"""What the App may do. Without `workflows`: it writes none."""
+
+CLUSTERS: Final[Mapping[str, Mapping[str, int]]] = {
+    "dev": {"drone": 3, "command-center": 1, "large": 2, "small": 2},
+    "stage": {"drone": 4, "command-center": 2, "large": 2},
+}
+"""How many clusters there are of each type."""
+
+BY_ARC: Final = frozenset({"drone", "command-center"})
+"""Cluster types that are no AKS clusters, but connected by Azure Arc."""
+
+OLD_DRONE: Final = "dev-drone-2"
+TOO_MUCH: Final = Failure(
+    reason="HealthCheckFailed",
+    message="timeout waiting for: [Deployment/hello-world: OOMKilled, 256Mi]",
+    path="drone/*/platform-config.yaml",
+    text='CACHE_MEGABYTES: "512"',
+)
+"""What the old drone cannot bear."""
+
+
+def found(sandbox: Sandbox) -> dict[str, str]:
+    """Make all of it in an empty sandbox; the secrets of the repositories' workflows.
+
+    Jobs on main of the control plane may sign in to Azure.
+    """
+    for folder in sorted(SAMPLES.iterdir()):
+        if folder.name != CHANGES:
+            _found_repository(sandbox, folder)
+    _cut_branches(sandbox)
+    app, key = sandbox.create_app(OWNER, OF_APP)
+    azure = sandbox.azure.register(f"repo:{CONTROL_PLANE}:ref:refs/heads/main")
+    variables = {
+        "KALYPSO_APP_ID": str(app),
+        "AZURE_CLIENT_ID": azure.client_id,
+        "AZURE_TENANT_ID": sandbox.azure.tenant,
+        "AZURE_SCOPES": SUBSCRIPTION,
+    }
+    with sandbox.lock:
+        for name in (CONTROL_PLANE, GITOPS):
+            sandbox.repository(name).variables.update(variables)
+    for environment, counts in CLUSTERS.items():
+        for cluster_type, count in counts.items():
+            for number in range(1, count + 1):
+                sandbox.azure.put(_cluster(environment, cluster_type, number))
+    return {"KALYPSO_APP_PRIVATE_KEY": key}
+
+
+def change(name: str, sandbox: Sandbox) -> dict[str, str]:
+    """The files that a change of the play writes, by their paths."""
+    return _files(SAMPLES / CHANGES / name, sandbox)
+
+
+def _found_repository(sandbox: Sandbox, folder: Path) -> None:
+    name = f"{OWNER}/{folder.name}"
+    sandbox.create_repository(name, _files(folder / "main", sandbox))
+    for branch in sorted(folder.iterdir()):
+        if branch.name != "main":
+            message = f"The environment {branch.name}"
+            sandbox.commit(name, _files(branch, sandbox), branch=branch.name, message=message)
+
+
+def _cut_branches(sandbox: Sandbox) -> None:
+    """The branches of the GitOps repository begin as its main."""
+    git = sandbox.git(GITOPS)
+    with sandbox.lock:
+        for environment in ENVIRONMENTS:
+            git.update_ref(f"refs/heads/{environment}", git.head("main"), None)
+
+
+def _files(folder: Path, sandbox: Sandbox) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8").replace(
+            SERVER, f"{sandbox.url}/"
+        )
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def _cluster(environment: str, cluster_type: str, number: int) -> Cluster:
+    """A cluster whose Flux follows the folder of its type; the further out, the slower."""
+    name = f"{environment}-{cluster_type}-{number}"
+    slow = cluster_type in BY_ARC
+    follows = Configuration(
+        repository=GITOPS,
+        branch=environment,
+        paths=[f"./{cluster_type}"],
+        delay=(25 if slow else 5) + 10 * number,
+        settle=20,
+        behaviour="fail" if name == OLD_DRONE else "follow",
+        failure=TOO_MUCH,
+    )
+    return Cluster(
+        name=name,
+        kind="arc" if slow else "aks",
+        resource_group=environment,
+        configurations=[follows],
+    )

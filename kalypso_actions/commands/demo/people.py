@@ -1,0 +1,59 @@
+"""What people do in the play: commit, propose, merge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from kalypso_actions.clients.github import merging, pull_requests
+from kalypso_actions.commands.demo.clock import Clock
+from kalypso_actions.commands.demo.machine import Machine
+from kalypso_actions.commands.demo.organisation import OWNER
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.github import PullRequest
+from kalypso_actions.sandbox import Sandbox
+
+THINKING: Final = 45
+"""Seconds until they do something."""
+
+
+class People:
+    """Everybody at Acme: they may do everything there, by GitHub's API."""
+
+    def __init__(self, sandbox: Sandbox, clock: Clock, machine: Mapping[str, str]) -> None:
+        token = sandbox.create_token(owner=OWNER)
+        self._sandbox = sandbox
+        self._clock = clock
+        self._github = Machine(sandbox, clock, machine).github(token)
+
+    def push(self, repository: str, branch: str, files: Mapping[str, str], message: str) -> str:
+        """Commit to a branch; the commit."""
+        self._clock.sleep(THINKING)
+        return self._sandbox.commit(repository, files, branch=branch, message=message)
+
+    def propose(
+        self, repository: str, branch: str, files: Mapping[str, str], title: str
+    ) -> PullRequest:
+        """Open a pull request into main, from a new branch with one commit."""
+        git = self._sandbox.git(repository)
+        with self._sandbox.lock:
+            git.update_ref(f"refs/heads/{branch}", git.head("main"), None)
+        self.push(repository, branch, files, title)
+        return pull_requests.ensure(
+            self._github, repository, head=branch, base="main", title=title, body=""
+        )[0]
+
+    def merge(self, repository: str, base: str) -> tuple[PullRequest, str]:
+        """Merge the only open pull request into a branch; it, and the merge's commit.
+
+        Raises KalypsoError where there is none, or GitHub does not want it.
+        """
+        self._clock.sleep(THINKING)
+        pulls = pull_requests.into(self._github, repository, base)
+        if len(pulls) != 1:
+            raise KalypsoError(f"{len(pulls)} pull requests are open into {base} of {repository}")
+        pull = pulls[0]
+        merged = merging.merge(self._github, repository, pull.number, head=pull.head_commit)
+        if isinstance(merged, merging.Refused):
+            raise KalypsoError(f"{repository}#{pull.number} cannot be merged: {merged.reason}")
+        return pull, merged.commit

@@ -1,0 +1,196 @@
+"""Workflow files of a repository, as far as Kalypso's own ones go, and which events start them.
+
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import yaml
+
+from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
+from kalypso_actions.sandbox.world import Event
+
+FOLDER: Final = ".github/workflows/"
+BRANCH: Final = "refs/heads/"
+
+ACTION: Final = re.compile(r"[\w.-]+/[\w.-]+/actions/(?P<name>[a-z-]+)@[\w./-]+")
+
+FILTERS: Final = frozenset({"branches", "branches-ignore", "paths", "paths-ignore", "types"})
+PULL_REQUEST_TYPES: Final = ("opened", "synchronize", "reopened")
+"""What starts a workflow on `pull_request` that names no types."""
+
+FILE: Final = frozenset({"name", "run-name", "on", "permissions", "concurrency", "jobs"})
+STEP: Final = frozenset({"name", "id", "uses", "with", "run", "env"})
+JOB: Final = frozenset({"name", "runs-on", "permissions", "environment", "needs", "steps"})
+"""What may be said here; other words would be ignored, so they are refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One of Kalypso's actions, or a command for the shell.
+
+    `words` are the inputs of the one, the variables of the other, expressions still in them.
+    """
+
+    words: Mapping[str, str]
+    action: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Its steps, what its token may do (None: what tokens may by default), its environment."""
+
+    name: str
+    steps: Sequence[Step]
+    permissions: Mapping[str, str] | None
+    environment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """A file of a commit; `triggers` are the events that start it, with their filters."""
+
+    path: str
+    triggers: Mapping[str, Mapping[str, Any]]
+    jobs: Sequence[Job]
+
+
+def started_by(event: Event, git: BareRepository) -> list[Workflow]:
+    """The workflows that an event starts, in the order of their files.
+
+    Raises KalypsoError for a file that says more than is understood here.
+    """
+    if not event.starts_workflows or event.held:
+        return []
+    files = git.files(event.commit)
+    paths = [path for path in sorted(files) if path.startswith(FOLDER)]
+    if event.name == "workflow_dispatch":
+        paths = [event.payload["workflow"]]
+    found = (read(path, files[path]) for path in paths)
+    return [one for one in found if _fits(event, one.triggers.get(event.name), git)]
+
+
+@lru_cache(maxsize=256)
+def read(path: str, content: bytes) -> Workflow:
+    """A workflow by its file. Raises KalypsoError for what is not understood here."""
+    # Texts stay texts: `on` is no truth value, and inputs are texts anyway.
+    document = yaml.load(content, yaml.BaseLoader)  # noqa: S506 (makes nothing but texts)
+    _refuse_others(document, FILE, path, "the file")
+    triggers = document["on"]
+    if isinstance(triggers, str):
+        triggers = [triggers]
+    if isinstance(triggers, list):
+        triggers = dict.fromkeys(triggers)
+    whole = document.get("permissions")
+    return Workflow(
+        path,
+        {name: one if isinstance(one, dict) else {} for name, one in triggers.items()},
+        [_job(path, name, job, whole) for name, job in document["jobs"].items()],
+    )
+
+
+def _job(path: str, name: str, described: Mapping[str, Any], permissions: Any) -> Job:
+    _refuse_others(described, JOB, path, f"the job {name}")
+    environment = described.get("environment", "")
+    return Job(
+        name,
+        [_step(path, name, step) for step in described["steps"]],
+        _permissions(described.get("permissions", permissions), path),
+        environment["name"] if isinstance(environment, dict) else environment,
+    )
+
+
+def _permissions(described: Any, path: str) -> Mapping[str, str] | None:
+    """By the sandbox's names; `{}` is no permission at all."""
+    if described is None:
+        return None
+    if not isinstance(described, dict):
+        raise KalypsoError("permissions are named one by one here", Location(path))
+    named = {name.replace("-", "_"): level for name, level in described.items()}
+    return {name: level for name, level in named.items() if level != "none"}
+
+
+def _step(path: str, job: str, described: Mapping[str, Any]) -> Step:
+    _refuse_others(described, STEP, path, f"a step of the job {job}")
+    if "run" in described:
+        return Step(described.get("env") or {}, command=described["run"])
+    action = ACTION.fullmatch(described.get("uses", ""))
+    if action is None:
+        message = f"the step {described.get('uses')!r} is none of Kalypso's actions"
+        raise KalypsoError(message, Location(path))
+    return Step(described.get("with") or {}, action=action["name"])
+
+
+def _refuse_others(
+    described: Mapping[str, Any], known: Collection[str], path: str, what: str
+) -> None:
+    others = sorted(described.keys() - known)
+    if others:
+        raise KalypsoError(f"{what}: {', '.join(others)} is not understood here", Location(path))
+
+
+def _fits(event: Event, filters: Mapping[str, Any] | None, git: BareRepository) -> bool:
+    """Whether the event passes the filters of a trigger; None: there is no such trigger."""
+    if filters is None:
+        return False
+    if event.name == "workflow_dispatch":
+        return True
+    others = filters.keys() - FILTERS
+    if others:
+        raise KalypsoError(f"the filter {', '.join(sorted(others))} is not understood here")
+    match event.name:
+        case "push":
+            return _fits_branch(event.ref.removeprefix(BRANCH), filters) and _fits_paths(
+                _changed(event, git), filters
+            )
+        case "pull_request":
+            types = filters.get("types", PULL_REQUEST_TYPES)
+            base = event.payload["pull_request"]["base"]["ref"]
+            return event.payload["action"] in types and _fits_branch(base, filters)
+        case "repository_dispatch":
+            return "types" not in filters or event.payload["action"] in filters["types"]
+    return False
+
+
+def _fits_branch(branch: str, filters: Mapping[str, Any]) -> bool:
+    """A tag, whose name is a whole ref here, fits no branch."""
+    if "branches" in filters:
+        return _matches(branch, filters["branches"])
+    if "branches-ignore" in filters:
+        return not _matches(branch, filters["branches-ignore"])
+    return True
+
+
+def _fits_paths(changed: Collection[str], filters: Mapping[str, Any]) -> bool:
+    if "paths" in filters:
+        return any(_matches(path, filters["paths"]) for path in changed)
+    if "paths-ignore" in filters:
+        return any(not _matches(path, filters["paths-ignore"]) for path in changed)
+    return True
+
+
+def _changed(event: Event, git: BareRepository) -> Collection[str]:
+    """The paths that a push has changed; for a new branch, all that it has."""
+    before = event.payload["before"]
+    if before == NO_OBJECT:
+        return git.files(event.commit)
+    return git.changed_paths(before, event.commit)
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    """`*` stands for any characters but `/`, `**` for any; a pattern with `!` takes back."""
+    matches = False
+    for pattern in patterns:
+        expression = re.escape(pattern.removeprefix("!"))
+        expression = expression.replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
+        if re.fullmatch(expression, name):
+            matches = not pattern.startswith("!")
+    return matches

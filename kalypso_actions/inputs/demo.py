@@ -1,0 +1,15 @@
+"""What `kalypso demo` is given."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from kalypso_actions.inputs.places import Folder
+
+
+class DemoInputs(BaseModel):
+    """Inputs of `kalypso demo`; without a folder it makes a new one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dir: Folder | None = None
