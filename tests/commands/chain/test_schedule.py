@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -24,9 +25,7 @@ from tests.commands.chain.proposals import (
     run,
     settle,
 )
-from tests.commands.chain.world import GITOPS, NOON, SHOP, Organisation
-
-PULLS = "/repos/{owner}/{repo}/pulls"
+from tests.commands.chain.world import GITOPS, NOON, SHOP, Organisation, organisation
 
 
 def test_the_first_proposal(acme: Organisation) -> None:
@@ -274,3 +273,23 @@ def test_options_reach_the_tree(acme: Organisation) -> None:
     assert actions(
         run(acme, namespace_scheme="legacy", config_file="legacy", branch_prefix="bot-")
     ) == [(1, "unchanged")]
+
+
+def test_an_app_on_an_enterprise_server(tmp_path: Path) -> None:
+    """With no more than the permissions that it needs."""
+    with organisation(tmp_path, flavour="ghes") as acme:
+        app, key = acme.sandbox.create_app(
+            "acme",
+            {
+                "actions": "write",
+                "contents": "write",
+                "issues": "write",
+                "metadata": "read",
+                "pull_requests": "write",
+                "statuses": "read",
+            },
+        )
+        document = run(acme, app_id=str(app), app_private_key=key, auto_merge="always")
+        assert actions(document) == [(1, "merged")]
+        assert [one.workflow for one in acme.dispatches()] == ["check-promote.yaml"]
+        assert actions(run(acme, app_id=str(app), app_private_key=key)) == []

@@ -132,7 +132,6 @@ def test_pull_requests_that_a_job_may_not_open(acme: Organisation) -> None:
     repository = acme.sandbox.repository(GITOPS)
     repository.actions_may_open_pull_requests = False
     token = acme.sandbox.create_token("actions", owner="acme")
-    acme.commit({".github/workflows/check-promote.yaml": None}, "dev", GITOPS)
     with pytest.raises(KalypsoError, match="not permitted to create") as raised:
         run(acme, token=token)
     assert "Allow GitHub Actions to create" in raised.value.problem.advice
