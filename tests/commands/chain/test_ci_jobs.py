@@ -14,6 +14,7 @@ from kalypso_actions.report.chain_documents import CiDocument
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.world import Permissions
 from tests.commands.chain import documents
+from tests.commands.chain.killing import is_killed
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
 
 CONTEXT = "kalypso / ci"
@@ -161,3 +162,13 @@ def test_a_cd_that_cannot_be_started_keeps_no_other_from_it(acme: Organisation) 
 def test_a_commit_that_does_not_exist(acme: Organisation) -> None:
     with pytest.raises(KalypsoError, match="the server does not have that commit"):
         run(acme, commit="e" * 40)
+
+
+@pytest.mark.parametrize("writes", range(2))
+def test_killed_and_run_again(acme: Organisation, writes: int) -> None:
+    commit = acme.commit({"notes.txt": "1"})
+    assert is_killed(writes, lambda: run(acme))
+    run(acme)
+    assert acme.statuses(commit) == {CONTEXT: ("success", "4 assignments in 2 environments")}
+    assert acme.status_history(commit) == [(CONTEXT, "4 assignments in 2 environments")]
+    assert set(map(str, acme.dispatches())) == {str(cd(commit))}
