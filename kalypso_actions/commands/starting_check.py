@@ -45,15 +45,14 @@ def start_lost(
     """Start again what was lost between a merge and check-promote.
 
     So it is where nothing differs from the promoted commit's tree in any GitOps branch, and yet the
-    commit's status says that it was only `Promoted`. Returns the runs' pages. Raises GitHubError.
+    commit's status knows of no merge. Returns the runs' pages. Raises GitHubError.
     """
     commit = sources.promoted_commit
     done = all(one.decision.action in {"none", "withdraw"} for one in propositions)
     holds = all(one.proposed.base_tracking == commit for one in propositions)
     if commit is None or not (done and holds):
         return []
-    latest = _status(sources, session)
-    if latest is None or latest.description != table.PROMOTED:
+    if not table.is_before_merge(_status(sources, session)):
         return []
     return [_start(one, one.state.commit, commit, inputs, session) for one in propositions]
 

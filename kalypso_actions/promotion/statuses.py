@@ -77,6 +77,17 @@ def is_open(status: CommitStatus | None) -> bool:
     return status is not None and OPEN.fullmatch(status.description) is not None
 
 
+def is_before_merge(status: CommitStatus | None) -> bool:
+    """Whether nothing is known yet of a merge to the GitOps branch.
+
+    A commit that came to the environment branch by a pull request says that it waits for it until
+    something of the chain runs: that pull request's merge posts nothing.
+    """
+    return status is not None and (
+        status.description == PROMOTED or status.description.startswith("Waiting for #")
+    )
+
+
 def is_deployed(status: CommitStatus | None) -> bool:
     """Whether the commit has been deployed to the environment."""
     return status is not None and status.description == DEPLOYED

@@ -180,6 +180,21 @@ def test_the_table_of_statuses(
     assert status_table.is_deployed(status) != is_open
 
 
+@pytest.mark.parametrize(
+    ("status", "before"),
+    [
+        (status_table.promoted("dev"), True),
+        (status_table.waiting_for("dev", 7), True),
+        (status_table.deploying("dev"), False),
+        (status_table.deployed("dev", is_last=True), False),
+        (status_table.superseded("dev", NEW), False),
+        (None, False),
+    ],
+)
+def test_what_knows_of_no_merge_yet(status: CommitStatus | None, before: bool) -> None:
+    assert status_table.is_before_merge(status) == before
+
+
 def test_a_description_is_as_long_as_github_allows() -> None:
     assert len(status_table.failed("dev", "long " * 100).description) == 140
     assert not status_table.is_open(None)
