@@ -23,6 +23,9 @@ PROVIDER: Final = re.compile(r"/providers/Microsoft\.KubernetesConfiguration/", 
 WORKING_ON_IT: Final = frozenset({"progressing", "dependencynotready"})
 """Reasons of Flux that a sync in progress gives for not being ready."""
 
+BEING_SET_UP: Final = frozenset({"creating", "updating"})
+"""Azure is still writing the configuration to the cluster: nothing of it is final."""
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -117,13 +120,14 @@ def _health(
     # Azure's portal says `Not Compliant`, its API `Non-Compliant`.
     if compliance not in {"noncompliant", "notcompliant"} and not broken:
         return "progressing", f"its state is {row.compliance_state or 'not known'}"
-    failing = [one for part in row.objects for one in part.conditions if _is_failing(one)]
-    only_working = failing and all(one.reason.lower() in WORKING_ON_IT for one in failing)
-    in_grace = now - _since(row, failing, started) <= grace
+    unready = [one for part in row.objects for one in part.conditions if _is_unready(one)]
+    is_busy = row.provisioning_state.lower() in BEING_SET_UP
+    only_working = unready and all(one.reason.lower() in WORKING_ON_IT for one in unready)
+    in_grace = now - _since(row, unready, started) <= grace
     state: ClusterState = "failed"
-    if in_grace or (only_working and not broken):
+    if in_grace or is_busy or (only_working and not broken):
         state = "progressing"
-    return state, _reason(row, failing)
+    return state, _reason(row, unready)
 
 
 def _age(moment: datetime | None, now: datetime) -> timedelta:
@@ -139,20 +143,24 @@ def _not_synced(row: FluxConfiguration, commit: str) -> str:
     return f"{synced}: {row.error_message}" if row.error_message else synced
 
 
-def _is_failing(condition: FluxCondition) -> bool:
-    return condition.type.lower() == "ready" and condition.status.lower() == "false"
+def _is_unready(condition: FluxCondition) -> bool:
+    """While Flux works on an object, it calls it neither ready nor not ready: `Unknown`."""
+    return condition.type.lower() == "ready" and condition.status.lower() in {"false", "unknown"}
 
 
-def _since(row: FluxConfiguration, failing: list[FluxCondition], started: datetime) -> datetime:
-    """When the failure began: a run that begins anew does not begin its grace anew."""
-    moments = [one.last_transition for one in failing]
+def _since(row: FluxConfiguration, unready: list[FluxCondition], started: datetime) -> datetime:
+    """When the failure began: a run that begins anew does not begin its grace anew.
+
+    That Flux begins to work on another object says nothing of it.
+    """
+    moments = [one.last_transition for one in unready if one.status.lower() == "false"]
     known = [moment for moment in (row.source_updated_at, *moments) if moment is not None]
     return max(known, default=started)
 
 
-def _reason(row: FluxConfiguration, failing: list[FluxCondition]) -> str:
+def _reason(row: FluxConfiguration, unready: list[FluxCondition]) -> str:
     """The words of the cluster: first what is no mere consequence of something else."""
-    told = sorted(failing, key=lambda one: one.reason.lower() in WORKING_ON_IT)
+    told = sorted(unready, key=lambda one: one.reason.lower() in WORKING_ON_IT)
     for condition in told:
         return f"{condition.reason}: {condition.message}" if condition.message else condition.reason
     if row.error_message:

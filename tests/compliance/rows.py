@@ -44,10 +44,15 @@ def row(name: str = "drone-1", path: str = "./drone", **more: Any) -> FluxConfig
 
 
 def failing(
-    reason: str, message: str = "", *, minutes_ago: float = 30, name: str = "app"
+    reason: str,
+    message: str = "",
+    *,
+    minutes_ago: float = 30,
+    name: str = "app",
+    status: str = "False",
 ) -> FluxObject:
     """An object that has not been ready for so long."""
-    condition = FluxCondition("Ready", "False", reason, message, NOW - minutes(minutes_ago))
+    condition = FluxCondition("Ready", status, reason, message, NOW - minutes(minutes_ago))
     return FluxObject("Kustomization", name, "Non-Compliant", (condition,))
 
 

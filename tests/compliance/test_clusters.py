@@ -46,9 +46,15 @@ def state_of(flux: FluxConfiguration, **more: Any) -> tuple[str, str]:
         (broken_row(), "failed", "HealthCheckFailed: pod web-1 crashes"),
         (
             broken_row(provisioning_state="Creating"),
-            "failed",
+            "progressing",
             "HealthCheckFailed: pod web-1 crashes",
         ),
+        (
+            broken_row(provisioning_state="Updating"),
+            "progressing",
+            "HealthCheckFailed: pod web-1 crashes",
+        ),
+        (row(provisioning_state="Updating"), "compliant", ""),
         (
             row(compliance_state="Not Compliant", error_message="quota exceeded"),
             "failed",
@@ -68,6 +74,12 @@ def state_of(flux: FluxConfiguration, **more: Any) -> tuple[str, str]:
             broken_row(objects=(failing("Progressing"),)),
             "progressing",
             "Progressing",
+        ),
+        # While Flux works on it, it does not know.
+        (
+            broken_row(objects=(failing("Progressing", "reconciling", status="Unknown"),)),
+            "progressing",
+            "Progressing: reconciling",
         ),
         # What waits for something broken does not hide it.
         (
@@ -93,6 +105,16 @@ def test_the_first_state_that_fits(flux: FluxConfiguration, state: str, reason: 
     [
         (broken_row(objects=(failing("BuildFailed", minutes_ago=1),)), "progressing"),
         (broken_row(objects=(failing("BuildFailed", minutes_ago=3),)), "failed"),
+        # Each time that Flux begins to work on something else, it is no other failure.
+        (
+            broken_row(
+                objects=(
+                    failing("BuildFailed", minutes_ago=3),
+                    failing("Progressing", status="Unknown", minutes_ago=0),
+                )
+            ),
+            "failed",
+        ),
         # The commit came a minute ago, the condition has stood since the one before.
         (broken_row(source_updated_at=NOW - minutes(1)), "progressing"),
         (row(provisioning_state="Failed", source_updated_at=NOW - minutes(1)), "progressing"),
