@@ -18,6 +18,7 @@ from kalypso_actions.commands.session import Session
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.report.documents import Document
 from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.runner.commands import harmless
 
 Output = Annotated[Literal["text", "json"], typer.Option(help="What goes to standard output.")]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Show each program that is started.")]
@@ -45,9 +46,19 @@ def show_calls(*, verbose: bool) -> None:
     """With `verbose`, each program and API call goes to standard error, with its time."""
     logging.getLogger("azure").addHandler(logging.NullHandler())  # its warnings are told as errors
     if verbose:
-        logging.basicConfig(format="%(asctime)s %(message)s")
+        handler = logging.StreamHandler()
+        handler.setFormatter(LogFormatter("%(asctime)s %(message)s"))
+        logging.basicConfig(handlers=[handler])
         # Ours alone: nobody has looked at what other libraries write.
         logging.getLogger("kalypso_actions").setLevel(logging.DEBUG)
+
+
+class LogFormatter(logging.Formatter):
+    """Calls hold URLs and branches that others have named: none commands the runner."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        return harmless(super().format(record))
 
 
 def print_json(document: Document) -> None:

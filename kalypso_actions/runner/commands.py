@@ -50,14 +50,17 @@ def command(name: str, properties: Mapping[str, str], text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """A line of a log that the runner takes for no command, whoever wrote the text.
+    """Lines of a log that the runner takes for no command, whoever wrote the text.
 
-    Both the present form (`::name::`) and the old one (`##[name]`) count at the line's beginning.
+    The present form (`::name::`) counts where a line begins with it, the old one (`##[name]`)
+    wherever it stands.
     """
-    return "\n".join(
-        "\u200b" + line if line.lstrip().startswith(("::", "##[")) else line
-        for line in text.splitlines()
-    )
+    return "\n".join(map(_harmless_line, text.splitlines()))
+
+
+def _harmless_line(line: str) -> str:
+    kept = line.replace("##[", "## [")
+    return "\u200b" + kept if kept.lstrip().startswith("::") else kept
 
 
 def _escaped(text: str) -> str:
