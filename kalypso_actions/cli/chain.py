@@ -19,7 +19,7 @@ from kalypso_actions.cli.speaking import print_json, show_calls, stderr
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.chain_run import ChainCommand, run_command
 from kalypso_actions.commands.chain_session import Surroundings
-from kalypso_actions.inputs.reading import ACTION_INPUTS
+from kalypso_actions.inputs.reading import SECRET_VARIABLES
 from kalypso_actions.report.findings import print_findings
 from kalypso_actions.report.printable import printable
 from kalypso_actions.report.progress import ProgressDisplay
@@ -35,7 +35,8 @@ def add_chain_command(app: typer.Typer, chain: ChainCommand[Any]) -> None:
         as_json = given.pop("output") == "json"
         show_calls(verbose=given.pop("verbose"))
         environment = dict(os.environ)
-        os.environ.pop(ACTION_INPUTS, None)  # programs that are started have no business with it
+        for name in SECRET_VARIABLES:  # Azure's library starts programs with all that is there
+            os.environ.pop(name, None)
         with ProgressDisplay(stderr(), "rendering") as progress:
             around = Surroundings(
                 environment=environment,

@@ -32,6 +32,16 @@ SECRETS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Input -> the variables that stand in for it, the first that is set."""
 
+SECRET_VARIABLES: Final = (
+    ACTION_INPUTS,
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+    *SECRETS["token"],
+    *SECRETS["app-private-key"],
+    *SECRETS["git-credentials"],
+    *SECRETS["azure-credentials"],
+)
+"""Variables that hold what nobody else shall see."""
+
 
 def collect_inputs(
     model: type[Model], options: Mapping[str, Any], environment: Mapping[str, str]
