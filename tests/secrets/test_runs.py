@@ -1,0 +1,325 @@
+"""Whole commands under observation: no secret in what they say, write, or start programs with.
+
+Each secret of a run is given to the runner to be masked; those lines are for the runner alone. A
+credential of git stands in the environment of the one program that talks to its server.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets as chance
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from kalypso_actions.sandbox.azure.identity.github import Job as AzureJob
+from kalypso_actions.sandbox.world import BranchRule
+from tests.commands.chain import world
+from tests.commands.chain.promotions import merge
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Job, Organisation, organisation
+from tests.secrets.forms import found
+from tests.secrets.observing import Ended, Observatory, Started
+
+MASK: Final = "::add-mask::"
+VARIABLE: Final = "GIT_CONFIG_VALUE_1"
+REMOTE: Final = {"fetch", "ls-remote", "push"}
+WEB_TOKEN: Final = re.compile(r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.")
+"""A JSON Web Token: an App's, GitHub's assertions, Azure's access tokens."""
+
+
+class RealClock(world.Clock):
+    """What other programs go by."""
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC)
+
+
+@dataclass
+class Laboratory:
+    """Acme, a way to run commands in it, and every secret that there is."""
+
+    acme: Organisation
+    observatory: Observatory
+    key: str
+    app: str
+    azure: Mapping[str, str]
+    secrets: list[str] = field(default_factory=list)
+
+    def everything(self) -> list[str]:
+        """The secrets that were given, and the tokens that were made meanwhile."""
+        return [*self.secrets, *self.acme.sandbox.world.tokens]
+
+    def run(
+        self,
+        *arguments: str,
+        inputs: Mapping[str, str],
+        variables: Mapping[str, str] | None = None,
+        code: str = "",
+    ) -> Ended:
+        """A command with the inputs of its action."""
+        environment = {
+            **self.acme.job_environment(Job()),
+            "KALYPSO_INPUTS": json.dumps(dict(inputs)),
+            **(variables or {}),
+        }
+        return self.observatory.run(arguments, environment, code=code)
+
+
+@pytest.fixture
+def laboratory(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Laboratory]:
+    """With TLS where the parameter says so: Azure's library signs in in no other way."""
+    monkeypatch.setattr(world, "Clock", RealClock)
+    with organisation(tmp_path, tls=getattr(request, "param", False)) as acme:
+        sandbox = acme.sandbox
+        number, key = sandbox.create_app("acme")
+        subject = f"repo:{CONTROL_PLANE}:environment:dev"
+        secret = chance.token_urlsafe(30)
+        application = sandbox.azure.register(subject, secret=secret)
+        job = sandbox.azure.job_environment(sandbox.url, AzureJob(CONTROL_PLANE, environment="dev"))
+        azure = {
+            "client": application.client_id,
+            "tenant": sandbox.azure.tenant,
+            "secret": secret,
+            "url": sandbox.url,
+            **job,
+        }
+        given = [acme.token, key, secret, job["ACTIONS_ID_TOKEN_REQUEST_TOKEN"]]
+        observatory = Observatory(tmp_path / "observed")
+        yield Laboratory(acme, observatory, key, str(number), azure, given)
+
+
+def leaks(laboratory: Laboratory, ended: Ended) -> list[str]:
+    """Where a secret is that it should not be."""
+    known = laboratory.everything()
+    said = "\n".join(line for line in ended.output.splitlines() if not line.startswith(MASK))
+    places = {"the output": said, "a file of the job": ended.files}
+    places |= {f"{one.words}": " ".join(one.words) for one in ended.started}
+    wrong = [
+        f"{place}: {secret}"
+        for place, text in places.items()
+        for secret in [*found(known, text), *WEB_TOKEN.findall(text)]
+    ]
+    return [
+        *wrong,
+        *(
+            f"{name} of {one.words}"
+            for one in ended.started
+            for name, value in one.environment.items()
+            if found(known, value) and not (name == VARIABLE and _talks(ended, one))
+        ),
+    ]
+
+
+def _talks(ended: Ended, one: Started) -> bool:
+    """Whether it is git's call of a server, or what that has started in turn."""
+    first = ended.by_itself(one)
+    return first.name == "git" and bool(REMOTE & set(first.words))
+
+
+def masked(ended: Ended) -> str:
+    return "\n".join(line for line in ended.output.splitlines() if line.startswith(MASK))
+
+
+def with_credential(ended: Ended) -> Sequence[Started]:
+    return [one for one in ended.started if VARIABLE in one.environment]
+
+
+# Credentials
+
+
+def by_app(laboratory: Laboratory) -> dict[str, str]:
+    return {"app-id": laboratory.app, "app-private-key": laboratory.key}
+
+
+def by_token(laboratory: Laboratory) -> dict[str, str]:
+    laboratory.secrets += ["glpat-0123456789abcdefghij", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"]
+    lines = (
+        f"git.example.com=kalypso:{laboratory.secrets[-2]}\n"
+        f"{laboratory.acme.url('acme')}=x-access-token:{laboratory.acme.token}\n"
+    )
+    return {"token": laboratory.acme.token, "git-credentials": lines}
+
+
+Given = Callable[[Laboratory], dict[str, str]]
+
+
+@pytest.mark.parametrize("given", [by_token, by_app])
+def test_the_chain(laboratory: Laboratory, given: Given) -> None:
+    acme = laboratory.acme
+    commit = acme.commit({"notes.txt": "a change"})
+    inputs = given(laboratory)
+    runs = {
+        "ci": laboratory.run("ci", inputs={**inputs, "start-cd": "true"}),
+        "cd": laboratory.run(
+            "cd",
+            inputs={
+                **inputs,
+                "environment": "dev",
+                "commit": commit,
+                "pre-deployment": "env | sort",
+            },
+        ),
+        "schedule": laboratory.run(
+            "schedule", inputs={**inputs, "environment": "dev", "auto-merge": "always"}
+        ),
+        "poll": laboratory.run("poll", inputs=inputs),
+    }
+    assert {name: ended.status for name, ended in runs.items()} == dict.fromkeys(runs, 0)
+    for name, ended in runs.items():
+        assert leaks(laboratory, ended) == [], name
+        assert with_credential(ended), name
+        for secret in inputs.values():
+            assert not found([secret], secret) or found([secret], masked(ended)), name
+    assert acme.pulls(GITOPS, state="closed")
+
+
+AZURE: Final[Mapping[str, Callable[[Mapping[str, str]], tuple[dict[str, str], dict[str, str]]]]] = {
+    "an assertion": lambda azure: (
+        {"azure-client-id": azure["client"], "azure-tenant-id": azure["tenant"]},
+        {name: value for name, value in azure.items() if name.startswith("ACTIONS_")},
+    ),
+    "a client secret": lambda azure: (
+        {
+            "azure-credentials": json.dumps(
+                {
+                    "clientId": azure["client"],
+                    "clientSecret": azure["secret"],
+                    "tenantId": azure["tenant"],
+                }
+            )
+        },
+        {},
+    ),
+}
+"""Inputs, and variables of the job."""
+
+
+@pytest.mark.parametrize("laboratory", [True], indirect=True, ids=["tls"])
+@pytest.mark.parametrize("name", AZURE)
+def test_the_clusters(laboratory: Laboratory, name: str) -> None:
+    inputs, variables = AZURE[name](laboratory.azure)
+    merged = merge(laboratory.acme, None)
+    ended = laboratory.run(
+        "check-promote",
+        inputs={
+            "token": laboratory.acme.token,
+            "environment": "dev",
+            "gitops-commit": merged,
+            "timeout": "10s",
+            **inputs,
+        },
+        variables={**variables, "AZURE_AUTHORITY_HOST": laboratory.azure["url"]},
+    )
+    assert "compliant 2/2" in ended.output
+    assert leaks(laboratory, ended) == []
+
+
+def test_programs_that_azures_library_starts(laboratory: Laboratory) -> None:
+    variables = {
+        "GITHUB_TOKEN": laboratory.acme.token,
+        "AZURE_TOKEN_CREDENTIALS": "dev",
+        "KALYPSO_INPUTS": "",
+        "KALYPSO_GIT_CREDENTIALS": f"git.example.com=kalypso:{laboratory.azure['secret']}",
+        "KALYPSO_APP_PRIVATE_KEY": "",
+    }
+    merged = merge(laboratory.acme, None)
+    options = ["--environment", "dev", "--gitops-commit", merged, "--timeout", "10s"]
+    ended = laboratory.run("check-promote", *options, inputs={}, variables=variables)
+    assert "az" in {one.name for one in ended.started}
+    assert leaks(laboratory, ended) == []
+
+
+def test_secrets_from_the_environment(laboratory: Laboratory) -> None:
+    """A person's own shell has them as variables, and nothing that is started gets those."""
+    variables = {
+        "GITHUB_TOKEN": laboratory.acme.token,
+        "KALYPSO_GIT_CREDENTIALS": f"git.example.com=kalypso:{laboratory.azure['secret']}",
+        "AZURE_CREDENTIALS": json.dumps({"clientSecret": laboratory.azure["secret"]}),
+        "KALYPSO_INPUTS": "",
+    }
+    ended = laboratory.run("poll", inputs={}, variables=variables)
+    assert ended.status == 0
+    assert with_credential(ended)
+    assert leaks(laboratory, ended) == []
+
+
+def refused_push(laboratory: Laboratory) -> dict[str, str]:
+    repository = laboratory.acme.sandbox.repository(CONTROL_PLANE)
+    repository.rules = [BranchRule(pattern="dev", restrict_pushes=True)]
+    return by_token(laboratory)
+
+
+def wrong_token(laboratory: Laboratory) -> dict[str, str]:
+    laboratory.secrets.append("ghs_0123456789abcdefghijklmnopqrstuvwxyz")
+    return {"token": laboratory.secrets[-1]}
+
+
+def wrong_key(laboratory: Laboratory) -> dict[str, str]:
+    laboratory.secrets.append(laboratory.key.replace("\n", "")[31:-29])
+    return {"app-id": laboratory.app, "app-private-key": laboratory.secrets[-1]}
+
+
+def no_permission(laboratory: Laboratory) -> dict[str, str]:
+    return {"token": laboratory.acme.sandbox.create_token("actions", {"contents": "read"})}
+
+
+def token_in_a_wrong_place(laboratory: Laboratory) -> dict[str, str]:
+    return {**by_token(laboratory), "git-credentials": laboratory.acme.token}
+
+
+@pytest.mark.parametrize(
+    "given", [refused_push, wrong_token, wrong_key, no_permission, token_in_a_wrong_place]
+)
+def test_what_fails(laboratory: Laboratory, given: Given) -> None:
+    commit = laboratory.acme.commit({"notes.txt": "a change"})
+    inputs = {**given(laboratory), "environment": "dev", "commit": commit}
+    ended = laboratory.run("cd", inputs=inputs)
+    assert ended.status in {1, 2}
+    assert leaks(laboratory, ended) == []
+
+
+def test_our_own_bugs(laboratory: Laboratory) -> None:
+    """A traceback names lines of ours, and nothing that was given."""
+    code = (
+        "import kalypso_actions.clients.github.rest as rest\n"
+        "def broken(github, *_, **__): raise RuntimeError(f'a bug: {github!r} {vars(github)!r}')\n"
+        "rest.read = rest.read_optional = broken"
+    )
+    ended = laboratory.run("poll", inputs={**by_token(laboratory), **by_app(laboratory)}, code=code)
+    assert "a bug" in ended.output and ended.status == 1
+    assert leaks(laboratory, ended) == []
+
+
+def test_local_commands(laboratory: Laboratory) -> None:
+    """They need no token, and take none from where one lies."""
+    url = laboratory.acme.url()
+    variables = {"GITHUB_TOKEN": laboratory.acme.token, "KALYPSO_INPUTS": ""}
+    for arguments in (["render", "dev", "--control-plane", url], ["validate", url]):
+        ended = laboratory.run(*arguments, inputs={}, variables=variables)
+        assert with_credential(ended) == []
+        assert leaks(laboratory, ended) == []
+
+
+def test_the_look_sees_what_it_is_for(laboratory: Laboratory) -> None:
+    token = laboratory.acme.token
+    started = Started(2, 1, ("git", "fetch"), {VARIABLE: "Authorization: Basic x"})
+    child = Started(3, 2, ("git-remote-http", "origin"), {VARIABLE: token})
+    local = Started(4, 1, ("git", "ls-tree", token), {VARIABLE: token})
+    wrong = Started(5, 1, ("git", "fetch"), {"GITHUB_TOKEN": token})
+    sound = Ended(0, f"{MASK}{token}\n", "", [started, child])
+    assert leaks(laboratory, sound) == []
+    for ended in (
+        Ended(0, f"token {token}\n", "", []),
+        Ended(0, "", f"token={token}", []),
+        Ended(0, "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxIn0.c2ln", "", []),
+        Ended(0, "", "", [local]),
+        Ended(0, "", "", [wrong]),
+    ):
+        assert leaks(laboratory, ended)
