@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from kalypso_actions.gitops.own_files import own_content
-from kalypso_actions.model.documents import FileEntry
+from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import SOURCES_FILE, TARGET_FILES, TRACKING_FOLDER
+from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 
 
@@ -43,9 +44,9 @@ def fits(
 ) -> bool:
     """Whether merging a commit into `base` makes exactly the tree that is proposed.
 
-    `parent` and `head` are the trees of the commit's parent and of itself, which says what is
-    proposed. Then nothing that it changes has changed on the branch since, and it changes all that
-    there is to change.
+    `parent` and `head` are the trees of the commit's parent and of itself. It fits where nothing
+    that it changes has changed on the branch since, where it changes all that there is to change
+    and no more, and to just what is proposed: its message alone could have been copied.
     """
     touched = {
         path
@@ -54,10 +55,11 @@ def fits(
     }
     sources = f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE
     wanted = {*changes.added, *changes.modified, *changes.deleted}
-    unchanged_since = all(
-        _content(parent, path) == _content(base.entries, path) for path in touched
+    return (
+        touched - {sources} == wanted
+        and all(_content(parent, path) == _content(base.entries, path) for path in touched)
+        and all(_content(head, path) == _proposed(changes, path) for path in wanted)
     )
-    return unchanged_since and touched - {sources} == wanted
 
 
 def only_tracks(changes: TreeChanges, folder: str) -> bool:
@@ -70,3 +72,8 @@ def only_tracks(changes: TreeChanges, folder: str) -> bool:
 def _content(entries: Mapping[str, FileEntry], path: str) -> tuple[str, str] | None:
     entry = entries.get(path)
     return (entry.mode, entry.object_id) if entry else None
+
+
+def _proposed(changes: TreeChanges, path: str) -> tuple[str, str] | None:
+    content = changes.files.get(path)
+    return None if content is None else (FILE_MODE, blob_id(content))

@@ -96,6 +96,9 @@ HEAD: dict[str, str | None] = {**TREE, TRACKING: "1" * 40}
         ({"large/gone/reconciler.yaml": "x"}, {}, False),
         (DRIFT, {}, False),
         ({}, {"large/more/reconciler.yaml": "x"}, False),
+        # It changes just that, but to something else.
+        ({}, {TRACKING: "2" * 40}, False),
+        ({}, {TRACKING: None}, False),
     ],
 )
 def test_whether_a_commit_still_fits(

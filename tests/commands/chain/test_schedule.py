@@ -293,3 +293,15 @@ def test_an_app_on_an_enterprise_server(tmp_path: Path) -> None:
         assert actions(document) == [(1, "merged")]
         assert [one.workflow for one in acme.dispatches()] == ["check-promote.yaml"]
         assert actions(run(acme, app_id=str(app), app_private_key=key)) == []
+
+
+def test_our_commit_rewritten_by_somebody_is_not_ours(acme: Organisation) -> None:
+    """They have changed a file in it and kept its message: it says our digest."""
+    run(acme)
+    ours = acme.ask("GET", f"{GITOPS}/git/commits/{acme.head(OWN, GITOPS)}")
+    files: dict[str, str | bytes | None] = {**acme.files(OWN, GITOPS), FLUX: "by hand\n"}
+    acme.reset(OWN, acme.head("dev", GITOPS), GITOPS)
+    acme.sandbox.commit(GITOPS, files, branch=OWN, message=ours["message"])
+    document = run(acme, auto_merge="always")
+    assert actions(document)[-1][1] == "merged"
+    assert acme.files("dev", GITOPS)[FLUX] != "by hand\n"
