@@ -43,26 +43,20 @@ class Copy:
         self._connection = Connection(git, url, sleep)
         self._lock = threading.Lock()
         self._format = ""
+        self._default_branches: dict[str, str] = {}
         self._heads: dict[str, str] = {}
         self._commits: set[str] = set()
         self._blobs: set[str] = set()
 
     def default_branch(self, preferred: str) -> str:
-        """`preferred` where it exists, else the branch that the remote's HEAD stands on."""
+        """`preferred` where it exists, else the branch that the remote's HEAD stands on.
+
+        It is asked for once.
+        """
         with self._lock:
-            self._initialise()
-            wanted = ["HEAD", *([f"refs/heads/{preferred}"] if preferred else [])]
-            arguments = ["ls-remote", "--symref", "origin", *wanted]
-            what = "the default branch"
-            answer = self._connection.ask(self._git_dir, arguments, what).decode("utf-8", "replace")
-            lines = [line.split("\t") for line in answer.splitlines()]
-            if preferred and any(line[-1] == f"refs/heads/{preferred}" for line in lines):
-                return preferred
-            for reference, *_ in lines:
-                if reference.startswith("ref: refs/heads/"):
-                    return reference.removeprefix("ref: refs/heads/")
-            where = Location(self._connection.url)
-            raise KalypsoError("the repository has no default branch", where, "name the branch")
+            if preferred not in self._default_branches:
+                self._default_branches[preferred] = self._ask_for_default_branch(preferred)
+            return self._default_branches[preferred]
 
     def heads(self, branches: Collection[str]) -> dict[str, str]:
         """The commits of those of the branches that exist, asked anew."""
@@ -87,6 +81,7 @@ class Copy:
         """Ask for each branch again the next time."""
         with self._lock:
             self._heads.clear()
+            self._default_branches.clear()
 
     def fetch_commit(self, commit: str) -> None:
         """Fetch a commit, unless it is here already."""
@@ -181,6 +176,21 @@ class Copy:
                 request = "".join(f"{one}\n" for one in wanted).encode()
                 self._ask_for(["--stdin", "origin"], "files", request)
                 self._blobs.update(wanted)
+
+    def _ask_for_default_branch(self, preferred: str) -> str:
+        self._initialise()
+        wanted = ["HEAD", *([f"refs/heads/{preferred}"] if preferred else [])]
+        arguments = ["ls-remote", "--symref", "origin", *wanted]
+        what = "the default branch"
+        answer = self._connection.ask(self._git_dir, arguments, what).decode("utf-8", "replace")
+        lines = [line.split("\t") for line in answer.splitlines()]
+        if preferred and any(line[-1] == f"refs/heads/{preferred}" for line in lines):
+            return preferred
+        for reference, *_ in lines:
+            if reference.startswith("ref: refs/heads/"):
+                return reference.removeprefix("ref: refs/heads/")
+        where = Location(self._connection.url)
+        raise KalypsoError("the repository has no default branch", where, "name the branch")
 
     def _ask_for(self, arguments: list[str], what: str, stdin: bytes = b"") -> None:
         # Negotiation would offer commits that say nothing about which blobs are here.

@@ -80,6 +80,20 @@ def test_default_branch(tmp_path: Path) -> None:
         assert opened.fetch(str(path)).commit == head
 
 
+def test_the_default_branch_is_asked_for_once_unless_everything_is_to_be_asked_anew(
+    tmp_path: Path,
+) -> None:
+    path = repository(tmp_path / "origin", branch="trunk")
+    commit(path, {"x": "x"})
+    with remotes() as opened:
+        assert opened.default_branch(str(path)) == "trunk"
+        git(path, "branch", "-m", "trunk", "main")
+        assert opened.default_branch(str(path)) == "trunk"
+        assert opened.default_branch(str(path), preferred="main") == "main"
+        opened.look_again()
+        assert opened.default_branch(str(path)) == "main"
+
+
 def test_repository_without_a_default_branch(tmp_path: Path) -> None:
     with remotes() as opened, pytest.raises(KalypsoError, match="has no default branch"):
         opened.default_branch(str(repository(tmp_path / "empty")))
