@@ -17,7 +17,7 @@ PORTS: Final = {"http": 80, "https": 443}
 
 
 class ForeignUrlError(KalypsoError):
-    """GitHub names a URL outside of its API: nothing is sent there, above all no credential."""
+    """A URL is outside of the API: nothing is sent there, above all no credential."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +57,36 @@ class GitHubServer:
     def api(self, url: str, *, seen_from: str = "") -> str:
         """The absolute URL of `url`, which is a path of the API or one that GitHub itself named.
 
-        `seen_from` is the request whose answer named it. Raises ForeignUrlError for another server.
+        `seen_from` is the request whose answer named it. Raises ForeignUrlError for another server,
+        and for a name in the path that would make it another path.
         """
-        whole = self.api_url + url if not seen_from and url.startswith("/") else url
         if seen_from:
-            whole = urljoin(seen_from, url)
+            whole = _joined(seen_from, url)
+        else:
+            whole = self.api_url + url if url.startswith("/") else url
+        parts = _split(whole)
+        if {".", ".."} & set(parts.path.split("/")):
+            raise ForeignUrlError(
+                f"{parts.path} has . or .. among its names",
+                Location(self.api_url),
+                "correct the name of the repository, branch or file",
+            )
         path = urlsplit(self.api_url).path
-        parts = urlsplit(whole)
         inside = parts.path == path or parts.path.startswith(path + "/")
         if _origin(parts) == _origin(urlsplit(self.api_url)) and inside:
             return whole
         if whole == self.graphql_url:
             return whole
+        place = f"{parts.scheme}://{parts.hostname}" if parts.hostname else "no server"
         raise ForeignUrlError(
-            f"GitHub names a URL of {parts.scheme}://{parts.hostname}, outside of {self.api_url}",
+            f"GitHub names a URL of {place}, outside of {self.api_url}",
             Location(self.api_url),
             "set GITHUB_API_URL to the URL by which the server itself knows its API",
         )
 
     def owner(self, url: str) -> str | None:
         """Whose repository a git URL of this server names; None for one of another server."""
-        parts = urlsplit(url)
+        parts = _split(url)
         server = urlsplit(self.server_url)
         prefix = server.path + "/"
         if _origin(parts) != _origin(server) or not parts.path.startswith(prefix):
@@ -86,7 +95,7 @@ class GitHubServer:
 
 
 def _check(url: str, variable: str) -> None:
-    parts = urlsplit(url)
+    parts = _split(url)
     if parts.scheme not in PORTS or not parts.hostname or parts.query or parts.fragment:
         raise UsageError(f"{variable} is no URL of a server: it begins with https:// and a host")
     if parts.username is not None:
@@ -96,6 +105,23 @@ def _check(url: str, variable: str) -> None:
             f"{variable} is not encrypted: http://{parts.hostname}",
             advice="use https; plain http is for servers on this machine",
         )
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of a URL; what cannot be taken apart has none."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+    return parts
+
+
+def _joined(base: str, url: str) -> str:
+    try:
+        return urljoin(base, url)
+    except ValueError:
+        return url
 
 
 def _origin(parts: SplitResult) -> tuple[str, str, int | None]:

@@ -46,6 +46,8 @@ def test_of_environment(environment: Mapping[str, str], server: GitHubServer) ->
         ("ftp://ghe.acme.test", "is no URL of a server"),
         ("ghe.acme.test/api/v3", "is no URL of a server"),
         ("https://", "is no URL of a server"),
+        ("https://ghe.acme.test:https", "is no URL of a server"),
+        ("https://[ghe.acme.test", "is no URL of a server"),
         ("https://ghe.acme.test/api/v3?x=1", "is no URL of a server"),
         ("https://me:secret@ghe.acme.test/api/v3", "holds a user name"),
     ],
@@ -96,11 +98,20 @@ def test_its_own_urls(server: GitHubServer, url: str, whole: str) -> None:
         (ENTERPRISE, "https://ghe.acme.test/acme/fleet/raw/main/x.json"),
         (ENTERPRISE, "https://ghe.acme.test/api/v30/repos/a/b"),
         (ENTERPRISE, "https://api.github.com/repos/a/b"),
+        (GITHUB, "https://api.github.com:99999/repos/a/b"),
+        (GITHUB, "https://[api.github.com/repos/a/b"),
+        # Sent, they would be other paths: /user, and everybody's repositories.
+        (GITHUB, "/repos/../user"),
+        (GITHUB, "/repos/acme/fleet/git/ref/heads/../../../../../user"),
+        (GITHUB, "/repos/acme/./fleet"),
     ],
 )
 def test_urls_of_others(server: GitHubServer, url: str) -> None:
     with pytest.raises(ForeignUrlError):
         server.api(url)
+    if not url.startswith("/"):
+        with pytest.raises(ForeignUrlError):
+            server.api(url, seen_from=f"{server.api_url}/repos/a/b")
 
 
 @pytest.mark.parametrize(
@@ -115,6 +126,8 @@ def test_urls_of_others(server: GitHubServer, url: str) -> None:
         (GITHUB, "https://gist.github.com/acme/1", None),
         (GITHUB, "ssh://git@github.com/acme/fleet", None),
         (GITHUB, "git@github.com:acme/fleet", None),
+        (GITHUB, "https://github.com:x/acme/fleet", None),
+        (GITHUB, "https://[github.com/acme/fleet", None),
         (ENTERPRISE, "https://ghe.acme.test/acme/fleet", "acme"),
         (ENTERPRISE, "https://github.com/acme/fleet", None),
     ],
