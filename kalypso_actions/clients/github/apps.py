@@ -106,7 +106,7 @@ class Installations:
         self._locks: dict[str, threading.Lock] = {}
         self._ids: dict[str, int] = {}
         self._tokens: dict[str, _Token] = {}
-        self._absent: set[str] = set()
+        self._absent: dict[str, Callable[[str], NoInstallationError]] = {}
 
     def token(self, owner: str) -> str:
         """A token for the owner's repositories that is valid for a while yet.
@@ -118,7 +118,7 @@ class Installations:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
             if key in self._absent:
-                raise self._not_installed(owner)
+                raise self._absent[key](owner)
             known = self._tokens.get(key)
             if known is None or known.expires - MARGIN <= self._now():
                 known = self._tokens[key] = self._new_token(owner)
@@ -200,7 +200,6 @@ class Installations:
                 reason=said,
             )
         if status == 404:
-            self._absent.add(owner.lower())
             return self._not_installed(owner)
         if status == 403 and "suspended" in said:
             return self._suspended(owner)
@@ -213,6 +212,7 @@ class Installations:
         )
 
     def _not_installed(self, owner: str) -> NoInstallationError:
+        self._absent[owner.lower()] = self._not_installed
         return NoInstallationError(
             f"the GitHub App {self._app.app_id} is not installed for {owner}",
             Location(owner),
@@ -221,6 +221,7 @@ class Installations:
         )
 
     def _suspended(self, owner: str) -> NoInstallationError:
+        self._absent[owner.lower()] = self._suspended
         return NoInstallationError(
             f"the GitHub App {self._app.app_id} is suspended for {owner}",
             Location(owner),

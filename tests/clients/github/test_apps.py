@@ -242,6 +242,18 @@ def test_refusals(paths: Mapping[str, tuple[int, Any]], message: str) -> None:
     assert message in str(caught.value)
 
 
+def test_where_the_app_is_suspended_nobody_asks_again_for_each_call() -> None:
+    with responses.RequestsMock() as server:
+        url = f"{API}/orgs/acme/installation"
+        server.get(url, json={"id": 7, "suspended_at": "2026-03-01T12:00:00Z"})
+        github = connect(auth=app())
+        for _ in range(2):
+            assert github.authorize("https://github.com/acme/fleet") == ""
+            with pytest.raises(GitHubError, match="is suspended for acme"):
+                rest.read(github, "acme/fleet", "no", "/labels")
+        assert len(server.calls) == 1
+
+
 def test_git_reads_what_is_public_where_the_app_is_not_installed() -> None:
     with responses.RequestsMock() as server:
         server.get(f"{API}/orgs/other/installation", status=404, json=NOT_FOUND)
