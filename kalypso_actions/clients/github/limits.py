@@ -20,6 +20,9 @@ SECONDARY_WAIT: Final = 60.0
 
 GRAPHQL_TYPES: Final = frozenset({"RATE_LIMITED", "RATE_LIMIT"})
 
+SECONDS: Final = re.compile(r"[0-9]{1,10}")
+"""A number of seconds, or the second since 1970, that is still a date."""
+
 WORDS: Final = re.compile(r"rate limit|abuse detection|too many requests", re.IGNORECASE)
 
 
@@ -47,7 +50,7 @@ def limited_until(headers: Mapping[str, str], now: datetime) -> datetime | None:
     if after is not None:
         return after
     reset = headers.get("x-ratelimit-reset", "")
-    if headers.get("x-ratelimit-remaining") == "0" and reset.isdigit():
+    if headers.get("x-ratelimit-remaining") == "0" and SECONDS.fullmatch(reset):
         # The second itself still belongs to the old hour.
         return datetime.fromtimestamp(int(reset) + 1, UTC)
     return None
@@ -56,8 +59,8 @@ def limited_until(headers: Mapping[str, str], now: datetime) -> datetime | None:
 def retry_after(headers: Mapping[str, str], now: datetime) -> datetime | None:
     """The header `Retry-After`, which holds seconds or a date."""
     text = headers.get("retry-after", "").strip()
-    if text.isdigit():
-        return now + timedelta(seconds=min(int(text), 10**7))
+    if SECONDS.fullmatch(text):
+        return now + timedelta(seconds=int(text))
     try:
         date = parsedate_to_datetime(text)
     except ValueError:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from kalypso_actions.clients.github.limits import SECONDS
+
 
 @dataclass(slots=True)
 class _Use:
@@ -58,4 +60,4 @@ def _line(account: str, resource: str, use: _Use) -> str:
 
 def _number(headers: Mapping[str, str], name: str, before: int | None) -> int | None:
     text = headers.get(name, "")
-    return int(text) if text.isdigit() else before
+    return int(text) if SECONDS.fullmatch(text) else before

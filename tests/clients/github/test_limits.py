@@ -43,6 +43,8 @@ def ask(clock: Clock, **more: Any) -> object:
         (429, {}, {"Retry-After": "Sun, 01 Mar 2026 12:01:30 GMT"}, [90]),
         (429, {}, {"Retry-After": "soon"}, [60]),
         (429, {}, {"Retry-After": "0"}, [1]),
+        (429, {}, {"Retry-After": "²"}, [60]),
+        (429, {}, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" * 20}, [60]),
         (429, {}, used_up(minutes=3), [181]),
         (429, {}, {"Retry-After": "9", **used_up(minutes=3)}, [9]),
         (403, PRIMARY, used_up(minutes=3), [181]),
