@@ -91,6 +91,12 @@ NOTHING = FluxConfiguration(ID, REPOSITORY, "", "", "", False, "", None, None, "
         {"gitRepository": {"url": REPOSITORY}},
         {"gitRepository": {"url": REPOSITORY, "repositoryRef": None}, **dict.fromkeys(FIELDS)},
         {"gitRepository": {"url": REPOSITORY, "repositoryRef": {"branch": None}}},
+        # Names of a preview, which are no longer meant.
+        {
+            "gitRepository": {"url": REPOSITORY},
+            "lastSourceSyncedCommitId": "dev@sha1:c4e327286379495f8b6edc2c9c208095b6cc53ab",
+            "lastSourceUpdatedAt": "2022-05-13T11:54:42Z",
+        },
     ],
 )
 def test_fields_that_are_null_or_absent(properties: dict[str, object]) -> None:
