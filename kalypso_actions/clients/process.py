@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,9 @@ INHERITED: Final = frozenset(
 )
 """Variables that every program gets; `LC_*` besides. Whatever else a job's environment holds,
 tokens above all, stays here."""
+
+LINGERING: Final = 5.0
+"""Seconds that what a program leaves behind may hold its output open; then it is ended, too."""
 
 MAX_WORDS: Final = 4000
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -88,7 +92,7 @@ class Programs:
         `arguments` begin with the program's name, found by PATH, and never hold a secret: other
         users of a machine can read them. `extra` is added to its environment, and so are the
         variables named by `inherit`. `logged` says to people what is run (default: the arguments).
-        Raises ProcessError.
+        After `timeout` seconds it is ended with all that it has started. Raises ProcessError.
         """
         name = arguments[0]
         program = self.find(name)
@@ -100,12 +104,12 @@ class Programs:
         started = time.monotonic()
         process = _start([str(program), *arguments[1:]], folder, environment)
         try:
-            output, errors = process.communicate(stdin, timeout=timeout)
+            output, errors = _communicate(process, stdin, timeout)
         except subprocess.TimeoutExpired:
             message = f"{name} did not finish within {timeout:g} seconds"
             raise ProcessError(message, advice="try again later") from None
         finally:
-            _end(process)
+            _let_go(process)
             log.debug("%s  %.2f s", logged or " ".join(arguments), time.monotonic() - started)
         if process.returncode != 0:
             words = _words(errors)
@@ -143,14 +147,45 @@ def _start(
         raise ProcessError(f"{arguments[0]} cannot be started: {error.strerror}") from error
 
 
+def _communicate(
+    process: subprocess.Popen[bytes], stdin: bytes, timeout: float
+) -> tuple[bytes, bytes]:
+    """All that the program writes. Raises subprocess.TimeoutExpired.
+
+    What it has started and left behind, as a shell does with `&`, may hold its output open.
+    """
+    given: bytes | None = stdin
+    left = timeout
+    is_over = False
+    try:
+        while True:
+            pause = min(left, LINGERING)
+            try:
+                return process.communicate(given, timeout=pause)
+            except subprocess.TimeoutExpired:
+                given = None
+                left -= pause
+                if left <= 0:
+                    raise
+                if is_over:
+                    _end(process)
+                is_over = process.poll() is not None
+    except BaseException:
+        _end(process)
+        raise
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the program and what it has started, if it still runs, and let go of its pipes."""
-    if process.poll() is None:
-        if os.name == "posix":
+    """End the program and what it has started, if anything of that still runs."""
+    if os.name == "posix":
+        with suppress(ProcessLookupError, PermissionError):  # macOS forbids it once all are over
             os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-        process.wait()
+    else:
+        process.kill()
+    process.wait()
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None and not pipe.closed:
             pipe.close()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from kalypso_actions.clients import process
 from kalypso_actions.clients.process import ProcessError, Programs
 
 PYTHON = Path(sys.executable).name
@@ -111,15 +112,49 @@ def test_program_that_cannot_be_started(tmp_path: Path) -> None:
         Programs({"PATH": str(tmp_path)}).run(["broken"])
 
 
-def test_time_limit_ends_the_program_and_what_it_started(tmp_path: Path) -> None:
-    child = f"import time; time.sleep(2); open({str(tmp_path / 'alive')!r}, 'w')"
-    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
-    started = time.monotonic()
-    with pytest.raises(ProcessError, match=r"did not finish within 0\.5 seconds"):
-        python(code, timeout=0.5)
-    assert time.monotonic() - started < 2
-    time.sleep(2)
-    assert not (tmp_path / "alive").exists()
+def in_the_background(port: int) -> str:
+    """A program that starts another one, which calls this port, and keeps the output open."""
+    child = (
+        "import socket, sys, time;"
+        f"s = socket.create_connection(('127.0.0.1', {port}));"
+        "print(1, flush=True); print(file=sys.stderr, flush=True); time.sleep(600)"
+    )
+    return (
+        "import subprocess, sys;"
+        f"p = subprocess.Popen([sys.executable, '-c', {child!r}], stderr=subprocess.PIPE);"
+        "p.stderr.read(1);"
+    )
+
+
+def ended(server: socket.socket) -> bool:
+    """Whether whoever has called is gone."""
+    server.settimeout(60)
+    connection, _ = server.accept()
+    with connection:
+        connection.settimeout(60)
+        return connection.recv(1) == b""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows ends the program alone")
+@pytest.mark.parametrize("then", ["p.wait()", ""])
+def test_time_limit_ends_the_program_and_what_it_started(then: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = in_the_background(server.getsockname()[1]) + then
+        with pytest.raises(ProcessError, match="did not finish within 4 seconds"):
+            python(code, timeout=4)
+        assert ended(server)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows ends the program alone")
+def test_what_a_program_leaves_behind_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "LINGERING", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = in_the_background(server.getsockname()[1])
+        with pytest.raises(ProcessError) as caught:
+            python(code + "import time; time.sleep(2); print(2); sys.exit(3)")
+        assert caught.value.status == 3
+        assert caught.value.output.split() == [b"1", b"2"]
+        assert ended(server)
 
 
 def test_no_terminal_to_ask_on() -> None:
