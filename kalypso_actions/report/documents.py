@@ -189,7 +189,7 @@ class DemoStepEntry(Document):
     act: str
     at: str
     who: str
-    environment: str
+    environment: str = ""
     text: str
     ending: str = ""
     as_expected: bool = True

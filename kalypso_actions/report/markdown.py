@@ -22,8 +22,10 @@ PUNCTUATION: Final = re.compile(r"([!-/:-@\[-`{-~])")
 LINKED: Final = re.compile(r"(@|#|GH\\-|www|:)(?=[\w\\])", re.IGNORECASE)
 NO_LINK: Final = "\u200b"
 
-LINK: Final = re.compile(r"(?<!\\)\[(.*?)(?<!\\)\]\([^)]*\)")
-ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+OURS: Final = re.compile(
+    r"\\(?P<escaped>[!-/:-@\[-`{-~])|\[(?P<linked>(?:[^\]\\]|\\.)*)\]\([^)]*\)|`+|\u200b"
+)
+"""What makes Markdown of words in a line of ours."""
 
 
 def text(content: str) -> str:
@@ -43,9 +45,8 @@ def code(content: str) -> str:
 
 
 def plain(line: str) -> str:
-    """The words of a line of ours, without what makes Markdown of them."""
-    words = LINK.sub(r"\1", line.replace(NO_LINK, "")).replace("`", "")
-    return ESCAPED.sub(r"\1", words).strip()
+    """The words of a line that was made here: without escapes, links and marks of code."""
+    return OURS.sub(lambda mark: mark["escaped"] or plain(mark["linked"] or ""), line).strip()
 
 
 def block(content: str, language: str = "") -> str:

@@ -16,22 +16,34 @@ from kalypso_actions.report.documents import DemoDocument, DemoStepEntry
 from kalypso_actions.report.findings import print_findings
 from kalypso_actions.report.printable import printable
 
-STYLES: Final = {
-    "people": "magenta",
-    "status": "blue",
-    "start": "dim",
-}
+BEGINNING: Final = """\
+Acme has a control plane (main, dev, stage), a GitOps repository, an application, a service of its \
+platform team, and 16 clusters. All of it lives in this process, behind the APIs of GitHub and \
+Azure, and git. What happens starts workflows, as their files in the repositories say, and these \
+run Kalypso's commands, as they would on GitHub. Only the clock is not real.
+"""
+
+STYLES: Final = {"people": "magenta", "status": "blue", "start": "dim"}
 COMMAND: Final = "cyan"
-WIDTH_OF_TIME, WIDTH_OF_WHO, WIDTH_OF_ENVIRONMENT = 8, 13, 5
+ENDINGS: Final = {"compliant": "green", "failed": "red"}
+WIDTHS: Final = {"time": 5, "number": 2, "who": 13, "environment": 5}
 
 
 class Timeline:
-    """Prints the steps as they come, under the titles of their acts."""
+    """Prints the steps as they come, under the titles of their acts.
+
+    Times count from the first step, by the clock of the play.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._act = ""
         self._acts = 0
+        self._act = ""
+        self._first: datetime | None = None
+
+    def begin(self) -> None:
+        """What will be seen."""
+        self._console.print(BEGINNING.rstrip())
 
     def show(self, step: DemoStepEntry) -> None:
         """A step of the play."""
@@ -41,50 +53,49 @@ class Timeline:
             self._console.print()
             self._console.print(Rule(f"{self._acts}. {printable(step.act)}", align="left"))
         row = Table.grid(padding=(0, 2))
-        for width in (WIDTH_OF_TIME, WIDTH_OF_WHO, WIDTH_OF_ENVIRONMENT):
+        for width in WIDTHS.values():
             row.add_column(width=width, no_wrap=True)
         row.add_column(overflow="fold")
         row.add_row(
-            Text(f"{datetime.fromisoformat(step.at):%H:%M:%S}", style="dim"),
+            Text(self._time(step), style="dim"),
+            Text(_number(step.folder), style="dim"),
             Text(step.who, style=STYLES.get(step.who, COMMAND)),
             Text(printable(step.environment), style="green"),
             _what(step),
         )
         self._console.print(row)
 
+    def _time(self, step: DemoStepEntry) -> str:
+        """Minutes and seconds since the first step."""
+        now = datetime.fromisoformat(step.at)
+        self._first = self._first or now
+        minutes, seconds = divmod(int((now - self._first).total_seconds()), 60)
+        return f"{minutes:02}:{seconds:02}"
+
+
+def _number(folder: str) -> str:
+    """The number by which the folder of a step begins."""
+    return folder.replace("\\", "/").rpartition("/")[2].partition("-")[0]
+
 
 def _what(step: DemoStepEntry) -> Text:
-    """What happened, how the clusters stood meanwhile, and where to look."""
-    text = Text(printable(step.text), style="" if step.as_expected else "bold red")
+    """What happened, and what else there is to know of it."""
+    style = ENDINGS.get(step.ending, "") if step.as_expected else "bold red"
+    text = Text().append(printable(step.text), style=style)
     for line in step.details:
-        text.append(f"\n  {printable(line)}", style="dim")
-    places = [*map(_pull_request, step.links), *([_run(step.folder)] if step.folder else [])]
-    if places:
-        text.append("\n→ ", style="dim")
-        text.append(Text(" · ", style="dim").join(places))
+        text.append(f"\n{printable(line)}", style="dim")
     return text
 
 
-def _pull_request(url: str) -> Text:
-    """`owner/name#number`, which leads to the sandbox while it is served."""
-    owner, name, _, number = urlsplit(url).path.strip("/").split("/")
-    return Text(printable(f"{owner}/{name}#{number}"), style=f"dim link {url}")
-
-
-def _run(folder: str) -> Text:
-    """The folder of a run, from where everything is kept."""
-    return Text("/".join(folder.replace("\\", "/").split("/")[-2:]), style="dim")
-
-
 def print_end(console: Console, document: DemoDocument) -> None:
-    """What can be looked at now, and what went wrong."""
-    console.print()
-    console.print(Rule("Where to look", align="left"))
+    """Whether all went as it should, and what can be looked at now."""
     folder = shlex.quote(document.dir)
     gitops = next((one.path for one in document.repositories if one.name.endswith("/gitops")), "")
+    console.print()
+    console.print(Rule("Where to look", align="left"))
     for words, command in (
-        ("what each step has left: its page, its log, its outputs", f"ls {folder}/runs"),
-        ("a repository", f"git clone -b dev {shlex.quote(gitops)}"),
+        ("by a step's number: its page, log, outputs, pull request", f"ls {folder}/runs/*"),
+        ("any repository", f"git clone -b dev {shlex.quote(gitops)}"),
         (
             "GitHub and Azure as they are now",
             f"kalypso sandbox --dir {folder} --port {urlsplit(document.url).port}",
@@ -92,4 +103,7 @@ def print_end(console: Console, document: DemoDocument) -> None:
     ):
         console.print(Text(f"# {words}", style="dim"))
         console.print(command, soft_wrap=True, markup=False)
-    print_findings(console, (), document.problems)
+    if document.problems:
+        print_findings(console, (), document.problems)
+    else:
+        console.print(Text("\nEverything has ended as it should.", style="green"))

@@ -107,3 +107,14 @@ def test_marks_and_long_lists() -> None:
     assert markdown.some(["a", "b", "c"], 2) == ["a", "b", "… and 1 more"]
     assert markdown.some(["a", "b"], 2) == ["a", "b"]
     assert "<summary>s</summary>\n\nx\n\n</details>" in markdown.details("s", "x")
+
+
+@given(anything)
+def test_plain_words_come_back(words: str) -> None:
+    shown = " ".join(printable(words.replace("\n", " ")).split())
+    assert markdown.plain(markdown.text(words)) == shown
+
+
+def test_the_words_of_a_heading_with_links_and_code() -> None:
+    heading = f"{markdown.link('pull [1]', 'https://a.example/1')} in {markdown.code('dev')}"
+    assert markdown.plain(heading) == "pull [1] in dev"

@@ -3,6 +3,7 @@
 organisation     the sample organisation in a sandbox
 play             what happens to it, act by act
 stage            tells what happens, and holds it against what should
+steps            what a step of a workflow came to, in words
 people           what people do: commit, propose, merge
 jobs             what events start, run as GitHub Actions would
 machine          what a job gets: its token, its variables

@@ -49,7 +49,7 @@ BY_ARC: Final = frozenset({"drone", "command-center"})
 OLD_DRONE: Final = "dev-drone-2"
 TOO_MUCH: Final = Failure(
     reason="HealthCheckFailed",
-    message="timeout waiting for: [Deployment/hello-world: OOMKilled, 256Mi]",
+    message="Deployment/hello-world ran out of memory",
     path="drone/*/platform-config.yaml",
     text='CACHE_MEGABYTES: "512"',
 )

@@ -14,17 +14,20 @@ REGISTRATION: Final = "Register hello-world"
 def play(stage: Stage) -> None:
     """All acts, one after the other. Raises KalypsoError where one goes another way."""
     for act in ACTS:
-        title = (act.__doc__ or "").partition("\n")[0].rstrip(".")
-        stage.begin(title)
+        stage.act = (act.__doc__ or "").partition("\n")[0].rstrip(".")
         act(stage)
-    stage.begin("The end")
+        stage.end_act()
 
 
 def registration(stage: Stage) -> None:
     """An application is registered."""
     files = change("registration", stage.sandbox)
     pull = stage.people.propose(CONTROL_PLANE, "register-hello-world", files, REGISTRATION)
-    stage.person(f"open {CONTROL_PLANE}#{pull.number}: {pull.title}", links=[pull.url])
+    stage.person(
+        f"propose #{pull.number} to main: {pull.title}",
+        change="registrations/hello-world.yaml",
+        links=[pull.url],
+    )
     stage.job("ci", ends="checked")
     _, commit = stage.people.merge(CONTROL_PLANE, "main")
     stage.person(f"merge it to main: {commit[:7]}", links=[pull.url])
@@ -36,10 +39,14 @@ def registration(stage: Stage) -> None:
 
 def configuration(stage: Stage) -> None:
     """The configuration of one environment changes."""
-    message = "dev logs more"
+    message = "Log more"
     files = change("configuration", stage.sandbox)
     commit = stage.people.push(CONTROL_PLANE, "dev", files, message)
-    stage.person(f"push to the branch dev: {message} ({commit[:7]})", environment="dev")
+    stage.person(
+        f"push to dev: {message} ({commit[:7]})",
+        environment="dev",
+        change="config/environment.yaml: LOG_LEVEL: debug",
+    )
     stage.job("start", "dev", ends="started")
     stage.job("schedule", "dev", ends="created")
     stage.merges("dev")
@@ -49,9 +56,12 @@ def configuration(stage: Stage) -> None:
 
 def failure(stage: Stage) -> None:
     """A change of main is too much for a cluster."""
-    message = "A larger cache for everybody"
+    message = "A larger cache"
     commit = stage.people.push(CONTROL_PLANE, "main", change("broken", stage.sandbox), message)
-    stage.person(f"push to main: {message} ({commit[:7]})")
+    stage.person(
+        f"push to main: {message} ({commit[:7]})",
+        change="config/common.yaml: CACHE_MEGABYTES: 512",
+    )
     stage.job("ci", ends="promoted")
     promotion(stage, "dev", ends="failed")
     stage.statuses(commit, {"dev": ("failure", "Failed to deploy")})
@@ -60,9 +70,13 @@ def failure(stage: Stage) -> None:
 def correction(stage: Stage) -> None:
     """It is corrected, and goes on by itself."""
     broken = stage.sandbox.git(CONTROL_PLANE).head("main") or ""
-    message = "A smaller cache for drones"
+    message = "A smaller one for drones"
     commit = stage.people.push(CONTROL_PLANE, "dev", change("fix", stage.sandbox), message)
-    stage.person(f"push to the branch dev: {message} ({commit[:7]})", environment="dev")
+    stage.person(
+        f"push to dev: {message} ({commit[:7]})",
+        environment="dev",
+        change="config/drones.yaml: CACHE_MEGABYTES: 96",
+    )
     stage.job("start", "dev", ends="started")
     stage.job("schedule", "dev", ends="created")
     stage.merges("dev")

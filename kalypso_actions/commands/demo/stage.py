@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
 
 from kalypso_actions.commands.demo.clock import Clock
 from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.commands.demo.people import People
+from kalypso_actions.commands.demo.steps import details, ending, headline, links
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.documents import DemoStepEntry
-from kalypso_actions.report.markdown import plain
 from kalypso_actions.sandbox import Sandbox
-
-PROGRESS: Final = re.compile(r"compliant \d")
-"""How the lines begin by which check-promote tells how the clusters stand."""
 
 
 class Stage:
@@ -42,17 +37,24 @@ class Stage:
         self._told = told
         self._due: list[Run] = []
 
-    def begin(self, act: str) -> None:
-        """The next act. Raises KalypsoError where the one before has not come to its end."""
+    def end_act(self) -> None:
+        """Raises KalypsoError where something is left to run."""
         self._due += self._workflows.due()
         if self._due:
             names = ", ".join(f"{run.file} of {run.event.repository}" for run in self._due)
             raise KalypsoError(f"{self.act}: nothing should be left to run, but {names}")
-        self.act = act
 
-    def person(self, text: str, *, environment: str = "", links: Sequence[str] = ()) -> None:
-        """Tell what people have done."""
-        self._tell(who="people", text=text, environment=environment, links=tuple(links))
+    def person(
+        self, text: str, *, environment: str = "", change: str = "", links: Sequence[str] = ()
+    ) -> None:
+        """Tell what people have done, and what they have changed by it."""
+        self._tell(
+            who="people",
+            environment=environment,
+            text=text,
+            details=(change,) if change else (),
+            links=tuple(links),
+        )
 
     def job(self, command: str, environment: str = "", *, ends: str) -> None:
         """Run what is due first: this command, for this environment, which should end so.
@@ -64,29 +66,30 @@ class Stage:
         if not self._due:
             raise KalypsoError(f"{self.act}: {wanted} should run now, but nothing is due")
         done = self._workflows.run(self._due.pop(0))[-1]
-        ending = ending_of(done)
-        as_expected = (done.command, done.environment, ending) == (command, environment, ends)
+        ended = ending(done)
+        as_expected = (done.command, done.environment, ended) == (command, environment, ends)
         self._tell(
             who=done.command,
             environment=done.environment,
             text=headline(done),
-            ending=ending,
+            ending=ended,
             as_expected=as_expected,
-            links=tuple(_links(done)),
-            details=_details(done),
+            links=links(done),
+            details=details(done),
             folder=str(done.folder),
         )
+        self._keep_pull_requests(done)
         if not as_expected:
             was = " ".join(filter(None, (done.command, done.environment)))
             raise KalypsoError(
-                f"{self.act}: {wanted} should have run and ended {ends!r}; {was} ended {ending!r}",
+                f"{self.act}: {wanted} should have run and ended {ends!r}; {was} ended {ended!r}",
                 advice=f"see {done.folder}",
             )
 
     def merges(self, environment: str) -> None:
         """People merge what is proposed to the GitOps branch of an environment."""
         pull, commit = self.people.merge(GITOPS, environment)
-        text = f"review and merge {GITOPS}#{pull.number} to {environment}: {commit[:7]}"
+        text = f"merge {GITOPS}#{pull.number} to {environment}: {commit[:7]}"
         self.person(text, environment=environment, links=[pull.url])
 
     def statuses(self, commit: str, wanted: Mapping[str, tuple[str, str]]) -> None:
@@ -109,65 +112,26 @@ class Stage:
             known[name][0] == state and known[name][1].startswith(text)
             for name, (state, text) in wanted.items()
         )
-        told = "; ".join(f"{name}: {text} ({state})" for name, (state, text) in known.items())
-        text = f"on {commit[:7]}: {told}"
-        self._tell(who="status", environment="", text=text, as_expected=as_expected)
+        lines = tuple(f"{name}: {text} ({state})" for name, (state, text) in known.items())
+        text = f"of {commit[:7]}"
+        self._tell(who="status", text=text, details=lines, as_expected=as_expected)
         if not as_expected:
-            raise KalypsoError(f"{self.act}: the statuses should be {dict(wanted)}, but are {text}")
+            should = ", ".join(
+                f"{name}: {text} ({state})" for name, (state, text) in wanted.items()
+            )
+            raise KalypsoError(f"{self.act}: the statuses {text} should be {should}")
+
+    def _keep_pull_requests(self, done: Done) -> None:
+        """What a step has proposed can be read in its folder."""
+        document = done.outcome.document if done.outcome else None
+        if isinstance(document, documents.ScheduleDocument):
+            for pull in document.pull_requests:
+                with self.sandbox.lock:
+                    issue = self.sandbox.repository(pull.repository).issues[pull.number]
+                page = f"# {issue.title}\n\n{issue.body}\n"
+                file = done.folder / f"pull-request-{pull.number}.md"
+                file.write_text(page, encoding="utf-8")
 
     def _tell(self, **step: object) -> None:
         fields = {"act": self.act, "at": f"{self._clock():%Y-%m-%dT%H:%M:%SZ}", **step}
         self._told(DemoStepEntry.model_validate(fields))
-
-
-def ending_of(done: Done) -> str:
-    """In a word, how a step has ended."""
-    document = done.outcome.document if done.outcome else None
-    match document:
-        case None:
-            ending = "started"
-        case documents.CheckPromoteDocument() if document.verdict:
-            ending = document.verdict
-        case _ if done.exit_code:
-            ending = "failed"
-        case documents.CiDocument():
-            ending = "promoted" if document.environments else "checked"
-        case documents.CdDocument():
-            ending = document.action
-        case documents.ScheduleDocument():
-            ending = document.pull_requests[0].action if document.pull_requests else "unchanged"
-            ending += ", promoted" if document.promoted else ""
-        case documents.NotifyDocument():
-            ending = "promotion" if document.promoted else "configuration"
-        case _:
-            ending = "done"
-    return ending
-
-
-def headline(done: Done) -> str:
-    """What a step says of itself: the first line of its summary."""
-    if done.outcome is None:
-        return f"starts the workflow of main for {done.environment}"
-    first = done.outcome.summary.partition("\n")[0]
-    return plain(first.removeprefix(f"## kalypso {done.command}").removeprefix(":"))
-
-
-def _links(done: Done) -> list[str]:
-    """The pull requests that it is about."""
-    document = done.outcome.document if done.outcome else None
-    if isinstance(document, documents.ScheduleDocument):
-        return [pull.url for pull in document.pull_requests]
-    return []
-
-
-def _details(done: Done) -> tuple[str, ...]:
-    """What has changed, how the clusters stood each time that it was another way, what is wrong."""
-    lines = [line for line in done.said if PROGRESS.match(line)]
-    document = done.outcome.document if done.outcome else None
-    if isinstance(document, documents.ScheduleDocument):
-        changes = document.changes
-        counts = len(changes.added), len(changes.modified), len(changes.deleted)
-        lines.append("{} files added, {} changed, {} deleted".format(*counts))
-    if isinstance(document, documents.ChainDocument):
-        lines += [problem.message for problem in document.problems]
-    return tuple(dict.fromkeys(lines))

@@ -1,0 +1,83 @@
+"""What a step of a workflow came to, in the words of the play."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kalypso_actions.commands.demo.jobs import Done
+from kalypso_actions.report import chain_documents as documents
+from kalypso_actions.report.markdown import plain
+
+PROGRESS: Final = re.compile(r"compliant (?P<share>\d+/\d+)(?P<others>.*)")
+"""The lines by which check-promote tells how the clusters stand."""
+
+
+def ending(done: Done) -> str:
+    """In a word, how a step has ended."""
+    document = done.outcome.document if done.outcome else None
+    match document:
+        case None:
+            word = "started"
+        case documents.CheckPromoteDocument() if document.verdict:
+            word = document.verdict
+        case _ if done.exit_code:
+            word = "failed"
+        case documents.CiDocument():
+            word = "promoted" if document.environments else "checked"
+        case documents.CdDocument():
+            word = document.action
+        case documents.ScheduleDocument():
+            word = document.pull_requests[0].action if document.pull_requests else "unchanged"
+            word += ", promoted" if document.promoted else ""
+        case documents.NotifyDocument():
+            word = "promotion" if document.promoted else "configuration"
+        case _:
+            word = "done"
+    return word
+
+
+def headline(done: Done) -> str:
+    """What a step says of itself: the first line of its summary."""
+    if done.outcome is None:
+        return f"starts the workflow of main for {done.environment}"
+    first = done.outcome.summary.partition("\n")[0]
+    return plain(first.removeprefix(f"## kalypso {done.command}").removeprefix(":"))
+
+
+def links(done: Done) -> tuple[str, ...]:
+    """The pull requests that it is about."""
+    document = done.outcome.document if done.outcome else None
+    if isinstance(document, documents.ScheduleDocument):
+        return tuple(pull.url for pull in document.pull_requests)
+    return ()
+
+
+def details(done: Done) -> tuple[str, ...]:
+    """What people want to know besides the headline."""
+    document = done.outcome.document if done.outcome else None
+    match document:
+        case documents.CiDocument(environments=started) if started:
+            lines = [f"starts CD in {', '.join(started)}"]
+        case documents.ScheduleDocument(changes=changes):
+            counts = len(changes.added), len(changes.modified), len(changes.deleted)
+            lines = ["{} files added, {} changed, {} deleted".format(*counts)]
+        case documents.NotifyDocument(promoted=True, promoted_commit=commit):
+            lines = [f"the promotion of {commit[:7]}"]
+        case documents.NotifyDocument():
+            lines = ["a change of configuration, not promoted"]
+        case documents.CheckPromoteDocument(promoted_to=onward):
+            lines = [*_progress(done), *([f"goes on to {', '.join(onward)}"] if onward else [])]
+        case _:
+            lines = []
+    problems = [problem.message for problem in document.problems] if document else []
+    return tuple(dict.fromkeys([*lines, *problems]))
+
+
+def _progress(done: Done) -> list[str]:
+    """How many clusters complied, from look to look, and how the others stood at last."""
+    looks = [look for line in done.said if (look := PROGRESS.fullmatch(line))]
+    if not looks:
+        return []
+    shares = dict.fromkeys(look["share"] for look in looks)
+    return [f"compliant {' → '.join(shares)}{looks[-1]['others']}"]

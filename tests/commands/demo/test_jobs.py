@@ -1,0 +1,200 @@
+"""Runs of workflows: what their jobs get, what they leave, and what they start."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.chain_run import ChainCommand
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.demo import jobs
+from kalypso_actions.commands.demo.clock import Clock
+from kalypso_actions.commands.demo.jobs import LATENCY, Workflows
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.sandbox import Sandbox
+from tests.commands.chain.world import NOON
+from tests.git_repositories import programs
+
+FLEET = "acme/fleet"
+COMMIT = "1" * 40
+
+CD = """\
+on:
+  workflow_dispatch:
+    inputs: {environment: {required: true}, rollback: {}}
+permissions: {contents: write, id-token: write}
+jobs:
+  cd:
+    steps:
+      - uses: kalypso-actions/kalypso-actions/actions/cd@v0
+        with:
+          environment: ${{ inputs.environment }}
+          commit: ${{ vars.COMMIT }}
+          allow-rollback: ${{ inputs.rollback }}
+      - uses: kalypso-actions/kalypso-actions/actions/cd@v0
+        with: {environment: stage, commit: "${{ github.sha }}", token: "${{ secrets.OTHER }}"}
+"""
+START = """\
+on: push
+permissions: {actions: write}
+jobs:
+  start:
+    steps:
+      - run: gh workflow run cd.yaml --ref main -f environment=${{ github.ref_name }}
+        env: {GH_REPO: "${{ github.repository }}", GH_TOKEN: "${{ github.token }}"}
+"""
+MACHINE = {
+    "PATH": os.environ["PATH"],
+    "GITHUB_TOKEN": "of the job around",
+    "GITHUB_RUN_ATTEMPT": "3",
+    "AZURE_CLIENT_ID": "of the job around",
+}
+
+
+class Command:
+    """Stands for cd: notes how it is run, and ends as it is told."""
+
+    def __init__(self) -> None:
+        self.runs: list[tuple[CdInputs, ChainSession]] = []
+        self.failed = False
+
+    def __call__(self, inputs: CdInputs, session: ChainSession) -> Outcome:
+        """Note the run."""
+        self.runs.append((inputs, session))
+        session.around.say(f"the token is {inputs.token.get_secret_value()}")
+        session.around.sleep(60)
+        return Outcome(CdDocument(changed=True), "## kalypso cd: done", self.failed)
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Command:
+    made = Command()
+    chain = ChainCommand("cd", CdInputs, made, CdDocument)
+    monkeypatch.setitem(jobs.COMMANDS, "cd", chain)
+    return made
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
+    clock = Clock(NOON)
+    with Sandbox(tmp_path / "sandbox", programs(), now=clock) as made:
+        made.create_repository(FLEET, {".github/workflows/cd.yaml": CD})
+        made.repository(FLEET).variables["COMMIT"] = COMMIT
+        yield made
+
+
+def workflows(sandbox: Sandbox, folder: Path) -> Workflows:
+    clock = Clock(NOON)
+    return Workflows(sandbox, clock, MACHINE, {"OTHER": "github_pat_other"}, folder / "runs")
+
+
+def start(sandbox: Sandbox, made: Workflows) -> Any:
+    """Somebody pushes to the branch dev; the run of cd that is due then."""
+    sandbox.commit(FLEET, {".github/workflows/start.yaml": START}, branch="dev")
+    (run,) = made.due()
+    (done,) = made.run(run)
+    assert (done.command, done.environment, done.exit_code) == ("start", "dev", 0)
+    (run,) = made.due()
+    return run
+
+
+def test_steps_get_the_inputs_of_their_file(
+    sandbox: Sandbox, command: Command, tmp_path: Path
+) -> None:
+    made = workflows(sandbox, tmp_path)
+    run = start(sandbox, made)
+    done = made.run(run)
+    assert [(one.command, one.environment, one.exit_code) for one in done] == [
+        ("cd", "dev", 0),
+        ("cd", "stage", 0),
+    ]
+    (first, _), (second, _) = command.runs
+    assert (first.environment, first.commit, first.allow_rollback) == ("dev", COMMIT, False)
+    assert (second.environment, second.commit) == ("stage", sandbox.git(FLEET).head("main"))
+    assert second.token.get_secret_value() == "github_pat_other"
+    assert made.due() == []
+
+
+def test_a_job_s_token_may_what_its_file_says_for_its_repository(
+    sandbox: Sandbox, command: Command, tmp_path: Path
+) -> None:
+    made = workflows(sandbox, tmp_path)
+    made.run(start(sandbox, made))
+    token = command.runs[0][0].token.get_secret_value()
+    identities = [
+        one for one in sandbox.world.tokens.values() if one.permissions.get("contents") == "write"
+    ]
+    assert token.startswith("ghs_")
+    assert [(one.kind, one.repositories, one.permissions) for one in identities] == [
+        ("actions", [FLEET], {"metadata": "read", "contents": "write"}),
+        ("actions", [FLEET], {"metadata": "read", "contents": "write"}),
+    ]
+
+
+def test_a_job_knows_what_started_it_and_nothing_of_the_job_around(
+    sandbox: Sandbox, command: Command, tmp_path: Path
+) -> None:
+    made = workflows(sandbox, tmp_path)
+    made.run(start(sandbox, made))
+    around = command.runs[0][1].around
+    assert around.context.event_name == "workflow_dispatch"
+    assert around.context.event["inputs"] == {"environment": "dev", "rollback": ""}
+    assert around.context.commit == sandbox.git(FLEET).head("main")
+    assert around.context.attempt == 1
+    assert around.context.run_url.endswith(f"/{sandbox.repository(FLEET).runs[0].id}")
+    assert "ACTIONS_ID_TOKEN_REQUEST_URL" in around.environment
+    assert "of the job around" not in around.environment.values()
+
+
+def test_each_step_leaves_its_files_without_any_secret(
+    sandbox: Sandbox, command: Command, tmp_path: Path
+) -> None:
+    made = workflows(sandbox, tmp_path)
+    first, second = made.run(start(sandbox, made))
+    assert first.folder == tmp_path / "runs" / "02-cd-dev"
+    assert second.folder.name == "03-cd-stage"
+    assert (first.folder / "summary.md").read_text() == "## kalypso cd: done\n\n"
+    assert "changed<<" in (first.folder / "outputs.txt").read_text()
+    assert (tmp_path / "runs" / "01-start-dev" / "log.txt").read_text().startswith("$ gh workflow")
+    assert first.said[0].startswith("the token is ghs_")
+    logged = (first.folder / "log.txt").read_text()
+    assert f"12:00:{2 * LATENCY}  the token is ***" in logged
+    assert "ghs_" not in logged
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_the_first_step_that_fails_is_the_last(
+    sandbox: Sandbox, command: Command, tmp_path: Path, fails: bool
+) -> None:
+    command.failed = fails
+    made = workflows(sandbox, tmp_path)
+    done = made.run(start(sandbox, made))
+    assert [one.exit_code for one in done] == ([1] if fails else [0, 0])
+    (record,) = sandbox.repository(FLEET).runs
+    assert (record.status, record.conclusion) == ("completed", "failure" if fails else "success")
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("uses: acme/x/actions/fly@v0", "there is no action 'fly'"),
+        ("run: make deploy", "the command 'make deploy' is not understood"),
+        ("run: gh workflow run cd.yaml --ref main --json", "is not understood"),
+    ],
+)
+def test_what_is_not_understood_is_told(
+    sandbox: Sandbox, tmp_path: Path, step: str, message: str
+) -> None:
+    made = workflows(sandbox, tmp_path)
+    content = f"on: push\njobs: {{one: {{steps: [{{{step}}}]}}}}\n"
+    sandbox.commit(FLEET, {".github/workflows/start.yaml": content}, branch="dev")
+    (run,) = made.due()
+    with pytest.raises(KalypsoError, match=message):
+        made.run(run)

@@ -1,0 +1,228 @@
+"""The stage holds what happens against what should, and tells it either way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from kalypso_actions.commands.demo.clock import Clock
+from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE
+from kalypso_actions.commands.demo.people import People
+from kalypso_actions.commands.demo.stage import Stage
+from kalypso_actions.commands.demo.workflow_files import Workflow
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.report import chain_documents as documents
+from kalypso_actions.report.chain_documents import ChainDocument, PullRequestEntry
+from kalypso_actions.report.documents import ChangesEntry, DemoStepEntry, ProblemEntry
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.world import Event, Status
+from tests.commands.chain.world import NOON
+from tests.git_repositories import programs
+
+COMMIT = "1" * 40
+PROBLEM = ProblemEntry(message="it is wrong", where=None, advice="")
+PULL = PullRequestEntry(
+    repository=CONTROL_PLANE, number=1, url="http://x/acme/control-plane/pull/1", action="created"
+)
+
+
+class Planned:
+    """Workflows that are due, and what their steps come to."""
+
+    def __init__(self, folder: Path, *done: Done) -> None:
+        self.folder = folder
+        self.done = list(done)
+
+    def due(self) -> list[Run]:
+        """One for each step that is left."""
+        runs, self.left = [one.run for one in self.done], self.done
+        self.done = []
+        return runs
+
+    def run(self, _: Run) -> list[Done]:
+        """The next step."""
+        return [self.left.pop(0)]
+
+
+def step(
+    command: str,
+    document: ChainDocument | None,
+    folder: Path,
+    *,
+    environment: str = "dev",
+    said: tuple[str, ...] = (),
+    exit_code: int = 0,
+) -> Done:
+    event = Event(
+        id=1,
+        name="push",
+        repository=CONTROL_PLANE,
+        ref="refs/heads/main",
+        commit=COMMIT,
+        actor="somebody",
+        payload={},
+        created_at=NOON,
+    )
+    run = Run(event, Workflow(f".github/workflows/{command}.yaml", {}, []))
+    outcome = Outcome(document, f"## kalypso {command}: it is so\n\nmore") if document else None
+    return Done(run, command, {"environment": environment}, outcome, exit_code, said, folder)
+
+
+def status(commit: str, description: str) -> Status:
+    return Status(
+        id=1,
+        commit=commit,
+        context="dev environment",
+        state="pending",
+        description=description,
+        target_url=None,
+        author="somebody",
+        created_at=NOON,
+    )
+
+
+@contextmanager
+def stage(folder: Path, *done: Done) -> Iterator[tuple[Stage, list[DemoStepEntry]]]:
+    told: list[DemoStepEntry] = []
+    with Sandbox(folder / "sandbox", programs(), now=Clock(NOON)) as sandbox:
+        sandbox.create_repository(CONTROL_PLANE, {"a": "a"})
+        workflows = cast(Workflows, Planned(folder, *done))
+        made = Stage(sandbox, Clock(NOON), workflows, cast(People, None), told.append)
+        made.act = "An act"
+        yield made, told
+
+
+@pytest.mark.parametrize(
+    ("command", "document", "exit_code", "ends", "details"),
+    [
+        ("start", None, 0, "started", ()),
+        ("ci", documents.CiDocument(), 0, "checked", ()),
+        ("ci", documents.CiDocument(environments=("dev",)), 0, "promoted", ("starts CD in dev",)),
+        ("ci", documents.CiDocument(problems=(PROBLEM,)), 1, "failed", ("it is wrong",)),
+        ("cd", documents.CdDocument(action="written"), 0, "written", ()),
+        (
+            "notify",
+            documents.NotifyDocument(promoted=True, promoted_commit=COMMIT),
+            0,
+            "promotion",
+            ("the promotion of 1111111",),
+        ),
+        (
+            "notify",
+            documents.NotifyDocument(),
+            0,
+            "configuration",
+            ("a change of configuration, not promoted",),
+        ),
+        (
+            "check-promote",
+            documents.CheckPromoteDocument(verdict="compliant", promoted_to=("stage",)),
+            0,
+            "compliant",
+            ("compliant 0/3 → 2/3 → 3/3", "goes on to stage"),
+        ),
+        (
+            "check-promote",
+            documents.CheckPromoteDocument(verdict="failed", problems=(PROBLEM,)),
+            1,
+            "failed",
+            ("compliant 0/3 → 2/3 → 3/3", "it is wrong"),
+        ),
+        ("check-promote", documents.CheckPromoteDocument(problems=(PROBLEM,)), 2, "failed", None),
+        ("poll", documents.PollDocument(), 0, "done", ()),
+    ],
+)
+def test_a_step_ends_in_a_word(
+    tmp_path: Path,
+    command: str,
+    document: ChainDocument | None,
+    exit_code: int,
+    ends: str,
+    details: tuple[str, ...] | None,
+) -> None:
+    said = ("compliant 0/3, progressing 3", "compliant 2/3", "compliant 2/3", "compliant 3/3", "x")
+    done = step(command, document, tmp_path, said=said, exit_code=exit_code)
+    with stage(tmp_path, done) as (made, told):
+        made.job(command, "dev", ends=ends)
+        made.end_act()
+    (entry,) = told
+    assert (entry.act, entry.at, entry.who) == ("An act", "2026-03-01T12:00:00Z", command)
+    assert entry.text == ("it is so" if document else "starts the workflow of main for dev")
+    assert entry.as_expected
+    assert details is None or entry.details == details
+
+
+def test_what_schedule_has_proposed_lies_in_its_folder(tmp_path: Path) -> None:
+    document = documents.ScheduleDocument(
+        pull_requests=(PULL,), promoted=True, changes=ChangesEntry(added=("a", "b"))
+    )
+    with stage(tmp_path, step("schedule", document, tmp_path)) as (made, told):
+        people = People(made.sandbox, Clock(NOON), {})
+        people.propose(CONTROL_PLANE, "new", {"c": "c"}, "Add c")
+        made.job("schedule", "dev", ends="created, promoted")
+    assert told[0].details == ("2 files added, 0 changed, 0 deleted",)
+    assert told[0].links == (PULL.url,)
+    assert (tmp_path / "pull-request-1.md").read_text().startswith("# Add c\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "environment", "ends"),
+    [("cd", "dev", "unchanged"), ("cd", "stage", "written"), ("ci", "dev", "written")],
+)
+def test_another_end_than_expected_is_told_and_is_the_last(
+    tmp_path: Path, command: str, environment: str, ends: str
+) -> None:
+    done = step("cd", documents.CdDocument(action="written"), tmp_path)
+    with (
+        stage(tmp_path, done) as (made, told),
+        pytest.raises(KalypsoError, match="cd dev ended 'written'") as caught,
+    ):
+        made.job(command, environment, ends=ends)
+    assert str(tmp_path) in caught.value.problem.advice
+    assert [entry.as_expected for entry in told] == [False]
+
+
+def test_nothing_may_be_missing(tmp_path: Path) -> None:
+    with stage(tmp_path) as (made, _), pytest.raises(KalypsoError, match="nothing is due"):
+        made.job("cd", "dev", ends="written")
+
+
+def test_nothing_may_be_left(tmp_path: Path) -> None:
+    left = step("cd", documents.CdDocument(), tmp_path)
+    with (
+        stage(tmp_path, left) as (made, _),
+        pytest.raises(KalypsoError, match=r"nothing should be left to run, but cd\.yaml"),
+    ):
+        made.end_act()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        ({"dev": ("pending", "Dep")}, True),
+        ({"dev": ("success", "Dep")}, False),
+        ({"dev": ("pending", "Failed")}, False),
+        ({"dev": ("pending", "Dep"), "stage": ("pending", "")}, False),
+        ({}, False),
+    ],
+)
+def test_statuses_are_held_against_what_they_should_be(
+    tmp_path: Path, wanted: dict[str, tuple[str, str]], fits: bool
+) -> None:
+    with stage(tmp_path) as (made, told):
+        commit = made.sandbox.git(CONTROL_PLANE).head("main") or ""
+        posted = made.sandbox.repository(CONTROL_PLANE).statuses
+        posted += [status(commit, "Promoted"), status(commit, "Deployed")]
+        if fits:
+            made.statuses(commit, wanted)
+        else:
+            with pytest.raises(KalypsoError, match="the statuses of"):
+                made.statuses(commit, wanted)
+    assert told[0].details == ("dev: Deployed (pending)",)
+    assert told[0].as_expected is fits
