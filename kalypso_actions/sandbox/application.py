@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
-from urllib.parse import urlsplit
+from typing import Final
 
 from flask import Blueprint, Flask
 from werkzeug.exceptions import HTTPException
@@ -18,6 +19,9 @@ from kalypso_actions.sandbox.rest import GRAPHQL, Note, RestRequest
 from kalypso_actions.sandbox.routing import Found, Routes, by_name
 from kalypso_actions.sandbox.server import HOST
 from kalypso_actions.sandbox.state import State
+
+ORIGIN: Final = re.compile(r"\Ahttps?://[^/?#]*", re.IGNORECASE)
+"""Stands before the path where somebody asks as a proxy is asked."""
 
 
 class Application:
@@ -34,7 +38,7 @@ class Application:
         self.front = Front(state, self._find)
 
     def _find(self, request: Request) -> Place:
-        path = urlsplit(request.environ["RAW_URI"]).path
+        path = _path(request.environ["RAW_URI"])
         blueprint = self._blueprint(request)
         if blueprint:
             return Place(path, blueprint, self._by_flask, noted=blueprint != CONTROLS)
@@ -80,3 +84,8 @@ class Application:
             "CONTENT_LENGTH": str(len(content)),
         }
         return Response.from_app(self._flask, environ, buffered=True)
+
+
+def _path(target: str) -> str:
+    """What stands before the question mark, as it was sent."""
+    return ORIGIN.sub("", target).partition("?")[0]

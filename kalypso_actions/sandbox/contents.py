@@ -86,12 +86,11 @@ class Contents:
     def rename_repository(self, full_name: str, name: str) -> None:
         """Give a repository another name in its account; it is found by the old one as well.
 
-        Raises LookupError, and ValueError when the new name is taken.
+        Raises LookupError, and ValueError when the new name is taken or cannot be one.
         """
         with self.lock:
             repository = self.repository(full_name)
-            if self.world.repository(f"{repository.owner}/{name}"):
-                raise ValueError(f"there is a repository {repository.owner}/{name}")
+            self.world.check_free(repository.owner, name)
             folder = self.world.git(repository).git_dir
             del self.world.repositories[repository.full_name.lower()]
             repository.former_names = [*repository.former_names, repository.full_name]

@@ -15,18 +15,17 @@ import dataclasses
 import json
 from collections.abc import Callable
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, abort, request
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from kalypso_actions.sandbox import json_text
 from kalypso_actions.sandbox.azure import Azure, add_controls
 from kalypso_actions.sandbox.contents import Contents
 from kalypso_actions.sandbox.faults import FAULT
 from kalypso_actions.sandbox.world import BranchRule, Permissions
 
 CONTROLS: Final = "controls"
-LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class _Body(BaseModel):
@@ -81,9 +80,7 @@ def controls(contents: Contents, azure: Azure) -> Blueprint:
 
 
 def _refuse_browsers() -> None:
-    """No page on the internet reaches the controls: not by a name of its own, not by a form."""
-    if urlsplit(request.host_url).hostname not in LOOPBACK:
-        abort(Response("The controls are asked by the name localhost.\n", 403))
+    """No page on the internet reaches the controls by a form; `front` sees to names of its own."""
     if request.get_data() and not request.is_json:
         abort(Response("The body is JSON, and its Content-Type says so.\n", 415))
 
@@ -112,7 +109,7 @@ def _add_faults(routes: Blueprint, contents: Contents) -> None:
         return [dataclasses.asdict(one) for one in state.faults]
 
     def add_fault() -> Any:
-        state.faults.add(FAULT.validate_python(request.get_json()))
+        state.faults.add(FAULT.validate_python(_body()))
         return faults()
 
     def end_faults() -> Any:
@@ -125,7 +122,7 @@ def _add_faults(routes: Blueprint, contents: Contents) -> None:
         }
 
     def change_limits() -> Any:
-        changes = LimitChanges.model_validate(request.get_json())
+        changes = LimitChanges.model_validate(_body())
         for kind, limit in changes.per_hour.items():
             state.limits.per_hour[kind] = limit
         state.limits.contents_per_minute = changes.contents_per_minute
@@ -140,16 +137,16 @@ def _add_faults(routes: Blueprint, contents: Contents) -> None:
 
 def _add_contents(routes: Blueprint, contents: Contents) -> None:
     def create_token() -> Any:
-        wanted = NewToken.model_validate(request.get_json())
+        wanted = NewToken.model_validate(_body())
         return {"token": contents.create_token(**dict(wanted))}
 
     def create_app() -> Any:
-        wanted = NewApp.model_validate(request.get_json())
+        wanted = NewApp.model_validate(_body())
         number, key = contents.create_app(**dict(wanted))
         return {"id": number, "private_key": key}
 
     def change_repository(owner: str, name: str) -> Any:
-        changes = RepositoryChanges.model_validate(request.get_json())
+        changes = RepositoryChanges.model_validate(_body())
         repository = contents.repository(f"{owner}/{name}")
         for field in ("private", "archived", "rules"):
             value = getattr(changes, field)
@@ -187,6 +184,11 @@ def _add(
         return _json(201 if method == "POST" else 200, body)
 
     routes.add_url_rule(path, handler.__name__, view, methods=[method])
+
+
+def _body() -> Any:
+    """The JSON of the request. Raises ValueError."""
+    return json_text.read(request.get_data())
 
 
 def _json(status: int, body: Any) -> Response:

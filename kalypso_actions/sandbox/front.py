@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from typing import Any, Final, Literal
 
 from werkzeug.wrappers import Request, Response
 
+from kalypso_actions.model.urls import is_loopback
+from kalypso_actions.sandbox import json_text
 from kalypso_actions.sandbox.endpoints import Answer
 from kalypso_actions.sandbox.faults import PUSH_KINDS, Fault
 from kalypso_actions.sandbox.rest import DOCUMENTATION, Note, json_response
@@ -28,6 +29,8 @@ REFUSALS: Final = {
     "secondary": "You have exceeded a secondary rate limit. Please wait a few minutes before you "
     "try again.",
 }
+
+STRANGE_NAME: Final = "The sandbox is asked by a name of this machine: localhost, 127.0.0.1.\n"
 
 Part = Literal["whole", "half", "nothing"]
 PARTS: Final[Mapping[str, Part]] = {"lost": "nothing", "truncated": "half"}
@@ -65,6 +68,9 @@ class Front:
 
     def __call__(self, request: Request) -> Reply:
         """Answer one request."""
+        if not _is_meant(request):
+            request.get_data()
+            return Reply(Response(STRANGE_NAME, 421, content_type="text/plain"))
         place = self._find(request)
         note = Note()
         if not place.noted:
@@ -99,6 +105,17 @@ class Front:
         if fault.kind == "doubled":
             response = place.act(request, note)
         return Reply(response, PARTS.get(fault.kind, "whole"))
+
+
+def _is_meant(request: Request) -> bool:
+    """Whether this machine is asked by a name of its own.
+
+    A page on the internet can let a name of its own lead here; its browser tells that name.
+    """
+    try:
+        return is_loopback(request.host_url)
+    except ValueError:
+        return False
 
 
 def _refused(fault: Fault) -> Response:
@@ -140,6 +157,6 @@ def _exchange(
 
 def _json(content: bytes) -> Any:
     try:
-        return json.loads(content) if content[:1] in {b"{", b"["} else None
+        return json_text.read(content) if content[:1] in {b"{", b"["} else None
     except ValueError:
         return None

@@ -11,7 +11,7 @@ from typing import TypeVar
 from urllib.parse import urlencode
 
 from kalypso_actions.sandbox.endpoints import Call
-from kalypso_actions.sandbox.routing import by_id
+from kalypso_actions.sandbox.routing import by_id, number
 
 T = TypeVar("T")
 
@@ -29,8 +29,8 @@ class Wanted:
     @classmethod
     def of(cls, query: Mapping[str, str], usual: int = USUAL, most: int = MOST) -> Wanted:
         """From `page` and `per_page`; what makes no sense counts as not given."""
-        size = _number(query.get("per_page", "")) or usual
-        return cls(_number(query.get("page", "")) or 1, min(size, most))
+        size = number(query.get("per_page", "")) or usual
+        return cls(number(query.get("page", "")) or 1, min(size, most))
 
 
 def page(
@@ -60,7 +60,3 @@ def _link(call: Call, wanted: Wanted, total: int) -> Mapping[str, str]:
         for relation, number in pages.items()
     ]
     return {"link": ", ".join(links)}
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() else 0

@@ -6,12 +6,14 @@ https://git-scm.com/docs/gitprotocol-pack#_pushing_data_to_a_server
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.sandbox import pushes, rules
+from kalypso_actions.sandbox.names import is_ref
 from kalypso_actions.sandbox.packs import IncomingPack
 from kalypso_actions.sandbox.pkt_lines import FLUSH, ProtocolError, band, line, section
 from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository, Person
@@ -22,6 +24,7 @@ BRANCHES: Final = "refs/heads/"
 OUTRIGHT: Final = ("refusing ", "deny ")
 """How reasons begin that git is told as they are; the others are told as a protected branch's."""
 
+OBJECT: Final = re.compile(r"[0-9a-f]{40}")
 HOOK: Final = "pre-receive hook declined"
 PROTECTED: Final = "protected branch hook declined"
 
@@ -64,6 +67,8 @@ class Push:
             if len(words) != 3:
                 raise ProtocolError(f"{words!r} is no command")
             old, new, ref = words
+            if not (OBJECT.fullmatch(old) and OBJECT.fullmatch(new)):
+                raise ProtocolError(f"{words!r} names no objects")
             commands.append(Command(ref, _known(old), _known(new)))
         if "push-options" in capabilities:
             _, position = section(body, position)
@@ -162,7 +167,9 @@ def _refuse(
 def _standing(
     command: Command, current: str | None, git: BareRepository
 ) -> tuple[Sequence[str], str]:
-    """What git itself refuses: a ref that stands elsewhere, and what no branch may stand at."""
+    """What git itself refuses: names that are none, refs that stand elsewhere, other objects."""
+    if not is_ref(command.ref):
+        return [f"error: refusing to update funny ref '{command.ref}' remotely"], "funny refname"
     if command.new is not None:
         kind = git.object_type(command.new)
         if kind is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Final
 
@@ -292,8 +292,12 @@ def _person(text: str) -> Person:
         raise ValueError(f"no author: {text!r}")
     name, email, seconds, sign, hours, minutes = match.groups()
     offset = timedelta(hours=int(hours), minutes=int(minutes))
-    zone = timezone(-offset if sign == "-" else offset)
-    return Person(name, email, datetime.fromtimestamp(int(seconds), zone))
+    try:
+        zone = timezone(-offset if sign == "-" else offset)
+        date = datetime.fromtimestamp(int(seconds), zone)
+    except (ValueError, OverflowError, OSError):  # git takes zones and years that there are not
+        date = datetime.fromtimestamp(0, UTC)
+    return Person(name, email, date)
 
 
 def _written(person: Person) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from werkzeug.wrappers import Request, Response
 
+from kalypso_actions.sandbox import json_text
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError
 from kalypso_actions.sandbox.limits import Usage
 from kalypso_actions.sandbox.permissions import ANONYMOUS, accepted, allowed, visible
@@ -208,7 +209,7 @@ class RestRequest:
         if not found.endpoint.writes or not content:
             return {}
         try:
-            body = json.loads(content)
+            body = json_text.read(content)
         except ValueError:
             raise RefusedError(400, "Problems parsing JSON") from None
         if isinstance(body, list) and found.endpoint.path.endswith(TAKES_LIST):

@@ -18,6 +18,7 @@ BY_ID: Final = "/repositories/"
 """Begins the paths that do not change when a repository gets another name."""
 
 PARAMETER: Final = re.compile(r"\{(\w+)\}")
+NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,17 @@ class Routes:
         return None
 
 
+def number(text: str) -> int:
+    """A number in a path or a query; 0, which nothing has, for anything else."""
+    return int(text) if NUMBER.fullmatch(text) else 0
+
+
 def by_name(world: World, path: str) -> str:
     """A path with the repository's name, where it has its id: `/repositories/{id}/…`."""
-    number, _, rest = path.removeprefix(BY_ID).partition("/")
-    if path.startswith(BY_ID) and number.isdigit():
+    wanted, _, rest = path.removeprefix(BY_ID).partition("/")
+    if path.startswith(BY_ID):
         for repository in world.repositories.values():
-            if repository.id == int(number):
+            if repository.id == number(wanted):
                 return f"/repos/{repository.full_name}" + (f"/{rest}" if rest else "")
     return path
 

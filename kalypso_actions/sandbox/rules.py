@@ -85,7 +85,8 @@ def workflows_refusal(
         who, what = "a Personal Access Token", "`workflow` scope"
     else:
         who, what = "a GitHub App", "`workflows` permission"
-    return f"refusing to allow {who} to create or update workflow `{file}` without {what}"
+    name = file.encode("utf-8", "backslashreplace").decode()  # it may hold bytes that are no text
+    return f"refusing to allow {who} to create or update workflow `{name}` without {what}"
 
 
 def _known_ancestor(git: BareRepository, commit: str) -> str | None:

@@ -25,10 +25,16 @@ UNDECODABLE: Final = "A JSON web token could not be decoded"
 
 
 def issue(world: World, identity: Identity) -> str:
-    """A new token for this identity."""
+    """A new token for this identity; those that have expired are forgotten.
+
+    Raises ValueError for what cannot be a login.
+    """
+    world.account(identity.login)
+    for text, known in list(world.tokens.items()):
+        if known.expires_at and known.expires_at <= world.now:
+            del world.tokens[text]
     token = PREFIXES[identity.kind] + "".join(secrets.choice(LETTERS) for _ in range(36))
     world.tokens[token] = identity
-    world.account(identity.login)
     return token
 
 

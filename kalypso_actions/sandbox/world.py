@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox.names import is_login, is_repository
 from kalypso_actions.sandbox.repositories import BareRepository
 
 Permissions = dict[str, Literal["read", "write", "admin"]]
@@ -316,10 +317,9 @@ class World(_Entity):
     ) -> Repository:
         """An empty repository; its owner becomes an organization unless there is such an account.
 
-        Raises ValueError when the name is taken.
+        Raises ValueError when the name is taken or cannot be one.
         """
-        if self.repository(f"{owner}/{name}"):
-            raise ValueError(f"there is a repository {owner}/{name}")
+        self.check_free(owner, name)
         repository = Repository(
             id=self.new_id(),
             owner=self.account(owner, "Organization").login,
@@ -333,10 +333,22 @@ class World(_Entity):
         self.repositories[repository.full_name.lower()] = repository
         return repository
 
+    def check_free(self, owner: str, name: str) -> None:
+        """Raise ValueError where no repository can be called so, or one is."""
+        if not (is_login(owner) and is_repository(name)):
+            raise ValueError(f"no repository can be called {owner}/{name}")
+        if self.repository(f"{owner}/{name}"):
+            raise ValueError(f"there is a repository {owner}/{name}")
+
     def account(self, login: str, kind: Literal["User", "Organization", "Bot"] = "User") -> Account:
-        """The account of that name, made with this kind where it is missing."""
+        """The account of that name, made with this kind where it is missing.
+
+        Raises ValueError for what cannot be the name of one.
+        """
         account = self.accounts.get(login.lower())
         if account is None:
+            if not is_login(login):
+                raise ValueError(f"no account can be called {login!r}")
             kind = "Bot" if login.endswith("[bot]") else kind
             account = Account(id=self.new_id(), login=login, kind=kind)
             self.accounts[login.lower()] = account

@@ -179,11 +179,12 @@ def test_verbose_tells_requests_without_what_moves_a_cursor(tmp_path: Path) -> N
         document = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
         host, port = document["url"].removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=60) as connection:
-            connection.sendall(b"GET /\x1b[31mred HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert b"403" in connection.recv(1 << 16)
+            connection.sendall(b"GET /\x1b[31mred HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answered = connection.recv(1 << 16)
         process.send_signal(signal.SIGTERM)
         told = process.stderr.read()
         assert process.wait(timeout=60) == 0
+    assert b"403" in answered
     assert r"GET '/\x1b[31mred' 403" in told
     assert document["environment"]["GITHUB_TOKEN"] not in told
     assert "\x1b" not in told

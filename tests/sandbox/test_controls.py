@@ -120,10 +120,6 @@ def test_wrong_requests(tmp_path: Path, method: str, path: str, body: Any, statu
 
 def test_no_page_of_a_browser_reaches_them(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
-        path = "/_sandbox/requests"
-        assert ask(sandbox, "GET", path, headers={"Host": "evil.example"}).status_code == 403
-        for host in ("localhost:1", "127.0.0.1", "[::1]:1"):
-            assert ask(sandbox, "GET", path, headers={"Host": host}).status_code == 200
         form = {"Content-Type": "text/plain"}
         fault = b'{"method": "*", "path": "*", "kind": "lost"}'
         answer = ask(sandbox, "POST", "/_sandbox/faults", headers=form, data=fault)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from kalypso_actions.sandbox import json_text
 from kalypso_actions.sandbox.azure import clusters, resource_graph
 from kalypso_actions.sandbox.azure.cloud import IDENTITY_PATH, JOB_PATH, Azure
 from kalypso_actions.sandbox.azure.identity import entra, github
@@ -224,4 +225,7 @@ def _changes() -> dict[str, Json]:
 
 def _body() -> Json:
     """The JSON of the request; None where it is none."""
-    return request.get_json(force=True, silent=True)
+    try:
+        return json_text.read(request.get_data())
+    except ValueError:
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kalypso_actions.sandbox.endpoints import Call, RefusedError
 from kalypso_actions.sandbox.repositories import GitCommit
+from kalypso_actions.sandbox.routing import number
 from kalypso_actions.sandbox.world import Issue, PullRequest
 
 
@@ -38,8 +39,7 @@ def known_commit(call: Call, revision: str) -> GitCommit:
 
 def issue(call: Call) -> Issue:
     """The issue or pull request of the path. Raises RefusedError."""
-    number = call.parameters["issue_number"]
-    found = call.named_repository.issues.get(int(number)) if number.isdecimal() else None
+    found = call.named_repository.issues.get(number(call.parameters["issue_number"]))
     if found is None:
         raise not_found()
     return found
@@ -47,8 +47,7 @@ def issue(call: Call) -> Issue:
 
 def pull_request(call: Call) -> tuple[Issue, PullRequest]:
     """The pull request of the path, as an issue and for itself. Raises RefusedError."""
-    number = call.parameters["pull_number"]
-    found = call.named_repository.issues.get(int(number)) if number.isdecimal() else None
+    found = call.named_repository.issues.get(number(call.parameters["pull_number"]))
     if found is None or found.pull_request is None:
         raise not_found()
     return found, found.pull_request

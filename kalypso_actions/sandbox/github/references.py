@@ -12,6 +12,7 @@ from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.sandbox import rules
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
 from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.names import is_ref
 from kalypso_actions.sandbox.pages import page
 from kalypso_actions.sandbox.payloads import commits
 from kalypso_actions.sandbox.payloads.view import View
@@ -51,6 +52,8 @@ def create(call: Call) -> Answer:
     if not ref.startswith("refs/") or ref.count("/") < 2:
         message = "Reference name must contain at least three slash-separated components."
         raise RefusedError(422, message)
+    if not is_ref(ref):
+        raise RefusedError(422, f"{ref} is not a valid ref name.")
     known = _refs(call)
     if ref in known:
         raise RefusedError(422, "Reference already exists")

@@ -10,6 +10,7 @@ from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint, invalid
 from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.names import is_repository
 from kalypso_actions.sandbox.payloads import accounts, repositories
 from kalypso_actions.sandbox.payloads.view import View
 from kalypso_actions.sandbox.permissions import allowed
@@ -56,8 +57,8 @@ def create_in_organization(call: Call) -> Answer:
 def _create(call: Call, owner: str) -> Answer:
     name = NO_NAME.sub("-", bodies.required_text(call.body, "name"))
     private, filled = bodies.flag(call.body, "private"), bodies.flag(call.body, "auto_init")
-    if not name.strip(".-"):
-        raise invalid("Repository", "name", "missing_field")
+    if not is_repository(name):
+        raise invalid("Repository", "name")
     if f"{owner}/{name}".lower() in call.world.repositories:
         message = "name already exists on this account"
         raise invalid("Repository", "name", "custom", message)

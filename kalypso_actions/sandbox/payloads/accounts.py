@@ -49,6 +49,12 @@ def optional(view: View, login: str) -> Json:
     return simple(view, login) if login else None
 
 
+def author(view: View, address: str) -> Json:
+    """Whose commit it is, by the address in it; None where that is no account's here."""
+    login = login_of(address)
+    return simple(view, login) if login.lower() in view.world.accounts else None
+
+
 def public(view: View, login: str) -> Json:
     """GitHub's `public-user`, the answer to who one is."""
     repositories = [

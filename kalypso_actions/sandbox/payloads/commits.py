@@ -69,8 +69,8 @@ def full(view: View, repository: Repository, commit: GitCommit) -> Json:
         "url": f"{url}/{commit.id}",
         "html_url": known["html_url"],
         "comments_url": f"{url}/{commit.id}/comments",
-        "author": accounts.optional(view, accounts.login_of(commit.author.email)),
-        "committer": accounts.optional(view, accounts.login_of(commit.committer.email)),
+        "author": accounts.author(view, commit.author.email),
+        "committer": accounts.author(view, commit.committer.email),
         "parents": [{**parent, "url": f"{url}/{parent['sha']}"} for parent in known["parents"]],
     }
 

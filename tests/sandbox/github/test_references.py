@@ -40,7 +40,7 @@ def test_refs_are_found_by_their_beginning(github: Hub) -> None:
     [
         ("refs/heads/main", "{root}", "422 Reference already exists"),
         ("refs/heads/main/below", "{root}", "422 Reference update failed"),
-        ("refs/heads/a..b", "{root}", "422 Reference update failed"),
+        ("refs/heads/a..b", "{root}", "422 refs/heads/a..b is not a valid ref name."),
         ("refs/heads/a", NOWHERE, "422 Object does not exist"),
         ("refs/heads/a", "{tree}", "422 Reference update failed"),
         ("refs/heads/a", "main", "422 The sha parameter must be exactly 40 characters"),

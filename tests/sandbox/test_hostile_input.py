@@ -1,0 +1,190 @@
+"""What nobody's program would send: it is refused, and nothing of it stays."""
+
+from __future__ import annotations
+
+import re
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.names import is_login, is_ref, is_repository
+from kalypso_actions.sandbox.pkt_lines import FLUSH, line
+from kalypso_actions.sandbox.repositories import NO_OBJECT
+from kalypso_actions.sandbox.world import BranchRule
+from tests.git_repositories import git
+from tests.sandbox.pushing import clone
+from tests.sandbox.serving import FLEET, ask, serving
+
+ISSUES = f"/repos/{FLEET}/issues"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("issues", rb'{"title": "\ud800"}'),
+        ("dispatches", rb'{"event_type": "x", "client_payload": {"a": "\ud800"}}'),
+        ("dispatches", b'{"event_type": "x", "client_payload": {"a": NaN}}'),
+        ("issues", b'{"a":' * 20_000),
+        ("issues", b"[" * 100_000),
+        ("issues", b"\xff\xfe{\x00}\x00"),
+    ],
+)
+def test_what_is_no_json(tmp_path: Path, path: str, body: bytes) -> None:
+    with serving(tmp_path) as sandbox:
+        who = f"token {sandbox.create_token()}"
+        answer = ask(sandbox, "POST", f"/repos/{FLEET}/{path}", authorization=who, data=body)
+        assert (answer.status_code, answer.json()["message"]) == (400, "Problems parsing JSON")
+        made = ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "x"})
+        assert made.status_code == 201, "the world can still be saved"
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        (f"{ISSUES}?page={'9' * 5000}&per_page={'9' * 5000}", 200),
+        (f"{ISSUES}?page=²", 200),
+        (f"{ISSUES}/{'9' * 5000}", 404),
+        (f"{ISSUES}/²", 404),
+        (f"/repos/{FLEET}/pulls/{'9' * 5000}", 404),
+        (f"/repositories/{'9' * 5000}/issues", 404),
+        ("/repositories/²/issues", 404),
+        ("//[/x", 404),
+        ("/%00", 404),
+        (f"/repos/{FLEET}/contents/%00", 404),
+        (f"/repos/{FLEET}/commits/%00", 422),
+        (f"/repos/{FLEET}/compare/main...%0a", 404),
+        (f"/repos/{FLEET}/../../../world.json", 404),
+        (f"/{FLEET}.git/../../../world.json", 404),
+        ("/..%2f..%2fworld.json/x/info/refs?service=git-upload-pack", 404),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_paths_and_numbers(tmp_path: Path, path: str, status: int) -> None:
+    with serving(tmp_path) as sandbox:
+        who = f"token {sandbox.create_token()}"
+        assert asked_as_written(sandbox, path, who) == status
+
+
+def asked_as_written(sandbox: Sandbox, path: str, authorization: str) -> int:
+    """A library would tidy the path up."""
+    lines = [f"GET {path} HTTP/1.1", "Host: localhost", f"Authorization: {authorization}"]
+    lines += ["User-Agent: x", "Connection: close", "", ""]
+    parts = urlsplit(sandbox.url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:
+        connection.sendall("\r\n".join(lines).encode())
+        return int(connection.makefile("rb").readline().split()[1])
+
+
+@pytest.mark.parametrize("ref", ["refs/heads/a\0b", "refs/heads/a\nb", "refs/heads/a..b"])
+def test_refs_over_the_api(tmp_path: Path, ref: str) -> None:
+    with serving(tmp_path) as sandbox:
+        body = {"ref": ref, "sha": sandbox.git(FLEET).head("main")}
+        who = f"token {sandbox.create_token()}"
+        answer = ask(sandbox, "POST", f"/repos/{FLEET}/git/refs", authorization=who, json=body)
+    assert answer.status_code == 422
+    assert answer.json()["message"] == f"{ref} is not a valid ref name."
+
+
+@pytest.mark.parametrize(
+    "name", ["../../evil", "..", ".", "", "a/b", "x.git", "é", "a\\b", "n" * 101]
+)
+def test_repositories_that_would_be_other_folders(tmp_path: Path, name: str) -> None:
+    with serving(tmp_path) as sandbox:
+        changes = {"name": name}
+        path = f"/_sandbox/repositories/{FLEET}"
+        assert ask(sandbox, "PATCH", path, json=changes).status_code == 422
+        with pytest.raises(ValueError, match="no repository can be called"):
+            sandbox.create_repository(f"acme/{name}")
+        token = {"login": "../../evil"}
+        assert ask(sandbox, "POST", "/_sandbox/tokens", json=token).status_code == 422
+        assert sandbox.git(FLEET).head("main")
+    assert {one.name for one in tmp_path.iterdir()} == {"sandbox"}
+    assert {one.name for one in (tmp_path / "sandbox" / "repositories").iterdir()} == {"acme"}
+
+
+def test_names() -> None:
+    assert all(map(is_login, ["acme", "Acme-2", "github-actions[bot]", "a_b"]))
+    assert not any(map(is_login, ["", "-a", "a/b", "a.b", "a[bot]b", "a\n"]))
+    assert all(map(is_repository, ["fleet", ".github", "a.b-c_d", "git"]))
+    assert not any(map(is_repository, ["", "..", "...", "a b", "a.git", "a\n"]))
+    assert all(map(is_ref, ["refs/heads/main", "refs/heads/feat/a", "refs/tags/v1.0", "refs/x/y"]))
+    wrong = ["HEAD", "refs/main", "refs//a", "refs/heads/", "refs/heads/a.lock", "refs/heads/.a"]
+    assert not any(map(is_ref, [*wrong, "refs/heads/a//b", "refs/heads/a.", "refs/heads/\ud800"]))
+
+
+def pushed(sandbox: Sandbox, command: str) -> bytes:
+    """What a push without objects is told."""
+    body = line(command.encode() + b"\0report-status") + FLUSH
+    answer = ask(
+        sandbox,
+        "POST",
+        f"/{FLEET}.git/git-receive-pack",
+        authorization=f"token {sandbox.create_token()}",
+        data=body,
+    )
+    return answer.content
+
+
+def test_a_push_past_the_rules(tmp_path: Path) -> None:
+    """HEAD stands for the protected branch."""
+    with serving(tmp_path) as sandbox:
+        first = sandbox.git(FLEET).head("main")
+        head = sandbox.commit(FLEET, {"a": "1"})
+        sandbox.repository(FLEET).rules.append(BranchRule(pattern="main", required_reviews=1))
+        assert b"ng HEAD funny refname" in pushed(sandbox, f"{head} {first} HEAD")
+        told = pushed(sandbox, f"{NO_OBJECT} {head[:8]} refs/heads/short")
+        assert b"not what git sends" in told
+        assert sandbox.git(FLEET).refs() == {"refs/heads/main": head}
+
+
+@pytest.mark.parametrize("date", ["1000000000000 +0000", "1700000000 +9999"])
+def test_dates_that_there_are_not(tmp_path: Path, date: str) -> None:
+    with serving(tmp_path) as sandbox:
+        copy = clone(sandbox, tmp_path)
+        commit = git(copy.folder, "cat-file", "commit", "HEAD")
+        odd = re.sub(r"\d+ [+-]\d{4}$", date, commit, flags=re.MULTILINE)
+        (tmp_path / "odd").write_text(odd, newline="\n")
+        made = git(copy.folder, "hash-object", "-t", "commit", "-w", "../odd")
+        assert copy.push(f"{made}:refs/heads/odd")[0] == 0
+        who = f"token {copy.token}"
+        answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/odd", authorization=who)
+        assert answer.json()["commit"]["author"]["date"] == "1970-01-01T00:00:00Z"
+
+
+def test_an_author_is_no_account(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        copy = clone(sandbox, tmp_path)
+        address = "1+../../evil@users.noreply.github.com"
+        copy.run("-c", f"user.email={address}", "commit", "--allow-empty", "-qm", "x")
+        assert copy.push("HEAD:main")[0] == 0
+        known = set(sandbox.world.accounts)
+        who = f"token {copy.token}"
+        answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/main", authorization=who)
+        assert answer.json()["author"] is None
+        assert set(sandbox.world.accounts) == known
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:1", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:1", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("[", 421),
+        ("", 421),
+    ],
+)
+def test_a_page_with_a_name_of_its_own(tmp_path: Path, host: str, status: int) -> None:
+    """A browser that was told that a stranger's name leads here says that name."""
+    paths = ["/_sandbox/requests", "/rate_limit"]
+    with serving(tmp_path) as sandbox:
+        who = f"token {sandbox.create_token()}"
+        for path in paths:
+            headers = {"Host": host}
+            answer = ask(sandbox, "GET", path, authorization=who, headers=headers)
+            assert answer.status_code == status
