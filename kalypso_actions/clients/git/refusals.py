@@ -58,7 +58,7 @@ UNREACHABLE: Final = (
     ),
     (r"host key verification", "the server's ssh key is not known", "add it to known_hosts"),
     (
-        r"certificate|ssl",
+        r"certificate|trust anchors",
         "the server's certificate is not trusted",
         "put its authority's certificate into the file that SSL_CERT_FILE names",
     ),
@@ -71,6 +71,11 @@ UNREACHABLE: Final = (
         r"could not resolve host",
         "the server's name is not known",
         "check the URL, the network and the proxy",
+    ),
+    (
+        r"\b(open)?ssl|gnutls",
+        "no encrypted connection to the server comes about",
+        "check the URL with its port, the network and the proxy",
     ),
 )
 
@@ -88,7 +93,8 @@ UNREADABLE: Final = (
     (
         r"could not read (username|password)|authentication failed|error: 401|invalid user",
         "the repository does not exist, or is private and there is no valid credential for it",
-        "check the URL, and that git-credentials has a token for it that may read its contents",
+        "check the URL, and that the GitHub App is installed for its owner, or that "
+        "git-credentials has a token for it that may read its contents",
     ),
     SINGLE_SIGN_ON,
     (

@@ -194,6 +194,15 @@ def test_limits_pass_although_they_say_forbidden() -> None:
         (f"remote: {SSO}\nfatal: returned error: 403", "single sign-on has authorized"),
         ("fatal: Host key verification failed.", "the server's ssh key is not known"),
         ("fatal: SSL certificate problem: unable to get local issuer", "is not trusted"),
+        ("fatal: error adding trust anchors from file: /ca.pem", "is not trusted"),
+        (
+            "fatal: OpenSSL SSL_read: SSL_ERROR_SYSCALL, errno 104",
+            "no encrypted connection to the server comes about",
+        ),
+        (
+            "fatal: error:0A00010B:SSL routines::wrong version number",
+            "no encrypted connection to the server comes about",
+        ),
         ("fatal: detected dubious ownership in repository at '/x'", "belongs to another user"),
         ("fatal: Could not resolve host: nowhere.invalid", "the server's name is not known"),
         ("fatal: something new", "the branch 'x' cannot be read: git: fatal: something new"),
