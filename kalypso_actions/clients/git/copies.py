@@ -106,7 +106,7 @@ class Copy:
             if parent:
                 self._need(parent)
             else:
-                self._initialise(self._format or self._remote_format())
+                self._initialise(self._remote_format())
             try:
                 output = self._git.run(
                     self._git_dir, ["fast-import", "--quiet", "--force"], stdin=stream
@@ -125,8 +125,8 @@ class Copy:
         with self._lock:
             if commit:
                 self._need(commit)
-            else:
-                self._initialise()
+            elif not self._commits:
+                self._initialise(_format_of(expected or ""))
             return push(self._connection, self._git_dir, branch, commit, expected)
 
     def _need(self, commit: str) -> None:
@@ -150,15 +150,17 @@ class Copy:
         self._format = object_format
 
     def _remote_format(self) -> str:
-        """By the id of any branch; an empty repository does not say."""
+        """By what is here of it, else the id of any branch; an empty repository does not say."""
+        if self._commits:
+            return self._format
         self._initialise()
         what = "the repository's object format"
         answer = self._connection.ask(self._git_dir, ["ls-remote", "--heads", "origin"], what)
-        return "sha256" if len(answer.split(b"\t")[0]) == 64 else "sha1"
+        return _format_of(answer.split(b"\t")[0].decode())
 
     def _fetch(self, refspec: str, what: str) -> None:
         """Fetch one commit without its history and blobs."""
-        self._initialise(self._format or ("sha256" if len(refspec) == 64 else "sha1"))
+        self._initialise(self._format or _format_of(refspec))
         try:
             self._ask_for(["--depth=1", "origin", refspec], what)
         except KalypsoError as error:
@@ -198,3 +200,8 @@ class Copy:
         self._connection.ask(
             self._git_dir, [*FETCH, *arguments], what, settings=settings, stdin=stdin
         )
+
+
+def _format_of(object_id: str) -> str:
+    """The format whose ids are so long; the usual one for what is no id."""
+    return "sha256" if len(object_id) == 64 else "sha1"

@@ -63,6 +63,7 @@ class RemoteRepositories:
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
+        self._copies.clear()
 
     def fetch(
         self, url: str, *, branch: str = "", commit: str = "", fresh: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import TypeVar
@@ -185,9 +185,21 @@ def test_executables_and_links_become_regular_files(tmp_path: Path) -> None:
         )
 
 
-def test_a_first_commit_has_the_format_of_the_repository(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "before",
+    [
+        lambda _opened, _url: None,
+        lambda opened, url: opened.heads(url, ["main", "new"]),
+        lambda opened, url: opened.default_branch(url),
+        lambda opened, url: opened.fetch(url),
+    ],
+)
+def test_a_first_commit_has_the_format_of_the_repository(
+    tmp_path: Path, before: Callable[[RemoteRepositories, str], object]
+) -> None:
     path, _ = bare(tmp_path, object_format="sha256")
     with remotes() as opened:
+        before(opened, str(path))
         made = committed(opened, str(path), {"a": b"1"})
         assert len(made) == 64
         assert opened.push(str(path), made, branch="new", expected=None) == "pushed"

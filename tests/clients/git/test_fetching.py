@@ -195,10 +195,12 @@ def test_copies_go_with_the_context(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    with remotes() as opened:
-        opened.fetch(str(path), branch="main")
-        assert list(temporary.iterdir())
-    assert not list(temporary.iterdir())
+    opened = remotes()
+    for _ in range(2):
+        with opened:
+            assert opened.fetch(str(path), branch="main").entries()
+            assert list(temporary.iterdir())
+        assert not list(temporary.iterdir())
     with pytest.raises(RuntimeError, match="outside of the context"):
         opened.fetch(str(path), branch="main")
 

@@ -233,13 +233,17 @@ def test_the_users_configuration_of_pushes_is_not_used(tmp_path: Path) -> None:
     assert head(path) == commit
 
 
-def test_delete_branch(tmp_path: Path) -> None:
-    path, before = bare(tmp_path)
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+@pytest.mark.parametrize("look", [False, True])
+def test_delete_branch(tmp_path: Path, object_format: str, *, look: bool) -> None:
+    path, before = bare(tmp_path, object_format=object_format)
     git(path, "branch", "old")
     url = f"file://{path}"
     with remotes() as opened:
+        if look:
+            assert opened.heads(url, ["old"]) == {"old": before}
         with pytest.raises(RacedError, match=f"it stands at {before} now"):
-            opened.delete_branch(url, "old", "1" * 40)
+            opened.delete_branch(url, "old", "1" * len(before))
         assert opened.delete_branch(url, "old", before) == "deleted"
         assert head(path, "old") == ""
         assert opened.delete_branch(url, "old", before) == "unchanged"
