@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -27,6 +27,7 @@ from jsonschema import Draft202012Validator
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.chain_session import ChainSession, Surroundings, chain_session
+from kalypso_actions.commands.demo.clock import Clock as StillClock
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.plan import unwatched
@@ -48,20 +49,11 @@ RUN: Final = 4711
 Model = TypeVar("Model", bound=ChainInputs)
 
 
-class Clock:
-    """Stands still until somebody sleeps. Safe to use from several threads."""
+class Clock(StillClock):
+    """Stands still at noon until somebody sleeps."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._time = NOON
-
-    def __call__(self) -> datetime:
-        with self._lock:
-            return self._time
-
-    def sleep(self, seconds: float) -> None:
-        with self._lock:
-            self._time += timedelta(seconds=seconds)
+        super().__init__(NOON)
 
 
 @dataclass(frozen=True)
@@ -89,7 +81,7 @@ class Dispatch:
 class Organisation:
     """Acme in a running sandbox. Safe to use from several threads."""
 
-    def __init__(self, sandbox: Sandbox, clock: Clock, folder: Path) -> None:
+    def __init__(self, sandbox: Sandbox, clock: StillClock, folder: Path) -> None:
         self.sandbox = sandbox
         self.clock = clock
         self.folder = folder

@@ -1,0 +1,38 @@
+"""A clock that nobody waits for, and on which things happen while a job sleeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from kalypso_actions.commands.demo.clock import Clock
+
+
+class StoryClock(Clock):
+    """Stands still until somebody sleeps; then what was arranged happens, in its order."""
+
+    def __init__(self, start: datetime) -> None:
+        super().__init__(start)
+        self._arranged: list[tuple[datetime, Callable[[], object]]] = []
+
+    def arrange(self, seconds: float, event: Callable[[], object]) -> None:
+        """Let `event` happen in so many seconds, by whomever they are slept."""
+        self._arranged.append((self() + timedelta(seconds=seconds), event))
+        self._arranged.sort(key=lambda one: one[0])
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything that was arranged has happened."""
+        return not self._arranged
+
+    def sleep(self, seconds: float) -> None:
+        """The time moves on; what happens meanwhile may take longer than that."""
+        end = self() + timedelta(seconds=seconds)
+        while self._arranged and self._arranged[0][0] <= end:
+            moment, event = self._arranged.pop(0)
+            self._move_to(moment)
+            event()
+        self._move_to(end)
+
+    def _move_to(self, moment: datetime) -> None:
+        super().sleep(max((moment - self()).total_seconds(), 0))

@@ -1,0 +1,260 @@
+"""The chain, driven as people and GitHub drive it: pushes, merges, and the workflows they start."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from tests.chain.clock import StoryClock
+from tests.chain.story import line
+from tests.commands.chain import documents
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Organisation
+
+ENDLESS: Final = 60
+"""A story of more runs than this goes round in circles."""
+
+COMMIT: Final = re.compile(r"commit: ['\"]?([0-9a-f]{40})")
+
+
+class Chain:
+    """Acme and its workflows, which wait until somebody lets them run.
+
+    `acme` has what a story needs besides: commits, pull requests, issues, statuses.
+    """
+
+    def __init__(
+        self,
+        acme: Organisation,
+        workflows: Workflows,
+        clock: StoryClock,
+        gitops: Sequence[str] = (GITOPS,),
+    ) -> None:
+        self.acme = acme
+        self.gitops = gitops
+        self._workflows = workflows
+        self._clock = clock
+        self._queue: list[Run] = []
+        self.to_be_lost: set[str] = set()
+        self.done: list[Done] = []
+
+    # What people do
+
+    def merge_to_main(self, files: Mapping[str, str | None] | None = None, **release: str) -> str:
+        """A commit comes to main: these files, or else these values of the configuration."""
+        values = documents.config_map("base", **release) if release else None
+        changes = dict(files or {}) | ({"release.yaml": values} if values else {})
+        return self.acme.commit(changes)
+
+    def configure(self, environment: str, **values: str) -> str:
+        """The configuration on the branch of an environment becomes this."""
+        text = documents.config_map("common", **values)
+        return self.acme.commit({"config.yaml": text}, environment)
+
+    def merge_pull_request(self, branch: str, repository: str = GITOPS) -> str:
+        """Somebody merges the only open pull request into a branch; the merge's commit."""
+        return self.acme.merge(self.open_pull_request(branch, repository)["number"], repository)
+
+    def close_pull_request(self, branch: str, repository: str = GITOPS) -> int:
+        """Somebody closes it instead; its number."""
+        number = int(self.open_pull_request(branch, repository)["number"])
+        self.acme.close(number, repository)
+        return number
+
+    def revert(self, branch: str, repository: str = GITOPS) -> str:
+        """Somebody undoes the newest commit of a branch by a new one."""
+        git = self.acme.sandbox.git(repository)
+        with self.acme.sandbox.lock:
+            head = git.commit(branch)
+            before, now = git.files(head.parents[0]), git.files(head.id)
+        changes: dict[str, str | bytes | None] = {
+            path: before.get(path)
+            for path in before.keys() | now.keys()
+            if before.get(path) != now.get(path)
+        }
+        return self.acme.commit(changes, branch, repository)
+
+    def start(self, workflow: str, **inputs: str) -> None:
+        """Somebody starts a workflow of the control plane's main."""
+        path = f"{CONTROL_PLANE}/actions/workflows/{workflow}.yaml/dispatches"
+        self.acme.ask("POST", path, {"ref": "main", "inputs": inputs})
+
+    def break_cluster(self, environment: str, cluster_type: str, value: str) -> None:
+        """A cluster cannot bear a configuration that has this value."""
+        files = f"{cluster_type}/*/platform-config.yaml"
+        failure = {"path": files, "text": value, "message": f"{value} is too much"}
+        name = f"{environment}-{cluster_type}"
+        self.acme.sandbox.azure.change(name, behaviour="fail", failure=failure)
+
+    def slow_cluster(self, environment: str, cluster_type: str, seconds: float) -> None:
+        """A cluster syncs what was merged only after so many seconds."""
+        self.acme.sandbox.azure.change(f"{environment}-{cluster_type}", delay=seconds)
+
+    def wait(self, seconds: float) -> None:
+        """Time passes."""
+        self._clock.sleep(seconds)
+
+    def meanwhile(self, seconds: float, event: Callable[[], object]) -> None:
+        """Let something happen in so many seconds, while a job waits."""
+        self._clock.arrange(seconds, event)
+
+    # What GitHub does
+
+    def run_everything(self, *, but: Set[str] = frozenset()) -> list[str]:
+        """Run what is due until nothing is left `but` these (`check-promote`, `cd stage`, …).
+
+        A line for each step that was run.
+        """
+        first = len(self.done)
+        while (run := self._next(but)) is not None:
+            self._queue.remove(run)
+            if self._is_lost(run):
+                continue
+            self.done += self._workflows.run(run)
+            assert len(self.done) - first < ENDLESS, "the chain goes round in circles"
+        return [line(one) for one in self.done[first:]]
+
+    def run_at_once(self) -> list[str]:
+        """Run everything that is due now at the same time; a line for each step."""
+        runs = [*self._queue, *self._workflows.due()]
+        self._queue = []
+        workflows = [
+            dataclasses.replace(self._workflows, folder=self._workflows.folder / f"{number:02}")
+            for number, _ in enumerate(runs)
+        ]
+        with ThreadPoolExecutor(len(runs)) as pool:
+            done = list(pool.map(Workflows.run, workflows, runs))
+        steps = [step for steps in done for step in steps]
+        self.done += steps
+        return [line(step) for step in steps]
+
+    def drop_next_run(self, name: str) -> None:
+        """The next run of this name (`cd dev`, `notify dev`) is lost: nobody ever runs it."""
+        self.to_be_lost.add(name)
+
+    def forget_what_is_due(self) -> None:
+        """What has happened until now was before the story: it has started nothing."""
+        self._workflows.due()
+        self._queue = []
+
+    def postpone(self, name: str) -> None:
+        """Of the runs that wait, the first of this command (`cd dev`) becomes the last."""
+        run = next(run for run in self._queue if name in _names(run))
+        self._queue.remove(run)
+        self._queue.append(run)
+
+    def run_again(self, name: str) -> None:
+        """Somebody wants the newest run of this name again; it waits like any other."""
+        self._queue.append(next(one.run for one in reversed(self.done) if name in _names(one.run)))
+
+    def settle(self) -> None:
+        """People merge whatever is proposed to the GitOps repositories, until all is at rest."""
+        while self.run_everything() or self._merge_all():
+            pass
+
+    def _merge_all(self) -> bool:
+        open_pulls = [
+            (name, pull["number"]) for name in self.gitops for pull in self.acme.pulls(name)
+        ]
+        for name, number in open_pulls:
+            self.acme.merge(number, name)
+        return bool(open_pulls)
+
+    def _next(self, but: Set[str]) -> Run | None:
+        self._queue += self._workflows.due()
+        return next((run for run in self._queue if not but & _names(run)), None)
+
+    def _is_lost(self, run: Run) -> bool:
+        lost = self.to_be_lost & _names(run)
+        self.to_be_lost -= lost
+        return bool(lost)
+
+    # What there is
+
+    @property
+    def waiting(self) -> list[str]:
+        """The commands that are still to run, as `cd dev`, `notify`, …"""
+        self._queue += self._workflows.due()
+        return [max(_names(run), key=len) for run in self._queue]
+
+    def open_pull_request(self, branch: str, repository: str = GITOPS) -> Any:
+        """The only one into a branch, as the API gives it."""
+        (pull,) = self.pull_requests(branch, repository)
+        return pull
+
+    def pull_requests(
+        self, branch: str, repository: str = GITOPS, state: str = "open"
+    ) -> list[Any]:
+        """Those into a branch, the oldest first."""
+        pulls = self.acme.pulls(repository, state)
+        return [pull for pull in pulls if pull["base"]["ref"] == branch]
+
+    def has(self, environment: str) -> str:
+        """The commit of main that an environment's branch names."""
+        found = COMMIT.search(self.acme.files(environment)["base-repo.yaml"])
+        return found[1] if found else ""
+
+    def tracks(self, branch: str, repository: str = GITOPS) -> str:
+        """The commit of main that a GitOps branch names; "" for none."""
+        return self.acme.files(branch, repository).get(PROMOTED_COMMIT_FILE, "")
+
+    def config(self, branch: str, repository: str = GITOPS) -> dict[str, dict[str, str]]:
+        """The configuration of each target folder of a GitOps branch."""
+        return {
+            path.rpartition("/")[0]: dict(
+                re.findall(r"^  (\w+): \"?([^\"\n]*)\"?$", text, re.MULTILINE)
+            )
+            for path, text in self.acme.files(branch, repository).items()
+            if path.endswith("/platform-config.yaml")
+        }
+
+    def statuses(self, environment: str) -> dict[str, str]:
+        """What each commit of main was told last of an environment, in the order of its first."""
+        context = f"{environment} environment"
+        with self.acme.sandbox.lock:
+            every = self.acme.sandbox.repository(CONTROL_PLANE).statuses
+            return {one.commit: one.description or "" for one in every if one.context == context}
+
+    def status(self, commit: str, environment: str) -> str:
+        """The latest description of a commit for an environment; "" for none."""
+        return self.acme.statuses(commit).get(f"{environment} environment", ("", ""))[1]
+
+    # How it should stand
+
+    def expect(
+        self,
+        environment: str,
+        commit: str,
+        *,
+        status: str = "Deployed",
+        **values: str,
+    ) -> None:
+        """An environment is at rest with a commit: everything names it, nothing is open.
+
+        Its status is the one given, and each target folder has these values of configuration.
+        """
+        assert self.has(environment) == commit
+        assert self.status(commit, environment) == status
+        for repository in self.gitops:
+            assert self.tracks(environment, repository) == commit
+            assert self.pull_requests(environment, repository) == []
+            found = self.config(environment, repository)
+            assert found
+            for folder, config in found.items():
+                assert config.items() >= values.items(), folder
+            assert self.acme.issues(repository) == []
+        assert self.waiting == []
+        assert self.to_be_lost == set()
+        assert self._clock.is_empty
+
+
+def _names(run: Run) -> set[str]:
+    """Its command, alone and with the environment or the branch that it was started for."""
+    command = run.workflow.jobs[0].steps[0].action or "start"
+    inputs = run.event.payload.get("inputs") or {}
+    pushed = run.event.ref.removeprefix("refs/heads/") if run.event.name == "push" else ""
+    return {command, f"{command} {inputs.get('environment', pushed)}".strip()}

@@ -1,0 +1,75 @@
+"""How a story begins: Acme at rest, made once for each layout and copied for each story."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from kalypso_actions.commands.demo.clock import Clock
+from kalypso_actions.commands.demo.jobs import Workflows
+from kalypso_actions.sandbox import Sandbox
+from tests.chain.clock import StoryClock
+from tests.chain.driver import Chain
+from tests.chain.organisation import Layout, found, may_sign_in
+from tests.commands.chain.world import NOON, Organisation
+from tests.git_repositories import programs
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A sandbox that has ended: its folder, the port that its URLs name, its time and secrets."""
+
+    layout: Layout
+    folder: Path
+    port: int
+    time: datetime
+    secrets: Mapping[str, str]
+
+
+def founded(folder: Path, layout: Layout) -> Opening:
+    """Acme before anything was ever scheduled."""
+    with Sandbox(folder / "sandbox", programs(), now=Clock(NOON), sign_in=True) as sandbox:
+        secrets = found(sandbox, layout)
+        port = urlsplit(sandbox.url).port
+        assert port
+        return Opening(layout, folder, port, NOON, secrets)
+
+
+def settled(folder: Path, layout: Layout) -> Opening:
+    """Acme with its first commit deployed everywhere."""
+    opening = founded(folder, layout)
+    with served(opening) as chain:
+        commit = chain.acme.head("main") or ""
+        first = next(iter(layout.environments))
+        chain.start("cd", environment=first, promoted_commit_id=commit, promoted_from="ci")
+        chain.settle()
+        for name in layout.environments:
+            chain.expect(name, commit, RELEASE="zero", REGION="west")
+        return replace(opening, time=chain.acme.clock())
+
+
+def copied(opening: Opening, folder: Path) -> Opening:
+    """Another one just like it."""
+    shutil.copytree(opening.folder / "sandbox", folder / "sandbox")
+    return replace(opening, folder=folder)
+
+
+@contextmanager
+def served(opening: Opening) -> Iterator[Chain]:
+    """The sandbox of an opening goes on, and changes its folder."""
+    clock = StoryClock(opening.time)
+    folder = opening.folder
+    machine = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    with Sandbox(
+        folder / "sandbox", programs(), now=clock, port=opening.port, sign_in=True
+    ) as sandbox:
+        may_sign_in(sandbox)
+        workflows = Workflows(sandbox, clock, machine, opening.secrets, folder / "runs")
+        acme = Organisation(sandbox, clock, folder)
+        yield Chain(acme, workflows, clock, opening.layout.gitops)

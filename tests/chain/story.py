@@ -1,0 +1,43 @@
+"""What a workflow's step came to, in one line of a story."""
+
+from __future__ import annotations
+
+from kalypso_actions.commands.demo.jobs import Done
+from kalypso_actions.report import chain_documents as documents
+
+REFUSED = 2
+
+
+def line(done: Done) -> str:
+    """`cd dev: written`, `check-promote dev: compliant, starts stage`, …"""
+    document = done.outcome.document if done.outcome else None
+    match document:
+        case None:
+            ending = "starts schedule"
+        case _ if done.exit_code == REFUSED:
+            ending = "refused"
+        case documents.CheckPromoteDocument():
+            unfinished = "error" if done.exit_code else "goes on"
+            ending = _starts(document.verdict or unfinished, document.promoted_to)
+        case _ if done.exit_code:
+            ending = "failed"
+        case documents.CiDocument():
+            ending = _starts("checked", document.environments)
+        case documents.CdDocument():
+            ending = document.action
+        case documents.ScheduleDocument():
+            actions = [entry.action for entry in document.pull_requests] or ["unchanged"]
+            ending = ", ".join([*actions, *(["promoted"] if document.promoted else [])])
+        case documents.NotifyDocument():
+            kind = "promotion" if document.promoted else "configuration"
+            ending = f"{kind} of {', '.join(document.environments) or 'nothing'}"
+        case documents.PollDocument():
+            ending = _starts("polled", document.environments)
+        case _:
+            raise AssertionError(done.command)
+    name = " ".join(filter(None, (done.command, done.environment)))
+    return f"{name}: {ending}"
+
+
+def _starts(ending: str, environments: tuple[str, ...]) -> str:
+    return f"{ending}, starts {', '.join(environments)}" if environments else ending

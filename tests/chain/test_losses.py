@@ -1,0 +1,86 @@
+"""Runs that are lost, and starts that GitHub refuses: the next run makes them good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kalypso_actions.sandbox import Fault
+from tests.chain.driver import Chain
+from tests.chain.test_promotion import IN_STAGE
+
+DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
+
+
+def test_each_run_is_lost_once(chain: Chain) -> None:
+    """After each loss everything is at rest, and somebody runs again what was before it."""
+    commit = ""
+
+    def push() -> None:
+        nonlocal commit
+        commit = chain.merge_to_main(RELEASE="one")
+
+    def cd() -> None:
+        chain.start("cd", environment="dev", promoted_commit_id=commit, promoted_from="ci")
+
+    def schedule(environment: str) -> None:
+        chain.start("schedule", environment=environment)
+
+    def merge(environment: str) -> None:
+        chain.merge_pull_request(environment)
+
+    story: list[tuple[Callable[[], None], str]] = [
+        (push, "ci main"),
+        (cd, "cd dev"),
+        (cd, "schedule dev"),
+        (lambda: chain.run_again("cd dev"), ""),
+        (lambda: merge("dev"), "notify dev"),
+        (lambda: schedule("dev"), "check-promote dev"),
+        (lambda: schedule("dev"), "cd stage"),
+        (lambda: chain.run_again("check-promote dev"), "schedule stage"),
+        (lambda: chain.run_again("cd stage"), ""),
+        (lambda: merge("stage"), "notify stage"),
+        (lambda: schedule("stage"), "check-promote stage"),
+        (lambda: schedule("stage"), ""),
+    ]
+    for act, lost in story:
+        if lost:
+            chain.drop_next_run(lost)
+        act()
+        chain.run_everything()
+        assert chain.to_be_lost == set()
+    for name in ("dev", "stage"):
+        chain.expect(name, commit, RELEASE="one")
+        assert len(chain.pull_requests(name, state="all")) == 2  # with that of the beginning
+
+
+def test_a_later_commit_makes_every_loss_good(chain: Chain) -> None:
+    """Each commit is lost at another place; the last one goes through all environments."""
+    places = ("cd dev", "schedule dev", "notify dev", "check-promote dev", "cd stage")
+    lost = []
+    for number, place in enumerate(places):
+        chain.drop_next_run(place)
+        lost.append(chain.merge_to_main(RELEASE=f"lost-{number}"))
+        chain.run_everything()
+        if place != "schedule dev":
+            chain.settle()
+    last = chain.merge_to_main(RELEASE="last")
+    chain.settle()
+    for name in ("dev", "stage"):
+        chain.expect(name, last, RELEASE="last")
+    assert not chain.statuses("stage").keys() & set(lost)
+
+
+def test_a_start_that_github_refuses_is_told_and_repeated(chain: Chain) -> None:
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.merge_pull_request("dev")
+    chain.run_everything(but={"check-promote"})
+    with chain.acme.sandbox.faults.on(Fault("POST", DISPATCH, "status", count=0)):
+        assert chain.run_everything() == ["check-promote dev: error"]
+    assert chain.status(commit, "dev").startswith("Failed to deploy: ")
+    chain.run_again("check-promote dev")
+    assert chain.run_everything()[0] == "check-promote dev: compliant, starts stage"
+    chain.merge_pull_request("stage")
+    assert chain.run_everything() == IN_STAGE
+    for name in ("dev", "stage"):
+        chain.expect(name, commit, RELEASE="one")

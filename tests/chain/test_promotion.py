@@ -1,0 +1,220 @@
+"""Commits of main on their way through the environments."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.chain.conftest import OpenChain
+from tests.chain.driver import Chain
+from tests.chain.organisation import Layout
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS
+
+TO_DEV = ["ci: checked, starts dev", "cd dev: written", "schedule dev: created, promoted"]
+FROM_DEV = [
+    "notify: promotion of dev",
+    "check-promote dev: compliant, starts stage",
+    "cd stage: written",
+    "schedule stage: created, promoted",
+]
+IN_STAGE = ["notify: promotion of stage", "check-promote stage: compliant"]
+
+
+def test_a_commit_goes_through_all_environments(chain: Chain) -> None:
+    commit = chain.merge_to_main(RELEASE="one")
+    assert chain.run_everything() == TO_DEV
+    chain.merge_pull_request("dev")
+    assert chain.run_everything() == FROM_DEV
+    chain.merge_pull_request("stage")
+    assert chain.run_everything() == IN_STAGE
+    chain.expect("dev", commit, RELEASE="one", REGION="west")
+    chain.expect("stage", commit, RELEASE="one", REGION="west")
+    assert chain.acme.statuses(commit)["dev environment"] == ("pending", "Deployed")
+    assert chain.acme.statuses(commit)["stage environment"] == ("success", "Deployed")
+
+
+@pytest.mark.parametrize("told", ["before", "after"])
+def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, told: str) -> None:
+    """The commit goes on although its clusters never ran just what was merged with it."""
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.slow_cluster("dev", "large", 300)
+
+    def configuration() -> None:
+        chain.configure("dev", REGION="north")
+        assert chain.run_everything(but={"check-promote", "notify"}) == [
+            "start dev: starts schedule",
+            "schedule dev: created",
+        ]
+        chain.merge_pull_request("dev")
+        if told == "before":
+            assert chain.run_everything(but={"check-promote"}) == ["notify: promotion of dev"]
+
+    chain.merge_pull_request("dev")
+    chain.meanwhile(120, configuration)
+    lines = chain.run_everything()
+    assert lines[0] == FROM_DEV[0]
+    first = lines.index("check-promote dev: compliant, starts stage")
+    # Told before the commit was deployed, the second merge goes on with it, which changes nothing;
+    # told afterwards, it is nothing but a configuration change.
+    again = [
+        "check-promote dev: compliant, starts stage",
+        "cd stage: written",
+        "schedule stage: created, promoted",
+        "cd stage: unchanged",
+        "schedule stage: unchanged, promoted",
+    ]
+    alone = [
+        "notify: configuration of dev",
+        "cd stage: written",
+        "check-promote dev: compliant",
+        "schedule stage: created, promoted",
+    ]
+    assert sorted(lines[first + 1 :]) == sorted(again if told == "before" else alone)
+    chain.merge_pull_request("stage")
+    assert chain.run_everything() == IN_STAGE
+    chain.expect("dev", commit, RELEASE="one", REGION="north")
+    chain.expect("stage", commit, RELEASE="one", REGION="west")
+    assert len(chain.pull_requests("stage", state="all")) == 2  # with that of the beginning
+
+
+def test_a_failure_and_its_correction_by_configuration(chain: Chain) -> None:
+    chain.break_cluster("dev", "large", "RELEASE: one")
+    before = chain.has("stage")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.merge_pull_request("dev")
+    assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: failed"]
+    assert chain.acme.statuses(commit)["dev environment"] == (
+        "failure",
+        "Failed to deploy: dev-large: HealthCheckFailed: RELEASE: one is too much",
+    )
+    assert (chain.has("stage"), chain.status(commit, "stage")) == (before, "")
+    chain.configure("dev", REGION="west", RELEASE="mended")
+    assert chain.run_everything() == ["start dev: starts schedule", "schedule dev: created"]
+    chain.merge_pull_request("dev")
+    assert chain.run_everything() == FROM_DEV
+    chain.merge_pull_request("stage")
+    assert chain.run_everything() == IN_STAGE
+    chain.expect("dev", commit, RELEASE="mended")
+    chain.expect("stage", commit, RELEASE="one")
+
+
+def test_a_newer_commit_overtakes_what_is_proposed(chain: Chain) -> None:
+    older = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    number = chain.open_pull_request("dev")["number"]
+    newer = chain.merge_to_main(RELEASE="two")
+    assert chain.run_everything()[-1] == "schedule dev: updated, promoted"
+    assert chain.open_pull_request("dev")["number"] == number
+    chain.merge_pull_request("dev")
+    assert chain.run_everything() == FROM_DEV
+    chain.merge_pull_request("stage")
+    chain.run_everything()
+    for name in ("dev", "stage"):
+        chain.expect(name, newer, RELEASE="two")
+    assert chain.status(older, "dev") == f"Superseded by {newer[:7]}"
+    assert older not in chain.statuses("stage")
+
+
+def test_a_newer_commit_overtakes_what_clusters_are_syncing(chain: Chain) -> None:
+    older = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.slow_cluster("dev", "drone", 300)
+
+    def overtake() -> None:
+        chain.merge_to_main(RELEASE="two")
+        chain.run_everything(but={"check-promote", "notify"})
+        chain.merge_pull_request("dev")
+
+    chain.merge_pull_request("dev")
+    chain.meanwhile(60, overtake)
+    lines = chain.run_everything()
+    assert "check-promote dev: superseded" in lines
+    assert lines[-4:] == FROM_DEV
+    newer = chain.has("dev")
+    assert newer != older
+    chain.merge_pull_request("stage")
+    chain.run_everything()
+    for name in ("dev", "stage"):
+        chain.expect(name, newer, RELEASE="two")
+    assert chain.status(older, "dev") == f"Superseded by {newer[:7]}"
+    assert older not in chain.statuses("stage")
+
+
+def test_an_older_commit_comes_after_a_newer_one(chain: Chain) -> None:
+    """GitHub may run the jobs of two merges in any order."""
+    older = chain.merge_to_main(RELEASE="one")
+    chain.run_everything(but={"cd"})
+    newer = chain.merge_to_main(RELEASE="two")
+    chain.run_everything(but={"cd"})
+    chain.postpone("cd dev")
+    assert chain.run_everything() == [
+        "cd dev: written",
+        "cd dev: superseded",
+        "schedule dev: created, promoted",
+    ]
+    chain.merge_pull_request("dev")
+    assert chain.run_everything() == FROM_DEV
+    chain.merge_pull_request("stage")
+    chain.run_everything()
+    for name in ("dev", "stage"):
+        chain.expect(name, newer, RELEASE="two")
+    assert chain.status(older, "dev") == f"Superseded by {newer[:7]}"
+
+
+def test_a_promotion_that_changes_no_manifest(chain: Chain) -> None:
+    commit = chain.merge_to_main({"docs/operations.md": "Call us.\n"})
+    assert chain.run_everything() == TO_DEV
+    paths = chain.acme.ask(
+        "GET", f"{GITOPS}/pulls/{chain.open_pull_request('dev')['number']}/files"
+    )
+    assert {one["filename"].rpartition("/")[0] for one in paths} == {".github/tracking"}
+    chain.merge_pull_request("dev")
+    assert chain.run_everything() == FROM_DEV
+    chain.merge_pull_request("stage")
+    assert chain.run_everything() == IN_STAGE
+    for name in ("dev", "stage"):
+        chain.expect(name, commit, RELEASE="zero")
+
+
+def test_what_changes_no_manifest_needs_nobody(open_chain: OpenChain) -> None:
+    """The merge starts check-promote twice, by its push and by schedule: that changes nothing."""
+    chain = open_chain(Layout(inputs={"schedule": {"auto-merge": "tracking-only"}}))
+    commit = chain.merge_to_main({"docs/operations.md": "Call us.\n"})
+    lines = chain.run_everything()
+    assert lines[:3] == [*TO_DEV[:2], "schedule dev: merged, promoted"]
+    assert lines.count("schedule stage: merged, promoted") == 1
+    for name in ("dev", "stage"):
+        chain.expect(name, commit, RELEASE="zero")
+    changed = chain.merge_to_main(RELEASE="one")
+    assert chain.run_everything() == TO_DEV
+    chain.open_pull_request("dev")
+    assert chain.status(changed, "dev") == "Promoted"
+
+
+def test_cd_by_pull_request(open_chain: OpenChain) -> None:
+    chain = open_chain(Layout(inputs={"cd": {"mode": "pull-request"}}))
+    before = chain.has("dev")
+    older = chain.merge_to_main(RELEASE="one")
+    assert chain.run_everything() == ["ci: checked, starts dev", "cd dev: proposed"]
+    number = chain.open_pull_request("dev", CONTROL_PLANE)["number"]
+    assert chain.status(older, "dev") == f"Waiting for #{number}"
+    assert (chain.has("dev"), chain.pull_requests("dev")) == (before, [])
+    commit = chain.merge_to_main(RELEASE="two")
+    assert chain.run_everything() == ["ci: checked, starts dev", "cd dev: proposed"]
+    assert chain.open_pull_request("dev", CONTROL_PLANE)["number"] == number
+    assert chain.status(older, "dev") == f"Superseded by {commit[:7]}"
+    chain.merge_pull_request("dev", CONTROL_PLANE)
+    assert chain.run_everything() == [
+        "start dev: starts schedule",
+        "schedule dev: created, promoted",
+    ]
+    chain.merge_pull_request("dev")
+    assert chain.run_everything() == [*FROM_DEV[:2], "cd stage: proposed"]
+    chain.merge_pull_request("stage", CONTROL_PLANE)
+    chain.run_everything()
+    chain.merge_pull_request("stage")
+    assert chain.run_everything() == IN_STAGE
+    for name in ("dev", "stage"):
+        chain.expect(name, commit, RELEASE="two")
+        assert chain.pull_requests(name, CONTROL_PLANE) == []
