@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from kalypso_actions.model.names import object_name_fault
 from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.urls import owner_of
 
 Value = TypeVar("Value")
 
@@ -20,10 +21,9 @@ ConfigFile = Literal["current", "legacy"]
 OnFailure = Literal["block", "keep"]
 OnSourceFailure = Literal["last-good", "block"]
 
-DURATION: Final = re.compile(r"([0-9]+)(s|m|h)")
+DURATION: Final = re.compile(r"([0-9]{1,6})(s|m|h)")
 UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 PERCENT: Final = re.compile(r"([0-9]{1,3})%?")
-OWNER_AND_NAME: Final = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
 
 
 class Inputs(BaseModel):
@@ -87,7 +87,7 @@ def _list(text: str) -> tuple[str, ...]:
 
 
 def _repository(text: str) -> str:
-    if text and not OWNER_AND_NAME.fullmatch(text):
+    if text and owner_of(text) is None:
         raise _fault("repository", text, "is not of the form owner/name")
     return text
 

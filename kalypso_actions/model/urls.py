@@ -1,4 +1,4 @@
-"""When two URLs name the same repository, and which name this machine."""
+"""When two URLs name the same repository, which name this machine, and what GitHub names."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ from urllib.parse import urlsplit
 
 _SCP_FORM = re.compile(r"(?:[^@/\s]+@)?(?P<host>[^:/\s]{2,}):(?P<path>[^\s].*)\Z")
 """`git@host:owner/name`; a single letter before the colon is a Windows drive."""
+
+_OWNER_AND_NAME = re.compile(r"(?P<owner>[A-Za-z0-9_-]+)/(?!\.{1,2}\Z)[A-Za-z0-9._-]+")
+"""Accounts that a company manages have a `_` in their names."""
+
+
+def owner_of(repository: str) -> str | None:
+    """The owner in `owner/name`, as GitHub names repositories; None for any other text."""
+    match = _OWNER_AND_NAME.fullmatch(repository)
+    return match["owner"] if match else None
 
 
 def repository_key(url: str) -> str:

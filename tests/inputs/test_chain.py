@@ -48,6 +48,7 @@ def test_every_input_is_described(model: type[ChainInputs]) -> None:
         ("require-targets", "false", False),
         ("ignore-clusters", "a, b\nc\n", ("a", "b", "c")),
         ("gitops-repository", "acme/fleet-gitops", "acme/fleet-gitops"),
+        ("gitops-repository", "octo_acme/fleet", "octo_acme/fleet"),
     ],
 )
 def test_values(name: str, text: str, value: object) -> None:
@@ -61,12 +62,14 @@ def test_values(name: str, text: str, value: object) -> None:
         ("timeout", "90", "'90' is no duration"),
         ("timeout", "-5m", "is no duration"),
         ("timeout", "off", "is no duration"),
+        ("timeout", "9" * 20 + "h", "is no duration"),
         ("min-compliant", "101%", "is no percentage"),
         ("min-compliant", "few", "is no percentage"),
         ("require-targets", "yes", "'yes' is neither true nor false"),
         ("require-targets", "True", "is neither true nor false"),
         ("gitops-commit", "main", "'main' is not a full commit id"),
         ("gitops-repository", "https://github.com/a/b", "is not of the form owner/name"),
+        ("gitops-repository", "acme/..", "is not of the form owner/name"),
         ("missing", "ignore", "Input should be 'fail' or 'warn'"),
         ("environment", "../dev", "'../dev'"),
         ("bogus", "x", "Extra inputs are not permitted"),

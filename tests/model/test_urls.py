@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.model.urls import is_loopback
+from kalypso_actions.model.urls import is_loopback, owner_of
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,25 @@ from kalypso_actions.model.urls import is_loopback
 )
 def test_this_machine(url: str, *, here: bool) -> None:
     assert is_loopback(url) == here
+
+
+@pytest.mark.parametrize(
+    ("repository", "owner"),
+    [
+        ("acme/fleet", "acme"),
+        ("octo_acme/.github", "octo_acme"),
+        ("acme-1/a.b_c-d", "acme-1"),
+        ("acme", None),
+        ("acme/", None),
+        ("/fleet", None),
+        ("acme/fleet/x", None),
+        ("acme/..", None),
+        ("acme/.", None),
+        ("../user", None),
+        ("acme/fleet\n", None),
+        ("acme/fléet", None),
+        ("https://github.com/acme/fleet", None),
+    ],
+)
+def test_the_owner_of_a_repository(repository: str, owner: str | None) -> None:
+    assert owner_of(repository) == owner

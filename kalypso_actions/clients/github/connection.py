@@ -23,14 +23,13 @@ from kalypso_actions.clients.github.requester import Requester
 from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
 from kalypso_actions.errors import Location, UsageError
+from kalypso_actions.model.urls import owner_of
 
 __all__ = ["AppAuth", "GitHub", "GitHubError", "GitHubServer", "NoInstallationError", "TokenAuth"]
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-REPOSITORY: Final = re.compile(r"(?P<owner>[A-Za-z0-9_.-]+)/(?!\.{1,2}\Z)[A-Za-z0-9_.-]+")
 
 LONGEST_WAIT: Final = 15 * 60.0
 """Seconds that one request waits at most, all its attempts together."""
@@ -95,7 +94,7 @@ class GitHub:
 
         To be used within `ask`, which knows its errors. Raises UsageError for a faulty name.
         """
-        return Repository(self._requester(owner_of(repository)), url=f"/repos/{repository}")
+        return Repository(self._requester(_checked_owner(repository)), url=f"/repos/{repository}")
 
     def ask(self, repository: str, what: str, call: Callable[[], T]) -> T:
         """The result of `call`, which asks GitHub about a repository (or an owner).
@@ -216,11 +215,11 @@ class GitHub:
         return owner.lower() if self._per_owner else ""
 
 
-def owner_of(repository: str) -> str:
+def _checked_owner(repository: str) -> str:
     """The owner in `owner/name`. Raises UsageError where it is none."""
-    match = REPOSITORY.fullmatch(repository)
-    if match is None:
+    owner = owner_of(repository)
+    if owner is None:
         raise UsageError(
             f"{repository!r} names no repository of GitHub", advice="write it as owner/name"
         )
-    return match["owner"]
+    return owner
