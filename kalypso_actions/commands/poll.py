@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 
 from kalypso_actions import gitops
 from kalypso_actions.commands.chain_session import ChainSession
-from kalypso_actions.commands.gitops_branches import gitops_branches, read_environment, tree_now
+from kalypso_actions.commands.gitops_branches import (
+    GitOpsBranch,
+    gitops_branches,
+    read_environment,
+    tree_now,
+)
+from kalypso_actions.commands.open_matters import outdated
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.commands.source_heads import Source, read_heads
 from kalypso_actions.commands.starting import start_workflow
@@ -30,6 +36,7 @@ class _Recorded:
     of their branch. `unrecorded` is why there is no saying what some branch was made of.
     """
 
+    places: tuple[GitOpsBranch, ...] = ()
     sources: Mapping[str, SourceRevision] = field(default_factory=dict)
     unrecorded: str = ""
     problems: tuple[Problem, ...] = ()
@@ -39,8 +46,9 @@ def poll(inputs: PollInputs, session: ChainSession) -> Outcome:
     """Start schedule for every environment of which a registered repository has moved.
 
     What a tree was made of is written in it; a repository whose registered folder is the same as
-    then has not moved, wherever its branch stands. One that cannot be looked at is a warning: what
-    becomes of it is for schedule to say.
+    then has not moved, wherever its branch stands, unless what is still open was made of something
+    else in between. One that cannot be looked at is a warning: what becomes of it is for schedule
+    to say.
     """
     wanted = (
         [session.environment(name) for name in inputs.environments]
@@ -53,13 +61,14 @@ def poll(inputs: PollInputs, session: ChainSession) -> Outcome:
     polled = []
     problems = [problem for found in recorded.values() for problem in found.problems]
     for name, found in recorded.items():
-        moved = tuple(sorted(part for part, one in found.sources.items() if _moved(one, heads)))
+        moved: tuple[str, ...] = ()
         page = ""
-        if moved or found.unrecorded:
-            try:
+        try:
+            moved = _moved(session, name, found, heads)
+            if moved or found.unrecorded:
                 page = start_workflow(session, inputs.schedule_workflow, {"environment": name})
-            except KalypsoError as error:
-                problems += error.problems
+        except KalypsoError as error:
+            problems += error.problems
         polled.append(Polled(name, moved, found.unrecorded, page))
     return _outcome(polled, warnings, problems)
 
@@ -84,22 +93,35 @@ def _recorded(session: ChainSession, environment: Environment) -> _Recorded:
     unrecorded = f"{', '.join(without)} does not say what it was made of" if without else ""
     previous = gitops.previous_sources(trees, environment.name, read.base_commit)
     if previous is None:
-        return _Recorded(unrecorded=unrecorded)
+        return _Recorded(places, unrecorded=unrecorded)
     floating = {base.name for base in read.base_repos if base.commit is None}
     sources = {
         f"BaseRepo {name}": one for name, one in previous.base_repos.items() if name in floating
     }
-    return _Recorded({**sources, **previous.registrations}, unrecorded)
+    return _Recorded(places, {**sources, **previous.registrations}, unrecorded)
 
 
 def _source(recorded: SourceRevision) -> Source:
     return Source(recorded.repository, recorded.branch, recorded.path, recorded.commit or "")
 
 
-def _moved(recorded: SourceRevision, heads: Mapping[Source, PathHead]) -> bool:
-    """Whether it has; what could not be looked at has not."""
-    now = heads.get(_source(recorded))
-    return now is not None and has_moved(recorded.commit, recorded.tree, now)
+def _moved(
+    session: ChainSession, name: str, found: _Recorded, heads: Mapping[Source, PathHead]
+) -> tuple[str, ...]:
+    """What has moved; what could not be looked at has not. Raises KalypsoError."""
+    moved = set()
+    back = {}
+    for part, recorded in found.sources.items():
+        now = heads.get(_source(recorded))
+        if now is None or now.commit == recorded.commit:
+            continue
+        if has_moved(recorded.commit, recorded.tree, now):
+            moved.add(part)
+        else:
+            back[part] = now
+    if not moved:
+        moved |= outdated(session, name, found.places, back)
+    return tuple(sorted(moved))
 
 
 def _outcome(

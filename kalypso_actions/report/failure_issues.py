@@ -102,6 +102,11 @@ def settled(
     )
 
 
+def about(known: Iterable[Issue], environment: str) -> tuple[Issue, ...]:
+    """The open issues about an environment."""
+    return settled(known, environment, (), lambda *_: False)
+
+
 def _is_settled(title: str, environment: str, is_unknown: Callable[[str, str], bool]) -> bool:
     """Names hold no spaces, so that a title says what it is about."""
     assignment = ASSIGNMENT_TITLE.fullmatch(title)

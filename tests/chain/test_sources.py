@@ -1,0 +1,90 @@
+"""Registered repositories that move, break and heal."""
+
+from __future__ import annotations
+
+from tests.chain.driver import Chain
+from tests.chain.test_promotion import TO_DEV
+from tests.commands.chain import documents
+from tests.commands.chain.world import GITOPS, SHOP
+
+BROKEN = {"workload/mine.yaml": documents.cluster_type("mine")}
+
+
+def test_a_workload_reaches_every_environment(chain: Chain) -> None:
+    """What applications want is not promoted: only what the control plane wants is."""
+    commit = chain.has("dev")
+    chain.start("poll")
+    assert chain.run_everything() == ["poll: polled"]
+    text = chain.acme.files("main", SHOP)["workload/shop.yaml"]
+    chain.acme.commit(
+        {"workload/shop.yaml": text.replace("shop-manifests", "shop-rewritten")}, repository=SHOP
+    )
+    chain.start("poll")
+    assert chain.run_everything() == [
+        "poll: polled, starts dev, stage",
+        "schedule dev: created",
+        "schedule stage: created",
+    ]
+    chain.merge_pull_request("stage")
+    assert chain.run_everything() == [
+        "notify: configuration of stage",
+        "check-promote stage: compliant",
+    ]
+    chain.settle()
+    for name in ("dev", "stage"):
+        chain.expect(name, commit)
+        flux = chain.acme.files(name, GITOPS)["large/shop-web/reconciler.yaml"]
+        assert "/acme/shop-rewritten," in flux
+    chain.start("poll")
+    assert chain.run_everything() == ["poll: polled"]
+
+
+def test_what_an_application_takes_back_is_withdrawn(chain: Chain) -> None:
+    """The branches know nothing of what was there in between, but a pull request does."""
+    commit = chain.has("dev")
+    text = chain.acme.files("main", SHOP)["workload/shop.yaml"]
+    chain.acme.commit({"workload/shop.yaml": text.replace("shop-manifests", "x")}, repository=SHOP)
+    chain.start("poll")
+    assert chain.run_everything()[1:] == ["schedule dev: created", "schedule stage: created"]
+    chain.acme.commit({"workload/shop.yaml": text}, repository=SHOP)
+    chain.start("poll")
+    assert chain.run_everything() == [
+        "poll: polled, starts dev, stage",
+        "schedule dev: withdrawn",
+        "schedule stage: withdrawn",
+    ]
+    chain.start("poll")
+    assert chain.run_everything() == ["poll: polled"]
+    for name in ("dev", "stage"):
+        chain.expect(name, commit)
+
+
+def test_a_registration_breaks_and_heals(chain: Chain) -> None:
+    """Meanwhile a commit of main is promoted; what the registration has stays as it was."""
+    chain.acme.commit(BROKEN, repository=SHOP)
+    before = chain.acme.files("dev", GITOPS)
+    chain.start("poll")
+    assert chain.run_everything() == [
+        "poll: polled, starts dev, stage",
+        "schedule dev: unchanged",
+        "schedule stage: unchanged",
+    ]
+    titles = [issue["title"] for issue in chain.acme.issues()]
+    assert titles == [
+        f"Can't read the workload registration shop in {name} environment"
+        for name in ("dev", "stage")
+    ]
+    assert chain.acme.files("dev", GITOPS) == before
+    commit = chain.merge_to_main(RELEASE="one")
+    lines = chain.run_everything()
+    assert lines[1:] == TO_DEV[1:]
+    chain.settle()
+    for name in ("dev", "stage"):
+        assert (chain.tracks(name), chain.status(commit, name)) == (commit, "Deployed")
+        assert set(chain.config(name)) == {"drone/shop-web", "large/shop-web"}
+    assert [issue["title"] for issue in chain.acme.issues(state="all")] == titles
+    chain.acme.commit(dict.fromkeys(BROKEN), repository=SHOP)
+    chain.start("poll")
+    chain.settle()
+    for name in ("dev", "stage"):
+        chain.expect(name, commit, RELEASE="one")
