@@ -63,7 +63,7 @@ def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
         (blind_repetition, "comments.ensure create", "half", "once"),
         (blind_repetition, "issues.ensure create", "502 acted", "once"),
         (blind_repetition, "workflows.dispatch", "lost", "each time"),
-        (no_look, "merging.merge", "lost", "once"),
+        (no_look, "merge", "lost", "once"),
         (no_look, "refs.create", "half", "once"),
         (no_look_before_repeating, "statuses.post", "502 acted", "once"),
         (no_look_before_repeating, "labels.add", "lost", "once"),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
@@ -24,6 +25,8 @@ from kalypso_actions.sandbox import Exchange
 from tests.faults.trials import Act, Trial
 
 TOKENS: Final = "/app/installations/{installation_id}/access_tokens"
+Merge = Callable[..., merging.Merged | merging.Refused]
+
 MARK: Final = "<!-- kalypso -->"
 TITLE: Final = "dev: 2 assignments cannot be rendered"
 STATUS: Final = CommitStatus("Promoted/dev", "success", "to dev", "https://example.com/run")
@@ -154,12 +157,14 @@ def _remove_label(trial: Trial) -> object:
     return labels.remove(trial.github(), trial.repository, _number(trial), "kalypso")
 
 
-def _merge(trial: Trial) -> object:
-    merged = merging.merge(
-        trial.github(), trial.repository, _number(trial), head=trial.head("proposal")
-    )
+def _merge(trial: Trial, merge: Merge = merging.merge) -> None:
+    head = trial.head("proposal")
+    merged = merge(trial.github(), trial.repository, _number(trial), head=head)
     assert isinstance(merged, merging.Merged), merged
-    return merged
+
+
+def _merge_as_allowed(trial: Trial) -> None:
+    _merge(trial, merging.merge_as_allowed)
 
 
 # Labels and issues
@@ -235,6 +240,7 @@ def _commented_twice(trial: Trial) -> None:
 
 _ISSUE: Final = "PATCH R/issues/{issue_number}"
 _PULL: Final = "PATCH R/pulls/{pull_number}"
+_MERGE: Final = "PUT R/pulls/{pull_number}/merge"
 _COMMENT: Final = "POST R/issues/{issue_number}/comments"
 _LABELS: Final = "POST R/issues/{issue_number}/labels"
 
@@ -249,7 +255,8 @@ WRITES: Final = (
     _write("pulls.close", _PULL, _close_pull, _pull),
     _write("pulls.close: comment", _COMMENT, _close_pull, _pull),
     _write("pulls.close: labels", _LABELS, _close_pull, _pull),
-    _write("merging.merge", "PUT R/pulls/{pull_number}/merge", _merge, _pull),
+    _write("merge", _MERGE, _merge, _pull),
+    _write("merge_as_allowed", _MERGE, _merge_as_allowed, _pull),
     _write("labels.add", _LABELS, _add_labels, _issue),
     _write("labels.remove", "DELETE R/issues/{issue_number}/labels/{name}", _remove_label, _issue),
     _write("labels.ensure", "POST R/labels", _ensure_label),
