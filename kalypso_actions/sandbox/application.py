@@ -44,7 +44,7 @@ class Application:
             return Place(path, blueprint, self._by_flask, noted=blueprint != CONTROLS)
         asked = GitRequest.of(request, path)
         if asked is not None:
-            return Place(path, "git", self._by_git(asked))
+            return Place(path, "git", self._by_git(asked), probe=asked.is_probe(request))
         mounted = path.startswith(f"{MOUNT}/") or path == f"/api{GRAPHQL}"
         below = (GRAPHQL if path == f"/api{GRAPHQL}" else path.removeprefix(MOUNT)) or "/"
         with self._state.lock:

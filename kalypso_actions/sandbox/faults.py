@@ -9,13 +9,15 @@ A fault is met by the requests that it names, `count` of them after the first `s
     dropped      the connection ends before anything is done
     lost         it is done, and then the connection ends without an answer
     doubled      it is done twice; the second answer is sent
-    truncated    it is done, and half of the answer is sent
+    truncated    it is done, and half of the answer is sent; nothing where it has no body
 
 and by git pushes alone:
 
     refused      every ref is refused by a hook
     raced        somebody else's commit lands on each branch just before
     cut          the connection ends in the middle of what is pushed
+
+Before a large push, git asks whether it may with an empty one, which meets none of them.
 
 With `acts`, what is refused by `status`, `too-many` or `secondary` is done nevertheless.
 """

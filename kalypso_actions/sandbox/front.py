@@ -19,7 +19,20 @@ from kalypso_actions.sandbox.traffic import Exchange
 
 log = logging.getLogger(__name__)
 
-SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
+SECRET_HEADERS: Final = frozenset(
+    {"authorization", "cookie", "proxy-authorization", "x-identity-header"}
+)
+SECRET_ANSWERS: Final = {
+    "/access_tokens": "token",
+    "/oauth2/v2.0/token": "access_token",
+    "/msi/token": "access_token",
+    "/_services/oidc/idtoken": "value",
+}
+"""The end of a path that is answered with a token -> the field that holds it."""
+HIDDEN: Final = "***"
+
+SOME: Final = 1 << 16
+
 MOUNT: Final = "/api/v3"
 """Where GitHub Enterprise Server has its API; here it is there and at the root."""
 
@@ -42,13 +55,15 @@ Act = Callable[[Request, Note], Response]
 class Place:
     """What a path leads to; `path` is without the mount, as faults name it.
 
-    What is not `noted` belongs to the sandbox's own controls: no faults, no record.
+    What is not `noted` belongs to the sandbox's own controls: no faults, no record. A `probe`
+    only asks whether more may be sent: faults wait for that.
     """
 
     path: str
     template: str
     act: Act
     noted: bool = True
+    probe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +91,14 @@ class Front:
         if not place.noted:
             request.get_data()
             return Reply(place.act(request, note))
-        faults = self._state.faults.take(request.method, place.path, place.template)
+        faults: tuple[Fault, ...] = ()
+        if not place.probe:
+            faults = self._state.faults.take(request.method, place.path, place.template)
         note.push_faults = frozenset(one.kind for one in faults if one.kind in PUSH_KINDS)
         reply = self._reply(place, request, note, faults)
-        exchange = _exchange(place, request, note, faults, reply)
-        self._state.traffic.add(exchange)
+        heard = b"" if any(one.kind == "cut" for one in faults) else request.get_data()
+        exchange = _exchange(place, request, heard, note, faults, reply)
+        self._state.traffic.add(exchange, len(heard) + len(reply.response.get_data()))
         log.info("%s %a %d %a", request.method, exchange.path, exchange.status, exchange.identity)
         return reply
 
@@ -92,11 +110,12 @@ class Front:
         if fault is None:
             request.get_data()
             return Reply(place.act(request, note))
-        if fault.kind in {"dropped", "cut"}:
-            if fault.kind == "cut":
-                request.stream.read((request.content_length or 0) // 2)
+        if fault.kind == "cut":
+            _hear_half(request)
             return Reply(Response(), "nothing")
         request.get_data()
+        if fault.kind == "dropped":
+            return Reply(Response(), "nothing")
         if fault.kind in REFUSALS:
             if fault.acts:
                 place.act(request, note)
@@ -104,7 +123,10 @@ class Front:
         response = place.act(request, note)
         if fault.kind == "doubled":
             response = place.act(request, note)
-        return Reply(response, PARTS.get(fault.kind, "whole"))
+        part = PARTS.get(fault.kind, "whole")
+        if part == "half" and (request.method == "HEAD" or not response.get_data()):
+            part = "nothing"  # its head alone would be the whole of it
+        return Reply(response, part)
 
 
 def _is_meant(request: Request) -> bool:
@@ -118,6 +140,12 @@ def _is_meant(request: Request) -> bool:
         return False
 
 
+def _hear_half(request: Request) -> None:
+    """Read the first half of a body, or where its length is not told some of it, and no more."""
+    length = request.content_length
+    request.stream.read(SOME if length is None else length // 2)
+
+
 def _refused(fault: Fault) -> Response:
     status = {"too-many": 429, "secondary": 403}.get(fault.kind, fault.status)
     headers = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
@@ -128,7 +156,12 @@ def _refused(fault: Fault) -> Response:
 
 
 def _exchange(
-    place: Place, request: Request, note: Note, faults: tuple[Fault, ...], reply: Reply
+    place: Place,
+    request: Request,
+    heard: bytes,
+    note: Note,
+    faults: tuple[Fault, ...],
+    reply: Reply,
 ) -> Exchange:
     sent = reply.part != "nothing"
     query = request.query_string.decode("latin-1")
@@ -143,16 +176,25 @@ def _exchange(
             for name, value in request.headers.items()
             if name.lower() not in SECRET_HEADERS
         },
-        request_body=_json(request.get_data() if sent or request.content_length else b""),
+        request_body=_json(heard),
         status=reply.response.status_code if sent else 0,
         response_headers={name.lower(): value for name, value in reply.response.headers.items()}
         if sent
         else {},
-        response_body=_json(reply.response.get_data()) if reply.part == "whole" else None,
+        response_body=_told(place, reply.response) if reply.part == "whole" else None,
         identity=f"{login} ({note.identity.kind})" if login else "",
         permissions=note.permissions,
         fault=", ".join(fault.kind for fault in faults),
     )
+
+
+def _told(place: Place, response: Response) -> Any:
+    """The JSON of an answer, without the token that it may give."""
+    body = _json(response.get_data())
+    for end, field in SECRET_ANSWERS.items():
+        if place.path.endswith(end) and isinstance(body, dict) and field in body:
+            body[field] = HIDDEN
+    return body
 
 
 def _json(content: bytes) -> Any:

@@ -68,6 +68,10 @@ class GitRequest:
         """Whether it is a push, or its beginning."""
         return self.service == RECEIVE
 
+    def is_probe(self, request: Request) -> bool:
+        """Whether git asks with no command if it may push, before it sends much."""
+        return self.rest == RECEIVE and request.content_length == len(FLUSH)
+
 
 class GitHttp:
     """Answers git for a state. Safe to use from several threads."""
@@ -101,7 +105,7 @@ class GitHttp:
 
     def _receive(self, repository: Repository, note: Note, body: bytes) -> Response:
         kind = "application/x-git-receive-pack-result"
-        if body == FLUSH:  # git asks with no command whether it may push before it sends much
+        if body == FLUSH:  # a probe
             return Response(headers=HEADERS, content_type=kind)
         report = receive(self._state, repository, note.identity, body, note.push_faults)
         return Response(report, headers=HEADERS, content_type=kind)

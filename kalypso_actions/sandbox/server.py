@@ -138,6 +138,12 @@ class _Handler(WSGIRequestHandler):
             self.close_connection = True
             _end(self.connection)
 
+    def handle_expect_100(self) -> bool:
+        """The one who asks waits for this word before the body is sent."""
+        goes_on = super().handle_expect_100()
+        self.wfile.flush()
+        return goes_on
+
     def _write_head(self, response: Response) -> bytes:
         """Everything before the body, which is given back."""
         content = response.get_data()

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 MAX_EXCHANGES: Final = 20_000
-"""Older ones are forgotten: a sandbox may serve for days."""
+MAX_SIZE: Final = 64 << 20
+"""Bytes of bodies. Older exchanges are forgotten: a sandbox may serve for days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +49,27 @@ class Traffic:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._exchanges: deque[Exchange] = deque(maxlen=MAX_EXCHANGES)
+        self._exchanges: deque[tuple[Exchange, int]] = deque()
+        self._size = 0
 
-    def add(self, exchange: Exchange) -> None:
-        """Note an exchange."""
+    def add(self, exchange: Exchange, size: int = 0) -> None:
+        """Note an exchange; `size` is that of its bodies, where they are kept."""
+        size = size if (exchange.request_body, exchange.response_body) != (None, None) else 0
         with self._lock:
-            self._exchanges.append(exchange)
+            self._exchanges.append((exchange, size))
+            self._size += size
+            while len(self._exchanges) > MAX_EXCHANGES or self._size > MAX_SIZE:
+                self._size -= self._exchanges.popleft()[1]
 
     def clear(self) -> None:
         """Forget all."""
         with self._lock:
             self._exchanges.clear()
+            self._size = 0
 
     def __iter__(self) -> Iterator[Exchange]:
         with self._lock:
-            return iter(list(self._exchanges))
+            return iter([exchange for exchange, _ in self._exchanges])
 
     def __len__(self) -> int:
         return len(self._exchanges)

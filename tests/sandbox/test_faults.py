@@ -134,6 +134,21 @@ def test_what_has_been_done_after_a_fault(
         assert create(sandbox)[0] == "201", "it is over"
 
 
+@pytest.mark.parametrize("method", ["DELETE", "HEAD"])
+def test_half_of_no_body_is_nothing(tmp_path: Path, method: str) -> None:
+    """The head alone would be a whole answer."""
+    with serving(tmp_path) as sandbox:
+        who = f"token {sandbox.create_token()}"
+        path = f"/repos/{FLEET}/labels/x"
+        ask(sandbox, "POST", f"/repos/{FLEET}/labels", authorization=who, json={"name": "x"})
+        with (
+            sandbox.faults.on(Fault(method, path, "truncated")),
+            pytest.raises(requests.exceptions.ConnectionError),
+        ):
+            ask(sandbox, method, path, authorization=who)
+        assert ("x" in sandbox.repository(FLEET).labels) is (method == "HEAD")
+
+
 def test_the_second_answer_of_a_doubled_request_is_sent(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         _, answer = create(sandbox, created("doubled"))

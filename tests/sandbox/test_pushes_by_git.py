@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,6 +74,22 @@ def test_many_files_in_pieces(tmp_path: Path) -> None:
         made = copy.commit(**{f"f{number}": str(number**200) * 20 for number in range(300)})
         assert copy.push("HEAD:main")[0] == 0
         assert refs(sandbox)["heads/main"] == made
+
+
+@pytest.mark.parametrize(
+    ("kind", "made"), [("lost", True), ("cut", False), ("refused", False), ("raced", False)]
+)
+def test_a_fault_meets_what_is_pushed_in_pieces(tmp_path: Path, kind: Any, made: bool) -> None:
+    """And not the question that comes before it."""
+    with serving(tmp_path) as sandbox:
+        copy = clone(sandbox, tmp_path)
+        copy.run("config", "http.postBuffer", "65536")
+        commit = copy.commit(**{f"f{number}": os.urandom(999).hex() for number in range(300)})
+        with sandbox.faults.on(Fault("POST", "git", kind)):
+            assert copy.push("HEAD:feat")[0] == 1
+        assert (refs(sandbox).get("heads/feat") == commit) is made
+        met = [one.fault for one in sandbox.traffic.of("POST", "git")]
+        assert met[-2:] == ["", kind]
 
 
 PROTECTED = (

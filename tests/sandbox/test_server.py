@@ -85,6 +85,17 @@ def test_answers_that_do_not_come_whole() -> None:
         assert get(connection, "/a") == b"GET /a "
 
 
+def test_who_asks_before_sending_much_is_told_to_go_on() -> None:
+    with Server(echo) as server:
+        parts = urlsplit(server.url)
+        with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:
+            head = b"POST /a HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 3\r\n"
+            connection.sendall(head + b"\r\n")
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 100 ")
+            connection.sendall(b"abc")
+            assert connection.recv(1 << 16).endswith(b"POST /a abc")
+
+
 def test_a_failure_is_logged_and_ends_one_connection(caplog: pytest.LogCaptureFixture) -> None:
     with connected() as connection:
         with pytest.raises(http.client.RemoteDisconnected):

@@ -5,10 +5,13 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
+import jwt
 import pytest
 
-from kalypso_actions.sandbox import Fault, Sandbox
-from tests.sandbox.serving import FLEET, ask, serving
+from kalypso_actions.sandbox import Exchange, Fault, Sandbox, traffic
+from kalypso_actions.sandbox.azure import Job
+from kalypso_actions.sandbox.traffic import Traffic
+from tests.sandbox.serving import FLEET, NOON, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"
 TEMPLATE = "/repos/{owner}/{repo}/issues"
@@ -48,6 +51,63 @@ def test_no_credential_is_kept(tmp_path: Path, scheme: str) -> None:
         assert len(sandbox.traffic) == 2
         assert token not in repr(list(sandbox.traffic))
         assert value not in repr(list(sandbox.traffic))
+
+
+def test_no_token_that_is_given_is_kept(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        number, key = sandbox.create_app("acme")
+        now = int(NOON.timestamp())
+        claims = {"iat": now, "exp": now + 60, "iss": str(number)}
+        bearer = f"Bearer {jwt.encode(claims, key, algorithm='RS256')}"
+        installation = sandbox.world.apps[number].installations["acme"].id
+        path = f"/app/installations/{installation}/access_tokens"
+        made = ask(sandbox, "POST", path, authorization=bearer, json={})
+        environment = sandbox.environment()
+        header = {"X-IDENTITY-HEADER": environment["IDENTITY_HEADER"]}
+        asked = "/msi/token?api-version=2019-08-01&resource=x"
+        managed = ask(sandbox, "GET", asked, headers=header)
+        job = Job(FLEET, environment="dev")
+        asking = sandbox.azure.job_environment(sandbox.url, job)
+        bearer = f"Bearer {asking['ACTIONS_ID_TOKEN_REQUEST_TOKEN']}"
+        assertion = ask(sandbox, "GET", "/_services/oidc/idtoken", authorization=bearer)
+        application = sandbox.azure.register(secret="s3cret")
+        form = {
+            "grant_type": "client_credentials",
+            "client_id": application.client_id,
+            "client_secret": "s3cret",
+            "scope": "x/.default",
+        }
+        signed_in = ask(sandbox, "POST", f"/{sandbox.azure.tenant}/oauth2/v2.0/token", data=form)
+        secrets = [
+            made.json()["token"],
+            managed.json()["access_token"],
+            assertion.json()["value"],
+            signed_in.json()["access_token"],
+            environment["IDENTITY_HEADER"],
+            "s3cret",
+        ]
+        kept = repr(list(sandbox.traffic))
+        assert [one.response_body is not None for one in sandbox.traffic] == [True] * 4
+    assert not [secret for secret in secrets if secret in kept]
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traffic, "MAX_EXCHANGES", 3)
+    monkeypatch.setattr(traffic, "MAX_SIZE", 10)
+    kept = Traffic()
+
+    def add(path: str, size: int, body: object = "x") -> list[str]:
+        blank: dict[str, str] = {}
+        kept.add(
+            Exchange("GET", path, "git", blank, blank, None, 200, blank, body, "", (), ""), size
+        )
+        return [one.path for one in kept]
+
+    assert [add(path, 1) for path in "abcd"][-1] == ["b", "c", "d"]
+    assert add("e", 9) == ["d", "e"]
+    assert add("f", 99, None) == ["d", "e", "f"], "no body is kept of what is no JSON"
+    kept.clear()
+    assert add("g", 10) == ["g"]
 
 
 def paths(sandbox: Sandbox) -> list[tuple[str, str, int]]:
