@@ -8,7 +8,9 @@ from datetime import timedelta
 
 import pytest
 
+from kalypso_actions.commands.azure_clusters import AzureClusters
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.flux import FluxConfiguration
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.azure import Disturbance
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
@@ -51,6 +53,23 @@ def test_a_configuration_change_before_the_clusters_have_synced_still_promotes(
     revisions = {row.cluster_type: row.revision for row in document(outcome).rows}
     assert revisions == {"drone": merged, "large": acme.head("dev", GITOPS)}
     assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+
+
+def test_what_is_merged_while_the_clusters_are_asked_is_known_when_they_are_judged(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    ask = AzureClusters.following
+
+    def ask_later(azure: AzureClusters, *place: str) -> tuple[FluxConfiguration, ...]:
+        merge(acme, commit, config="2")
+        return ask(azure, *place)
+
+    monkeypatch.setattr(AzureClusters, "following", ask_later)
+    outcome = check(acme, merged, commit)
+    assert document(outcome).clusters == {"compliant": 2}
+    assert {row.revision for row in document(outcome).rows} == {acme.head("dev", GITOPS)}
 
 
 def test_a_run_for_a_commit_that_the_branch_has_left_behind_looks_at_the_head(
