@@ -30,8 +30,8 @@ $(INSTALLED): requirements-dev.lock pyproject.toml
 	@touch $@
 
 .PHONY: demo
-demo: $(INSTALLED) ## render the sample control plane and show the tree
-	@$(PYTHON) samples/demo.py
+demo: $(INSTALLED) ## play the promotion chain with a sample organisation, on this machine alone
+	@$(BIN)/kalypso demo
 
 .PHONY: lint
 lint: $(INSTALLED) ## style, types, floors

@@ -11,11 +11,17 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from samples.demo import SOURCES
 from tools.reference import REFERENCE, output_documents
 
 ROOT = Path(__file__).resolve().parents[1]
 DEV = "samples/control-plane/dev"
+HOST = "https://github.northline.example"
+SOURCES = {
+    f"{HOST}/platform/control-plane": "samples/control-plane/main",
+    f"{HOST}/passengers/departure-boards": "samples/apps/departure-boards",
+    f"{HOST}/rolling-stock/wheel-inspection": "samples/apps/wheel-inspection",
+}
+"""Each repository that the control plane refers to, and the folder that stands for it here."""
 RENDER = ["render", "dev", *(f"--source={url}={folder}" for url, folder in SOURCES.items())]
 
 

@@ -48,8 +48,6 @@ def demo(
 
     with told(output, failed):
         inputs = checked_inputs(DemoInputs, {"dir": folder})
-        if output == "text":
-            timeline.begin()
         document = run_demo(inputs, dict(os.environ), datetime.now(UTC), show)
     if output == "json":
         print_json(document)

@@ -30,7 +30,7 @@ WIDTHS: Final = {"time": 5, "number": 2, "who": 13, "environment": 5}
 
 
 class Timeline:
-    """Prints the steps as they come, under the titles of their acts.
+    """Prints the steps as they come, under the titles of their acts, after a word on all of it.
 
     Times count from the first step, by the clock of the play.
     """
@@ -41,12 +41,10 @@ class Timeline:
         self._act = ""
         self._first: datetime | None = None
 
-    def begin(self) -> None:
-        """What will be seen."""
-        self._console.print(BEGINNING.rstrip())
-
     def show(self, step: DemoStepEntry) -> None:
         """A step of the play."""
+        if not self._acts:
+            self._console.print(BEGINNING.rstrip())
         if step.act != self._act:
             self._act = step.act
             self._acts += 1

@@ -55,7 +55,6 @@ END = DemoDocument(
 def shown(width: int, *, document: DemoDocument = END, colours: bool = False) -> str:
     console = Console(file=StringIO(), width=width, force_terminal=colours)
     timeline = Timeline(console)
-    timeline.begin()
     for step in STEPS:
         timeline.show(step)
     print_end(console, document)

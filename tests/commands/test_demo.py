@@ -1,0 +1,216 @@
+"""`kalypso demo`: the whole play, once, and what it leaves to look at."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from rich.console import Console
+from typer.testing import CliRunner
+
+from kalypso_actions.cli import app
+from kalypso_actions.commands.demo import demo, play
+from kalypso_actions.commands.demo.organisation import CLUSTERS
+from kalypso_actions.commands.demo.stage import Stage
+from kalypso_actions.inputs.demo import DemoInputs
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from kalypso_actions.report.documents import DemoDocument, DemoStepEntry
+from kalypso_actions.report.timeline import BEGINNING, Timeline
+from tests.commands.chain.world import NOON
+from tests.git_repositories import git
+from tools.reference import REFERENCE
+
+ROOT = Path(__file__).resolve().parents[2]
+MACHINE = {"PATH": os.environ["PATH"], "HOME": os.devnull, "GITHUB_TOKEN": "of a job around"}
+ACTS = [
+    "An application is registered",
+    "The configuration of one environment changes",
+    "A change of main is too much for a cluster",
+    "It is corrected, and goes on by itself",
+]
+
+
+@dataclass(frozen=True)
+class Played:
+    """A play that has ended: its document, and its timeline on 80 columns."""
+
+    document: DemoDocument
+    timeline: str
+
+    def folder(self, command: str, environment: str = "") -> Path:
+        """What the first step of a command has left."""
+        names = (command, environment)
+        steps = self.document.steps
+        return Path(next(one.folder for one in steps if (one.who, one.environment) == names))
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    console = Console(file=StringIO(), width=80)
+    told: list[DemoStepEntry] = []
+    timeline = Timeline(console)
+
+    def tell(step: DemoStepEntry) -> None:
+        told.append(step)
+        timeline.show(step)
+
+    folder = tmp_path_factory.mktemp("demo") / "kept"
+    document = demo(DemoInputs(dir=folder), MACHINE, NOON, tell)
+    assert document.steps == tuple(told)
+    assert isinstance(console.file, StringIO)
+    return Played(document, console.file.getvalue())
+
+
+def cloned(played: Played, name: str, branch: str, folder: Path) -> Path:
+    """A repository of the play, as a person clones it from its path."""
+    path = next(one.path for one in played.document.repositories if one.name == name)
+    git(folder, "clone", "--quiet", "--branch", branch, path, f"{branch}-clone")
+    return folder / f"{branch}-clone"
+
+
+def test_everything_ends_as_it_should(played: Played) -> None:
+    assert played.document.problems == ()
+    assert [step for step in played.document.steps if not step.as_expected] == []
+    assert list(dict.fromkeys(step.act for step in played.document.steps)) == ACTS
+
+
+def test_what_fails_stays_where_it_is_and_its_correction_brings_it_on(played: Played) -> None:
+    checks = [step for step in played.document.steps if step.who == "check-promote"]
+    assert [(step.environment, step.ending, step.act) for step in checks] == [
+        ("dev", "compliant", ACTS[0]),
+        ("stage", "compliant", ACTS[0]),
+        ("dev", "compliant", ACTS[1]),
+        ("dev", "failed", ACTS[2]),
+        ("dev", "compliant", ACTS[3]),
+        ("stage", "compliant", ACTS[3]),
+    ]
+    assert any("goes on to stage" in detail for detail in checks[4].details)
+
+
+def test_repositories_can_be_cloned_from_the_folder(played: Played, tmp_path: Path) -> None:
+    main = git(cloned(played, "acme/control-plane", "main", tmp_path), "rev-parse", "HEAD")
+    for environment, cache in (("dev", "96"), ("stage", "512")):
+        tree = cloned(played, "acme/gitops", environment, tmp_path)
+        assert (tree / PROMOTED_COMMIT_FILE).read_text() == main
+        types = {path.name for path in tree.iterdir() if (path / "README.md").exists()}
+        assert types == set(CLUSTERS[environment])
+        (config,) = tree.glob("drone/*/platform-config.yaml")
+        assert f'CACHE_MEGABYTES: "{cache}"' in config.read_text()
+    assert "argoproj.io" in (tree / "large/monitoring-agent/reconciler.yaml").read_text()
+    assert "fluxcd.io" in (tree / "command-center/monitoring-agent/reconciler.yaml").read_text()
+
+
+def test_each_step_leaves_its_page_and_its_log(played: Played) -> None:
+    folder = played.folder("schedule", "dev")
+    assert (folder / "summary.md").read_text().startswith("## kalypso schedule: ")
+    assert "kalypso/dev" in (folder / "log.txt").read_text()
+    assert "changed<<" in (folder / "outputs.txt").read_text()
+    assert (folder / "pull-request-1.md").read_text().startswith("# Update manifests in dev")
+
+
+def test_no_log_holds_a_secret(played: Played) -> None:
+    folder = Path(played.document.dir)
+    key = (folder / "app-key.pem").read_text().splitlines()[1]
+    secrets = [key, *json.loads((folder / "world.json").read_text())["tokens"]]
+    assert len(secrets) > 20
+    for file in (path for path in (folder / "runs").rglob("*") if path.is_file()):
+        text = file.read_text()
+        assert [secret for secret in secrets if secret in text] == [], file
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_nobody_else_may_look_into_the_folder(played: Played) -> None:
+    folder = Path(played.document.dir)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "app-key.pem").stat().st_mode) == 0o600
+
+
+def test_the_document_is_as_its_schema_says(played: Played) -> None:
+    file = REFERENCE / "kalypso.demo.v1.schema.json"
+    schema = json.loads(file.read_text(encoding="utf-8"))
+    validator = Draft202012Validator(schema)
+    document = json.loads(played.document.to_json())
+    assert [error.message for error in validator.iter_errors(document)] == []
+
+
+def test_the_timeline_fits_the_terminal(played: Played) -> None:
+    assert max(len(line) for line in played.timeline.splitlines()) <= 80
+
+
+def test_the_beginning_counts_the_clusters() -> None:
+    count = sum(sum(counts.values()) for counts in CLUSTERS.values())
+    assert f"{count} clusters" in " ".join(BEGINNING.split())
+
+
+def masked(text: str) -> str:
+    """Ids of commits differ from play to play: they hold the sandbox's port."""
+    lines = [line.rstrip() for line in text.splitlines()]
+    return re.sub(r"\b[0-9a-f]{7}\b", "commit!", "\n".join(lines))
+
+
+def test_the_readme_shows_what_is_printed(played: Played) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```text\n(3\. .*?)```", readme, re.DOTALL)
+    assert masked(shown).strip() in masked(played.timeline)
+
+
+def kalypso(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kalypso_actions", "demo", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("kind", ["full", "file", "json"])
+def test_a_folder_that_cannot_be_used(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "file").touch()
+    folder = str(tmp_path / "file" if kind == "file" else tmp_path)
+    done = kalypso("--dir", folder, *(["--output", "json"] if kind == "json" else []))
+    assert done.returncode == 2
+    if kind == "json":
+        document: Any = json.loads(done.stdout)
+        assert "is not empty" in document["problems"][0]["message"]
+    else:
+        assert ("is not empty" if kind == "full" else "cannot be made") in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_play_that_goes_another_way_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool
+) -> None:
+    def act(stage: Stage) -> None:
+        """Nothing happens."""
+        stage.job("cd", "dev", ends="written")
+
+    monkeypatch.setattr(play, "ACTS", (act,))
+    arguments = ["demo", "--dir", str(tmp_path / "kept")]
+    done = CliRunner().invoke(app, [*arguments, *(["--output", "json"] if as_json else [])])
+    message = "Nothing happens: cd dev should run now, but nothing is due"
+    assert done.exit_code == 1
+    if as_json:
+        assert json.loads(done.stdout)["problems"][0]["message"] == message
+    else:
+        assert message in done.stdout
+    assert (tmp_path / "kept" / "repositories" / "acme" / "gitops.git").is_dir()
+
+
+def test_without_a_folder_it_makes_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(play, "ACTS", ())
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    document = demo(DemoInputs(), MACHINE, NOON, lambda _: None)
+    assert Path(document.dir).parent == tmp_path
+    assert Path(document.dir, "world.json").exists()
