@@ -1,0 +1,127 @@
+"""A command of the chain as it runs in a job: what it is given, and who is told what it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.chain_run import ChainCommand, run_command
+from kalypso_actions.commands.chain_session import ChainSession, Surroundings
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.plan import unwatched
+from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.runner import Runner
+from tests.commands.chain.world import NOON
+
+COMMIT = "1" * 40
+GIVEN = {"environment": "dev", "commit": COMMIT}
+DONE = Outcome(CdDocument(environment="dev", action="written"), "## kalypso cd: done")
+
+
+class Job:
+    """A job of acme/control-plane, and what was told of it."""
+
+    def __init__(self, folder: Path, **variables: str) -> None:
+        self.stream = StringIO()
+        self.folder = folder
+        self.environment = {
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_REPOSITORY": "acme/control-plane",
+            "GITHUB_OUTPUT": str(folder / "outputs"),
+            "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+            "GITHUB_TOKEN": "of-the-job",
+            **variables,
+        }
+
+    def run(
+        self, command: Callable[[CdInputs, ChainSession], Outcome], **options: str
+    ) -> tuple[Outcome, int]:
+        """Run a command with these options."""
+        around = Surroundings(
+            environment=self.environment,
+            programs=Programs(self.environment),
+            runner=Runner(self.environment, self.stream),
+            progress=unwatched,
+            say=lambda _: None,
+            now=lambda: NOON,
+            sleep=lambda _: None,
+        )
+        return run_command(ChainCommand("cd", CdInputs, command, CdDocument), options, around)
+
+    def told(self, name: str) -> str:
+        """What lies in one of the files of the step."""
+        return (self.folder / name).read_text()
+
+
+def test_what_a_command_comes_to_is_told(tmp_path: Path) -> None:
+    seen: list[tuple[CdInputs, ChainSession]] = []
+
+    def command(inputs: CdInputs, session: ChainSession) -> Outcome:
+        seen.append((inputs, session))
+        return DONE
+
+    job = Job(tmp_path)
+    assert job.run(command, **GIVEN) == (DONE, 0)
+    ((inputs, session),) = seen
+    assert (inputs.environment, inputs.commit) == ("dev", COMMIT)
+    assert session.around.context.repository == session.control_plane == "acme/control-plane"
+    assert job.stream.getvalue() == "::add-mask::of-the-job\n"
+    assert job.told("summary") == "## kalypso cd: done\n\n"
+    assert "changed<<" in job.told("outputs")
+
+
+def test_a_negative_outcome_is_exit_code_1(tmp_path: Path) -> None:
+    problem = ProblemEntry(message="the command failed", where=None, advice="correct it")
+    outcome = Outcome(CdDocument(problems=(problem,)), "## kalypso cd: no", failed=True)
+    job = Job(tmp_path)
+    assert job.run(lambda *_: outcome, **GIVEN) == (outcome, 1)
+    assert "::error title=kalypso cd::the command failed%0Acorrect it\n" in job.stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code"), [(KalypsoError("it is gone"), 1), (UsageError("it is none"), 2)]
+)
+def test_an_error_is_told_as_any_other_outcome(
+    tmp_path: Path, error: KalypsoError, exit_code: int
+) -> None:
+    def command(inputs: CdInputs, session: ChainSession) -> Outcome:
+        raise error
+
+    job = Job(tmp_path)
+    outcome, code = job.run(command, **GIVEN)
+    assert (code, outcome.failed) == (exit_code, True)
+    assert isinstance(outcome.document, CdDocument)
+    assert outcome.document.environment == "dev"
+    assert [one.problem() for one in outcome.document.problems] == [Problem(str(error))]
+    assert f"- {error}" in job.told("summary")
+    assert str(error) in job.stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("variables", "options", "exit_code", "message"),
+    [
+        ({}, {"environment": "dev"}, 2, "--commit: Field required"),
+        ({"KALYPSO_INPUTS": "["}, GIVEN, 2, "is no JSON"),
+        ({"GITHUB_TOKEN": ""}, GIVEN, 2, "no token is given"),
+        ({"GITHUB_EVENT_PATH": "/absent"}, GIVEN, 1, "cannot be read"),
+    ],
+)
+def test_what_keeps_a_command_from_running_is_told_too(
+    tmp_path: Path,
+    variables: dict[str, str],
+    options: dict[str, str],
+    exit_code: int,
+    message: str,
+) -> None:
+    job = Job(tmp_path, **variables)
+    outcome, code = job.run(lambda *_: DONE, **options)
+    assert code == exit_code
+    assert message in outcome.document.problems[0].message
+    assert "::error" in job.stream.getvalue()
