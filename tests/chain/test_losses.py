@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kalypso_actions.sandbox import Fault
+from kalypso_actions.sandbox.azure.settings import Disturbance
 from tests.chain.driver import Chain
 from tests.chain.test_promotion import IN_STAGE
+from tests.commands.chain.world import CLUSTER_TYPES
 
 DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
 
@@ -82,5 +84,29 @@ def test_a_start_that_github_refuses_is_told_and_repeated(chain: Chain) -> None:
     assert chain.run_everything()[0] == "check-promote dev: compliant, starts stage"
     chain.merge_pull_request("stage")
     assert chain.run_everything() == IN_STAGE
+    for name in ("dev", "stage"):
+        chain.expect(name, commit, RELEASE="one")
+
+
+def test_clusters_that_nobody_sees_are_no_success(chain: Chain) -> None:
+    """Without the role of a Reader Azure shows nothing; nor does it where nobody follows."""
+    azure = chain.acme.sandbox.azure
+    before = chain.has("stage")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.merge_pull_request("dev")
+    azure.settings.disturbances = [Disturbance(kind="unseen", count=0)]
+    assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: error"]
+    azure.settings.disturbances = []
+    for name in CLUSTER_TYPES:
+        azure.change(f"dev-{name}", branch="devel")
+    chain.run_again("check-promote dev")
+    assert chain.run_everything() == ["check-promote dev: none-targeted"]
+    assert chain.status(commit, "dev").startswith("Failed to deploy: no Flux configuration")
+    assert chain.has("stage") == before
+    for name in CLUSTER_TYPES:
+        azure.change(f"dev-{name}", branch="dev")
+    chain.run_again("check-promote dev")
+    chain.settle()
     for name in ("dev", "stage"):
         chain.expect(name, commit, RELEASE="one")

@@ -75,6 +75,9 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, tol
     chain.expect("dev", commit, RELEASE="one", REGION="north")
     chain.expect("stage", commit, RELEASE="one", REGION="west")
     assert len(chain.pull_requests("stage", state="all")) == 2  # with that of the beginning
+    history = chain.acme.status_history(commit)
+    told_of_dev = [text for context, text in history if context == "dev environment"]
+    assert told_of_dev == ["Promoted", "Deploying", "Deployed"]
 
 
 def test_a_failure_and_its_correction_by_configuration(chain: Chain) -> None:
@@ -160,6 +163,21 @@ def test_an_older_commit_comes_after_a_newer_one(chain: Chain) -> None:
     for name in ("dev", "stage"):
         chain.expect(name, newer, RELEASE="two")
     assert chain.status(older, "dev") == f"Superseded by {newer[:7]}"
+
+
+def test_a_broken_commit_goes_nowhere(chain: Chain) -> None:
+    before = chain.has("dev")
+    templates = chain.acme.files("main")["templates/flux.yaml"]
+    broken = templates.replace("{{ .DeploymentTargetName }}", "{{ .NoSuchThing }}")
+    commit = chain.merge_to_main({"templates/flux.yaml": broken})
+    assert chain.run_everything() == ["ci: failed"]
+    assert chain.acme.statuses(commit).keys() == {"kalypso / ci"}
+    assert chain.has("dev") == chain.tracks("dev") == before
+    mended = chain.merge_to_main({"templates/flux.yaml": templates}, RELEASE="one")
+    assert chain.run_everything() == TO_DEV
+    chain.settle()
+    for name in ("dev", "stage"):
+        chain.expect(name, mended, RELEASE="one")
 
 
 def test_a_promotion_that_changes_no_manifest(chain: Chain) -> None:

@@ -37,6 +37,20 @@ def test_a_closed_pull_request_is_not_proposed_again(chain: Chain) -> None:
     assert chain.status(commit, "dev") == f"Superseded by {newer[:7]}"
 
 
+def test_another_content_than_the_closed_one_is_proposed(chain: Chain) -> None:
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.close_pull_request("dev")
+    chain.configure("dev", REGION="north")
+    assert chain.run_everything() == [
+        "start dev: starts schedule",
+        "schedule dev: created, promoted",
+    ]
+    chain.settle()
+    chain.expect("dev", commit, RELEASE="one", REGION="north")
+    chain.expect("stage", commit, RELEASE="one", REGION="west")
+
+
 def test_a_closed_pull_request_is_forced(chain: Chain) -> None:
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
+from tests.chain.organisation import Layout
 from tests.chain.test_promotion import TO_DEV
 from tests.commands.chain import documents
 from tests.commands.chain.world import GITOPS, SHOP
@@ -88,3 +90,19 @@ def test_a_registration_breaks_and_heals(chain: Chain) -> None:
     chain.settle()
     for name in ("dev", "stage"):
         chain.expect(name, commit, RELEASE="one")
+
+
+def test_a_mass_removal_waits_for_somebodys_word(open_chain: OpenChain) -> None:
+    names = tuple(f"type-{number}" for number in range(8))
+    chain = open_chain(Layout(environments={"dev": ""}, cluster_types=names))
+    commit, before = chain.has("dev"), chain.acme.files("dev", GITOPS)
+    chain.acme.commit({"policy.yaml": documents.policy(size="type-0")}, "dev")
+    assert chain.run_everything() == ["start dev: starts schedule", "schedule dev: failed"]
+    assert chain.pull_requests("dev") == []
+    assert chain.acme.files("dev", GITOPS) == before
+    chain.start("schedule", environment="dev", allow_removals="true")
+    assert chain.run_everything() == ["schedule dev: created"]
+    assert "somebody" in chain.open_pull_request("dev")["body"]
+    chain.settle()
+    chain.expect("dev", commit)
+    assert set(chain.config("dev")) == {"type-0/shop-web"}
