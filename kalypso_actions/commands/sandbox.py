@@ -20,6 +20,9 @@ OWNER: Final = "acme"
 """The organisation that is there from the start."""
 
 KEY_FILE: Final = "app-key.pem"
+OURS: Final = ("in-use", "world.json")
+"""What is in the folder of a sandbox."""
+
 EXTRA: Final = frozenset({"flask", "werkzeug", "cryptography", "graphql"})
 
 
@@ -28,9 +31,13 @@ def sandbox(inputs: SandboxInputs, programs: Programs) -> Iterator[SandboxDocume
     """Serve the world of a folder as long as the context lasts; what a user needs to know of it.
 
     At its first start it gets an organisation, a token and an App. Raises UsageError for a folder
-    that cannot be used or where the libraries for it are absent, KalypsoError for a taken port.
+    that cannot be used or where the libraries for it are absent, KalypsoError for a taken port or
+    a folder that another sandbox serves.
     """
     folder = private_folder(inputs.dir)
+    if any(folder.iterdir()) and not any((folder / name).exists() for name in OURS):
+        message = f"the folder {inputs.dir} holds other things than a sandbox"
+        raise UsageError(message, advice="name an empty or a new one with --dir")
     embedded = load_sandbox()(
         folder, programs, port=inputs.port, tls=inputs.tls, flavour=inputs.flavour
     )
@@ -99,6 +106,7 @@ def _app(embedded: Sandbox, folder: Path) -> AppEntry:
         number, key = embedded.create_app(OWNER)
         keep_key(folder, key)
         return AppEntry(id=number, owner=OWNER, private_key=str(file))
-    if not embedded.world.apps:
+    known = embedded.app_of_key(file.read_text(encoding="utf-8"))
+    if known is None:
         raise KalypsoError(f"{file} belongs to no App of this sandbox", advice="remove the file")
-    return AppEntry(id=max(embedded.world.apps), owner=OWNER, private_key=str(file))
+    return AppEntry(id=known, owner=OWNER, private_key=str(file))

@@ -180,6 +180,16 @@ class Contents:
             self.install(app.id, owner, repositories=repositories)
         return app.id, private
 
+    def app_of_key(self, private_key: str) -> int | None:
+        """The id of the App whose private key this is (in PEM); None where it is nobody's."""
+        try:
+            public = tokens.public_key(private_key)
+        except ValueError:
+            return None
+        with self.lock:
+            apps = self.world.apps.values()
+            return next((app.id for app in apps if app.public_key == public), None)
+
     def install(self, app_id: int, owner: str, *, repositories: list[str] | None = None) -> None:
         """Install an App in one more account."""
         with self.lock:

@@ -11,10 +11,12 @@ from types import TracebackType
 from typing import Final, Literal, Self
 
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox import azure
 from kalypso_actions.sandbox.application import Application
 from kalypso_actions.sandbox.azure import Azure
 from kalypso_actions.sandbox.certificates import server_context
+from kalypso_actions.sandbox.claim import Claim
 from kalypso_actions.sandbox.contents import Contents
 from kalypso_actions.sandbox.controls import controls
 from kalypso_actions.sandbox.faults import Faults
@@ -35,7 +37,7 @@ class Sandbox(Contents):
 
     What is in `folder` is there again the next time. With `sign_in`, one signs in to Azure by https
     on a port of its own: Azure's libraries do it by nothing else. Raises KalypsoError where the
-    port is taken.
+    port is taken, or the folder by another sandbox.
     """
 
     def __init__(
@@ -57,13 +59,28 @@ class Sandbox(Contents):
         self._authority: Path | None = None
         self._stopping = threading.Event()
         self._stack = ExitStack()
-        world = World.open(self._folder, now, programs)
+        claim = Claim(self._folder)
+        try:
+            world = World.open(self._folder, now, programs)
+        except KalypsoError:
+            claim.release()
+            raise
         world.flavour = flavour
         super().__init__(State(world, programs, self._stopping.wait))
+        self._stack.callback(claim.release)
+        self._stack.callback(self._save)
         self.azure = Azure(self.world, self.lock)
         self.url = ""
 
     def __enter__(self) -> Self:
+        try:
+            self._serve()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def _serve(self) -> None:
         context = None
         if self._tls or self._sign_in:
             context, self._authority = server_context(self._folder / "tls", datetime.now(UTC))
@@ -78,7 +95,6 @@ class Sandbox(Contents):
             self._sign_in_url = self._stack.enter_context(front_door).url
         self.world.server_url = self.url
         self.world.api_url = self.api_url
-        return self
 
     def __exit__(
         self,
@@ -88,6 +104,8 @@ class Sandbox(Contents):
     ) -> None:
         self._stopping.set()
         self._stack.close()
+
+    def _save(self) -> None:
         with self.lock:
             self.world.save()
 

@@ -53,7 +53,7 @@ def push(
         identity=identity,
     )
     starts = identity.kind != "actions" and after is not None and not _skips(new[-1].message)
-    _keep(world, repository, "push", payload, ref, after or before or "", identity, starts=starts)
+    _keep(world, repository, "push", payload, ref, after or "", identity, starts=starts)
 
 
 def pull_request(
@@ -147,7 +147,7 @@ def _keep(
         starts_workflows=starts,
         held=held,
     )
-    world.events.append(event)
+    world.tell(event)
 
 
 def _new_commits(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import secrets
 import string
 from typing import Any, Final
@@ -12,6 +11,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
+from kalypso_actions.sandbox import json_text
 from kalypso_actions.sandbox.endpoints import RefusedError
 from kalypso_actions.sandbox.permissions import ANONYMOUS
 from kalypso_actions.sandbox.world import App, Identity, World
@@ -46,10 +46,16 @@ def new_key() -> tuple[str, str]:
         serialization.PrivateFormat.TraditionalOpenSSL,
         serialization.NoEncryption(),
     )
+    return written.decode(), public_key(written.decode())
+
+
+def public_key(private_key: str) -> str:
+    """The public key of a private one, in PEM. Raises ValueError for what is no key."""
+    private = serialization.load_pem_private_key(private_key.encode(), password=None)
     public = private.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
-    return written.decode(), public.decode()
+    return public.decode()
 
 
 def authenticate(world: World, authorization: str) -> Identity:
@@ -101,10 +107,10 @@ def _app(world: World, token: str) -> Identity:
     try:
         algorithm = _decoded(head)["alg"]
         content = _decoded(claims)
-        number = int(content["iss"])
+        issuer = content["iss"]
     except (ValueError, KeyError, TypeError):
         raise RefusedError(401, UNDECODABLE) from None
-    app = world.apps.get(number)
+    app = next((one for one in world.apps.values() if issuer in one.issuers), None)
     if app is None:
         raise RefusedError(404, "Integration not found")
     if algorithm != "RS256" or not _is_signed(app, f"{head}.{claims}", signature):
@@ -137,7 +143,7 @@ def _is_signed(app: App, text: str, signature: str) -> bool:
 
 
 def _decoded(part: str) -> Any:
-    return json.loads(_bytes(part))
+    return json_text.read(_bytes(part))
 
 
 def _bytes(part: str) -> bytes:

@@ -98,6 +98,16 @@ def test_the_app_of_the_first_start(tmp_path: Path) -> None:
         trusted = {environment[name] for name in ("SSL_CERT_FILE", "GIT_SSL_CAINFO")}
         assert trusted == {environment["REQUESTS_CA_BUNDLE"]} == {environment["CURL_CA_BUNDLE"]}
         assert environment["GITHUB_API_URL"].endswith("/api/v3")
+        with requests.Session() as session:
+            session.trust_env = False
+            url, authority = document["url"] + "/_sandbox/apps", environment["SSL_CERT_FILE"]
+            session.post(url, json={"owner": "acme", "slug": "other"}, verify=authority, timeout=60)
+    with started(tmp_path / "kept") as again:
+        assert again["app"]["id"] == app["id"], "whose key it is"
+    key.write_text("no key")
+    command = kalypso("--dir", tmp_path / "kept")
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, "remove the file" in done.stderr) == (1, True)
 
 
 def test_what_people_are_told_can_be_typed(tmp_path: Path) -> None:
@@ -137,6 +147,7 @@ def test_what_people_are_told_can_be_typed(tmp_path: Path) -> None:
         (["--repository="], "--repository: "),
         (["--port=70000"], "--port: Input should be less than or equal to 65535"),
         (["--dir={file}"], "file cannot be made: File exists"),
+        (["--dir={file.parent}"], "holds other things than a sandbox"),
     ],
 )
 def test_wrong_inputs(tmp_path: Path, options: list[str], words: str) -> None:
@@ -158,6 +169,14 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert f"the port {port} cannot be used" in done.stderr
     assert "choose another one with --port" in done.stderr
+
+
+def test_a_folder_that_is_served(tmp_path: Path) -> None:
+    with started(tmp_path / "one"):
+        command = kalypso("--dir", tmp_path / "one")
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == 1
+    assert f"another sandbox is running in {tmp_path / 'one'}" in done.stderr
 
 
 def test_without_its_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

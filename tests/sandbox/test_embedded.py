@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox import Sandbox
-from tests.git_repositories import programs
 from tests.sandbox.serving import FLEET, NOON, Clock, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"
@@ -29,20 +24,6 @@ def test_everything_is_there_the_next_time(tmp_path: Path) -> None:
         assert issue["url"].startswith(sandbox.url)
         assert sandbox.git(FLEET).head("main") == head
         assert [event.name for event in sandbox.world.events] == ["push"]
-
-
-def test_another_version_s_world_is_not_guessed_at(tmp_path: Path) -> None:
-    (tmp_path / "world.json").write_text('{"odd": 1}')
-    with pytest.raises(KalypsoError, match=r"world\.json is no world") as caught:
-        Sandbox(tmp_path, programs())
-    assert caught.value.problem.advice == "start with a new folder"
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
-def test_tokens_are_for_their_owner_alone(tmp_path: Path) -> None:
-    with serving(tmp_path):
-        file = tmp_path / "sandbox" / "world.json"
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_the_environment(tmp_path: Path) -> None:

@@ -122,9 +122,9 @@ def own_jwt(content: Any) -> str:
     return f"{text}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
 
 
-@pytest.mark.parametrize("number", ["7", 7])
-def test_the_jwt_of_an_app(tmp_path: Path, number: Any) -> None:
-    token = own_jwt(claims(iss=number))
+@pytest.mark.parametrize("issuer", ["7", 7, "Iv1.0000000000000007"])
+def test_the_jwt_of_an_app(tmp_path: Path, issuer: Any) -> None:
+    token = own_jwt(claims(iss=issuer))
     found = authenticate(world(tmp_path), f"Bearer {token}")
     assert (found.kind, found.login, found.app_id) == ("app", "kalypso", 7)
     assert found.permissions == {"contents": "read"}
@@ -150,7 +150,8 @@ UNDECODABLE = "401 A JSON web token could not be decoded"
         ({"iat": None}, ISSUED),
         ({"iss": "8"}, "404 Integration not found"),
         ({"iss": None}, UNDECODABLE),
-        ({"iss": "kalypso"}, UNDECODABLE),
+        ({"iss": "kalypso"}, "404 Integration not found"),
+        ({"iss": "Iv1.0000000000000008"}, "404 Integration not found"),
     ],
 )
 def test_the_claims_of_a_jwt(tmp_path: Path, changes: dict[str, Any], answer: str) -> None:

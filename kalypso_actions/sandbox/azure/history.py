@@ -11,7 +11,6 @@ from datetime import datetime
 
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.sandbox.azure.clusters import Failure
-from kalypso_actions.sandbox.repositories import NO_OBJECT
 from kalypso_actions.sandbox.world import Repository, World
 
 
@@ -49,12 +48,12 @@ class Repositories:
             return []
         names = {one.lower() for one in (repository.full_name, *repository.former_names)}
         heads = [
-            Head(event.payload["after"], event.created_at)
+            Head(event.commit, event.created_at)
             for event in self._world.events
             if event.name == "push"
             and event.ref == f"refs/heads/{branch}"
             and event.repository.lower() in names
-            and event.payload["after"] != NO_OBJECT
+            and event.commit
         ]
         git = self._world.git(repository)
         commit = git.head(branch)

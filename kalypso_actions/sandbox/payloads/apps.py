@@ -22,7 +22,7 @@ def app(view: View, one: App) -> Json:
     return {
         "id": one.id,
         "slug": one.slug,
-        "client_id": f"Iv1.{one.id:016x}",
+        "client_id": one.client_id,
         "node_id": node_id("Integration", one.id),
         "owner": accounts.simple(view, owner),
         "name": one.slug,
@@ -43,7 +43,7 @@ def installation(view: View, one: App, login: str, installed: Installation) -> J
     account = view.world.account(login)
     return {
         "id": installed.id,
-        "client_id": f"Iv1.{one.id:016x}",
+        "client_id": one.client_id,
         "account": accounts.simple(view, login),
         "repository_selection": "all" if installed.repositories is None else "selected",
         "access_tokens_url": f"{url}/access_tokens",

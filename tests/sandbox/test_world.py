@@ -1,0 +1,177 @@
+"""What is saved, and what is there the next time."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox import Sandbox, event_log, world
+from kalypso_actions.sandbox.world import Event, World
+from tests.git_repositories import programs
+from tests.sandbox.serving import NOON, serving
+
+EVENTS = "events.jsonl"
+
+
+def opened(folder: Path) -> World:
+    return World.open(folder, lambda: NOON, programs())
+
+
+def tell(one: World, payload: object = 1) -> int:
+    event = Event(
+        id=one.new_id(),
+        name="push",
+        repository="acme/fleet",
+        ref="refs/heads/main",
+        commit="c",
+        actor="somebody",
+        payload={"p": payload},
+        created_at=NOON,
+    )
+    one.tell(event)
+    return event.id
+
+
+def payloads(one: World) -> list[object]:
+    return [event.payload.get("p") for event in one.events]
+
+
+def test_an_event_is_written_once(tmp_path: Path) -> None:
+    one = opened(tmp_path)
+    tell(one, "first")
+    one.save()
+    first = (tmp_path / EVENTS).read_bytes()
+    size = (tmp_path / "world.json").stat().st_size
+    one.events[0].payload = {"p": "what is written stays"}
+    tell(one, "second")
+    one.save()
+    one.save()
+    written = (tmp_path / EVENTS).read_bytes()
+    assert written.startswith(first)
+    assert [json.loads(line)["payload"]["p"] for line in written.splitlines()] == [
+        "first",
+        "second",
+    ]
+    assert (tmp_path / "world.json").stat().st_size == size, "events are not in it"
+
+
+def test_events_are_there_the_next_time(tmp_path: Path) -> None:
+    one = opened(tmp_path)
+    last = [tell(one, number) for number in range(3)][-1]
+    one.save()
+    again = opened(tmp_path)
+    assert again.events == one.events
+    assert tell(again, 3) > last
+    again.save()
+    assert payloads(opened(tmp_path)) == [0, 1, 2, 3]
+
+
+def test_events_that_were_cleared_do_not_hinder(tmp_path: Path) -> None:
+    one = opened(tmp_path)
+    tell(one, "a")
+    one.save()
+    one.events.clear()
+    tell(one, "b")
+    one.save()
+    assert payloads(opened(tmp_path)) == ["a", "b"]
+
+
+def test_payloads_of_old_events_are_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(world, "PAYLOADS", 2)
+    monkeypatch.setattr(event_log, "PAYLOADS", 2)
+    one = opened(tmp_path)
+    ids = [tell(one, number) for number in range(4)]
+    assert payloads(one) == [None, None, 2, 3]
+    one.save()
+    tell(one, 4)
+    one.save()
+    again = opened(tmp_path)
+    assert payloads(again) == [None, None, None, 3, 4]
+    assert [event.id for event in again.events][:4] == ids
+    assert b'"p":2' not in (tmp_path / EVENTS).read_bytes(), "nor is it on the disk"
+
+
+def test_writing_that_was_interrupted(tmp_path: Path) -> None:
+    one = opened(tmp_path)
+    tell(one, "a")
+    tell(one, "b")
+    one.save()
+    file = tmp_path / EVENTS
+    file.write_bytes(file.read_bytes()[:-5])
+    (tmp_path / "world.json.new").write_text('{"half')
+    again = opened(tmp_path)
+    assert payloads(again) == ["a"]
+    tell(again, "c")
+    again.save()
+    assert payloads(opened(tmp_path)) == ["a", "c"]
+
+
+def test_an_event_without_the_world_it_happened_in(tmp_path: Path) -> None:
+    """The events are written first; no id may be given twice after a crash between the two."""
+    one = opened(tmp_path)
+    one.save()
+    last = tell(one)
+    one._log.append(one.events)
+    assert opened(tmp_path).new_id() > last
+
+
+@pytest.mark.parametrize(("file", "content"), [("world.json", '{"odd": 1}'), (EVENTS, "{}\n")])
+def test_another_version_s_world_is_not_guessed_at(tmp_path: Path, file: str, content: str) -> None:
+    (tmp_path / file).write_text(content)
+    with pytest.raises(KalypsoError, match=r"is (no world|not) of this version's") as caught:
+        Sandbox(tmp_path, programs())
+    assert caught.value.problem.advice == "start with a new folder"
+    (tmp_path / file).unlink()
+    with Sandbox(tmp_path, programs()):
+        """It has let the folder go."""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_tokens_are_for_their_owner_alone(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        sandbox.commit("acme/fleet", {"a": "1"})
+        for name in ("world.json", EVENTS, "in-use"):
+            file = tmp_path / "sandbox" / name
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_one_sandbox_at_a_time(tmp_path: Path) -> None:
+    with Sandbox(tmp_path, programs()) as sandbox:
+        with pytest.raises(KalypsoError, match="another sandbox is running in") as caught:
+            Sandbox(tmp_path, programs())
+        assert caught.value.problem.advice == "stop it, or use another folder"
+        port = int(sandbox.url.rpartition(":")[2])
+        with pytest.raises(KalypsoError, match="cannot be used"):
+            Sandbox(tmp_path / "other", programs(), port=port).__enter__()
+        with Sandbox(tmp_path / "other", programs()):
+            """One that could not start has let its folder go."""
+    with Sandbox(tmp_path, programs()):
+        """One that has ended, too."""
+
+
+def test_a_program_that_has_crashed_holds_nothing(tmp_path: Path) -> None:
+    program = (
+        "import os, pathlib, sys\n"
+        "from kalypso_actions.sandbox.claim import Claim\n"
+        "claim = Claim(pathlib.Path(sys.argv[1]))\n"
+        "os._exit(3)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, tmp_path], check=False)
+    assert done.returncode == 3
+    with Sandbox(tmp_path, programs()):
+        """The file is there, and nobody holds it."""
+
+
+def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(KalypsoError, match="cannot be used: "):
+        Sandbox(tmp_path / "file", programs())
