@@ -36,6 +36,7 @@ SUBMODULE: Final = "160000"
 
 NO_NAME: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
 """What no ref's name holds; git would read more into it than a name."""
+WHOLE_ID: Final = re.compile(r"[0-9a-f]{40}\Z")
 SOME_ID: Final = re.compile(r"[0-9a-f]{4,40}\Z")
 PERSON: Final = re.compile(r"(.*?) ?<(.*)> (-?\d+) ([+-])(\d\d)(\d\d)\Z")
 
@@ -127,8 +128,8 @@ class BareRepository:
 
     def merge_base(self, first: str, second: str) -> str | None:
         """The best common ancestor. Raises LookupError for an unknown revision."""
-        commits = [self.commit(first).id, self.commit(second).id]
-        answer = self._ask("merge-base", *commits)
+        commits = self._ids(first, second)
+        answer = self._compare(commits, "merge-base", *commits)
         return answer.decode().strip() if answer else None
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
@@ -136,26 +137,30 @@ class BareRepository:
 
         Raises LookupError for an unknown revision.
         """
-        commits = [self.commit(ancestor).id, self.commit(descendant).id]
-        return self._ask("merge-base", "--is-ancestor", *commits) is not None
+        commits = self._ids(ancestor, descendant)
+        return self._compare(commits, "merge-base", "--is-ancestor", *commits) is not None
 
     def commits_between(self, base: str, head: str) -> Sequence[GitCommit]:
         """Commits reachable from head and not from base, oldest first. Raises LookupError."""
-        span = [self.commit(head).id, f"^{self.commit(base).id}"]
-        ids = self._run("rev-list", "--reverse", "--topo-order", *span).decode().split()
+        commits = self._ids(base, head)
+        span = [commits[1], f"^{commits[0]}"]
+        answer = self._compare(commits, "rev-list", "--reverse", "--topo-order", *span)
+        ids = (answer or b"").decode().split()
         return [_parse_commit(one, content) for one, _, content in self._objects(ids)]
 
     def changed_paths(self, base: str, head: str) -> Mapping[str, str]:
         """Path -> `added`, `modified` or `removed`. Raises LookupError."""
-        commits = [self.commit(base).id, self.commit(head).id]
-        output = self._run("diff-tree", "-r", "-z", "--no-renames", "--name-status", *commits)
+        commits = self._ids(base, head)
+        options = ["-r", "-z", "--no-renames", "--name-status"]
+        output = self._compare(commits, "diff-tree", *options, *commits) or b""
         words = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
         return {path: STATES[state] for state, path in zip(words[::2], words[1::2], strict=True)}
 
     def differences(self, base: str | None, head: str) -> Sequence[FileChange]:
         """The files that differ, renamed ones found; base None: all are new. Raises LookupError."""
-        trees = [self.commit(base).id if base else EMPTY_TREE, self.commit(head).id]
-        return parse(self._run("diff-tree", *OPTIONS, *trees))
+        commits = self._ids(*filter(None, [base, head]))
+        trees = commits if base else [EMPTY_TREE, *commits]
+        return parse(self._compare(commits, "diff-tree", *OPTIONS, *trees) or b"")
 
     def merge_tree(self, base: str, head: str) -> str | None:
         """The tree of head merged into base; None where they conflict or share no history.
@@ -164,8 +169,8 @@ class BareRepository:
         """
         if self.merge_base(base, head) is None:
             return None
-        commits = [self.commit(base).id, self.commit(head).id]
-        answer = self._ask("merge-tree", "--write-tree", "--no-messages", *commits)
+        commits = self._ids(base, head)
+        answer = self._compare(commits, "merge-tree", "--write-tree", "--no-messages", *commits)
         return answer.decode().strip() if answer else None
 
     def make_commit(
@@ -231,6 +236,19 @@ class BareRepository:
         except ProcessError as error:
             if error.status == 1:
                 return None
+            raise
+
+    def _ids(self, *revisions: str) -> list[str]:
+        """Their commits' ids; a whole id is taken as it is. Raises LookupError."""
+        return [one if WHOLE_ID.match(one) else self.commit(one).id for one in revisions]
+
+    def _compare(self, commits: Sequence[str], *arguments: str) -> bytes | None:
+        """As `_ask`. Raises LookupError where git refuses since one of the commits is not here."""
+        try:
+            return self._ask(*arguments)
+        except ProcessError:
+            for commit in commits:
+                self.commit(commit)
             raise
 
     def _object_id(self, ref: str) -> str | None:
