@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -13,7 +12,6 @@ from typing import Literal
 from kalypso_actions.compliance.clusters import (
     STATES,
     Cluster,
-    ClusterState,
     Target,
     clusters_of,
 )
@@ -50,12 +48,6 @@ class Assessment:
     clusters: tuple[Cluster, ...]
     missing: tuple[str, ...]
     reason: str
-
-    @property
-    def counts(self) -> Mapping[ClusterState, int]:
-        """Clusters of each state that occurs, best first."""
-        counted = Counter(cluster.state for cluster in self.clusters)
-        return {state: counted[state] for state in STATES if counted[state]}
 
 
 def assess(

@@ -1,9 +1,13 @@
 """What each command is given: one small model per command, checked before anything is read.
 
-values   what inputs of several commands are made of: durations, percentages, lists, commits
-places   how repositories, folders and branches are named
-local    render, validate, template
-sandbox  sandbox
+values    what inputs of several commands are made of: durations, percentages, lists, commits
+places    how repositories, folders and branches are named
+local     render, validate, template
+chain     the commands of the promotion chain
+sandbox   sandbox
+demo      demo
+reading   where the inputs of the chain come from: options, the action, the environment
+checking  what was given, as the model of a command wants it
 """
 
 from kalypso_actions.inputs.local import (

@@ -11,8 +11,7 @@ answers      what a call brings
 credentials  which credential the inputs mean
 identity     that credential, by Azure's library
 oidc         the token by which a job of GitHub Actions says who it is
-network      proxies and certificates of the given environment
-transport    Azure's libraries on top of that
+transport    how Azure's libraries send, with the given environment's proxies and certificates
 refusals     what Azure says when it refuses, and what to change
 
 Azure's libraries take 0.2 s to import; only `service`, `identity` and `transport` do, and those are
