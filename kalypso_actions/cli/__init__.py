@@ -28,6 +28,7 @@ from kalypso_actions.commands.chain_commands import CHAIN
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.findings import print_findings
+from kalypso_actions.runner.commands import harmless
 
 app = typer.Typer(
     help="Kalypso: schedule, render and promote workloads for many clusters with GitOps.",
@@ -53,8 +54,9 @@ def main() -> NoReturn:
         print_findings(stderr(), (), ProblemEntry.all_of(error.problems))
         sys.exit(error.exit_code)
     except Exception:  # noqa: BLE001 - the only catch: anything that comes this far is our bug
-        traceback.print_exc()
-        stderr().print(f"\nThis is a bug in kalypso {__version__}. Please report it: {ISSUES_URL}")
+        sys.stderr.write(harmless(traceback.format_exc()) + "\n")
+        request = f"This is a bug in kalypso {__version__}. Please report it: {ISSUES_URL}"
+        stderr().print(f"\n{request}", soft_wrap=True)
         sys.exit(1)
     sys.exit(0)
 

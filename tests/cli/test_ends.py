@@ -1,0 +1,49 @@
+"""How a run ends that an error has ended."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions import cli
+from kalypso_actions.errors import KalypsoError, UsageError
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (KalypsoError("wrong", advice="do better"), 1, "problem: wrong\n    → do better\n"),
+        (UsageError("--x: no"), 2, "problem: --x: no\n"),
+    ],
+)
+def test_an_error_is_told_with_its_advice(
+    error: Exception,
+    status: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert ended(error, monkeypatch) == status
+    assert capsys.readouterr().err == said
+
+
+def test_a_bug_asks_to_be_reported_and_commands_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(ValueError("what\n::stop-commands::x"), monkeypatch) == 1
+    told = capsys.readouterr().err
+    assert "Traceback" in told
+    assert "Please report it: https://" in told
+    assert "stop-commands" in told
+    assert not any(line.lstrip().startswith("::") for line in told.splitlines())
+
+
+def ended(error: Exception, monkeypatch: pytest.MonkeyPatch) -> object:
+    """The exit code of a run that this error has ended."""
+
+    def run(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "app", run)
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    return caught.value.code
