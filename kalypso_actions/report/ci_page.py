@@ -104,7 +104,7 @@ def _paths(one: CheckedEntry) -> str:
         )
         for path in paths
     ]
-    name = markdown.text(one.environment)
+    name = markdown.html_text(one.environment)
     return markdown.details(
         f"Files that change in {name}", "\n".join(markdown.some(lines, MOST_PATHS))
     )

@@ -6,6 +6,7 @@ them may begin a table cell, a link, HTML, or call a person.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -13,13 +14,10 @@ from typing import Final
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.printable import printable
 
-MAX_BODY: Final = 60_000
-"""GitHub refuses a body above 65,536 characters."""
-
 PUNCTUATION: Final = re.compile(r"([!-/:-@\[-`{-~])")
 
 # GitHub links people, issues and addresses in plain text by itself, however they are escaped.
-LINKED: Final = re.compile(r"(@|#|GH\\-|www|:)(?=[\w\\])", re.IGNORECASE)
+LINKED: Final = re.compile(r"(@|#|GH\\?-|www|:)(?=[\w\\./])", re.IGNORECASE)
 NO_LINK: Final = "\u200b"
 
 OURS: Final = re.compile(
@@ -30,9 +28,12 @@ OURS: Final = re.compile(
 
 def text(content: str) -> str:
     """`content` as plain words on one line."""
-    words = " ".join(printable(content.replace("\n", " ")).split())
-    escaped = PUNCTUATION.sub(r"\\\1", words)
-    return LINKED.sub(r"\1" + NO_LINK, escaped)
+    return LINKED.sub(r"\1" + NO_LINK, PUNCTUATION.sub(r"\\\1", _on_one_line(content)))
+
+
+def html_text(content: str) -> str:
+    """`content` as plain words where Markdown is not read: on a line with an HTML tag."""
+    return LINKED.sub(r"\1" + NO_LINK, html.escape(_on_one_line(content), quote=False))
 
 
 def code(content: str) -> str:
@@ -72,7 +73,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def details(summary: str, content: str) -> str:
-    """Something that is shown on a click; both are Markdown already."""
+    """Something that is shown on a click: `content` is Markdown already, `summary` HTML."""
     return f"<details>\n<summary>{summary}</summary>\n\n{content}\n\n</details>"
 
 
@@ -107,3 +108,7 @@ def _finding(entry: ProblemEntry) -> str:
         place += " — "
     advice = f"<br>→ {text(entry.advice)}" if entry.advice else ""
     return f"- {place}{text(entry.message)}{advice}"
+
+
+def _on_one_line(content: str) -> str:
+    return " ".join(printable(content.replace("\n", " ")).split())

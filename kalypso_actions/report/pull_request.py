@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,6 @@ from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.tree import RegistrationReading, TreeChanges
 from kalypso_actions.report import markdown
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.printable import printable
 
 SENTENCE: Final = "This PR updates the manifests in GitOps Repo"
 """Upstream's whole body."""
@@ -205,8 +203,7 @@ def _details(name: str, group: _Group) -> str:
         said = "; ".join(f"{change}: {_names(names)}" for change, names in files.items())
         rows.append(f"{markdown.code(target) if target else 'the cluster type'} — {said}")
     counts = ", ".join(f"{group.counts[one]} {one}" for one in CHANGES if group.counts[one])
-    # Between HTML tags, Markdown is not read: its escapes would be seen.
-    summary = f"<code>{html.escape(printable(name))}</code>: {counts}"
+    summary = f"<code>{markdown.html_text(name)}</code>: {counts}"
     return markdown.details(summary, "\n".join(_listed(rows)))
 
 

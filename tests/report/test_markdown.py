@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
@@ -74,6 +75,14 @@ def test_nobody_is_called_and_nothing_is_linked(content: str, never: str) -> Non
         token.content for token in tokens(markdown.text(content)) if token.children is None
     )
     assert not re.search(never, shown)
+
+
+@given(anything)
+def test_a_summary_in_html_stays_text(content: str) -> None:
+    shown = markdown.html_text(content)
+    assert "<" not in shown
+    assert not re.search(r"@\w|#\d|GH-\d|://|www\.", shown)
+    assert html.unescape(shown).replace("\u200b", "") == plain(content)
 
 
 @given(anything)

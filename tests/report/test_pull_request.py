@@ -152,7 +152,7 @@ def test_names_from_the_tree_are_harmless() -> None:
     """A folder with our README.md may have been given any name."""
     odd = "<img src=x>|@team"
     said = body(text(changes(deleted=(f"{odd}/README.md", f"{odd}/a`|b/reconciler.yaml"))))
-    assert "<code>&lt;img src=x&gt;|@team</code>" in said
+    assert "<code>&lt;img src=x&gt;|@\u200bteam</code>" in said
     assert "| `<img src=x>\\|@team` | 1 | 0 | 0 | 2 |" in said
     assert "- ``a`\\|b`` — deleted: `reconciler.yaml`" in said
 
