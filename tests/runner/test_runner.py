@@ -99,6 +99,15 @@ def test_an_output_comes_back_whatever_it_holds(value: str) -> None:
     assert parsed_outputs(text) == {"first": value, "second": "2"}
 
 
+def test_nobody_can_know_what_ends_an_output(tmp_path: Path) -> None:
+    file = tmp_path / "output"
+    append_output(file, "first", "")
+    known = file.read_text().split("<<")[1].split("\n")[0]
+    forged = f"\n{known}\nsecond=forged"
+    append_output(file, "first", forged)
+    assert parsed_outputs(file.read_text()) == {"first": forged}
+
+
 def test_an_output_that_is_too_long(tmp_path: Path) -> None:
     with pytest.raises(KalypsoError, match="the output rows is longer"):
         append_output(tmp_path / "output", "rows", "x" * (1024 * 1024 + 1))

@@ -59,7 +59,7 @@ ADVICE: Final = {
     301: "write the repository's new name",
     302: "write the repository's new name",
     401: "give a token that has not expired or been revoked; a job's own token ends with the job",
-    404: "check the name, and that the token may see it",
+    404: "check that it exists, and that the token may see it",
     451: "GitHub has blocked the repository: its page says why",
 }
 

@@ -64,9 +64,9 @@ def says(message: str) -> dict[str, str]:
             404,
             says("Not Found"),
             {"X-OAuth-Scopes": "repo, gist", "X-Accepted-OAuth-Scopes": "public_repo, repo"},
-            "check the name, and that the token may see it",
+            "check that it exists, and that the token may see it",
         ),
-        (404, says("Not Found"), {}, "check the name, and that the token may see it"),
+        (404, says("Not Found"), {}, "check that it exists, and that the token may see it"),
         (
             403,
             says("GitHub Actions is not permitted to create or approve pull requests."),
