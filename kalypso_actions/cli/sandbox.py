@@ -69,7 +69,8 @@ def sandbox(
             else:
                 typer.echo(sandbox_text(document))
             sys.stdout.flush()
-            stopped.wait()
+            while not stopped.wait(1):  # on Windows, Ctrl-C is heard between two waits only
+                continue
 
 
 @contextmanager

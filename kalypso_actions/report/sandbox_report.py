@@ -13,7 +13,8 @@ curl -H "Authorization: Bearer $GITHUB_TOKEN" -d '{"name": "fleet"}' \\
   "$GITHUB_API_URL/orgs/acme/repos"
 """
 CLONE: Final = """\
-git -c http.extraHeader="Authorization: Bearer $GITHUB_TOKEN" clone "$GITHUB_SERVER_URL/acme/fleet"
+git clone -c http.extraHeader="Authorization: Bearer $GITHUB_TOKEN" \\
+  "$GITHUB_SERVER_URL/acme/fleet"
 """
 FAULT: Final = """\
 curl -H "Content-Type: application/json" "$GITHUB_SERVER_URL/_sandbox/faults" \\
@@ -35,7 +36,7 @@ def sandbox_text(document: SandboxDocument) -> str:
         app = document.app
         key = printable(app.private_key)
         parts.append(f"# An App is installed for {app.owner}: id {app.id}, its key in {key}\n")
-    parts += ["# Make a repository, and clone it:\n", OWN_REPOSITORY + CLONE]
+    parts += ["# Make a repository, and clone it with the token:\n", OWN_REPOSITORY + CLONE]
     parts += ["# Let the next pull request's answer be lost, once it is opened:\n", FAULT]
     if document.repositories:
         parts.append("# Repositories: " + ", ".join(map(printable, document.repositories)) + "\n")

@@ -6,7 +6,7 @@ GET                 /_sandbox/events                what workflows would be told
 GET, PATCH          /_sandbox/limits                rate limits
 POST                /_sandbox/tokens                a token, by kind and permissions
 POST                /_sandbox/apps                  an App that is installed in an account
-PATCH               /_sandbox/repositories/{owner}/{name}   rename, archive, protect branches
+PATCH               /_sandbox/repositories/{owner}/{name}   settings, rename, branch rules
 """
 
 from __future__ import annotations
@@ -58,11 +58,12 @@ class RepositoryChanges(_Body):
     name: str | None = None
     private: bool | None = None
     archived: bool | None = None
+    actions_may_open_pull_requests: bool | None = None
     rules: list[BranchRule] | None = None
 
 
 class LimitChanges(_Body):
-    """See `Limits`."""
+    """See `Limits`; what is not named stays as it is."""
 
     per_hour: dict[Literal["user", "actions", "installation", "app", ""], int] = {}
     contents_per_minute: int | None = None
@@ -125,7 +126,8 @@ def _add_faults(routes: Blueprint, contents: Contents) -> None:
         changes = LimitChanges.model_validate(_body())
         for kind, limit in changes.per_hour.items():
             state.limits.per_hour[kind] = limit
-        state.limits.contents_per_minute = changes.contents_per_minute
+        if "contents_per_minute" in changes.model_fields_set:
+            state.limits.contents_per_minute = changes.contents_per_minute
         return limits()
 
     _add(routes, contents, "GET", "/_sandbox/faults", faults)
@@ -148,7 +150,7 @@ def _add_contents(routes: Blueprint, contents: Contents) -> None:
     def change_repository(owner: str, name: str) -> Any:
         changes = RepositoryChanges.model_validate(_body())
         repository = contents.repository(f"{owner}/{name}")
-        for field in ("private", "archived", "rules"):
+        for field in changes.model_fields_set - {"name"}:
             value = getattr(changes, field)
             if value is not None:
                 setattr(repository, field, value)

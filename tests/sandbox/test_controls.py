@@ -53,6 +53,12 @@ def test_tokens_and_limits(tmp_path: Path) -> None:
         assert [one["name"] for one in control(sandbox, "GET", "events")] == ["push"]
         limits = control(sandbox, "PATCH", "limits", {"per_hour": {"actions": 1}})
         assert limits["per_hour"]["actions"] == 1 and limits["per_hour"]["user"] == 5000
+        assert (
+            control(sandbox, "PATCH", "limits", {"contents_per_minute": 80})["per_hour"]
+            == (limits["per_hour"])
+        )
+        unchanged = control(sandbox, "PATCH", "limits", {"per_hour": {"user": 9}})
+        assert unchanged["contents_per_minute"] == 80
         assert ask(sandbox, "GET", ISSUES, authorization=f"token {token}").status_code == 403
 
 
@@ -77,12 +83,19 @@ def test_apps(tmp_path: Path) -> None:
 def test_repositories(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         rule = {"pattern": "main", "required_reviews": 1}
-        changes = {"name": "ships", "archived": True, "private": False, "rules": [rule]}
+        changes = {
+            "name": "ships",
+            "archived": True,
+            "private": False,
+            "rules": [rule],
+            "actions_may_open_pull_requests": False,
+        }
         answer = control(sandbox, "PATCH", f"repositories/{FLEET}", changes)
         assert answer == {"full_name": "acme/ships"}
         changed = sandbox.repository("acme/ships")
         assert changed.former_names == [FLEET]
         assert (changed.archived, changed.private) == (True, False)
+        assert not changed.actions_may_open_pull_requests
         assert changed.rules[0].required_reviews == 1
         sandbox.create_repository("acme/boats")
         path = "/_sandbox/repositories/acme/ships"

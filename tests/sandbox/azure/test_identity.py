@@ -199,6 +199,17 @@ def test_forged_assertions_are_refused(made: Azure, value: str) -> None:
     assert refusal_of(response) == (401, "invalid_client", 50027)
 
 
+def test_a_token_is_no_assertion_nor_the_other_way_round(made: Azure) -> None:
+    """One key signs both."""
+    application = made.register(SUBJECT)
+    token = made.issue_token(audience=AUDIENCE)
+    assert with_assertion(made, application, token).get_json()["error_codes"] == [50027]
+    assertion = assertion_of(made, audience="https://management.azure.com").get_json()["value"]
+    refused = ask(made, token=assertion)
+    assert refused.status_code == 401
+    assert refused.get_json()["error"]["code"] == "InvalidAuthenticationToken"
+
+
 def test_a_changed_assertion_is_refused(made: Azure) -> None:
     value = assertion_of(made).get_json()["value"]
     header, claims, signature = value.split(".")

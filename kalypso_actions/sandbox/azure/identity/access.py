@@ -42,7 +42,7 @@ def principal(
         missing = "Authentication failed. The 'Authorization' header is missing."
         return Refusal("AuthenticationFailed", missing)
     claims = jwt.read(token, key)
-    if claims is None:
+    if claims is None or "appid" not in claims:  # a job's assertion is no access token
         return Refusal("InvalidAuthenticationToken", "The access token is invalid.")
     if claims["exp"] <= now.timestamp():
         return expired(datetime.fromtimestamp(claims["exp"], now.tzinfo), now)

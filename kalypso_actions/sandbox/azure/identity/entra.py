@@ -95,7 +95,7 @@ def _authenticate(
     """Check what proves that the application asks. Raises RefusedSignInError."""
     if form.get("client_assertion_type") == JWT_BEARER:
         claims = jwt.read(form.get("client_assertion", ""), key)
-        if claims is None:
+        if claims is None or "sub" not in claims:  # an access token is no assertion
             raise _invalid_client(50027, "JWT token is invalid or malformed.")
         _check_times(claims, now)
         _check_claims(claims, application)
