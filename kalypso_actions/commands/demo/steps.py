@@ -59,6 +59,8 @@ def details(done: Done) -> tuple[str, ...]:
     match document:
         case documents.CiDocument(environments=started) if started:
             lines = [f"starts CD in {', '.join(started)}"]
+        case documents.CiDocument(problems=()):
+            lines = ["only checks"]
         case documents.ScheduleDocument(changes=changes):
             counts = len(changes.added), len(changes.modified), len(changes.deleted)
             lines = ["{} files added, {} changed, {} deleted".format(*counts)]

@@ -102,7 +102,7 @@ def stage(folder: Path, *done: Done) -> Iterator[tuple[Stage, list[DemoStepEntry
     ("command", "document", "exit_code", "ends", "details"),
     [
         ("start", None, 0, "started", ()),
-        ("ci", documents.CiDocument(), 0, "checked", ()),
+        ("ci", documents.CiDocument(), 0, "checked", ("only checks",)),
         ("ci", documents.CiDocument(environments=("dev",)), 0, "promoted", ("starts CD in dev",)),
         ("ci", documents.CiDocument(problems=(PROBLEM,)), 1, "failed", ("it is wrong",)),
         ("cd", documents.CdDocument(action="written"), 0, "written", ()),
