@@ -1,0 +1,116 @@
+"""Acme as small as it can be, and what people and clusters do in it.
+
+dev, then stage; one cluster each, which cannot bear a configuration with `bad` in it. Beside what
+is Kalypso's lie files and a branch of others.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.sandbox import Fault
+from tests.chain.driver import Chain
+from tests.chain.organisation import Layout
+from tests.commands.chain import documents
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP
+
+SMALL: Final = Layout(
+    cluster_types=("large",),
+    inputs={"check-promote": {"timeout": "3m", "grace-period": "1m", "poll-interval": "30s"}},
+)
+ENVIRONMENTS: Final = tuple(SMALL.environments)
+BAD: Final = "bad"
+"""What no cluster can bear, wherever it stands in the configuration."""
+
+FOREIGN: Final = {"notes/owners.txt": "Ada\n", "large/shop-web/extra.txt": "ours\n"}
+"""What people have put into the GitOps branches, beside Kalypso's own files and among them."""
+
+ASIDE: Final = "aside"
+"""A branch of somebody else, in each repository."""
+
+MAIN_CHANGES: Final = ("release", "template", "document", "unbearable", "broken")
+CONFIGURATIONS: Final = ("region", "unbearable", "failing", "unreadable")
+WORKLOADS: Final = ("web", "web, api", "broken")
+
+TEMPLATE: Final = "kind: Namespace\nmetadata: {{name: {{{{ .Namespace }}}}, labels: {{v: {0}}}}}\n"
+
+FAULTS: Final = {
+    "an answer is lost": Fault("*", "/repos/*", "lost"),
+    "every write's answer is lost": Fault("POST", "/repos/*", "lost", count=3),
+    "half of an answer comes": Fault("*", "/repos/*", "truncated"),
+    "GitHub has an error": Fault("*", "/repos/*", "status", count=2),
+    "writes are errors that act": Fault("POST", "/repos/*", "status", count=2, acts=True),
+    "nothing is written": Fault("POST", "/repos/*", "status", count=0),
+    "too many requests": Fault("*", "*", "too-many", count=3),
+    "a secondary limit": Fault("POST", "*", "secondary"),
+    "a push is lost": Fault("POST", "*/git-receive-pack", "lost"),
+    "a push is cut": Fault("POST", "*/git-receive-pack", "cut"),
+    "pushes are errors": Fault("POST", "*/git-receive-pack", "status", count=0),
+    "connections end": Fault("*", "*", "dropped", count=4),
+}
+
+
+def furnish(chain: Chain) -> None:
+    """What the story begins with, beside Acme at rest."""
+    for name in ENVIRONMENTS:
+        chain.break_cluster(name, "large", BAD)
+        chain.acme.commit(FOREIGN, name, GITOPS)
+    for repository in (CONTROL_PLANE, GITOPS):
+        chain.acme.reset(ASIDE, chain.acme.head("main", repository), repository)
+        chain.acme.commit({"aside.txt": "?\n"}, ASIDE, repository)
+    chain.forget_what_is_due()
+
+
+def change_main(chain: Chain, change: str, number: int) -> str:
+    """A commit of main; one that is not `broken` mends all that an earlier one has broken."""
+    release = f"{BAD}{number}" if change == "unbearable" else f"r{number}"
+    manifest = TEMPLATE.format(f"v{number}")
+    if change == "broken":
+        manifest = "{{ range }}"
+    files: dict[str, str | None] = {
+        "templates/namespace.yaml": documents.template("namespace", manifest, "namespace"),
+        "docs/operations.md": f"{number}\n",
+    }
+    if change in {"release", "unbearable"}:
+        files["release.yaml"] = documents.config_map("base", RELEASE=release)
+    if change == "document":
+        del files["templates/namespace.yaml"]
+    return chain.merge_to_main(files)
+
+
+def configure(chain: Chain, environment: str, change: str, number: int) -> None:
+    """The configuration on an environment's branch becomes good, or bad in one of three ways."""
+    values = {
+        "region": {"REGION": f"north{number}"},
+        "unbearable": {"REGION": f"{BAD}{number}"},
+    }
+    text = documents.config_map("common", **values.get(change, {"OTHER": "1"}))
+    files: dict[str, str | None] = {
+        "config.yaml": "kind: [" if change == "unreadable" else text,
+        "schema.yaml": documents.config_schema("region", "REGION"),
+    }
+    chain.acme.commit(files, environment)
+
+
+def register(chain: Chain, targets: str) -> None:
+    """The application's deployment targets become these, or nobody can read them."""
+    url = f"{chain.acme.sandbox.url}/acme/shop-manifests"
+    files: dict[str, str | None] = {
+        "workload/shop.yaml": documents.workload("shop", url, ENVIRONMENTS),
+        "workload/api.yaml": None,
+        "workload/broken.yaml": None,
+    }
+    if targets == "web, api":
+        files["workload/api.yaml"] = documents.workload("api", url, ENVIRONMENTS, "api")
+    if targets == "broken":
+        files["workload/broken.yaml"] = documents.cluster_type("mine")
+    chain.acme.commit(files, repository=SHOP)
+
+
+def heal(chain: Chain) -> None:
+    """No fault is left; clusters and applications are as they should be."""
+    chain.acme.sandbox.faults.clear()
+    for name in ENVIRONMENTS:
+        chain.break_cluster(name, "large", BAD)
+    if "workload/broken.yaml" in chain.acme.files("main", SHOP):
+        register(chain, "web")

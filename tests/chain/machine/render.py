@@ -1,0 +1,54 @@
+"""What a GitOps tree must hold, rendered anew from the sources that it names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kalypso_actions.clients.git.local import GitRepository
+from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.model.layout import SOURCES_FILE
+from kalypso_actions.plan import PlanOptions, make_plan, unwatched
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.scheduling import find_scheduler
+from kalypso_actions.snapshot.gather import gather
+from kalypso_actions.snapshot.reader import Reader
+from kalypso_actions.snapshot.reading import read_documents
+from tests.git_repositories import programs
+
+
+@dataclass(frozen=True)
+class _Recorded(Reader):
+    """Reads repositories of the sandbox from its folder, branches at the commits given."""
+
+    sandbox: Sandbox
+    heads: Mapping[tuple[str, str], str]
+
+    def documents(self, source: RepositoryPath, commit: str | None = None) -> Reading:
+        name = source.repo.removeprefix(f"{self.sandbox.url}/")
+        git = GitRepository(self.sandbox.git(name).git_dir, programs(), repository=source.repo)
+        files = git.at_commit(commit or self.heads[name, source.branch])
+        return read_documents(
+            files, repository=source.repo, branch=source.branch, path=source.path, kustomize=None
+        )
+
+
+def rendered(sandbox: Sandbox, recorded: bytes) -> dict[str, bytes]:
+    """Every file of ours, `sources.json` aside, of a tree with this `sources.json`."""
+    sources = json.loads(recorded)
+    places: list[Any] = [sources["environmentBranch"], *sources["registrations"].values()]
+    heads = {
+        (one["repository"].removeprefix(f"{sandbox.url}/"), one["branch"]): one["commit"]
+        for one in places
+    }
+    # Nothing is opened by `repositories`: everything is read by `documents`.
+    reader = _Recorded(None, None, sandbox, heads)  # type: ignore[arg-type]
+    branch = sources["environmentBranch"]
+    place = RepositoryPath(branch["repository"], branch["branch"], branch["path"])
+    snapshot = gather(sources["environment"], reader.documents(place), reader)
+    plan = make_plan(snapshot, PlanOptions(), find_scheduler(), unwatched)
+    assert not plan.problems, plan.problems
+    return {path: one for path, one in plan.changes.files.items() if path != SOURCES_FILE}

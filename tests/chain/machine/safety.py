@@ -1,0 +1,137 @@
+"""What must hold after every step, however the chain was treated."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from kalypso_actions.model.layout import SOURCES_FILE
+from kalypso_actions.sandbox.repositories import BareRepository
+from tests.chain.driver import Chain
+from tests.chain.machine.acme import ASIDE, ENVIRONMENTS, FOREIGN
+from tests.chain.machine.render import rendered
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP
+
+Trees = Mapping[tuple[str, str], Mapping[str, bytes]]
+
+REPOSITORIES = (CONTROL_PLANE, GITOPS, SHOP)
+OWN_BRANCHES = frozenset(f"kalypso/{name}" for name in ENVIRONMENTS)
+
+
+class Safety:
+    """Looks at Acme from outside, and remembers what it has looked at already."""
+
+    def __init__(self, chain: Chain, folder: Path) -> None:
+        """`folder` has what the runs leave."""
+        self._chain = chain
+        self._folder = folder
+        self._rendered: set[str] = set()
+        self._read: set[Path] = set()
+        self._known: dict[tuple[str, str], Mapping[str, bytes]] = {}
+
+    def trees(self) -> Trees:
+        """Every branch but our own, with its files."""
+        sandbox = self._chain.acme.sandbox
+        return {
+            (name, branch): self._files(name, commit)
+            for name in REPOSITORIES
+            for branch, commit in _branches(sandbox.git(name)).items()
+            if branch not in OWN_BRANCHES
+        }
+
+    def files(self, repository: str, branch: str) -> Mapping[str, bytes]:
+        """Every file of a branch."""
+        return self._files(repository, self._chain.acme.head(branch, repository) or "")
+
+    def _files(self, repository: str, commit: str) -> Mapping[str, bytes]:
+        key = (repository, commit)
+        if key not in self._known:
+            self._known[key] = self._chain.acme.sandbox.git(repository).files(commit)
+        return self._known[key]
+
+    def only_base_repo_was_written(self, before: Trees) -> None:
+        """What a run may change beside our own branches is `base-repo.yaml` of an environment."""
+        after = self.trees()
+        assert after.keys() == before.keys()
+        for place, files in after.items():
+            was = before[place]
+            changed = {
+                path for path in files.keys() | was.keys() if files.get(path) != was.get(path)
+            }
+            is_environment = place[0] == CONTROL_PLANE and place[1] in ENVIRONMENTS
+            assert changed <= ({"base-repo.yaml"} if is_environment else set()), place
+
+    def nothing_is_foreign(self) -> None:
+        """Our own branches leave alone what is not ours; there are no others of ours."""
+        sandbox = self._chain.acme.sandbox
+        git = sandbox.git(GITOPS)
+        assert _branches(git).keys() <= {"main", ASIDE, *ENVIRONMENTS, *OWN_BRANCHES}
+        for name in ENVIRONMENTS:
+            head = git.head(f"kalypso/{name}")
+            base = git.merge_base(head, name) if head else None
+            if head and base:
+                paths = git.changed_paths(base, head)
+                assert not paths.keys() & (FOREIGN.keys() | {"README.md"})
+                assert all(one.startswith(("large/", ".github/tracking/")) for one in paths), paths
+
+    def nothing_is_doubled(self) -> None:
+        """Pull requests, issues and comments."""
+        with self._chain.acme.sandbox.lock:
+            for name in (CONTROL_PLANE, GITOPS):
+                repository = self._chain.acme.sandbox.repository(name)
+                pulls = [one for one in repository.issues.values() if one.pull_request]
+                issues = [one for one in repository.issues.values() if not one.pull_request]
+                _check_single(
+                    (one.pull_request.head_branch, one.pull_request.base_branch)
+                    for one in pulls
+                    if one.pull_request and one.state == "open"
+                )
+                _check_single(one.title for one in issues if one.state_reason != "duplicate")
+                for issue in repository.issues.values():
+                    _check_single(comment.body.partition("\n")[0] for comment in issue.comments)
+
+    def trees_are_whole(self) -> None:
+        """What is proposed, and what was merged last, is a full render of what it names."""
+        git = self._chain.acme.sandbox.git(GITOPS)
+        for name in ENVIRONMENTS:
+            proposed = git.head(f"kalypso/{name}")
+            merged = git.commit(name)
+            is_ours = len(merged.parents) == 2 and git.is_ancestor(*merged.parents)
+            for commit in filter(None, (proposed, merged.id if is_ours else None)):
+                if commit not in self._rendered:
+                    self._rendered.add(commit)
+                    self._check_tree(self._files(GITOPS, commit))
+
+    def _check_tree(self, files: Mapping[str, bytes]) -> None:
+        own = {
+            path: content
+            for path, content in files.items()
+            if path.startswith(("large/", ".github/tracking/"))
+            and path not in {*FOREIGN, SOURCES_FILE}
+        }
+        assert own == rendered(self._chain.acme.sandbox, files[SOURCES_FILE])
+
+    def no_token_is_told(self) -> None:
+        """Neither in logs, outputs and summaries, nor in what is written to GitHub."""
+        world = self._chain.acme.sandbox.world
+        with self._chain.acme.sandbox.lock:
+            secrets = list(world.tokens)
+            written = [one.model_dump_json() for one in world.repositories.values()]
+        files = {one for one in self._folder.glob("*/*") if one.is_file()} - self._read
+        self._read |= {one for one in files if one.name != "event.json"}
+        texts = [one.read_text(encoding="utf-8") for one in files]
+        for text in (*texts, *written):
+            assert not any(secret in text for secret in secrets)
+
+
+def _branches(git: BareRepository) -> dict[str, str]:
+    prefix = "refs/heads/"
+    return {
+        ref.removeprefix(prefix): head for ref, head in git.refs().items() if ref.startswith(prefix)
+    }
+
+
+def _check_single(keys: Iterable[object]) -> None:
+    doubled = [key for key, count in Counter(keys).items() if count > 1]
+    assert doubled == []
