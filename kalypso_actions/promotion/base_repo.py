@@ -5,6 +5,7 @@ Only the commit changes: comments, order, other fields and other documents stay 
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Final
 
@@ -36,7 +37,9 @@ def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where:
     `repo` and `branch` (main's URL and default branch) are for a new document only. Raises
     KalypsoError for a file whose commit cannot be set without touching anything else.
     """
-    new = NEW_FILE.format(name=MAIN_BASE_REPO, repo=repo, branch=branch, commit=_scalar(commit))
+    new = NEW_FILE.format(
+        name=MAIN_BASE_REPO, repo=_scalar(repo), branch=_scalar(branch), commit=_scalar(commit)
+    )
     if text is None or not text.strip():
         return new
     try:
@@ -45,7 +48,7 @@ def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where:
         raise KalypsoError(
             f"it is no YAML: {error}", where, "correct or delete the file"
         ) from error
-    specs = [spec for document in documents if (spec := _spec_of_main(document)) is not None]
+    specs = [_spec(document, where) for document in documents if _is_main_node(document)]
     if not specs:
         separator = "" if text.endswith("\n") else "\n"
         begun = any(document is not None for document in documents)
@@ -59,17 +62,30 @@ def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where:
     return edited
 
 
-def _scalar(commit: str) -> str:
-    return f'"{commit}"' if LOOKS_LIKE_NUMBER.fullmatch(commit) else commit
+def _scalar(text: str) -> str:
+    """`text` in YAML, in quotes where it would be read as anything else than this text."""
+    try:
+        is_plain = yaml.safe_load(f"a: {text}") == {"a": text}
+    except yaml.YAMLError:
+        is_plain = False
+    return text if is_plain and not LOOKS_LIKE_NUMBER.fullmatch(text) else json.dumps(text)
 
 
-def _spec_of_main(document: yaml.Node | None) -> yaml.MappingNode | None:
-    """The `spec` of a document that is the BaseRepo named main."""
+def _is_main_node(document: yaml.Node | None) -> bool:
     kind = _value(document, "kind")
     name = _value(_value(document, "metadata"), "name")
+    return _text(kind) == "BaseRepo" and _text(name) == MAIN_BASE_REPO
+
+
+def _spec(document: yaml.Node | None, where: Location) -> yaml.MappingNode:
     spec = _value(document, "spec")
-    is_main = _text(kind) == "BaseRepo" and _text(name) == MAIN_BASE_REPO
-    return spec if is_main and isinstance(spec, yaml.MappingNode) else None
+    if not isinstance(spec, yaml.MappingNode):
+        raise KalypsoError(
+            f"the BaseRepo {MAIN_BASE_REPO!r} has no spec that a commit could be written into",
+            where,
+            "write repo, branch and path there, or delete the document",
+        )
+    return spec
 
 
 def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:

@@ -72,12 +72,38 @@ def test_another_base_repo_stays_beside_ours() -> None:
         (HEAD + "spec:\n  repo: &one a\n  commit: *one\n", "cannot be set without changing"),
         (HEAD + "spec: {commit: a}\n---\n" + HEAD + "spec: {commit: b}\n", "defined twice"),
         ("a: [", "it is no YAML"),
+        (HEAD + "spec:\n", "has no spec that a commit could be written into"),
+        (HEAD, "has no spec that a commit could be written into"),
     ],
 )
 def test_what_cannot_be_edited_is_refused_with_its_place(before: str, message: str) -> None:
     with pytest.raises(KalypsoError, match=message) as caught:
         edited(before)
     assert caught.value.problem.where == WHERE
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        "main",
+        "release/1.x",
+        "1.0",
+        "2024",
+        "null",
+        "on",
+        "2024-01-01",
+        "@x",
+        "!x",
+        "%x",
+        "a'b",
+        'a"',
+    ],
+)
+def test_mains_branch_stays_a_text(branch: str) -> None:
+    text = with_commit(
+        None, COMMIT, repo="https://github.com/acme/fleet", branch=branch, where=WHERE
+    )
+    assert yaml.safe_load(text)["spec"]["branch"] == branch
 
 
 @pytest.mark.parametrize("commit", ["1" * 40, "12e45" + "6" * 35, "0" * 40, "a" * 40])
