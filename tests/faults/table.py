@@ -25,6 +25,7 @@ LEGEND: Final = f"""\
 {"".join(f"{outcome:9}{meaning}" + chr(10) for outcome, meaning in OUTCOMES.items())}\
 WRONG    anything else
          how many requests the first call has sent
+         (a started workflow cannot be found: the second call starts it once more)
 502 acted, lost, half: the server acts and its answer does not arrive, not at all or not whole; \
 after: with Retry-After"""
 
