@@ -72,9 +72,12 @@ class Programs:
         return self._environment.get(name, "")
 
     def find(self, name: str) -> Path | None:
-        """Where a program is, by the environment's PATH."""
+        """Where a program is, by the environment's PATH.
+
+        The current folder does not count, where Windows looks first: it may hold what others wrote.
+        """
         found = shutil.which(name, path=self.variable("PATH"))
-        return Path(found).absolute() if found else None
+        return Path(found) if found and Path(found).is_absolute() else None
 
     def run(
         self,
@@ -162,21 +165,37 @@ def _communicate(
             pause = min(left, LINGERING)
             try:
                 return process.communicate(given, timeout=pause)
-            except subprocess.TimeoutExpired:
+            except subprocess.TimeoutExpired as waited:
+                if process.returncode is not None:
+                    # Its group is ended, and somebody in a session of his own holds the output.
+                    return waited.output or b"", waited.stderr or b""
                 given = None
                 left -= pause
                 if left <= 0:
                     raise
                 if is_over:
                     _end(process)
-                is_over = process.poll() is not None
+                else:
+                    is_over = _is_over(process)
     except BaseException:
         _end(process)
         raise
 
 
+def _is_over(process: subprocess.Popen[bytes]) -> bool:
+    """Whether the program itself has ended.
+
+    It is not waited for yet: until then its number, which is that of its group, is nobody else's.
+    """
+    if not hasattr(os, "waitid"):
+        return process.poll() is not None
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the program and what it has started, if anything of that still runs."""
+    if process.returncode is not None:
+        return  # its number may be another group's by now
     if os.name == "posix":
         with suppress(ProcessLookupError, PermissionError):  # macOS forbids it once all are over
             os.killpg(process.pid, signal.SIGKILL)

@@ -105,6 +105,20 @@ def test_absent_program(path: str) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a file is executable by its mode")
+@pytest.mark.parametrize("path", [".", "bin"])
+def test_programs_of_the_current_folder_are_nobodys(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / path / "git"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert Programs({"PATH": path}).find("git") is None
+    assert Programs({"PATH": str(program.parent)}).find("git") == program
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a file is executable by its mode")
 def test_program_that_cannot_be_started(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(b"\x7fELF nothing")
     (tmp_path / "broken").chmod(0o755)
@@ -155,6 +169,32 @@ def test_what_a_program_leaves_behind_is_not_waited_for(monkeypatch: pytest.Monk
         assert caught.value.status == 3
         assert caught.value.output.split() == [b"1", b"2"]
         assert ended(server)
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="how it ended is asked in another way")
+def test_only_groups_that_are_certainly_our_own_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has a session of its own is left alone; the number of what is over may be another's."""
+    killed: list[int] = []
+    kill = os.killpg
+
+    def noted(group: int, number: int) -> None:
+        os.kill(group, 0)  # it is still there, be it as one that nobody has waited for
+        killed.append(group)
+        kill(group, number)
+
+    monkeypatch.setattr(process, "LINGERING", 0.5)
+    monkeypatch.setattr(os, "killpg", noted)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = in_the_background(server.getsockname()[1]) + "print(2)"
+        code = code.replace("stderr=", "start_new_session=True, stderr=")
+        code = code.replace("time.sleep(600)", "s.recv(1)")  # until the connection ends
+        assert python(code, timeout=600).split() == [b"1", b"2"]
+        assert len(killed) == 1
+        connection, _ = server.accept()
+        with connection:
+            connection.settimeout(0.2)
+            with pytest.raises(TimeoutError):
+                connection.recv(1)
 
 
 def test_no_terminal_to_ask_on() -> None:
