@@ -92,11 +92,22 @@ class Comment(Entity):
     updated_at: datetime
 
 
+class Review(Entity):
+    """What somebody says of a pull request at a commit; PENDING until it is submitted."""
+
+    id: int
+    author: str
+    state: Literal["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "PENDING"]
+    body: str
+    commit: str
+    submitted_at: datetime | None
+
+
 class PullRequest(Entity):
     """What makes an issue a pull request; its commits stand still once it is closed.
 
     `merge_commit` is what the merge has made; before that, the commit that tries the merge out
-    ("" where it cannot be merged). `approvals` are the logins of those who approved.
+    ("" where it cannot be merged).
     """
 
     head_repository: str
@@ -105,10 +116,16 @@ class PullRequest(Entity):
     base_branch: str
     base_commit: str
     draft: bool = False
-    approvals: list[str] = Field(default_factory=list)
+    reviews: list[Review] = Field(default_factory=list)
     merged_at: datetime | None = None
     merged_by: str = ""
     merge_commit: str = ""
+
+    @property
+    def opinions(self) -> dict[str, str]:
+        """Login -> what was said last: `APPROVED` or `CHANGES_REQUESTED`; comments change none."""
+        deciding = ("APPROVED", "CHANGES_REQUESTED")
+        return {one.author: one.state for one in self.reviews if one.state in deciding}
 
 
 class Issue(Entity):

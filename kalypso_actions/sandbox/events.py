@@ -19,6 +19,7 @@ from kalypso_actions.sandbox.world import (
     Issue,
     PullRequest,
     Repository,
+    Review,
     World,
 )
 
@@ -90,6 +91,29 @@ def pull_request(
         identity,
         starts=starts,
         held=held and starts,
+    )
+
+
+def review(
+    world: World,
+    repository: Repository,
+    issue: Issue,
+    pull_request: PullRequest,
+    one: Review,
+    identity: Identity,
+) -> None:
+    """A review of a pull request was submitted."""
+    view = View.of_events(world)
+    payload = webhooks.review(view, repository, issue, pull_request, one, identity)
+    _keep(
+        world,
+        repository,
+        "pull_request_review",
+        payload,
+        f"refs/pull/{issue.number}/merge",
+        pull_request.merge_commit or pull_request.head_commit,
+        identity,
+        starts=identity.kind != "actions" and bool(pull_request.merge_commit),
     )
 
 

@@ -107,11 +107,7 @@ def merge_refusals(
     """
     reasons = []
     for rule in of_branch(repository, pull_request.base_branch):
-        missing = rule.required_reviews - len(set(pull_request.approvals))
-        if missing > 0:
-            number = rule.required_reviews
-            reviews = "approving review is" if number == 1 else "approving reviews are"
-            reasons.append(f"At least {number} {reviews} required by reviewers with write access.")
+        reasons += _review_refusals(rule, pull_request)
         reasons += _context_refusals(repository, rule, pull_request.head_commit)
         if rule.restrict_pushes and identity and identity.login not in rule.may_push:
             reasons.append("You're not authorized to push to this branch.")
@@ -143,6 +139,18 @@ def _direct_refusal(repository: Repository, rule: BranchRule, commit: str) -> st
     if rule.required_reviews:
         return "Changes must be made through a pull request."
     return next(iter(_context_refusals(repository, rule, commit)), None)
+
+
+def _review_refusals(rule: BranchRule, pull_request: PullRequest) -> list[str]:
+    """Which reviews are not there, or ask for something else."""
+    number = rule.required_reviews
+    opinions = list(pull_request.opinions.values())
+    if number and "CHANGES_REQUESTED" in opinions:
+        return ["Changes have been requested."]
+    if opinions.count("APPROVED") >= number:
+        return []
+    reviews = "approving review is" if number == 1 else "approving reviews are"
+    return [f"At least {number} {reviews} required by reviewers with write access."]
 
 
 def _context_refusals(repository: Repository, rule: BranchRule, commit: str) -> list[str]:

@@ -29,6 +29,7 @@ from kalypso_actions.sandbox.entities import (
     Permissions,
     PullRequest,
     Repository,
+    Review,
     Status,
     WorkflowRun,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "Permissions",
     "PullRequest",
     "Repository",
+    "Review",
     "Status",
     "WorkflowRun",
     "World",

@@ -72,6 +72,11 @@ CORRECTIONS: Final = (
         "every error of GitHub tells its status as text, as basic-error describes it",
     ),
     Correction(
+        _schema("validation-error-simple"),
+        {"status": {"type": "string"}},
+        "every error of GitHub tells its status as text, as basic-error describes it",
+    ),
+    Correction(
         _schema("rate-limit"),
         {"resource": {"type": "string"}},
         "GitHub tells the name of each resource inside it, too",

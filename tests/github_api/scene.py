@@ -43,8 +43,9 @@ class Scene:
     """The repositories of acme, and who may do what in them.
 
     `fleet` has everything, `empty` no commit; `moved` was called `former`, and jobs may not open
-    pull requests in it; `archived` is read-only; `hidden` is not for the tokens. In paths and bodies of requests, a name in braces is
-    an attribute: those without an argument make something new each time.
+    pull requests in it; `archived` is read-only; `hidden` is not for the tokens. In paths and
+    bodies of requests, a name in braces is an attribute: those without an argument make something
+    new each time.
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -175,6 +176,12 @@ class Scene:
     def blocked_pull(self) -> int:
         """An open pull request that lacks a review."""
         return self._pull(self.branch(), self.protected())
+
+    def reviewed_pull(self) -> int:
+        """An open pull request with a review."""
+        number = self.pull()
+        self.made("POST", f"pulls/{number}/reviews", {"event": "COMMENT", "body": "b"})
+        return number
 
     def merged_pull(self) -> int:
         """A pull request that was merged."""

@@ -35,6 +35,8 @@ GET     R/pulls/{pull_number}
 PATCH   R/pulls/{pull_number}
 PUT     R/pulls/{pull_number}/merge
 GET     R/pulls/{pull_number}/files
+GET     R/pulls/{pull_number}/reviews
+POST    R/pulls/{pull_number}/reviews
 
 GET     R/issues
 POST    R/issues
@@ -101,6 +103,7 @@ WEBHOOKS = (
     "pull-request-labeled",
     "pull-request-opened",
     "pull-request-reopened",
+    "pull-request-review-submitted",
     "pull-request-synchronize",
     "pull-request-unlabeled",
     "repository-dispatch-sample.collected",

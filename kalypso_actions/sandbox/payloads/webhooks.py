@@ -6,10 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Json
-from kalypso_actions.sandbox.payloads import accounts, commits, pull_requests, repositories
+from kalypso_actions.sandbox.payloads import (
+    accounts,
+    commits,
+    pull_requests,
+    repositories,
+    reviews,
+)
 from kalypso_actions.sandbox.payloads.view import View, node_id
 from kalypso_actions.sandbox.repositories import NO_OBJECT, GitCommit
-from kalypso_actions.sandbox.world import Identity, Issue, PullRequest, Repository
+from kalypso_actions.sandbox.world import Identity, Issue, PullRequest, Repository, Review
 
 ACTIONS_INSTALLATION: Final = 1
 """GitHub Actions is an App itself; what is not done by another one comes through its id."""
@@ -66,6 +72,25 @@ def pull_request(
         "number": issue.number,
         "pull_request": pull_requests.full(view, repository, issue, pull_request),
         **more,
+        "repository": repositories.simple(view, repository),
+        **_whose(view, repository, identity),
+    }
+
+
+def review(
+    view: View,
+    repository: Repository,
+    issue: Issue,
+    pull_request: PullRequest,
+    one: Review,
+    identity: Identity,
+) -> Json:
+    """A review was submitted; its state is in lower case here."""
+    told = {**reviews.review(view, repository, issue, one), "state": one.state.lower()}
+    return {
+        "action": "submitted",
+        "review": told,
+        "pull_request": pull_requests.simple(view, repository, issue, pull_request),
         "repository": repositories.simple(view, repository),
         **_whose(view, repository, identity),
     }

@@ -1,0 +1,91 @@
+"""Reviews of pull requests.
+
+https://docs.github.com/rest/pulls/reviews
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.sandbox import events
+from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
+from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.payloads import reviews as payloads
+from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.world import Issue, Review
+
+REVIEWS: Final = "/repos/{owner}/{repo}/pulls/{pull_number}/reviews"
+STATES: Final = {
+    "APPROVE": "APPROVED",
+    "REQUEST_CHANGES": "CHANGES_REQUESTED",
+    "COMMENT": "COMMENTED",
+    None: "PENDING",
+}
+"""What a reviewer does -> what the review is then."""
+
+
+@endpoint("GET", REVIEWS, "pull_requests: read", statuses=(200, 404))
+def read_all(call: Call) -> Answer:
+    """Every review, the oldest first; one that is not submitted is its author's alone."""
+    issue, pull_request = lookups.pull_request(call)
+    seen = [
+        one
+        for one in pull_request.reviews
+        if one.state != "PENDING" or one.author == call.identity.login
+    ]
+    some, headers = page(call, seen)
+    view, repository = View.of(call), call.named_repository
+    return Answer(200, [payloads.review(view, repository, issue, one) for one in some], headers)
+
+
+@endpoint("POST", REVIEWS, "pull_requests: write", statuses=(200, 404, 422))
+def create(call: Call) -> Answer:
+    """Approve, ask for changes, or comment. Comments at lines are not known here."""
+    issue, pull_request = lookups.pull_request(call)
+    world, repository = call.world, call.named_repository
+    act = bodies.choice(call, "event", [name for name in STATES if name])
+    text = bodies.text(call.body, "body") or ""
+    commit = bodies.text(call.body, "commit_id") or pull_request.head_commit
+    _check(call, issue, act, text)
+    mine = [one.state for one in pull_request.reviews if one.author == call.identity.login]
+    if "PENDING" in mine:
+        raise _unprocessable("User can only have one pending review per pull request")
+    if world.git(repository).object_type(commit) != "commit":
+        raise _unprocessable(f"No commit found for SHA: {commit}")
+    review = Review.model_validate(
+        {
+            "id": world.new_id(),
+            "author": call.identity.login,
+            "state": STATES[act],
+            "body": text,
+            "commit": commit,
+            "submitted_at": world.now if act else None,
+        }
+    )
+    pull_request.reviews.append(review)
+    issue.updated_at = world.now
+    if act:
+        events.review(world, repository, issue, pull_request, review, call.identity)
+    return Answer(200, payloads.review(View.of(call), repository, issue, review))
+
+
+def _check(call: Call, issue: Issue, act: str | None, text: str) -> None:
+    """Nobody approves their own, or says nothing. Raises RefusedError."""
+    if call.identity.login == issue.author and act in {"APPROVE", "REQUEST_CHANGES"}:
+        verb = "approve" if act == "APPROVE" else "request changes on"
+        raise _unprocessable(f"Can not {verb} your own pull request")
+    allowed = call.named_repository.actions_may_open_pull_requests
+    if call.identity.kind == "actions" and act == "APPROVE" and not allowed:
+        raise _unprocessable("GitHub Actions is not permitted to approve pull requests.")
+    if act in {"REQUEST_CHANGES", "COMMENT"} and not text.strip():
+        raise _unprocessable("Body can't be blank")
+    if len(text) > bodies.LONGEST:
+        raise _unprocessable(f"Body is too long (maximum is {bodies.LONGEST} characters)")
+    if bodies.listing(call.body, "comments"):
+        raise _unprocessable("Comments at lines are not known to the sandbox")
+
+
+def _unprocessable(reason: str) -> RefusedError:
+    """422 with its reason as a text."""
+    return RefusedError(422, "Unprocessable Entity", (reason,))
