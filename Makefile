@@ -44,6 +44,10 @@ lint: $(INSTALLED) ## style, types, floors
 test: $(INSTALLED) ## all tests
 	$(PYTHON) -m pytest -n 2
 
+.PHONY: mutants
+mutants: $(INSTALLED) ## break the promotion chain in every listed way; a test must notice each
+	$(PYTHON) -m tools.mutants
+
 .PHONY: golden
 golden: $(INSTALLED) ## rewrite the whole-folder goldens (not in CI)
 	$(PYTHON) -m tests.golden.record

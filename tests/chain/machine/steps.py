@@ -35,8 +35,8 @@ class Story(RuleBasedStateMachine):
 
     def __init__(self, begun: Opening, folder: Path) -> None:
         super().__init__()
-        self._stack = ExitStack()
-        self.chain = self._stack.enter_context(opening.served(opening.copied(begun, folder)))
+        self.served = ExitStack()
+        self.chain = self.served.enter_context(opening.served(opening.copied(begun, folder)))
         acme.furnish(self.chain)
         self.safety = Safety(self.chain, folder / "runs")
         self._number = 0
@@ -53,7 +53,7 @@ class Story(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """The end of the story, and of the sandbox."""
-        with self._stack:
+        with self.served:
             if sys.exception() is None:  # a step that failed is what there is to tell
                 self.come_to_rest()
 

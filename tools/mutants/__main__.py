@@ -1,0 +1,37 @@
+"""Break the chain in every listed way: `python -m tools.mutants [name …]`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from tools.mutants.breaks import BREAKS
+from tools.mutants.table import table
+from tools.mutants.trials import Trial, attempt
+
+AT_ONCE: Final = 2
+
+
+def main(names: Sequence[str]) -> int:
+    """Try the breaks of these names, by default all; 1 where one of them is not caught."""
+    chosen = [one for one in BREAKS if not names or one.name in names]
+    unknown = set(names) - {one.name for one in chosen}
+    if unknown:
+        print(f"there is no break {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 2
+    started = time.monotonic()
+    trials: list[Trial] = []
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for trial in pool.map(attempt, chosen):
+            trials.append(trial)
+            print(f"{trial.ending}: {trial.broken.name}", file=sys.stderr)
+    print(table(trials))
+    print(f"{time.monotonic() - started:.0f} seconds", file=sys.stderr)
+    return 0 if all(one.ending == "caught" for one in trials) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

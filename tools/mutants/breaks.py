@@ -1,0 +1,245 @@
+"""What is broken, and which tests should notice: first of all the stories of the chain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A text of a file, which it holds once, is replaced; one of `tests` should fail then."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+COMMANDS: Final = "kalypso_actions/commands"
+PROMOTION: Final = "kalypso_actions/promotion"
+COMPLIANCE: Final = "kalypso_actions/compliance"
+GITOPS: Final = "kalypso_actions/gitops"
+
+
+def _story(file: str, name: str) -> str:
+    return f"tests/chain/test_{file}.py::test_{name}"
+
+
+THROUGH: Final = _story("promotion", "a_commit_goes_through_all_environments")
+LOST: Final = _story("losses", "each_run_is_lost_once")
+ADOPTED: Final = _story("adoption", "nothing_goes_while_nobody_knows_whose_it_is")
+CONFIGURED: Final = _story("promotion", "a_configuration_merge_before_the_clusters_have_synced")
+HEALED: Final = _story("sources", "a_registration_breaks_and_heals")
+OVERTAKEN: Final = _story("promotion", "a_newer_commit_overtakes_what_is_proposed")
+OUT_OF_ORDER: Final = _story("promotion", "an_older_commit_comes_after_a_newer_one")
+ROLLED_BACK: Final = _story("rejections", "a_rollback_stays_where_it_is")
+TAKEN_BACK: Final = _story("rejections", "a_revert_while_the_clusters_sync_stops_the_promotion")
+
+BREAKS: Final = (
+    Break(
+        "compliance starts no next environment",
+        f"{COMMANDS}/check_promote.py",
+        "    for environment in onward:\n",
+        "    for environment in onward[:0]:\n",
+        (THROUGH,),
+    ),
+    Break(
+        "every promotion is superseded",
+        f"{PROMOTION}/rounds.py",
+        "    if tracked == promoted or (",
+        "    if promoted is None or (",
+        (THROUGH,),
+    ),
+    Break(
+        "Deployed is success while a next environment exists",
+        f"{PROMOTION}/statuses.py",
+        '"success" if is_last else "pending"',
+        '"success"',
+        (THROUGH,),
+    ),
+    Break(
+        "zero rows comply",
+        f"{COMPLIANCE}/assessment.py",
+        'return ("none-targeted" if requirements.require_targets else "compliant"), nobody',
+        'return "compliant", nobody',
+        (_story("losses", "clusters_that_nobody_sees_are_no_success"),),
+    ),
+    Break(
+        "failing clusters are waited for",
+        f"{COMPLIANCE}/assessment.py",
+        "    return failed > len(group) - _needed(group, requirements)\n",
+        "    return failed > len(group)\n",
+        (_story("promotion", "a_failure_and_its_correction_by_configuration"),),
+    ),
+    Break(
+        "a failed commit is not carried on by its correction",
+        f"{PROMOTION}/merges.py",
+        'Merge("continuation", after) if is_open(latest) else Merge("configuration")',
+        'Merge("configuration")',
+        (_story("promotion", "a_failure_and_its_correction_by_configuration"),),
+    ),
+    Break(
+        "a promotion that changes no manifest is none",
+        f"{COMMANDS}/proposing.py",
+        "has_changes=bool(changes.added or changes.modified or changes.deleted) or is_new,",
+        "has_changes=not gitops.only_tracks(changes, base.path) or is_new,",
+        (_story("promotion", "a_promotion_that_changes_no_manifest"),),
+    ),
+    Break(
+        "what is merged meanwhile is no target",
+        f"{COMMANDS}/followed_branch.py",
+        "        if head == self._head:\n            return\n",
+        "        if self._head:\n            return\n",
+        (f"{CONFIGURED}[after]",),
+    ),
+    Break(
+        "a doubled run takes back what was found",
+        f"{COMMANDS}/deployment_status.py",
+        "        if not table.is_deployed(latest):\n",
+        "        if latest is None or table.context:\n",
+        (f"{CONFIGURED}[before]",),
+    ),
+    Break(
+        "an old status is trusted: a deployed commit goes on with every merge",
+        f"{PROMOTION}/statuses.py",
+        'r"Promoted|Waiting',
+        'r"Deployed|Promoted|Waiting',
+        (_story("rejections", "manual_drift_is_repaired_by_force_alone"),),
+    ),
+    Break(
+        "an older commit overwrites a newer one",
+        f"{PROMOTION}/advance.py",
+        'relation is None or relation == "ahead":',
+        'relation is None or relation in {"ahead", "behind"}:',
+        (OUT_OF_ORDER,),
+    ),
+    Break(
+        "a rollback needs nobody's word",
+        f"{PROMOTION}/advance.py",
+        "    if allow_rollback:\n",
+        "    if allow_rollback or relation:\n",
+        (ROLLED_BACK,),
+    ),
+    Break(
+        "a rollback is forced upon the next environments",
+        f"{PROMOTION}/advance.py",
+        "    if promoted_from:\n",
+        '    if promoted_from in {"", "ci"}:\n',
+        (ROLLED_BACK,),
+    ),
+    Break(
+        "nobody is told what has replaced a commit",
+        f"{COMMANDS}/cd.py",
+        "    if promoted.replaced:\n",
+        "    if promoted.replaced and promoted.hook:\n",
+        (OVERTAKEN,),
+    ),
+    Break(
+        "a revert is a promotion",
+        f"{PROMOTION}/merges.py",
+        "    if goes_back and base_commit != after:\n",
+        "    if goes_back and base_commit is None:\n",
+        (TAKEN_BACK,),
+    ),
+    Break(
+        "what was closed is proposed again",
+        f"{GITOPS}/decision.py",
+        '    if latest.state == "closed":\n        return True\n',
+        '    if latest.state == "closed":\n        return False\n',
+        (_story("rejections", "a_closed_pull_request_is_not_proposed_again"),),
+    ),
+    Break(
+        "what was reverted is proposed again",
+        f"{GITOPS}/decision.py",
+        "    return not latest.stands and by_hand\n",
+        "    return not by_hand\n",
+        (_story("rejections", "a_reverted_merge_is_not_proposed_again"),),
+    ),
+    Break(
+        "the digest is ignored",
+        f"{GITOPS}/decision.py",
+        "    return (earlier.digest, earlier.tracking) == (proposed.digest, proposed.tracking)\n",
+        "    return earlier.tracking == proposed.tracking\n",
+        (_story("rejections", "another_content_than_the_closed_one_is_proposed"),),
+    ),
+    Break(
+        "force repairs nothing",
+        f"{GITOPS}/decision.py",
+        "and not (force or is_open):",
+        "and not is_open:",
+        (_story("rejections", "a_closed_pull_request_is_forced"),),
+    ),
+    Break(
+        "the removal guard is off",
+        f"{COMMANDS}/schedule.py",
+        "        if removal and writes and not inputs.allow_removals:\n",
+        "        if removal and writes and inputs.force:\n",
+        (_story("sources", "a_mass_removal_waits_for_somebodys_word"),),
+    ),
+    Break(
+        "what cannot be read is deleted",
+        f"{GITOPS}/keeping.py",
+        "            all_but=frozenset(read) if self._unknown(previous) else None,\n",
+        "            all_but=None,\n",
+        (ADOPTED,),
+    ),
+    Break(
+        "a lost start stays lost",
+        f"{COMMANDS}/starting_check.py",
+        "    if not table.is_before_merge(_status(sources, session)):\n",
+        "    if _status(sources, session) is not None:\n",
+        (LOST,),
+    ),
+    Break(
+        "cd of the commit that is there repairs nothing",
+        f"{COMMANDS}/cd.py",
+        '    if promoted.action in {"written", "unchanged"}:\n',
+        '    if promoted.action == "written":\n',
+        (LOST,),
+    ),
+    Break(
+        "issues stay open",
+        f"{COMMANDS}/keeping_issues.py",
+        "        _close(repository, settled, plan, session)\n",
+        "        continue\n",
+        (HEALED,),
+    ),
+    Break(
+        "what has moved is not polled",
+        f"{PROMOTION}/moved.py",
+        "    return tree is None or tree != now.tree\n",
+        "    return tree is None\n",
+        (_story("sources", "a_workload_reaches_every_environment"),),
+    ),
+    Break(
+        "one of two GitOps repositories is enough",
+        f"{PROMOTION}/rounds.py",
+        "    if without:\n",
+        "    if len(without) > 1:\n",
+        (_story("several", "one_of_two_gitops_repositories_is_merged_first"),),
+    ),
+    Break(
+        "only one next environment is started",
+        f"{PROMOTION}/environments.py",
+        "    return tuple(dict.fromkeys(own.next_environments))\n",
+        "    return own.next_environments[:1]\n",
+        (_story("several", "environments_that_meet_again"),),
+    ),
+    Break(
+        "a dispatch is believed",
+        f"{PROMOTION}/verification.py",
+        "    if promoted is None or promoted == tracked:\n",
+        "    if promoted is None or tracked:\n",
+        (_story("lies", "a_dispatch_that_lies"),),
+    ),
+    Break(
+        "a broken commit is sent on",
+        f"{COMMANDS}/ci.py",
+        "    if not checked.problems and _starts_cd(inputs, session, main):\n",
+        "    if _starts_cd(inputs, session, main):\n",
+        (_story("promotion", "a_broken_commit_goes_nowhere"),),
+    ),
+)
+"""Of each kind of rule that the chain keeps, at least one is broken."""

@@ -1,0 +1,95 @@
+"""A copy of the package with one break, and the tests that run against it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from tools.mutants.breaks import Break
+
+ROOT: Final = Path(__file__).parents[2]
+PACKAGE: Final = "kalypso_actions"
+BESIDE: Final = ("tests", "tools", "bench", "samples")
+"""Folders that tests need and nobody breaks."""
+
+PASSED: Final = 0
+FAILED: Final = 1
+"""How pytest ends; with any other number it could not run the tests."""
+
+NOTICED: Final = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+)\.py::(\S+)", re.MULTILINE)
+LIMIT: Final = 280
+"""Seconds; a break that lets the chain go round in circles is noticed by that alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How a break ended: `by` is the test that noticed, or what went wrong."""
+
+    broken: Break
+    ending: Literal["caught", "survived", "not tried"]
+    by: str
+    seconds: float
+
+
+def attempt(broken: Break) -> Trial:
+    """Break a copy of the package, and run the tests that should notice."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="kalypso-mutant-") as name:
+        copy = Path(name)
+        shutil.copytree(ROOT / PACKAGE, copy / PACKAGE)
+        shutil.copy2(ROOT / "pyproject.toml", copy)
+        for beside in BESIDE:
+            (copy / beside).symlink_to(ROOT / beside)
+        misfit = apply(broken, copy)
+        if misfit:
+            return Trial(broken, "not tried", misfit, 0)
+        ending, by = _run(copy, broken.tests)
+    return Trial(broken, ending, by, time.monotonic() - started)
+
+
+def apply(broken: Break, folder: Path) -> str:
+    """Break a file below a folder; why that is not possible, or ""."""
+    file = folder / broken.file
+    if not file.is_file():
+        return f"{broken.file} is gone"
+    text = file.read_text(encoding="utf-8")
+    count = text.count(broken.old)
+    if count != 1:
+        return f"{broken.file} holds what is replaced {count} times"
+    file.write_text(text.replace(broken.old, broken.new), encoding="utf-8")
+    return ""
+
+
+def _run(
+    folder: Path, tests: Sequence[str]
+) -> tuple[Literal["caught", "survived", "not tried"], str]:
+    """How the tests ended, and which of them has failed."""
+    arguments = ("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=line", *tests)
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    try:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "caught", f"nothing came to an end in {LIMIT} seconds"
+    if done.returncode == PASSED:
+        return "survived", ""
+    noticed = NOTICED.search(done.stdout)
+    if done.returncode != FAILED or noticed is None:
+        return "not tried", (done.stdout + done.stderr).strip()[-600:]
+    return "caught", f"{noticed[1]}::{noticed[2]}"
