@@ -1,0 +1,155 @@
+"""What the token of each command of the chain must be allowed, in which repositories, and why.
+
+What is not in the table is not needed. Reading what is public takes no permission; reading a
+repository's metadata, which every token of GitHub may, is left out.
+
+A job's own token (`github.token`) is good for the job's repository alone: it gets the rows of that
+place by `permissions:` of the workflow. A GitHub App is good for all repositories that it is
+installed for, and gets the highest level of all rows.
+
+https://docs.github.com/rest/authentication/permissions-required-for-github-apps
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Place = Literal["control plane", "GitOps repositories", "registered repositories"]
+Level = Literal["read", "write"]
+
+CONTROL_PLANE: Final = "control plane"
+GITOPS: Final = "GitOps repositories"
+REGISTERED: Final = "registered repositories"
+"""Applications, and what BaseRepo objects name besides the control plane."""
+
+OF_JOBS_ALONE: Final = frozenset({"id-token"})
+"""Permissions that only jobs have: no App is granted them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """One permission in the repositories of one place.
+
+    `name` is as in `permissions:` of a workflow; write contains read. `only` says where it is
+    needed, "" where every run may need it. `reason` is what is done with it.
+    """
+
+    place: Place
+    name: str
+    level: Level
+    reason: str
+    only: str = ""
+
+
+READS_MAIN: Final = Permission(
+    CONTROL_PLANE, "contents", "read", "reads main and the environment branches"
+)
+READS_GITOPS: Final = Permission(GITOPS, "contents", "read", "reads what the environments have")
+READS_WORKLOADS: Final = Permission(REGISTERED, "contents", "read", "reads what is registered")
+
+VERIFY_ONLY: Final[Mapping[str, tuple[Permission, ...]]] = {
+    "cd": (READS_MAIN,),
+    "check-promote": (READS_MAIN, READS_GITOPS),
+}
+"""What is left of the table where a command is given `verify-only`."""
+
+PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
+    "ci": (
+        READS_MAIN,
+        Permission(CONTROL_PLANE, "statuses", "write", "posts the status `kalypso / ci`"),
+        Permission(
+            CONTROL_PLANE, "actions", "write", "starts `cd.yaml`", "on a push to main, or start-cd"
+        ),
+        READS_GITOPS,
+        READS_WORKLOADS,
+    ),
+    "cd": (
+        Permission(CONTROL_PLANE, "contents", "write", "writes `base-repo.yaml` to a branch"),
+        Permission(CONTROL_PLANE, "statuses", "write", "tells where the commit stands"),
+        Permission(
+            CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`", "the branch has the commit"
+        ),
+        Permission(
+            CONTROL_PLANE,
+            "pull-requests",
+            "write",
+            "proposes the commit to the branch",
+            "mode: pull-request",
+        ),
+    ),
+    "schedule": (
+        READS_MAIN,
+        Permission(CONTROL_PLANE, "statuses", "read", "reads whether the commit was deployed"),
+        Permission(
+            CONTROL_PLANE,
+            "actions",
+            "write",
+            "starts `check-promote.yaml`",
+            "auto-merge, or its start after a merge was lost",
+        ),
+        Permission(GITOPS, "contents", "write", "pushes its branch; merges, with auto-merge"),
+        Permission(GITOPS, "pull-requests", "write", "proposes the tree, with labels"),
+        Permission(GITOPS, "issues", "write", "opens and closes issues about what fails"),
+        READS_WORKLOADS,
+    ),
+    "notify": (
+        READS_GITOPS,
+        READS_MAIN,
+        Permission(CONTROL_PLANE, "statuses", "read", "reads whether the commit was deployed"),
+        Permission(CONTROL_PLANE, "actions", "write", "starts `check-promote.yaml`"),
+    ),
+    "check-promote": (
+        READS_MAIN,
+        Permission(CONTROL_PLANE, "statuses", "write", "tells where the commit stands"),
+        Permission(
+            CONTROL_PLANE, "actions", "write", "starts `cd.yaml`, or itself after some hours"
+        ),
+        Permission(
+            CONTROL_PLANE, "id-token", "write", "signs in to Azure", "with OIDC: azure-client-id"
+        ),
+        READS_GITOPS,
+    ),
+    "poll": (
+        READS_MAIN,
+        Permission(CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`"),
+        READS_GITOPS,
+        Permission(GITOPS, "pull-requests", "read", "reads what is proposed"),
+        Permission(GITOPS, "issues", "read", "reads what was told of failures"),
+        READS_WORKLOADS,
+    ),
+    "start-schedule": (
+        READS_MAIN,
+        Permission(CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`"),
+    ),
+}
+"""By the names of the commands."""
+
+
+def highest(rows: Iterable[Permission]) -> dict[str, Level]:
+    """The highest level of each permission among the rows, by its name."""
+    levels: dict[str, Level] = {}
+    for row in rows:
+        if levels.get(row.name) != "write":
+            levels[row.name] = row.level
+    return levels
+
+
+def of_job(command: str, place: Place, *, verify_only: bool = False) -> dict[str, Level]:
+    """What `permissions:` grants a job whose own token runs a command in a repository of `place`.
+
+    Raises KeyError for a command that is not in the table.
+    """
+    table = VERIFY_ONLY if verify_only else PERMISSIONS
+    return highest(row for row in table[command] if row.place == place)
+
+
+def of_app(commands: Iterable[str] = PERMISSIONS) -> dict[str, Level]:
+    """What a GitHub App for these commands is granted, by the names that its settings' API uses.
+
+    Raises KeyError for a command that is not in the table.
+    """
+    rows = (row for command in commands for row in PERMISSIONS[command])
+    levels = highest(row for row in rows if row.name not in OF_JOBS_ALONE)
+    return {name.replace("-", "_"): level for name, level in sorted(levels.items())}
