@@ -111,16 +111,16 @@ class Workflows:
 
     def run(self, run: Run) -> list[Done]:
         """Run the steps of a workflow; the first that fails is the last."""
-        record = self._record(run.event)
+        record = self.record(run.event)
         done: list[Done] = []
         for job in run.workflow.jobs:
             self.clock.sleep(LATENCY)
             for step in job.steps:
                 done.append(self._step(run, job, step, record.id if record else run.event.id))
                 if done[-1].exit_code:
-                    self._conclude(record, "failure")
+                    self.conclude(record, "failure")
                     return done
-        self._conclude(record, "success")
+        self.conclude(record, "success")
         return done
 
     def _step(self, run: Run, job: Job, step: Step, run_id: int) -> Done:
@@ -188,7 +188,7 @@ class Workflows:
         folder.mkdir(parents=True)
         return folder
 
-    def _record(self, event: Event) -> WorkflowRun | None:
+    def record(self, event: Event) -> WorkflowRun | None:
         """GitHub's record of a run that was started by dispatch: there is one for each event."""
         if event.name != "workflow_dispatch":
             return None
@@ -201,7 +201,8 @@ class Workflows:
             runs = self.sandbox.repository(event.repository).runs
             return runs[dispatches.index(event.id)]
 
-    def _conclude(self, record: WorkflowRun | None, conclusion: str) -> None:
+    def conclude(self, record: WorkflowRun | None, conclusion: str) -> None:
+        """GitHub's record of a run, where there is one, says how it has ended."""
         if record:
             with self.sandbox.lock:
                 record.status, record.conclusion = "completed", conclusion

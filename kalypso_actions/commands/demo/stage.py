@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from kalypso_actions.commands.demo.clock import Clock
 from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
@@ -13,6 +15,19 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.documents import DemoStepEntry
 from kalypso_actions.sandbox import Sandbox
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What the last step of a run came to, in the words of the play; `folder` has its files."""
+
+    command: str
+    environment: str
+    word: str
+    text: str
+    folder: Path
+    links: Sequence[str] = ()
+    details: Sequence[str] = ()
 
 
 class Stage:
@@ -65,26 +80,39 @@ class Stage:
         self._due += self._workflows.due()
         if not self._due:
             raise KalypsoError(f"{self.act}: {wanted} should run now, but nothing is due")
-        done = self._workflows.run(self._due.pop(0))[-1]
-        ended = ending(done)
-        as_expected = (done.command, done.environment, ended) == (command, environment, ends)
+        ended = self.run(self._due.pop(0))
+        as_expected = (ended.command, ended.environment, ended.word) == (command, environment, ends)
         self._tell(
-            who=done.command,
-            environment=done.environment,
-            text=headline(done),
-            ending=ended,
+            who=ended.command,
+            environment=ended.environment,
+            text=ended.text,
+            ending=ended.word,
             as_expected=as_expected,
+            links=tuple(ended.links),
+            details=tuple(ended.details),
+            folder=str(ended.folder),
+        )
+        if not as_expected:
+            was = " ".join(filter(None, (ended.command, ended.environment)))
+            raise KalypsoError(
+                f"{self.act}: {wanted} should have run and ended {ends!r}; "
+                f"{was} ended {ended.word!r}",
+                advice=f"see {ended.folder}",
+            )
+
+    def run(self, run: Run) -> Ended:
+        """Run a workflow. Whoever has another machine than this process for it does it there."""
+        done = self._workflows.run(run)[-1]
+        self._keep_pull_requests(done)
+        return Ended(
+            command=done.command,
+            environment=done.environment,
+            word=ending(done),
+            text=headline(done),
+            folder=done.folder,
             links=links(done),
             details=details(done),
-            folder=str(done.folder),
         )
-        self._keep_pull_requests(done)
-        if not as_expected:
-            was = " ".join(filter(None, (done.command, done.environment)))
-            raise KalypsoError(
-                f"{self.act}: {wanted} should have run and ended {ends!r}; {was} ended {ended!r}",
-                advice=f"see {done.folder}",
-            )
 
     def merges(self, environment: str) -> None:
         """People merge what is proposed to the GitOps branch of an environment."""
