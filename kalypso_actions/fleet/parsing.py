@@ -13,7 +13,12 @@ from pydantic_core import ErrorDetails
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import nouns, schemas
 from kalypso_actions.model.documents import Document
-from kalypso_actions.model.names import label_key_fault, label_value_fault, object_name_fault
+from kalypso_actions.model.names import (
+    dns_label_fault,
+    label_key_fault,
+    label_value_fault,
+    object_name_fault,
+)
 
 Path = tuple[str | int, ...]
 
@@ -150,6 +155,15 @@ def _name_faults(document: Document) -> Iterator[Problem]:
         case {"metadata": {"name": str(name)}} if fault := object_name_fault(name):
             where = document.at("metadata", "name")
             yield Problem(f"{document.kind}: the name {name!r} {fault}", where)
+        # `dev.edge` would also share its branch in a GitOps repository with the object `edge` of
+        # the environment `dev`.
+        case {"kind": "Environment", "metadata": {"name": str(name)}} if (
+            fault := dns_label_fault(name)
+        ):
+            where = document.at("metadata", "name")
+            message = f"Environment: the name {name!r} becomes a namespace and {fault}"
+            advice = f"write {name.replace('.', '-')}" if "." in name else "choose a shorter one"
+            yield Problem(message, where, advice)
     match document.body:
         case {"kind": "WorkloadRegistration", "spec": {"workspace": str(workspace)}} if (
             fault := label_value_fault(workspace)

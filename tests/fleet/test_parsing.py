@@ -287,6 +287,29 @@ def test_no_fault_of_a_document_hides_another() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("dev", ""),
+        ("dev-edge", ""),
+        (
+            "dev.edge",
+            "test: file.yaml:3: Environment: the name 'dev.edge' becomes a namespace and may hold "
+            "lower-case letters, digits and '-' only, and starts and ends with a letter or a digit "
+            "(write dev-edge)",
+        ),
+    ],
+)
+def test_an_environment_becomes_a_namespace(name: str, fault: str) -> None:
+    """With a point it could not; and `dev.edge` is our branch for the object `edge` of `dev`."""
+    place = "{repo: https://git.test/acme/control-plane, branch: dev, path: .}"
+    noun, problems, _ = parse(
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Environment\n"
+        f"metadata: {{name: {name}}}\nspec: {{controlPlane: {place}}}\n"
+    )
+    assert (noun is None, problems) == (bool(fault), [fault] if fault else [])
+
+
+@pytest.mark.parametrize(
     ("commit", "problems"),
     [
         ("''", 0),

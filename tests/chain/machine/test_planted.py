@@ -51,8 +51,9 @@ def issue(story: Story, title: str) -> int:
     return int(story.chain.acme.ask("POST", f"{GITOPS}/issues", {"title": title})["number"])
 
 
-def comment(story: Story, body: str) -> None:
-    story.chain.acme.ask("POST", f"{GITOPS}/issues/1/comments", {"body": body})
+def comment(story: Story, body: str) -> int:
+    path = f"{GITOPS}/issues/1/comments"
+    return int(story.chain.acme.ask("POST", path, {"body": body})["id"])
 
 
 def log(story: Story, text: str) -> None:
