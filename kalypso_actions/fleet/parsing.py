@@ -157,8 +157,8 @@ def _name_faults(document: Document) -> Iterator[Problem]:
             yield Problem(f"{document.kind}: the name {name!r} {fault}", where)
         # `dev.edge` would also share its branch in a GitOps repository with the object `edge` of
         # the environment `dev`.
-        case {"kind": "Environment", "metadata": {"name": str(name)}} if (
-            fault := dns_label_fault(name)
+        case {"kind": "Environment", "metadata": {"name": str(name)}} if fault := dns_label_fault(
+            name
         ):
             where = document.at("metadata", "name")
             message = f"Environment: the name {name!r} becomes a namespace and {fault}"
