@@ -1,0 +1,115 @@
+"""The pages that users read, taken apart: headings, links, and blocks of code.
+
+A block whose first line is a comment with a path, such as `# control-plane/dev/policies.yaml`, is a
+file of the page: the page's console blocks run in a folder that holds all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+FENCE: Final = re.compile(r"^ *(`{3,})(\S*)[^\n]*\n(.*?)^ *\1`*$\n?", re.MULTILINE | re.DOTALL)
+HEADING: Final = re.compile(r"^(#{1,6}) +(.+?) *$", re.MULTILINE)
+LINK: Final = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(([^()\s]+(?:\([^()]*\))?[^()\s]*)\)")
+CODE: Final = re.compile(r"`[^`\n]+`")
+FILE: Final = re.compile(r"^# ([\w.-]+(?:/[\w.-]+)+)$")
+ANCHOR: Final = re.compile(r"<a (?:name|id)=\"([^\"]+)\"")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and the line it begins in."""
+
+    language: str
+    text: str
+    line: int
+
+    @property
+    def path(self) -> str:
+        """The file that it is, "" where it names none."""
+        found = FILE.match(self.text.partition("\n")[0])
+        return found[1] if found else ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A Markdown file of the repository."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return self.path.relative_to(ROOT).as_posix()
+
+    @cached_property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def prose(self) -> str:
+        """The text without blocks of code."""
+        return FENCE.sub("", self.text)
+
+    def blocks(self, *languages: str) -> Iterator[Block]:
+        """Its blocks, those of some languages only if these are given."""
+        for found in FENCE.finditer(self.text):
+            if not languages or found[2] in languages:
+                line = self.text.count("\n", 0, found.start()) + 1
+                yield Block(found[2], _dedented(found), line)
+
+    def files(self) -> dict[str, str]:
+        """The files that its blocks are, by path."""
+        files: dict[str, str] = {}
+        for block in self.blocks():
+            if block.path:
+                assert block.path not in files, f"{self}:{block.line}: {block.path} is there twice"
+                files[block.path] = block.text
+        return files
+
+    def links(self) -> Iterator[str]:
+        """Where its links lead."""
+        return (found[1] for found in LINK.finditer(CODE.sub("", self.prose)))
+
+    def anchors(self) -> set[str]:
+        """The anchors that GitHub gives its headings, and its own."""
+        anchors: dict[str, int] = {}
+        for found in HEADING.finditer(self.prose):
+            slug = slug_of(found[2])
+            number = anchors.get(slug, -1) + 1
+            anchors[slug] = number
+            if number:
+                anchors[f"{slug}-{number}"] = 0
+        return {*anchors, *ANCHOR.findall(self.prose)}
+
+    def section(self, heading: str) -> str:
+        """What stands below a heading, up to the next one of its rank."""
+        found = re.search(rf"^(#+) {re.escape(heading)}$", self.text, re.MULTILINE)
+        assert found, f"{self} has no heading {heading!r}"
+        rest = self.text[found.end() :]
+        end = re.search(rf"^#{{1,{len(found[1])}}} ", rest, re.MULTILINE)
+        return rest[: end.start()] if end else rest
+
+
+def slug_of(heading: str) -> str:
+    """A heading's anchor, by GitHub's rule."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+    return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+
+
+def pages() -> list[Page]:
+    """Every page that is written by hand or by a tool for users."""
+    return [
+        Page(path) for path in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")))
+    ]
+
+
+def _dedented(fence: re.Match[str]) -> str:
+    """A block's text without the indentation that it has in a list."""
+    indentation = len(fence[0]) - len(fence[0].lstrip(" "))
+    return re.sub(rf"^ {{0,{indentation}}}", "", fence[3], flags=re.MULTILINE)

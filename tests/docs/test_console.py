@@ -1,0 +1,32 @@
+"""What a console block shows is what its commands print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT, Page, pages
+from tests.docs.replay import BLOCK, replayed
+
+RENDERING = Page(ROOT / "docs" / "guide" / "rendering.md")
+
+
+@pytest.mark.parametrize("page", [one for one in pages() if BLOCK.search(one.text)], ids=str)
+def test_console_blocks_show_what_their_commands_print(page: Page, tmp_path: Path) -> None:
+    assert replayed(page, tmp_path) == page.text
+
+
+def options_in_the_guide() -> Iterator[str]:
+    text = RENDERING.text.partition("| option | |")[2].partition("\n\n")[0]
+    return (match[1] for match in re.finditer(r"`(--[a-z-]+)", text))
+
+
+def test_the_table_names_every_option_of_render() -> None:
+    commands = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+    render = commands.partition("## kalypso render")[2].partition("## kalypso")[0]
+    assert [*options_in_the_guide(), "--help"] == re.findall(
+        r"^│ (--[a-z-]+)", render, re.MULTILINE
+    )

@@ -1,0 +1,97 @@
+"""Every block of YAML is something whole that can be checked: documents of Kalypso, or a workflow."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from kalypso_actions.commands.chain_commands import CHAIN
+from kalypso_actions.errors import Problem
+from kalypso_actions.fleet.parsing import Findings, parse_document
+from kalypso_actions.sources.yaml_documents import parse_yaml
+from tests.docs.pages import Block, Page, pages
+
+BLOCKS: Final = [(page, block) for page in pages() for block in page.blocks("yaml", "yml")]
+WORKFLOWS: Final = [(page, block) for page, block in BLOCKS if "\njobs:\n" in block.text]
+DOCUMENTS: Final = [one for one in BLOCKS if one not in WORKFLOWS]
+
+ACTION: Final = re.compile(r"kalypso-actions/actions/([a-z-]+)@")
+INPUTS: Final = {
+    command.name: {field.alias for field in command.model.model_fields.values()}
+    for command in CHAIN
+}
+
+
+def name_of(value: object) -> str:
+    return f"line {value.line}" if isinstance(value, Block) else str(value)
+
+
+def faults(block: Block) -> list[Problem]:
+    """What is wrong with a block, warnings included."""
+    parsed = parse_yaml("docs", "block.yaml", block.text.encode())
+    findings = Findings([*parsed.problems], [*parsed.warnings])
+    for document in parsed.documents:
+        parse_document(document, findings)
+    if not parsed.documents:
+        findings.problems.append(Problem("the block holds no document"))
+    return [*findings.problems, *findings.warnings]
+
+
+@pytest.mark.parametrize(("page", "block"), DOCUMENTS, ids=name_of)
+def test_documents_are_what_kalypso_reads(page: Page, block: Block) -> None:
+    assert faults(block) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata: {name: a}\n",
+        "",
+        "a: [",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n",
+    ],
+)
+def test_what_kalypso_does_not_read_is_found(text: str) -> None:
+    assert faults(Block("yaml", text, 1)) != []
+
+
+def test_workflows_are_as_github_describes_them(tmp_path: Path) -> None:
+    files = []
+    for page, block in WORKFLOWS:
+        files.append(tmp_path / f"{page.path.stem}-{block.line}.yaml")
+        files[-1].write_text(block.text, encoding="utf-8")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "check_jsonschema"),
+            *("--builtin-schema", "vendor.github-workflows"),
+            *map(str, files),
+        ],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("page", "block"), WORKFLOWS, ids=name_of)
+def test_workflows_give_actions_only_inputs_that_they_have(page: Page, block: Block) -> None:
+    for job in yaml.safe_load(block.text)["jobs"].values():
+        for step in job["steps"]:
+            assert unknown_inputs(step) == set()
+
+
+def test_an_input_that_does_not_exist_is_found() -> None:
+    step = {"uses": "OWNER/kalypso-actions/actions/cd@v0", "with": {"enviroment": "dev"}}
+    assert unknown_inputs(step) == {"enviroment"}
+
+
+def unknown_inputs(step: dict[str, Any]) -> set[str]:
+    """What a step gives to an action of ours that has no such input."""
+    action = ACTION.search(step.get("uses", ""))
+    return set(step.get("with", {})) - INPUTS[action[1]] if action else set()
