@@ -6,7 +6,7 @@ from kalypso_actions.clients.github import commits, statuses
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.environment_branch import EnvironmentBranch
 from kalypso_actions.commands.outcome import Outcome
-from kalypso_actions.commands.promoting import Promoted, promote
+from kalypso_actions.commands.promoting import Promoted, check_promotable, promote
 from kalypso_actions.commands.starting import start_workflow
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.chain import CdInputs
@@ -21,12 +21,16 @@ def cd(inputs: CdInputs, session: ChainSession) -> Outcome:
     """Promote a commit of main to an environment, and start schedule for it.
 
     The commit is written to base-repo.yaml on the environment's branch, or proposed to it. Run
-    again, this repairs what an earlier run has left undone. Raises UsageError for an environment
-    that does not exist, and for a commit that is not on main or goes back without being told so.
+    again, this repairs what an earlier run has left undone. With `verify-only`, nothing is done but
+    to look whether the inputs hold. Raises UsageError for an environment that does not exist, and
+    for a commit that is not on main or goes back without being told so.
     """
     environment = session.environment(inputs.environment)
     main = session.main()
     branch = EnvironmentBranch(session, environment, main)
+    if inputs.verify_only:
+        check_promotable(inputs, session, branch, main)
+        return _verified(inputs, session, branch)
     promoted = promote(inputs, session, branch, main)
     _post_statuses(inputs, session, promoted)
     _yield_to_newer(inputs, session, branch, promoted)
@@ -53,6 +57,13 @@ def cd(inputs: CdInputs, session: ChainSession) -> Outcome:
     )
     session.around.say(f"{cd_headline(document)}.")
     return Outcome(document, cd_page(document, facts), failed=bool(document.problems))
+
+
+def _verified(inputs: CdInputs, session: ChainSession, branch: EnvironmentBranch) -> Outcome:
+    document = CdDocument(environment=inputs.environment, commit=inputs.commit, verify_only=True)
+    session.around.say(f"{cd_headline(document)}.")
+    facts = CdFacts(repository_url=session.url(session.control_plane), branch=branch.name)
+    return Outcome(document, cd_page(document, facts))
 
 
 def _problems(promoted: Promoted) -> list[Problem]:

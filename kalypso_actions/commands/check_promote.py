@@ -54,13 +54,16 @@ def check_promote(inputs: CheckPromoteInputs, session: ChainSession) -> Outcome:
 
     Nothing that the inputs claim is believed before the repositories say it. The commit's status
     tells how it stands; once its clusters comply, CD is started for the next environments. Run
-    again, this repairs what an earlier run has left undone. Raises UsageError for a claim that
-    does not hold, before anything is written.
+    again, this repairs what an earlier run has left undone. With `verify-only`, nothing is done but
+    to look whether the claim holds. Raises UsageError for one that does not, before anything is
+    written.
     """
     began = session.around.now()
     verified = verify(inputs, session)
     onward = _onward(inputs, verified)
     started = waiting_since(inputs, session)
+    if inputs.verify_only:
+        return _verified(inputs, session)
     status = DeploymentStatus(session, verified.claim)
     with AzureClusters(inputs, session.around) as azure:
         watch = Watch(inputs, session, verified, azure)
@@ -79,6 +82,17 @@ def check_promote(inputs: CheckPromoteInputs, session: ChainSession) -> Outcome:
             if ending.status:
                 status.post(ending.status)
     return _outcome(inputs, session, ending)
+
+
+def _verified(inputs: CheckPromoteInputs, session: ChainSession) -> Outcome:
+    document = CheckPromoteDocument(
+        environment=inputs.environment,
+        promoted_commit=inputs.promoted_commit or "",
+        gitops_commit=inputs.gitops_commit,
+        verify_only=True,
+    )
+    facts = PageFacts(control_plane_url=session.url(session.control_plane))
+    return Outcome(document, check_promote_page(document, facts))
 
 
 def _onward(inputs: CheckPromoteInputs, verified: VerifiedClaim) -> tuple[str, ...]:

@@ -73,6 +73,17 @@ def promote(
             session.around.sleep(delay)
 
 
+def check_promotable(
+    inputs: CdInputs, session: ChainSession, branch: EnvironmentBranch, main: str
+) -> None:
+    """Raise UsageError where `promote` would refuse the commit; nothing is written.
+
+    Pull requests are not looked at: what is refused without them is refused with them, too.
+    """
+    _check_on_main(session, inputs.commit, main)
+    _decide(inputs, session, branch.read(proposals=False), main)
+
+
 def _check_on_main(session: ChainSession, commit: str, main: str) -> None:
     if not _is_on(session, main, commit):
         raise UsageError(

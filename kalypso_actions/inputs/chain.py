@@ -109,6 +109,11 @@ class CiInputs(PlanInputs):
     cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
 
 
+VerifyOnly = Annotated[
+    Flag, Field(description="Only hold the inputs against the repositories, and write nothing.")
+]
+
+
 class CdInputs(ChainInputs):
     """Inputs of `kalypso cd`."""
 
@@ -130,6 +135,7 @@ class CdInputs(ChainInputs):
     schedule_workflow: Annotated[
         str, Field(description="The workflow file that runs schedule.")
     ] = "schedule.yaml"
+    verify_only: VerifyOnly = False
 
 
 class ScheduleInputs(PlanInputs):
@@ -222,6 +228,7 @@ class CheckPromoteInputs(ChainInputs):
     started_at: Annotated[
         str, Field(description="When the waiting began, for a run that goes on with it.")
     ] = ""
+    verify_only: VerifyOnly = False
     azure_client_id: Annotated[str, Field(description="Client id for OIDC.")] = ""
     azure_tenant_id: Annotated[str, Field(description="Tenant id for OIDC.")] = ""
     azure_scopes: Annotated[

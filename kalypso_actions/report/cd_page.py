@@ -26,6 +26,9 @@ class CdFacts:
 
 def cd_page(document: CdDocument, facts: CdFacts) -> str:
     """The page for the step's summary."""
+    heading = f"## kalypso cd: {markdown.text(cd_headline(document))}"
+    if document.verify_only:
+        return f"{heading}\n\n{markdown.VERIFIED}"
     rows = [
         ("Environment", markdown.text(document.environment)),
         ("Commit of main", _commit(facts, document.commit)),
@@ -40,7 +43,7 @@ def cd_page(document: CdDocument, facts: CdFacts) -> str:
     if facts.started:
         rows.append(("Started", markdown.link("schedule", facts.started)))
     parts = [
-        f"## kalypso cd: {markdown.text(cd_headline(document))}",
+        heading,
         _next(document, facts),
         markdown.table(("", ""), rows),
         facts.hook,
@@ -52,6 +55,8 @@ def cd_page(document: CdDocument, facts: CdFacts) -> str:
 def cd_headline(document: CdDocument) -> str:
     """What happened, in a line of plain text."""
     commit, environment = document.commit[:7], document.environment
+    if document.verify_only:
+        return f"{commit} may come to {environment}"
     match document.action:
         case "written":
             return f"{environment} has {commit} now"

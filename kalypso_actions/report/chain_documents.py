@@ -71,13 +71,17 @@ class CiDocument(ChainDocument):
 
 
 class CdDocument(ChainDocument):
-    """What `kalypso cd --output json` prints."""
+    """What `kalypso cd --output json` prints.
+
+    With `verify_only` the inputs were held against the repositories, and nothing was done.
+    """
 
     OUTPUTS = ("changed", "environment_commit", "pull_request_number", "pull_request_url")
 
     schema_name: str = Field("kalypso.cd/v1", alias="schema")
     environment: str = ""
     commit: str = ""
+    verify_only: bool = False
     action: Literal["written", "proposed", "unchanged", "superseded", ""] = ""
     changed: bool = False
     environment_commit: str = ""
@@ -149,7 +153,10 @@ Verdict = Literal[
 
 
 class CheckPromoteDocument(ChainDocument):
-    """What `kalypso check-promote --output json` prints; `clusters` counts them by state."""
+    """What `kalypso check-promote --output json` prints; `clusters` counts them by state.
+
+    With `verify_only` the inputs were held against the repositories, and there is no verdict.
+    """
 
     OUTPUTS = ("verdict", "clusters", "promoted_to")
 
@@ -157,6 +164,7 @@ class CheckPromoteDocument(ChainDocument):
     environment: str = ""
     promoted_commit: str = ""
     gitops_commit: str = ""
+    verify_only: bool = False
     verdict: Verdict | Literal[""] = ""
     reason: str = ""
     clusters: Mapping[str, int] = Field(default_factory=dict)

@@ -8,7 +8,7 @@ from typing import Final
 
 from kalypso_actions.report.chain_documents import CheckPromoteDocument
 from kalypso_actions.report.clusters import clusters_section
-from kalypso_actions.report.markdown import code, findings, link, text
+from kalypso_actions.report.markdown import VERIFIED, code, findings, link, text
 
 HEADINGS: Final[Mapping[str, str]] = {
     "compliant": "deployed to {environment}",
@@ -51,6 +51,9 @@ class PageFacts:
 
 def check_promote_page(document: CheckPromoteDocument, facts: PageFacts) -> str:
     """The step's summary."""
+    if document.verify_only:
+        heading = f"what is claimed of {code(document.environment)} holds"
+        return f"## kalypso check-promote: {heading}\n\n{_what(document, facts)}\n\n{VERIFIED}"
     heading = HEADINGS[document.verdict].format(environment=code(document.environment))
     parts = [f"## kalypso check-promote: {heading}", _what(document, facts)]
     if document.reason:

@@ -91,6 +91,12 @@ def some(lines: Sequence[str], limit: int) -> list[str]:
     return [*lines[:limit], f"… and {len(lines) - limit} more"]
 
 
+VERIFIED: Final = (
+    "Nothing was written: the inputs were only held against the repositories, and they hold."
+)
+"""What the page of a run says that was only to verify its inputs."""
+
+
 def findings(warnings: Sequence[ProblemEntry], problems: Sequence[ProblemEntry]) -> str:
     """Problems, then warnings, as lists; "" where there are none."""
     parts = []

@@ -1,0 +1,113 @@
+"""`verify-only`: the first job of the templates holds the dispatch against the repositories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.cd import cd
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.report.chain_documents import CdDocument, CheckPromoteDocument
+from tests.commands.chain import documents
+from tests.commands.chain.promotions import check, main_commit, merge
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Organisation
+
+
+def verify_cd(acme: Organisation, commit: str, **inputs: Any) -> Outcome:
+    """With a token that may read the control plane and nothing else."""
+    token = acme.sandbox.create_token("actions", {"contents": "read"}, repositories=[CONTROL_PLANE])
+    given = {"environment": "dev", "commit": commit, "verify_only": "true", **inputs}
+    acme.forget()
+    return acme.run(cd, CdInputs, token=token, **given)
+
+
+def verify_check(acme: Organisation, gitops_commit: str, promoted: str, **inputs: Any) -> Outcome:
+    """With a token that may read both repositories, and nobody to ask Azure."""
+    token = acme.sandbox.create_token(
+        "actions", {"contents": "read"}, repositories=[CONTROL_PLANE, GITOPS]
+    )
+    acme.forget()
+    return check(acme, gitops_commit, promoted, token=token, verify_only="true", **inputs)
+
+
+def test_a_promotion_that_may_come(acme: Organisation) -> None:
+    new = main_commit(acme)
+    outcome = verify_cd(acme, new, pre_deployment="exit 1", mode="pull-request")
+    assert not outcome.failed
+    assert outcome.document == CdDocument(environment="dev", commit=new, verify_only=True)
+    assert outcome.summary == (
+        f"## kalypso cd: {new[:7]} may come to dev\n\n"
+        "Nothing was written: the inputs were only held against the repositories, and they hold."
+    )
+    assert acme.said == [f"{new[:7]} may come to dev."]
+    assert acme.writes() == []
+    assert acme.dispatches() == []
+
+
+@pytest.mark.parametrize("promoted_from", ["", "ci"])
+def test_a_promotion_that_changes_nothing_holds(acme: Organisation, promoted_from: str) -> None:
+    old = acme.head("main") or ""
+    new = main_commit(acme)
+    acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), new)}, "dev")
+    assert not verify_cd(acme, new, promoted_from=promoted_from).failed
+    assert not verify_cd(acme, old, promoted_from="ci").failed
+    assert not verify_cd(acme, old, allow_rollback="true").failed
+
+
+def test_promotions_that_are_refused(acme: Organisation) -> None:
+    old = acme.head("main") or ""
+    new = main_commit(acme)
+    acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), new)}, "dev")
+    beside = acme.commit({"x": "1"}, "beside")
+    cases: dict[str, tuple[str, dict[str, str]]] = {
+        "there is no Environment 'prod' on main": (new, {"environment": "prod"}),
+        f"the commit {beside} is not on main": (beside, {}),
+        f"the commit {'e' * 40} is not on main": ("e" * 40, {"promoted_from": "ci"}),
+        f"the commit {old[:7]} is older than {new[:7]}": (old, {}),
+    }
+    for message, (commit, inputs) in cases.items():
+        with pytest.raises(UsageError, match=message) as caught:
+            verify_cd(acme, commit, **inputs)
+        assert caught.value.exit_code == 2
+        assert acme.writes() == []
+
+
+@pytest.mark.parametrize("is_promotion", [True, False])
+def test_a_merge_that_is_as_it_is_said(acme: Organisation, is_promotion: bool) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    promoted = commit if is_promotion else ""
+    outcome = verify_check(acme, merged, promoted, started_at="2026-03-01T11:00:00+00:00")
+    assert not outcome.failed
+    assert outcome.document == CheckPromoteDocument(
+        environment="dev", promoted_commit=promoted, gitops_commit=merged, verify_only=True
+    )
+    assert outcome.summary.startswith("## kalypso check-promote: what is claimed of `dev` holds\n")
+    assert "Nothing was written: the inputs were only held against" in outcome.summary
+    assert outcome.document.outputs() == {"verdict": "", "clusters": "{}", "promoted-to": "[]"}
+    assert acme.writes() == []
+    assert acme.dispatches() == []
+    assert acme.clock() == acme.clock.start.replace(second=1)  # the merge; nobody has waited
+    assert not [one for one in acme.sandbox.traffic if one.template == "azure"]
+
+
+def test_merges_that_are_claimed_wrongly(acme: Organisation) -> None:
+    old = acme.head("main") or ""
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    cases: dict[str, tuple[str, str, dict[str, str]]] = {
+        "there is no Environment 'prod'": (merged, commit, {"environment": "prod"}),
+        "does not lie on the branch 'dev'": ("f" * 40, commit, {}),
+        f"names {commit[:7]}, not": (merged, old, {}),
+        "acme/shop is no GitOps repository": (merged, commit, {"gitops_repository": "acme/shop"}),
+        "there is no Environment 'qa'": (merged, commit, {"next_environment": "qa"}),
+        "started-at: 'soon' is no moment": (merged, commit, {"started_at": "soon"}),
+    }
+    for message, (gitops_commit, promoted, inputs) in cases.items():
+        with pytest.raises(UsageError, match=message) as caught:
+            verify_check(acme, gitops_commit, promoted, **inputs)
+        assert caught.value.exit_code == 2
+        assert acme.writes() == []
