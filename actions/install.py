@@ -1,0 +1,245 @@
+"""Install what Kalypso needs, once per job, and print the path of the Python that has it.
+
+Started by launch.sh; the standard library is all there is. The virtual environment lies in
+RUNNER_TEMP, has exactly the packages of requirements.lock, and finds Kalypso in this checkout. A
+marker beside it names it, and is written last: what was left half-way is never used, and of two
+actions at once each uses what it has finished itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.machinery
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCK = ROOT / "requirements.lock"
+INPUTS = "KALYPSO_INPUTS"
+
+OF_PIP_FOR_UV = {
+    "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
+    "PIP_EXTRA_INDEX_URL": "UV_INDEX",
+    "PIP_CERT": "SSL_CERT_FILE",
+}
+"""Where packages come from, as a job tells pip -> uv's name for it."""
+
+MISLEADING = frozenset(
+    {
+        *("PIP_CONSTRAINT", "PIP_DRY_RUN", "PIP_NO_BINARY", "PIP_PREFIX", "PIP_PYTHON"),
+        *("PIP_REQUIRE_VIRTUALENV", "PIP_REQUIREMENT", "PIP_ROOT", "PIP_TARGET", "PIP_USER"),
+        *("UV_BREAK_SYSTEM_PACKAGES", "UV_CONSTRAINT", "UV_EXCLUDE_NEWER", "UV_NO_BINARY"),
+        *("UV_OVERRIDE", "UV_PRERELEASE", "UV_PYTHON", "UV_RESOLUTION", "UV_SYSTEM_PYTHON"),
+        *("VIRTUAL_ENV", "CONDA_PREFIX", "__PYVENV_LAUNCHER__"),
+    }
+)
+"""A job's settings that would install something else, or elsewhere."""
+
+MOST_SHOWN = 4000
+"""Characters of what an installer has said: the last ones, where it says what went wrong."""
+
+
+class InstallError(Exception):
+    """Something that the user has to change; `advice` says what."""
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message)
+        self.advice = advice
+
+
+def main() -> None:
+    """Print the path of a Python that runs `-I -m kalypso_actions`."""
+    try:
+        python = installed(temporary_folder(), wheelhouse_of(os.environ.get(INPUTS, "")))
+    except (InstallError, OSError) as error:
+        die(str(error), getattr(error, "advice", ""))
+    sys.stdout.write(str(python))
+
+
+def temporary_folder() -> Path:
+    """Where the runner keeps what lives as long as a job. Raises InstallError outside of jobs."""
+    folder = os.environ.get("RUNNER_TEMP", "")
+    if not folder:
+        advice = "this script is for jobs of GitHub Actions; elsewhere, install by pip install ."
+        raise InstallError("RUNNER_TEMP is not set", advice)
+    return Path(folder)
+
+
+def wheelhouse_of(inputs: str) -> Path | None:
+    """The folder of wheels that an action's inputs name. Raises InstallError where it is none."""
+    try:
+        given = json.loads(inputs or "{}")["wheelhouse"]
+    except (ValueError, KeyError, TypeError):
+        return None  # the command tells what is wrong with its inputs
+    if not given:
+        return None
+    folder = Path(given).resolve()
+    if not folder.is_dir():
+        raise InstallError(f"the input wheelhouse: {folder} is no folder")
+    return folder
+
+
+def installed(temporary: Path, wheelhouse: Path | None) -> Path:
+    """The Python of an environment that has everything, made now unless there is one."""
+    marker = temporary / f"kalypso-{fingerprint()}"
+    if marker.exists():
+        python = python_in(Path(marker.read_text(encoding="utf-8")))
+        if python:
+            return python
+    folder = Path(tempfile.mkdtemp(prefix="kalypso-", dir=temporary))
+    try:
+        python = install(folder, wheelhouse)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    written = folder / marker.name
+    written.write_text(str(folder), encoding="utf-8")
+    written.replace(marker)
+    return python
+
+
+def fingerprint() -> str:
+    """Of all that an environment depends on: packages, Python with its C library, checkout."""
+    parts = (
+        hashlib.sha256(LOCK.read_bytes()).hexdigest(),
+        sys.version,
+        sys.base_prefix,
+        importlib.machinery.EXTENSION_SUFFIXES[0],
+        str(ROOT),
+    )
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def python_in(folder: Path) -> Path | None:
+    """The Python of a virtual environment, in the layout of Windows or of everywhere else."""
+    found = (folder / name for name in ("Scripts/python.exe", "bin/python"))
+    return next((path for path in found if path.exists()), None)
+
+
+def install(folder: Path, wheelhouse: Path | None) -> Path:
+    """Make an environment in an empty folder; its Python. Raises InstallError."""
+    run([sys.executable, "-I", "-m", "venv", "--without-pip", str(folder)], folder)
+    python = python_in(folder)
+    if python is None:
+        raise InstallError(f"{sys.executable} makes virtual environments without a Python")
+    offline = ["--no-index", "--find-links", str(wheelhouse)] if wheelhouse else []
+    wanted = ["--no-deps", "--require-hashes", "--only-binary", ":all:", *offline, "-r", str(LOCK)]
+    install_packages(python, wanted, folder)
+    code = "import sysconfig; print(sysconfig.get_path('purelib'), end='')"
+    packages = Path(run([str(python), "-I", "-X", "utf8", "-c", code], folder))
+    (packages / "kalypso_actions.pth").write_text(f"{ROOT}\n", encoding="utf-8")
+    return python
+
+
+def install_packages(python: Path, wanted: Sequence[str], folder: Path) -> None:
+    """By uv, which is quicker, or else by pip, which more is configured for in companies."""
+    refused = ""
+    uv = shutil.which("uv")
+    if uv and Path(uv).is_absolute():  # Windows looks in the current folder, too
+        tell("Installing Kalypso's dependencies by uv.")
+        command = [uv, "pip", "install", "--python", str(python), "--compile-bytecode"]
+        try:
+            run([*command, *wanted], folder, translated(OF_PIP_FOR_UV))
+        except InstallError as error:
+            refused = f"{error}\n"
+            tell(f"{error}\nuv cannot do it; pip is tried.")
+        else:
+            return
+    tell("Installing Kalypso's dependencies by pip.")
+    command = [*pip_for(python, folder), "install", "--quiet", "--no-input"]
+    try:
+        run([*command, "--disable-pip-version-check", *wanted], folder)
+    except InstallError as error:
+        raise InstallError(f"{refused}{error}", advice_for_missing_wheels()) from error
+
+
+def pip_for(python: Path, folder: Path) -> list[str]:
+    """How pip is started for an environment that has none: this Python's, or its bundled one."""
+    own = [sys.executable, "-I", "-m", "pip"]
+    try:
+        run([*own, "--version"], folder)
+    except InstallError:
+        try:
+            run([str(python), "-I", "-m", "ensurepip"], folder)
+        except InstallError as error:
+            advice = "install uv or pip before, or put a step with actions/setup-python before"
+            raise InstallError(f"there is neither uv nor pip: {error}", advice) from error
+        return [str(python), "-I", "-m", "pip"]
+    return [*own, "--python", str(python)]
+
+
+def run(arguments: Sequence[str], folder: Path, more: Mapping[str, str] | None = None) -> str:
+    """What a program prints. Raises InstallError with what it says."""
+    done = subprocess.run(
+        arguments,
+        cwd=folder,  # settings that lie in the workspace count for nothing
+        env={**environment(), **(more or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip())[-MOST_SHOWN:]
+        raise InstallError(f"{Path(arguments[0]).name} ended with {done.returncode}: {said}")
+    return done.stdout
+
+
+def environment() -> dict[str, str]:
+    """The job's variables, without its secrets, for proxies and indexes are told by them."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in MISLEADING and not name.startswith(("PYTHON", INPUTS))
+    }
+
+
+def translated(names: Mapping[str, str]) -> dict[str, str]:
+    """The job's variables by other names, where it has not set those itself."""
+    return {
+        name: os.environ[given]
+        for given, name in names.items()
+        if os.environ.get(given) and not os.environ.get(name)
+    }
+
+
+def advice_for_missing_wheels() -> str:
+    """What helps where the packages cannot be had."""
+    if "musl" in importlib.machinery.EXTENSION_SUFFIXES[0]:
+        return (
+            "google-re2 has no wheels for Alpine: take an image with glibc, for example "
+            "python:3.12-slim"
+        )
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return (
+        f"where a package has no wheel for this Python ({version}), take another one by "
+        "actions/setup-python; where the index cannot be reached, set PIP_INDEX_URL or "
+        "UV_DEFAULT_INDEX, or the input wheelhouse"
+    )
+
+
+def tell(text: str) -> None:
+    """Tell people; no line of an installer is a command of the runner's."""
+    lines = (f"  {line}".replace("##[", "## [").replace("::", ": :") for line in text.splitlines())
+    sys.stderr.write("\n".join(lines).strip() + "\n")
+
+
+def die(message: str, advice: str) -> NoReturn:
+    """End with an annotation. The runner takes these escapes back."""
+    text = f"Kalypso cannot be installed: {message}" + (f"\n{advice}" if advice else "")
+    for character, escape in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
+        text = text.replace(character, escape)
+    sys.stderr.write(f"::error title=kalypso::{text}\n")
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
