@@ -20,7 +20,8 @@ from kalypso_actions.sandbox.world import Event
 FOLDER: Final = ".github/workflows/"
 BRANCH: Final = "refs/heads/"
 
-ACTION: Final = re.compile(r"[\w.-]+/[\w.-]+/actions/(?P<name>[a-z-]+)@[\w./-]+")
+ACTION: Final = re.compile(r"[\w.-]+/[\w.-]+(/actions/(?P<name>[a-z-]+))?@[\w./-]+")
+"""One of Kalypso's actions; without a name that of the root, which runs a command by its name."""
 
 FILTERS: Final = frozenset({"branches", "branches-ignore", "paths", "paths-ignore", "types"})
 PULL_REQUEST_TYPES: Final = ("opened", "synchronize", "reopened")
@@ -28,8 +29,14 @@ PULL_REQUEST_TYPES: Final = ("opened", "synchronize", "reopened")
 
 FILE: Final = frozenset({"name", "run-name", "on", "permissions", "concurrency", "jobs"})
 STEP: Final = frozenset({"name", "id", "uses", "with", "run", "env"})
-JOB: Final = frozenset({"name", "runs-on", "permissions", "environment", "needs", "steps"})
-"""What may be said here; other words would be ignored, so they are refused."""
+JOB: Final = frozenset({"name", "runs-on", "permissions", "environment", "needs", "steps"}) | {
+    "concurrency",
+    "timeout-minutes",
+}
+"""What may be said here; other words would be ignored, so they are refused.
+
+There is no need to keep to groups and to times: here one job runs after the other.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +53,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Its steps, what its token may do (None: what tokens may by default), its environment."""
+    """Its steps, what its token may do (None: what tokens may by default), its environment.
+
+    `needs` are the jobs that have succeeded before.
+    """
 
     name: str
     steps: Sequence[Step]
     permissions: Mapping[str, str] | None
     environment: str
+    needs: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +111,13 @@ def read(path: str, content: bytes) -> Workflow:
 def _job(path: str, name: str, described: Mapping[str, Any], permissions: Any) -> Job:
     _refuse_others(described, JOB, path, f"the job {name}")
     environment = described.get("environment", "")
+    needs = described.get("needs", [])
     return Job(
         name,
         [_step(path, name, step) for step in described["steps"]],
         _permissions(described.get("permissions", permissions), path),
         environment["name"] if isinstance(environment, dict) else environment,
+        [needs] if isinstance(needs, str) else needs,
     )
 
 
@@ -123,10 +136,12 @@ def _step(path: str, job: str, described: Mapping[str, Any]) -> Step:
     if "run" in described:
         return Step(described.get("env") or {}, command=described["run"])
     action = ACTION.fullmatch(described.get("uses", ""))
-    if action is None:
+    words = dict(described.get("with") or {})
+    command = (action["name"] or words.pop("run", "")) if action else ""
+    if not command:
         message = f"the step {described.get('uses')!r} is none of Kalypso's actions"
         raise KalypsoError(message, Location(path))
-    return Step(described.get("with") or {}, action=action["name"])
+    return Step(words, action=command)
 
 
 def _refuse_others(

@@ -17,6 +17,7 @@ from tests.commands.chain.world import NOON
 from tests.git_repositories import programs
 
 JOBS = "jobs: {one: {runs-on: ubuntu-latest, steps: []}}\n"
+TEMPLATES = Path(__file__).resolve().parents[3] / "workflows-templates"
 FILE = ".github/workflows/one.yaml"
 
 
@@ -156,11 +157,26 @@ def test_a_job_has_its_own_permissions_or_those_of_the_file() -> None:
     assert two.permissions == {}
 
 
+def test_a_job_may_need_others() -> None:
+    content = (
+        "on: push\njobs: {a: {steps: []}, b: {needs: a, steps: []}, c: {needs: [a, b], steps: []}}"
+    )
+    workflow = workflow_files.read(FILE, content.encode())
+    assert {job.name: job.needs for job in workflow.jobs} == {"a": [], "b": ["a"], "c": ["a", "b"]}
+
+
+def test_the_action_of_the_root_runs_a_command_by_its_name() -> None:
+    step = "{uses: acme/kalypso-actions@v0, with: {run: start-schedule, branch: dev}}"
+    content = f"on: push\njobs: {{one: {{steps: [{step}]}}}}"
+    (job,) = workflow_files.read(FILE, content.encode()).jobs
+    assert job.steps == [workflow_files.Step({"branch": "dev"}, action="start-schedule")]
+
+
 @pytest.mark.parametrize(
     "file",
-    sorted(SAMPLES.rglob(".github/workflows/*.yaml")),
+    [*sorted(SAMPLES.rglob(".github/workflows/*.yaml")), *sorted(TEMPLATES.rglob("*.yaml"))],
     ids=lambda file: "-".join(file.parts[-5:]),
 )
-def test_the_sample_organisation_s_own_are_understood(file: Path) -> None:
+def test_our_own_are_understood(file: Path) -> None:
     workflow = workflow_files.read(file.name, file.read_bytes())
     assert [job.steps for job in workflow.jobs]
