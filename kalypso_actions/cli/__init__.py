@@ -6,11 +6,13 @@ local      render, validate, template
 chain      the commands of the promotion chain
 sandbox    sandbox
 demo       demo
+set_up     set-up
 speaking   what all commands share
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from io import TextIOWrapper
@@ -23,11 +25,13 @@ from kalypso_actions.cli import local
 from kalypso_actions.cli.chain import add_chain_command
 from kalypso_actions.cli.demo import demo
 from kalypso_actions.cli.sandbox import sandbox
+from kalypso_actions.cli.set_up import set_up
 from kalypso_actions.cli.speaking import stderr
 from kalypso_actions.commands.chain_commands import CHAIN
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.findings import print_findings
+from kalypso_actions.runner import Runner
 from kalypso_actions.runner.commands import harmless
 
 app = typer.Typer(
@@ -40,6 +44,7 @@ for command in (local.render, local.validate, local.template, sandbox, demo):
     app.command()(command)
 for chain_command in CHAIN:
     add_chain_command(app, chain_command)
+app.command(hidden=True)(set_up)  # for a job alone
 
 
 def main() -> NoReturn:
@@ -52,6 +57,7 @@ def main() -> NoReturn:
         app(prog_name="kalypso")
     except KalypsoError as error:
         print_findings(stderr(), (), ProblemEntry.all_of(error.problems))
+        Runner(os.environ, sys.stderr).annotate("error", error.problems, "kalypso")
         sys.exit(error.exit_code)
     except Exception:  # noqa: BLE001 - the only catch: anything that comes this far is our bug
         sys.stderr.write(harmless(traceback.format_exc()) + "\n")

@@ -5,6 +5,7 @@ places    how repositories, folders and branches are named
 local     render, validate, template
 chain     the commands of the promotion chain
 sandbox   sandbox
+set_up    set-up
 demo      demo
 reading   where the inputs of the chain come from: options, the action, the environment
 checking  what was given, as the model of a command wants it

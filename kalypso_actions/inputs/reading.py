@@ -57,12 +57,13 @@ def collect_inputs(
         value = next((environment[one] for one in variables if environment.get(one)), "")
         if name in known and value:
             given[name] = value
-    given |= _action_inputs(environment)
+    given |= action_inputs(environment)
     given |= {name: value for name, value in options.items() if value not in (None, "", [], ())}
     return given
 
 
-def _action_inputs(environment: Mapping[str, str]) -> dict[str, str]:
+def action_inputs(environment: Mapping[str, str]) -> dict[str, str]:
+    """The inputs of KALYPSO_INPUTS that are not empty. Raises UsageError as `collect_inputs`."""
     text = environment.get(ACTION_INPUTS, "")
     if not text:
         return {}

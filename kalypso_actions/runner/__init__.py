@@ -1,7 +1,7 @@
 """How a command speaks to GitHub Actions: annotations, outputs, the step summary, masks.
 
 commands     workflow commands on standard output: annotations and masks
-files        the files behind GITHUB_OUTPUT and GITHUB_STEP_SUMMARY
+files        the files behind GITHUB_OUTPUT, GITHUB_STEP_SUMMARY and GITHUB_PATH
 context      what the runner says of the job: event, repository, ref, commit, attempt
 speaker      all of it as one object, which is silent outside of GitHub Actions
 """

@@ -42,6 +42,11 @@ def append_summary(file: Path, markdown: str) -> None:
         _append(file, written)
 
 
+def append_path(file: Path, folder: Path) -> None:
+    """Put a folder to the front of PATH for the job's next steps."""
+    _append(file, f"{folder}\n")
+
+
 def _append(file: Path, text: str) -> None:
     with file.open("a", encoding="utf-8", newline="\n") as stream:
         stream.write(text)

@@ -35,6 +35,7 @@ class Runner:
         self._repository = environment.get("GITHUB_REPOSITORY", "")
         self._output = _file(environment, "GITHUB_OUTPUT")
         self._summary = _file(environment, "GITHUB_STEP_SUMMARY")
+        self._path = _file(environment, "GITHUB_PATH")
 
     def mask(self, secret: str) -> None:
         """Hide a secret in everything that the job logs from now on."""
@@ -51,6 +52,11 @@ class Runner:
         if self._output:
             for name, value in values.items():
                 files.append_output(self._output, name, value)
+
+    def path(self, folder: Path) -> None:
+        """Put a folder to the front of PATH for the job's next steps."""
+        if self._path:
+            files.append_path(self._path, folder)
 
     def summary(self, markdown: str) -> None:
         """Add to the step's summary."""

@@ -1,0 +1,33 @@
+"""What set-up is given, the action at the root of the repository."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.reading import action_inputs
+
+
+class SetUpInputs(ChainInputs):
+    """Inputs of `kalypso set-up`; all but `run` are for the command that it runs."""
+
+    run: Annotated[
+        str,
+        Field(
+            description="A command to run, as it is written after the word kalypso: quotes hold "
+            "words together, and nothing else of a shell is understood."
+        ),
+    ] = ""
+
+
+def inputs_of_command(environment: Mapping[str, str]) -> str:
+    """The action's inputs for the command that it runs: all but `run`, as JSON.
+
+    Raises UsageError for a KALYPSO_INPUTS that is no JSON object of texts.
+    """
+    given = action_inputs(environment)
+    return json.dumps({name: value for name, value in given.items() if name != "run"})
