@@ -16,6 +16,8 @@ NO_NETWORK = "http://127.0.0.1:9"
 """Nothing listens there (port 9, discard): every request by way of this proxy fails at once."""
 
 TIMEOUT = 60
+MAX_OUTPUT = 1 << 26
+"""Bytes; far more than is read as YAML."""
 
 
 class Kustomize:
@@ -48,6 +50,7 @@ class Kustomize:
                     folder=root,
                     extra=_environment(home),
                     timeout=TIMEOUT,
+                    most=MAX_OUTPUT,
                 )
             except ProcessError as error:
                 words = (error.words or error.problem.message).replace(f"{root}{os.sep}", "")

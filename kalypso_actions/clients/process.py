@@ -35,6 +35,9 @@ tokens above all, stays here."""
 LINGERING: Final = 5.0
 """Seconds that what a program leaves behind may hold its output open; then it is ended, too."""
 
+GLANCE: Final = 0.1
+"""Seconds between two looks at how much a program has written that may not write for ever."""
+
 MAX_WORDS: Final = 4000
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -59,6 +62,14 @@ class ProcessError(KalypsoError):
         self.words = words
         self.output = output
         self.status = status
+
+
+class TooMuchError(ProcessError):
+    """A program wrote more than it may, and was ended."""
+
+
+class _OverflowError(Exception):
+    """There is more output than there may be."""
 
 
 class Programs:
@@ -88,6 +99,7 @@ class Programs:
         extra: Mapping[str, str] | None = None,
         inherit: Iterable[str] = (),
         timeout: float = 600,
+        most: int | None = None,
         logged: str = "",
     ) -> bytes:
         """Run a program and return its standard output.
@@ -95,7 +107,8 @@ class Programs:
         `arguments` begin with the program's name, found by PATH, and never hold a secret: other
         users of a machine can read them. `extra` is added to its environment, and so are the
         variables named by `inherit`. `logged` says to people what is run (default: the arguments).
-        After `timeout` seconds it is ended with all that it has started. Raises ProcessError.
+        After `timeout` seconds it is ended with all that it has started, and so it is where it
+        writes more than `most` bytes. Raises ProcessError, in that case TooMuchError.
         """
         name = arguments[0]
         program = self.find(name)
@@ -107,10 +120,12 @@ class Programs:
         started = time.monotonic()
         process = _start([str(program), *arguments[1:]], folder, environment)
         try:
-            output, errors = _communicate(process, stdin, timeout)
+            output, errors = _communicate(process, stdin, timeout, most)
         except subprocess.TimeoutExpired:
             message = f"{name} did not finish within {timeout:g} seconds"
             raise ProcessError(message, advice="try again later") from None
+        except _OverflowError:
+            raise TooMuchError(f"{name} wrote more than {most} bytes") from None
         finally:
             _let_go(process)
             log.debug("%s  %.2f s", logged or " ".join(arguments), time.monotonic() - started)
@@ -151,21 +166,22 @@ def _start(
 
 
 def _communicate(
-    process: subprocess.Popen[bytes], stdin: bytes, timeout: float
+    process: subprocess.Popen[bytes], stdin: bytes, timeout: float, most: int | None
 ) -> tuple[bytes, bytes]:
-    """All that the program writes. Raises subprocess.TimeoutExpired.
+    """All that the program writes. Raises subprocess.TimeoutExpired, _OverflowError.
 
     What it has started and left behind, as a shell does with `&`, may hold its output open.
     """
     given: bytes | None = stdin
     left = timeout
-    is_over = False
+    lingering: float | None = None
     try:
         while True:
-            pause = min(left, LINGERING)
+            pause = min(left, LINGERING if most is None else GLANCE)
             try:
-                return process.communicate(given, timeout=pause)
+                output, errors = process.communicate(given, timeout=pause)
             except subprocess.TimeoutExpired as waited:
+                _check_length(waited.output, most)
                 if process.returncode is not None:
                     # Its group is ended, and somebody in a session of his own holds the output.
                     return waited.output or b"", waited.stderr or b""
@@ -173,13 +189,23 @@ def _communicate(
                 left -= pause
                 if left <= 0:
                     raise
-                if is_over:
+                if lingering is not None:
+                    lingering += pause
+                elif _is_over(process):
+                    lingering = 0.0
+                if lingering is not None and lingering >= LINGERING:
                     _end(process)
-                else:
-                    is_over = _is_over(process)
+            else:
+                _check_length(output, most)
+                return output, errors
     except BaseException:
         _end(process)
         raise
+
+
+def _check_length(output: bytes | None, most: int | None) -> None:
+    if most is not None and len(output or b"") > most:
+        raise _OverflowError
 
 
 def _is_over(process: subprocess.Popen[bytes]) -> bool:

@@ -66,6 +66,13 @@ def test_its_words_are_told_without_our_temporary_folder(tmp_path: Path) -> None
 
 
 @POSIX
+def test_a_folder_that_grows_without_end_is_left(tmp_path: Path) -> None:
+    endless = f"#!{sys.executable}\nwhile True: print('a: b' * 10**6)\n"
+    with pytest.raises(KalypsoError, match="kustomize build failed: kustomize wrote more than"):
+        script(tmp_path, endless)({"app/kustomization.yaml": b"x"}, "app")
+
+
+@POSIX
 @pytest.mark.parametrize("path", ["../x.yaml", "/tmp/x.yaml", "a/../../x.yaml"])
 def test_nothing_is_written_outside(tmp_path: Path, path: str) -> None:
     with pytest.raises(ValueError, match="leaves the repository"):

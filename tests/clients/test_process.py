@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients import process
-from kalypso_actions.clients.process import ProcessError, Programs
+from kalypso_actions.clients.process import ProcessError, Programs, TooMuchError
 
 PYTHON = Path(sys.executable).name
 HERE = Programs({"PATH": str(Path(sys.executable).parent)})
@@ -33,6 +33,13 @@ def test_program_that_does_not_read_its_input_is_no_error() -> None:
 def test_large_output_and_error_output_do_not_block() -> None:
     code = "import sys; sys.stderr.write('e' * 10**6); sys.stdout.write('o' * 10**6)"
     assert len(python(code)) == 10**6
+
+
+@pytest.mark.parametrize("code", ["while True: print('o' * 10**6)", "print('o' * 1001)"])
+def test_a_program_may_be_given_a_bound_for_what_it_writes(code: str) -> None:
+    with pytest.raises(TooMuchError, match="wrote more than 1000 bytes"):
+        python(code, most=1000)
+    assert len(python("print('o' * 999, end='')", most=1000)) == 999
 
 
 def test_runs_in_a_folder(tmp_path: Path) -> None:

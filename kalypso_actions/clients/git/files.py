@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.git.program import Git
-from kalypso_actions.clients.process import ProcessError
+from kalypso_actions.clients.process import ProcessError, TooMuchError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.documents import FileEntry
 
 MAX_TOTAL: Final = 1 << 30
+MAX_LISTING: Final = 1 << 26
+"""Bytes of a commit's paths and ids, for half a million files or more. A commit of a few bytes can
+hold far more than that: folders that are the same are one object."""
+
 TREE_MODE: Final = "040000"
 # A tree made by hand can hold what no checkout would write.
 UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|\Z)")
@@ -83,13 +87,19 @@ class GitFiles:
         if self._listing is None:
             # Asking for sizes would ask for the blobs.
             long = ["-l"] if self._fetch_missing is None else []
-            output = self._run("ls-tree", "-r", "-t", "-z", "--full-tree", *long, self._commit)
-            self._listing = self._parse(output)
+            command = ["ls-tree", "-r", "-t", "-z", "--full-tree", *long, self._commit]
+            self._listing = self._parse(self._run(*command, most=MAX_LISTING))
         return self._listing
 
-    def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
+    def _run(self, *arguments: str, stdin: bytes = b"", most: int | None = None) -> bytes:
         try:
-            return self._git.run(self._git_dir, arguments, stdin=stdin)
+            return self._git.run(self._git_dir, arguments, stdin=stdin, most=most)
+        except TooMuchError as error:
+            message = f"the commit {self._commit} holds too many files"
+            advice = (
+                f"at most {MAX_LISTING >> 20} MiB of paths are listed: use a smaller repository"
+            )
+            raise KalypsoError(message, Location(self._repository), advice) from error
         except ProcessError as error:
             partial = "promisor" in error.words or "object info" in error.words
             advice = "a partial clone lacks files: clone it again without --filter"

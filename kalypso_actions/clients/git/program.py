@@ -87,9 +87,15 @@ class Git:
         self._trust_user_config = trust_user_config
 
     def run(
-        self, git_dir: Path, arguments: Sequence[str], *, stdin: bytes = b"", timeout: float = 600
+        self,
+        git_dir: Path,
+        arguments: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        timeout: float = 600,
+        most: int | None = None,
     ) -> bytes:
-        """A call that stays on this machine. Raises ProcessError."""
+        """A call that stays on this machine. Raises ProcessError; see `Programs.run`."""
         # Naming the repository also spares the question whether its owner is trusted: what is run
         # here reads objects and neither hooks nor programs of the repository's configuration.
         command = [*self._command(git_dir), *arguments]
@@ -99,6 +105,7 @@ class Git:
             stdin=stdin,
             extra=environment,
             timeout=timeout,
+            most=most,
             logged=_logged(str(git_dir), arguments),
         )
 

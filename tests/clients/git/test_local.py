@@ -92,6 +92,21 @@ def test_tree_that_no_checkout_would_write_is_refused(tmp_path: Path, name: byte
         opened(path).at_commit(evil).entries()
 
 
+def test_a_few_folders_that_unfold_into_billions_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kalypso_actions.clients.git.files.MAX_LISTING", 1 << 20)
+    path = repository(tmp_path / "repo")
+    blob = git(path, "hash-object", "-w", "--stdin", stdin=b"x")
+    tree = git(path, "mktree", stdin=f"100644 blob {blob}\tfile\n".encode())
+    for _ in range(10):
+        lines = "".join(f"040000 tree {tree}\t{name}\n" for name in "0123456789")
+        tree = git(path, "mktree", stdin=lines.encode())
+    bomb = git(path, "commit-tree", tree, "-m", "bomb")
+    with pytest.raises(KalypsoError, match=f"the commit {bomb} holds too many files"):
+        opened(path).at_commit(bomb).entries()
+
+
 def test_clone_has_its_own_branches_and_origins(tmp_path: Path) -> None:
     origin = repository(tmp_path / "origin")
     main = commit(origin, {"x": "main"})
