@@ -1,0 +1,40 @@
+"""The workflows that people copy into their repositories, with the marks in them filled in.
+
+They lie in `workflows-templates`: a folder for each place, in it a file for each workflow.
+
+    control-plane               the control plane's default branch
+    control-plane-environment   each of its environment branches
+    gitops                      each environment branch of a GitOps repository
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Literal
+
+import kalypso_actions
+from kalypso_actions.model.workflow_marks import TEMPLATES, Marks, filled_in
+
+Place = Literal["control-plane", "control-plane-environment", "gitops"]
+
+PACKAGE: Final = Path(kalypso_actions.__file__).parent
+
+FOLDER: Final = ".github/workflows"
+"""Where GitHub looks for workflows."""
+
+
+def workflow_files(place: Place, marks: Marks) -> dict[str, str]:
+    """The workflows of a place, filled in, by their paths in the repository.
+
+    Raises KalypsoError where a template has a mark that nobody knows.
+    """
+    return {
+        f"{FOLDER}/{file.name}": filled_in(file.read_text(encoding="utf-8"), marks, file.name)
+        for file in sorted((templates_folder() / place).glob("*.yaml"))
+    }
+
+
+def templates_folder() -> Path:
+    """Where the templates lie: in the installed package, or beside it in a checkout."""
+    installed = PACKAGE / TEMPLATES
+    return installed if installed.is_dir() else PACKAGE.parent / TEMPLATES

@@ -1,0 +1,241 @@
+"""The workflows that people copy: what stands in them, and what becomes of their marks."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import pytest
+import yaml
+
+from kalypso_actions.commands.workflow_templates import Place, templates_folder, workflow_files
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs import permissions
+from kalypso_actions.model.workflow_marks import Marks, filled_in
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PLACES: Final = get_args(Place)
+FILES: Final = sorted((ROOT / "workflows-templates").rglob("*.yaml"))
+MARKS: Final = Marks("acme/kalypso-actions", "f" * 40, "acme/control-plane")
+
+
+def read(file: Path | str) -> dict[str, Any]:
+    """A workflow as it is written: `on` is a text."""
+    text = file if isinstance(file, str) else file.read_text(encoding="utf-8")
+    document = yaml.load(text, yaml.BaseLoader)
+    assert isinstance(document, dict)
+    return document
+
+
+def name_of(file: Path) -> str:
+    return f"{file.parent.name}/{file.name}"
+
+
+EACH_FILE: Final = pytest.mark.parametrize("file", FILES, ids=name_of)
+
+
+def test_the_templates_are_those_that_start_one_another() -> None:
+    assert list(map(name_of, FILES)) == [
+        "control-plane/cd.yaml",
+        "control-plane/check-promote.yaml",
+        "control-plane/ci.yaml",
+        "control-plane/poll.yaml",
+        "control-plane/schedule.yaml",
+        "control-plane-environment/schedule.yaml",
+        "gitops/check-promote.yaml",
+    ]
+    assert {file.parent.name for file in FILES} == set(PLACES)
+
+
+@EACH_FILE
+def test_a_template_grants_nothing_by_default_and_explains_itself(file: Path) -> None:
+    text, document = file.read_text(encoding="utf-8"), read(file)
+    assert document["permissions"] == {}
+    head = text.partition("\nname: ")[0].split("\n")
+    assert all(line.startswith("#") for line in head)
+    assert {"secrets", "Variables", "Approvals"} <= set(re.findall(r"\w+", "\n".join(head)))
+    for job in document["jobs"].values():
+        assert "permissions" in job
+        assert 1 <= int(job["timeout-minutes"]) <= 360
+        assert "run" not in {key for step in job["steps"] for key in step}
+
+
+@EACH_FILE
+def test_no_line_is_wider_than_the_others(file: Path) -> None:
+    """A reason for an exception in the check for secrets stands beside it."""
+    for line in file.read_text(encoding="utf-8").split("\n"):
+        assert len(line.partition(" # zizmor: ignore")[0]) <= 100, line
+
+
+@EACH_FILE
+def test_the_marks_are_known(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert set(re.findall(r"OWNER/[\w-]+", text)) <= {
+        "OWNER/kalypso-actions",
+        "OWNER/CONTROL-PLANE",
+    }
+    uses = re.findall(r"^ +uses: (.*)", text, re.MULTILINE)
+    assert uses
+    for one in uses:
+        assert re.fullmatch(r"OWNER/kalypso-actions(/actions/[a-z-]+)?@REF", one)
+
+
+DISPATCHES: Final = {
+    "cd.yaml": {
+        "promoted_commit_id": True,
+        "environment": True,
+        "promoted_from": False,
+        "allow_rollback": False,
+    },
+    "check-promote.yaml": {
+        "environment": True,
+        "promoted_commit_id": False,
+        "commit_id": True,
+        "gitops_repository": False,
+        "started_at": False,
+    },
+    "schedule.yaml": {"environment": True, "force": False, "allow_removals": False},
+}
+"""What each workflow of the control plane is started with, and whether it must be given: upstream's
+inputs, which other repositories send, and ours."""
+
+
+@pytest.mark.parametrize("name", DISPATCHES)
+def test_dispatch_inputs_are_the_contract_s(name: str) -> None:
+    triggers = read(ROOT / "workflows-templates" / "control-plane" / name)["on"]
+    assert set(triggers) == {"workflow_dispatch"}
+    inputs = triggers["workflow_dispatch"]["inputs"]
+    assert {key: one["required"] == "true" for key, one in inputs.items()} == DISPATCHES[name]
+    assert len(inputs) <= 10
+    for key, one in inputs.items():
+        is_flag = key in {"allow_rollback", "force", "allow_removals"}
+        assert one["type"] == ("boolean" if is_flag else "string")
+        assert one["description"]
+
+
+@EACH_FILE
+def test_every_dispatch_input_reaches_the_action(file: Path) -> None:
+    inputs = ((read(file)["on"].get("workflow_dispatch") or {}) or {}).get("inputs", {})
+    for job in read(file)["jobs"].values():
+        given = set(re.findall(r"inputs\.(\w+)", str([step["with"] for step in job["steps"]])))
+        assert given == set(inputs)
+
+
+@EACH_FILE
+def test_a_job_s_own_token_may_do_what_its_command_needs(file: Path) -> None:
+    """Where the App does everything, the token has what only the job can have."""
+    in_gitops = file.parent.name == "gitops"
+    place: permissions.Place = permissions.GITOPS if in_gitops else permissions.CONTROL_PLANE
+    for name, job in read(file)["jobs"].items():
+        (step,) = job["steps"]
+        given = step["with"]
+        command = given.get("run") or step["uses"].rpartition("@")[0].rpartition("/")[2]
+        wanted = permissions.of_job(command, place, verify_only="verify-only" in given)
+        if command == "cd" and given.get("mode") != "pull-request":
+            wanted.pop("pull-requests", None)
+        if command == "ci":  # without secrets, as in pull requests of forks
+            wanted = {"contents": "read"}
+        elif "app-id" in given:
+            wanted = {key: level for key, level in wanted.items() if key == "id-token"}
+        assert job["permissions"] == wanted, name
+
+
+@EACH_FILE
+def test_a_dispatch_is_verified_before_a_job_enters_an_environment(file: Path) -> None:
+    """GitHub makes an environment that does not exist, and protects it by nothing."""
+    jobs = read(file)["jobs"]
+    for job in jobs.values():
+        if "environment" in job:
+            verify = jobs[job["needs"]]
+            (before,), (after,) = verify["steps"], job["steps"]
+            assert "environment" not in verify
+            assert before["uses"] == after["uses"]
+            told = {key: value for key, value in before["with"].items() if key != "verify-only"}
+            assert before["with"]["verify-only"] == "true"
+            assert told.items() <= after["with"].items()
+
+
+@EACH_FILE
+def test_no_run_that_writes_is_cancelled(file: Path) -> None:
+    document = read(file)
+    for one in (document, *document["jobs"].values()):
+        group = one.get("concurrency")
+        if group:
+            wanted = "${{ github.event_name == 'pull_request' }}" if "ci" in group["group"] else ""
+            assert group["cancel-in-progress"] in {"false", wanted}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_all_marks_are_filled_in(place: Place) -> None:
+    files = workflow_files(place, MARKS)
+    assert set(files) == {
+        f".github/workflows/{file.name}" for file in FILES if file.parent.name == place
+    }
+    for text in files.values():
+        assert not re.search(r"\b(OWNER|REF|CONTROL-PLANE)\b", text)
+        assert f"uses: acme/kalypso-actions{'' if 'start-schedule' in text else '/'}" in text
+        assert f"@{'f' * 40}\n" in text
+
+
+def test_the_gitops_repository_knows_the_control_plane() -> None:
+    (text,) = workflow_files("gitops", MARKS).values()
+    (step,) = read(text)["jobs"]["notify"]["steps"]
+    assert step["with"]["control-plane"] == "acme/control-plane"
+
+
+@pytest.mark.parametrize("line", ["a: OWNER/x", "uses: a/b@REF", "uses: OWNER/kalypso-actions@v1"])
+def test_a_mark_that_nobody_knows_is_refused(line: str) -> None:
+    with pytest.raises(KalypsoError, match="nobody knows what to write for") as caught:
+        filled_in(f"name: x\n{line}\n", MARKS, "x.yaml")
+    assert caught.value.problem.where is not None
+    assert str(caught.value.problem.where) == "workflows-templates: x.yaml:2"
+
+
+def test_a_value_that_looks_like_a_mark_is_a_value() -> None:
+    marks = Marks("OWNER/kalypso-actions", "REF", "OWNER/CONTROL-PLANE")
+    text = "uses: OWNER/kalypso-actions/actions/ci@REF"
+    assert filled_in(text, marks, "x.yaml") == text
+
+
+@pytest.mark.parametrize(
+    ("actions", "ref", "control_plane", "message"),
+    [
+        ("kalypso-actions", "v1", "acme/control-plane", "'kalypso-actions' is not of the form"),
+        ("acme/kalypso-actions", "v1", "acme/a\nb: c", "is not of the form owner/name"),
+        ("acme/kalypso-actions", "", "acme/control-plane", "'' is no tag and no commit"),
+        ("acme/kalypso-actions", "v1\nx: y", "acme/control-plane", "is no tag and no commit"),
+    ],
+)
+def test_values_that_no_workflow_can_name(
+    actions: str, ref: str, control_plane: str, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        Marks(actions, ref, control_plane)
+
+
+def test_a_checkout_has_them_beside_the_package() -> None:
+    assert templates_folder() == ROOT / "workflows-templates"
+
+
+def test_the_wheel_has_them(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    script = (
+        "from kalypso_actions.commands import workflow_templates as templates\n"
+        "print(templates.templates_folder())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    folder = tmp_path / "kalypso_actions" / "workflows-templates"
+    assert done.stdout.strip() == str(folder)
+    assert {
+        file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*.yaml")
+    } == {name_of(file): file.read_text() for file in FILES}
