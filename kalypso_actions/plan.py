@@ -18,7 +18,8 @@ from kalypso_actions.gitops.provenance import SourceRevision
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Fleet
-from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
+from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot, TreeChanges
+from kalypso_actions.model.urls import repository_key
 from kalypso_actions.platform_config import PlatformConfig, config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
 
@@ -241,18 +242,15 @@ def _sources(
     """Provenance; what is kept stays in it with its old commits."""
     previous = gitops.previous_sources(
         snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
-    )
+    ) or gitops.PreviousSources(environment=snapshot.environment)
     registrations = {
-        reg.registration.name: SourceRevision.of(reg.revision)
+        reg.registration.name: _registered(reg, previous.registrations.get(reg.registration.name))
         for reg in snapshot.registrations
-        if reg.revision is not None
     }
-    targets = {target.name: target.registration for target in fleet.targets if target.registration}
-    if previous:
-        targets = {target: previous.targets[target] for target in kept} | targets
-        owners = {*targets.values(), *(reg.registration.name for reg in snapshot.registrations)}
-        for owner in owners & previous.registrations.keys():
-            registrations.setdefault(owner, previous.registrations[owner])
+    targets = {target: previous.targets[target] for target in kept}
+    targets |= {target.name: target.registration for target in fleet.targets if target.registration}
+    for owner in previous.registrations.keys() & targets.values():
+        registrations.setdefault(owner, previous.registrations[owner])
     return gitops.SourcesFile(
         version=__version__,
         environment=snapshot.environment,
@@ -268,6 +266,25 @@ def _sources(
         },
         registrations=registrations,
         targets=targets,
+    )
+
+
+def _registered(reading: RegistrationReading, previous: SourceRevision | None) -> SourceRevision:
+    """What stands in the tree of a registration: what was read now, or by an earlier run.
+
+    One that never could be read has no commit: `poll` sees by that when it can be.
+    """
+    if reading.revision is not None:
+        return SourceRevision.of(reading.revision)
+    source = reading.registration.source
+    if (
+        previous is not None
+        and previous.commit is not None
+        and repository_key(previous.repository) == repository_key(source.repo)
+    ):
+        return previous
+    return SourceRevision(
+        repository=source.repo, branch=source.branch, path=source.path, commit=None, tree=None
     )
 
 

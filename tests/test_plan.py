@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -201,8 +202,8 @@ BASE = {
     "large/other-b/reconciler.yaml": "x",
 }
 SOURCES = b"""{"schema": "kalypso.sources/v1", "environment": "dev", "targets": {"lost-a": "app"},
-"registrations": {"app": {"repository": "r", "branch": "main", "path": ".", "commit": "1",
-"tree": "2"}}}"""
+"registrations": {"app": {"repository": "https://git.test/app", "branch": "main", "path": ".",
+"commit": "1", "tree": "2"}}}"""
 
 
 def test_without_sources_nothing_goes_while_a_registration_is_unreadable() -> None:
@@ -229,6 +230,36 @@ def test_an_unreadable_registration_that_no_run_has_read_keeps_what_may_be_its_o
     )
     assert made.changes.deleted == ("large/lost-a/reconciler.yaml",)
     assert b'"left-c": "renamed"' in made.changes.files[".github/tracking/sources.json"]
+
+
+@pytest.mark.parametrize(
+    ("sources", "recorded"),
+    [
+        (None, None),
+        (SOURCES, "1"),
+        (SOURCES.replace(b'"1"', b"null"), None),
+        (SOURCES.replace(b"git.test/app", b"git.test/App.git"), "1"),
+        (SOURCES.replace(b"git.test/app", b"git.test/before"), None),
+    ],
+)
+def test_what_never_could_be_read_is_recorded_without_a_commit(
+    sources: bytes | None, recorded: str | None
+) -> None:
+    """Who looks for what has moved finds it there once it can be read."""
+    made = plan(fleet(cluster_types=[LARGE]), reading(state="kept"), base=BASE, sources=sources)
+    written = json.loads(made.changes.files[".github/tracking/sources.json"])
+    found = written["registrations"]["app"]
+    assert found["commit"] == recorded
+    if recorded is None:
+        place = {"repository": "https://git.test/app", "branch": "main", "path": "."}
+        assert found == {**place, "commit": None, "tree": None}
+
+
+def test_a_registration_that_is_recorded_but_was_never_read_keeps_what_may_be_its_own() -> None:
+    """As on the second run after an adoption that could not read it."""
+    never = SOURCES.replace(b'"lost-a": "app"', b"").replace(b'"1"', b"null")
+    made = plan(fleet(cluster_types=[LARGE]), reading(state="kept"), base=BASE, sources=never)
+    assert made.changes.deleted == ()
 
 
 def test_another_environments_sources_say_nothing_of_this_one() -> None:

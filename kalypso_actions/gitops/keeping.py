@@ -47,4 +47,4 @@ class Keeper:
 
     def _unknown(self, previous: PreviousSources) -> bool:
         """Whether a registration that cannot be read has never been read for this branch."""
-        return bool(self._unread - previous.registrations.keys())
+        return any(not previous.has_read(name) for name in self._unread)

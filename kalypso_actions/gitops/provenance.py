@@ -14,7 +14,10 @@ SCHEMA = "kalypso.sources/v1"
 
 
 class SourceRevision(BaseModel):
-    """One repository at a commit; `commit` and `tree` are null for a plain folder."""
+    """One repository at a commit.
+
+    `commit` and `tree` are null for a plain folder, and for a registration that no run could read.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -60,6 +63,12 @@ class PreviousSources(BaseModel):
     base_repos: Mapping[str, SourceRevision] = Field(default_factory=dict, alias="baseRepos")
     registrations: Mapping[str, SourceRevision] = Field(default_factory=dict)
     targets: Mapping[str, str] = Field(default_factory=dict)
+
+    def has_read(self, registration: str) -> bool:
+        """Whether the earlier run, or one before it, knew what a registration delivers."""
+        found = self.registrations.get(registration)
+        is_read = found is not None and found.commit is not None
+        return is_read or registration in self.targets.values()
 
 
 def sources_file(content: SourcesFile) -> bytes:

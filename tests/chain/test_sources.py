@@ -92,6 +92,31 @@ def test_a_registration_breaks_and_heals(chain: Chain) -> None:
         chain.expect(name, commit, RELEASE="one")
 
 
+def test_a_registration_that_never_could_be_read_heals(chain: Chain) -> None:
+    """It is in `sources.json` all the same: nobody but poll looks for what it delivers."""
+    url = chain.acme.sandbox.url
+    new = documents.registration("api", f"{url}/acme/api")
+    commit = chain.merge_to_main({"registrations/api.yaml": new})
+    chain.settle()
+    for name in ("dev", "stage"):
+        assert (chain.tracks(name), chain.status(commit, name)) == (commit, "Deployed")
+        assert set(chain.config(name)) == {"drone/shop-web", "large/shop-web"}
+    chain.start("poll")
+    assert chain.run_everything() == ["poll: polled"]
+    outcome = chain.done[-1].outcome
+    assert outcome
+    assert "it cannot be said whether" in outcome.document.warnings[0].message
+    workload = documents.workload("api", f"{url}/acme/api-manifests", ("dev", "stage"), "web")
+    chain.acme.sandbox.create_repository("acme/api", {"workload/api.yaml": workload})
+    chain.start("poll")
+    chain.settle()
+    for name in ("dev", "stage"):
+        chain.expect(name, commit)
+        assert "large/api-web" in chain.config(name)
+    chain.start("poll")
+    assert chain.run_everything() == ["poll: polled"]
+
+
 def test_a_mass_removal_waits_for_somebodys_word(open_chain: OpenChain) -> None:
     names = tuple(f"type-{number}" for number in range(8))
     chain = open_chain(Layout(environments={"dev": ""}, cluster_types=names))
