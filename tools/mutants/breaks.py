@@ -74,6 +74,13 @@ BREAKS: Final = (
         (_story("promotion", "a_failure_and_its_correction_by_configuration"),),
     ),
     Break(
+        "a cluster complies with whatever commit it runs",
+        f"{COMPLIANCE}/clusters.py",
+        "    if commit in target.commits:\n",
+        "    if commit:\n",
+        (f"{CONFIGURED}[after]",),
+    ),
+    Break(
         "a failed commit is not carried on by its correction",
         f"{PROMOTION}/merges.py",
         'Merge("continuation", after) if is_open(latest) else Merge("configuration")',
@@ -215,9 +222,9 @@ BREAKS: Final = (
     ),
     Break(
         "one of two GitOps repositories is enough",
-        f"{PROMOTION}/rounds.py",
-        "    if without:\n",
-        "    if len(without) > 1:\n",
+        f"{COMMANDS}/watch.py",
+        "        if self._promoted is not None:\n",
+        "        if self._promoted is None:\n",
         (_story("several", "one_of_two_gitops_repositories_is_merged_first"),),
     ),
     Break(
