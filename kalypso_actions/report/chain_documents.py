@@ -12,21 +12,20 @@ from kalypso_actions.report.documents import ChangesEntry, Document, ProblemEntr
 
 
 class ChainDocument(Document):
-    """Common to the commands of the chain; `OUTPUTS` are the fields that are outputs of actions."""
+    """Common to the commands of the chain.
 
-    OUTPUTS: ClassVar[tuple[str, ...]] = ()
+    `OUTPUTS` are the fields that are outputs of the action, by their names, with what they are.
+    """
+
+    OUTPUTS: ClassVar[Mapping[str, str]] = {}
 
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
     def outputs(self) -> Mapping[str, str]:
         """The action's outputs: texts as they are, the rest as JSON, nothing as ""."""
-        body = self.model_dump(mode="json", by_alias=True)
-        fields = type(self).model_fields
-        return {
-            name.replace("_", "-"): _output(body[fields[name].alias or name])
-            for name in self.OUTPUTS
-        }
+        body = self.model_dump(mode="json")
+        return {name: _output(body[name.replace("-", "_")]) for name in self.OUTPUTS}
 
 
 def _output(value: object) -> str:
@@ -57,7 +56,11 @@ class CheckedEntry(Document):
 class CiDocument(ChainDocument):
     """What `kalypso ci --output json` prints; `environments` are those where CD was started."""
 
-    OUTPUTS = ("environments",)
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "environments": "The environments where CD was started (JSON).",
+        "problems": "How many problems were found.",
+        "warnings": "How many warnings there are.",
+    }
 
     schema_name: str = Field("kalypso.ci/v1", alias="schema")
     commit: str = ""
@@ -76,7 +79,12 @@ class CdDocument(ChainDocument):
     With `verify_only` the inputs were held against the repositories, and nothing was done.
     """
 
-    OUTPUTS = ("changed", "environment_commit", "pull_request_number", "pull_request_url")
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "changed": "true where the branch or the proposal was changed.",
+        "environment-commit": "The head of the environment's branch; empty where it is proposed.",
+        "pull-request-number": "With mode pull-request: the number of the proposal.",
+        "pull-request-url": "Its page.",
+    }
 
     schema_name: str = Field("kalypso.cd/v1", alias="schema")
     environment: str = ""
@@ -101,10 +109,16 @@ class PullRequestEntry(Document):
 class ScheduleDocument(ChainDocument):
     """What `kalypso schedule --output json` prints; `digest` is that of the first GitOpsRepo."""
 
-    OUTPUTS = (
-        *("changed", "promoted", "degraded", "assignments", "digest", "pull_requests"),
-        *("pull_request_number", "pull_request_url"),
-    )
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "changed": "true where the tree differs from that of the GitOps branch.",
+        "promoted": "true where the tree is made of another commit of main.",
+        "degraded": "true where a registered repository could not be used.",
+        "assignments": "How many assignments there are.",
+        "digest": "A hash of the tree; of the first GitOpsRepo's, where there are several.",
+        "pull-requests": "The pull requests: repository, number, url and action of each (JSON).",
+        "pull-request-number": "The number of the first.",
+        "pull-request-url": "The page of the first.",
+    }
 
     schema_name: str = Field("kalypso.schedule/v1", alias="schema")
     environment: str = ""
@@ -122,7 +136,11 @@ class ScheduleDocument(ChainDocument):
 class NotifyDocument(ChainDocument):
     """What `kalypso notify --output json` prints."""
 
-    OUTPUTS = ("promoted", "promoted_commit", "run_url")
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "promoted": "true where the push is a promotion.",
+        "promoted-commit": "The promoted commit of main.",
+        "run-url": "The page of the run that was started, where GitHub tells it.",
+    }
 
     schema_name: str = Field("kalypso.notify/v1", alias="schema")
     environments: tuple[str, ...] = ()
@@ -158,7 +176,12 @@ class CheckPromoteDocument(ChainDocument):
     With `verify_only` the inputs were held against the repositories, and there is no verdict.
     """
 
-    OUTPUTS = ("verdict", "clusters", "promoted_to")
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "verdict": "compliant, nothing-scheduled, waiting, superseded, failed, none-targeted or "
+        "timed-out.",
+        "clusters": "How many clusters are in each state (JSON).",
+        "promoted-to": "The environments where CD was started (JSON).",
+    }
 
     schema_name: str = Field("kalypso.check-promote/v1", alias="schema")
     environment: str = ""
@@ -176,7 +199,9 @@ class CheckPromoteDocument(ChainDocument):
 class PollDocument(ChainDocument):
     """What `kalypso poll --output json` prints; `environments` are those that were started."""
 
-    OUTPUTS = ("environments",)
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "environments": "The environments where schedule was started (JSON)."
+    }
 
     schema_name: str = Field("kalypso.poll/v1", alias="schema")
     environments: tuple[str, ...] = ()
