@@ -58,11 +58,13 @@ VERIFY_ONLY: Final[Mapping[str, tuple[Permission, ...]]] = {
 PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
     "ci": (
         READS_MAIN,
-        Permission(CONTROL_PLANE, "statuses", "write", "posts the status `kalypso / ci`"),
+        Permission(
+            CONTROL_PLANE, "statuses", "write", "posts the status `kalypso / ci`; else a warning"
+        ),
         Permission(
             CONTROL_PLANE, "actions", "write", "starts `cd.yaml`", "on a push to main, or start-cd"
         ),
-        READS_GITOPS,
+        Permission(GITOPS, "contents", "read", "says what would change; else a warning"),
         READS_WORKLOADS,
     ),
     "cd": (

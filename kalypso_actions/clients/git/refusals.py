@@ -100,12 +100,13 @@ UNREADABLE: Final = (
     (
         r"returned error: 403|permission denied|access denied|not authorized|forbidden",
         "the credential may not read the repository",
-        "give its token or key read permission for the repository's contents",
+        "give its token or key read permission for the repository's contents (contents: read)",
     ),
     (
         r"not found|returned error: 404|does not appear to be a git|does not exist",
         "the repository does not exist, or the credential may not see it",
-        "check the URL, and that the token may read this repository",
+        "check the URL, and that the token is good for this repository (an App's: that the App is "
+        "installed for it) and may read its contents (contents: read)",
     ),
     *UNREACHABLE,
 )
@@ -182,7 +183,8 @@ UNWRITABLE: Final = (
     (
         r"repository .*not found|returned error: 404|does not appear to be a git",
         "the repository does not exist, or the credential may not see it",
-        "check the URL, and that the token may write to this repository",
+        "check the URL, and that the token is good for this repository (an App's: that the App is "
+        "installed for it) and may write its contents (contents: write)",
     ),
 )
 """The more telling ones first: GitHub answers 403 for several of them."""

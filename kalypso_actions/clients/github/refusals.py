@@ -59,9 +59,17 @@ ADVICE: Final = {
     301: "write the repository's new name",
     302: "write the repository's new name",
     401: "give a token that has not expired or been revoked; a job's own token ends with the job",
-    404: "check that it exists, and that the token may see it",
+    404: "check that it exists, and that the token may see it (an App's: that the App is installed "
+    "for it)",
     451: "GitHub has blocked the repository: its page says why",
 }
+
+SETTINGS: Final = {
+    "by integration": ", in `permissions:` of the job; or in the App's settings, and accept it"
+    " where the App is installed",
+    "by personal access token": ", in the token's settings",
+}
+"""Where a token gets its permissions, by GitHub's words about whose it is."""
 
 FAILED: Final = "try again later; https://www.githubstatus.com tells of failures of github.com"
 
@@ -123,18 +131,21 @@ def advise(answer: Answer, reason: str) -> str:
         if answer.status == status and re.search(pattern, reason, re.IGNORECASE):
             return advice
     if answer.status in {403, 404}:
-        return _permission(answer) or ADVICE.get(answer.status, "check the token's permissions")
+        return _permission(answer, reason) or ADVICE.get(
+            answer.status, "check the token's permissions"
+        )
     return FAILED if answer.status >= 500 else ADVICE.get(answer.status, "")
 
 
-def _permission(answer: Answer) -> str:
+def _permission(answer: Answer, reason: str) -> str:
     """What the token lacks, as far as GitHub tells by headers."""
     single_sign_on = answer.headers.get("x-github-sso", "")
     if single_sign_on.startswith("required"):
         return "authorize the token for the organization's single sign-on, in the token's settings"
     accepted = answer.headers.get("x-accepted-github-permissions", "")
     if accepted and answer.status == 403:
-        return f"give the token the permission {permissions(accepted)}"
+        where = next((place for words, place in SETTINGS.items() if words in reason), "")
+        return f"give the token the permission {permissions(accepted)}{where}"
     scopes = answer.headers.get("x-accepted-oauth-scopes", "")
     held = answer.headers.get("x-oauth-scopes")
     wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
@@ -145,9 +156,13 @@ def _permission(answer: Answer) -> str:
 
 
 def permissions(accepted: str) -> str:
-    """`contents=write,pull_requests=read; issues=write` in words: commas are and, semicolons or."""
+    """`contents=write,pull_requests=read; issues=write` in words: commas are and, semicolons or.
+
+    Names are as in `permissions:` of a workflow.
+    """
+    accepted = accepted.replace("=", ": ").replace("_", "-")
     choices = (
-        " and ".join(one.strip().replace("=", ": ") for one in choice.split(",") if one.strip())
+        " and ".join(one.strip() for one in choice.split(",") if one.strip())
         for choice in accepted.split(";")
     )
     return ", or ".join(filter(None, choices))

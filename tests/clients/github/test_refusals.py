@@ -40,13 +40,19 @@ def says(message: str) -> dict[str, str]:
             403,
             INTEGRATION,
             {"X-Accepted-GitHub-Permissions": "pull_requests=write"},
-            "give the token the permission pull_requests: write",
+            "give the token the permission pull-requests: write, in `permissions:` of the job; or in",
         ),
         (
             403,
             INTEGRATION,
             {"X-Accepted-GitHub-Permissions": "contents=write,workflows=write; issues=write"},
             "the permission contents: write and workflows: write, or issues: write",
+        ),
+        (
+            403,
+            says("Resource not accessible by personal access token"),
+            {"X-Accepted-GitHub-Permissions": "actions_variables=read"},
+            "give the token the permission actions-variables: read, in the token's settings",
         ),
         (
             403,
@@ -135,7 +141,8 @@ def test_the_whole_error() -> None:
     error = refused(403, INTEGRATION, {"x-accepted-github-permissions": "pull_requests=write"})
     assert str(error) == (
         "acme/fleet: it cannot be opened: GitHub says: Resource not accessible by integration"
-        " (give the token the permission pull_requests: write)"
+        " (give the token the permission pull-requests: write, in `permissions:` of the job; or in"
+        " the App's settings, and accept it where the App is installed)"
     )
 
 

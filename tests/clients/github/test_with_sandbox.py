@@ -146,7 +146,7 @@ def test_a_missing_permission_is_named(sandbox: Sandbox) -> None:
     token = sandbox.create_token("actions", {"contents": "read"}, repositories=["acme/fleet"])
     with pytest.raises(GitHubError) as caught:
         environments.repository_variable(connect(sandbox, TokenAuth(token)), "acme/fleet", "X")
-    assert "give the token the permission actions_variables: read" in str(caught.value)
+    assert "give the token the permission actions-variables: read" in str(caught.value)
 
 
 def test_an_invisible_repository_is_no_absent_branch(sandbox: Sandbox) -> None:

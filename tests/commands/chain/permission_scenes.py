@@ -1,0 +1,268 @@
+"""Scenes in which each command of the chain needs what it ever needs of its token.
+
+All repositories of acme are private, as the sandbox makes them: nothing is read without leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kalypso_actions.commands.cd import cd
+from kalypso_actions.commands.check_promote import check_promote
+from kalypso_actions.commands.ci import ci
+from kalypso_actions.commands.notify import notify
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.poll import poll
+from kalypso_actions.commands.schedule import schedule
+from kalypso_actions.inputs.chain import (
+    CdInputs,
+    CheckPromoteInputs,
+    CiInputs,
+    NotifyInputs,
+    PollInputs,
+    ScheduleInputs,
+)
+from kalypso_actions.inputs.permissions import Level
+from tests.commands.chain import documents
+from tests.commands.chain.promotions import main_commit, merge
+from tests.commands.chain.proposals import labels
+from tests.commands.chain.test_notify import pushed
+from tests.commands.chain.test_poll import push_to_shop, record
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Job, Organisation
+
+BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}
+DEV = "dev environment"
+READ: Final[Mapping[str, Level]] = {"contents": "read"}
+
+Credential = Mapping[str, str]
+"""Inputs that say who a command is: a token, or an App's id and key."""
+
+Run = Callable[[Credential], Outcome]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A command where it needs just `needs`: by repository, the level of each permission.
+
+    `prepare` makes what is there before, and returns the command. `check` asserts what the command
+    was to do, wholly. `is_job`: it reaches the job's repository alone, so that the job's own token
+    is enough.
+    """
+
+    command: str
+    name: str
+    prepare: Callable[[Organisation], Run]
+    check: Callable[[Organisation], None]
+    needs: Mapping[str, Mapping[str, Level]]
+    is_job: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{self.command}, {self.name}"
+
+
+def _runs(acme: Organisation, command: Any, model: Any, **given: Any) -> Run:
+    return lambda credential: acme.run(command, model, **{**given, **credential})
+
+
+def _ci(acme: Organisation) -> Run:
+    main_commit(acme)
+    return _runs(acme, ci, CiInputs, job=Job("push"))
+
+
+def _ci_done(acme: Organisation) -> None:
+    commit = acme.head("main") or ""
+    assert acme.statuses(commit)["kalypso / ci"] == ("success", "4 assignments in 2 environments")
+    inputs = {"promoted_commit_id": commit, "environment": "dev", "promoted_from": "ci"}
+    assert acme.dispatches() == [Dispatch("cd.yaml", inputs)]
+
+
+def _cd(acme: Organisation) -> Run:
+    return _runs(acme, cd, CdInputs, environment="dev", commit=main_commit(acme))
+
+
+def _cd_done(acme: Organisation) -> None:
+    commit = acme.head("main") or ""
+    assert acme.files("dev")["base-repo.yaml"] == documents.base_repo(acme.url(), commit)
+    assert acme.statuses(commit) == {DEV: ("pending", "Promoted")}
+    assert acme.dispatches() == [Dispatch("schedule.yaml", {"environment": "dev"})]
+
+
+def _cd_proposes(acme: Organisation) -> Run:
+    commit = main_commit(acme)
+    return _runs(acme, cd, CdInputs, environment="dev", commit=commit, mode="pull-request")
+
+
+def _cd_proposed(acme: Organisation) -> None:
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    commit = acme.head("main") or ""
+    assert pull["title"] == f"Promote {commit[:7]} to dev"
+    assert acme.statuses(commit) == {DEV: ("pending", f"Waiting for #{pull['number']}")}
+
+
+def _schedule(acme: Organisation) -> Run:
+    """One assignment fails, and the others are a promotion."""
+    acme.commit(BROKEN, "dev")
+    return _runs(acme, schedule, ScheduleInputs, environment="dev", on_failure="keep")
+
+
+def _schedule_done(acme: Organisation) -> None:
+    (pull,) = acme.pulls()
+    assert labels(pull) == {"kalypso", "promoted"}
+    (issue,) = acme.issues()
+    assert labels(issue) == {"kalypso"}
+
+
+def _schedule_merges(acme: Organisation) -> Run:
+    return _runs(acme, schedule, ScheduleInputs, environment="dev", auto_merge="always")
+
+
+def _schedule_merged(acme: Organisation) -> None:
+    (pull,) = acme.pulls(state="closed")
+    (started,) = acme.dispatches()
+    assert started.workflow == "check-promote.yaml"
+    assert started.inputs["commit_id"] == pull["merge_commit_sha"] == acme.head("dev", GITOPS)
+
+
+def _notify(acme: Organisation) -> Run:
+    """A merge without another commit of main: its status says whether it was deployed."""
+    commit = main_commit(acme)
+    merge(acme, commit)
+    merge(acme, commit, config="2")
+    acme.status(commit, DEV, "Deployed")
+    payload = pushed(acme)
+    job = Job("push", payload["ref"], payload["after"], GITOPS, payload)
+    return _runs(acme, notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE)
+
+
+def _notified(acme: Organisation) -> None:
+    inputs = {
+        "environment": "dev",
+        "commit_id": acme.head("dev", GITOPS) or "",
+        "gitops_repository": GITOPS,
+    }
+    assert acme.dispatches() == [Dispatch("check-promote.yaml", inputs)]
+
+
+def _check_promote(acme: Organisation) -> Run:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    given = {"environment": "dev", "promoted_commit": commit, "gitops_commit": merged}
+    return _runs(acme, check_promote, CheckPromoteInputs, timeout="10m", **given)
+
+
+def _check_promoted(acme: Organisation) -> None:
+    commit = acme.head("main") or ""
+    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    inputs = {"promoted_commit_id": commit, "environment": "stage", "promoted_from": "dev"}
+    assert acme.dispatches() == [Dispatch("cd.yaml", inputs)]
+
+
+def _poll(acme: Organisation) -> Run:
+    record(acme)
+    push_to_shop(acme)
+    return _runs(acme, poll, PollInputs, environments="dev")
+
+
+def _poll_back(acme: Organisation) -> Run:
+    """Shop has changed, which is proposed, and is again as the environment's tree has it."""
+    record(acme)
+    at_first = acme.files("main", SHOP)["workload/shop.yaml"]
+    push_to_shop(acme)
+    acme.run(schedule, ScheduleInputs, environment="dev")
+    acme.commit({"workload/shop.yaml": at_first}, repository=SHOP)
+    return _runs(acme, poll, PollInputs, environments="dev")
+
+
+def _polled(acme: Organisation) -> None:
+    assert acme.dispatches() == [Dispatch("schedule.yaml", {"environment": "dev"})]
+
+
+SCENES: Final = (
+    Scene(
+        "ci",
+        "a push to main",
+        _ci,
+        _ci_done,
+        {
+            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
+            GITOPS: READ,
+            SHOP: READ,
+        },
+    ),
+    Scene(
+        "cd",
+        "a commit",
+        _cd,
+        _cd_done,
+        {CONTROL_PLANE: {"contents": "write", "statuses": "write", "actions": "write"}},
+        is_job=True,
+    ),
+    Scene(
+        "cd",
+        "a pull request",
+        _cd_proposes,
+        _cd_proposed,
+        {CONTROL_PLANE: {"contents": "write", "statuses": "write", "pull-requests": "write"}},
+        is_job=True,
+    ),
+    Scene(
+        "schedule",
+        "a failing assignment",
+        _schedule,
+        _schedule_done,
+        {
+            CONTROL_PLANE: READ,
+            GITOPS: {"contents": "write", "pull-requests": "write", "issues": "write"},
+            SHOP: READ,
+        },
+    ),
+    Scene(
+        "schedule",
+        "auto-merge",
+        _schedule_merges,
+        _schedule_merged,
+        {
+            CONTROL_PLANE: {"contents": "read", "statuses": "read", "actions": "write"},
+            GITOPS: {"contents": "write", "pull-requests": "write", "issues": "read"},
+            SHOP: READ,
+        },
+    ),
+    Scene(
+        "notify",
+        "a merge",
+        _notify,
+        _notified,
+        {CONTROL_PLANE: {"contents": "read", "statuses": "read", "actions": "write"}, GITOPS: READ},
+    ),
+    Scene(
+        "check-promote",
+        "a promotion",
+        _check_promote,
+        _check_promoted,
+        {
+            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
+            GITOPS: READ,
+        },
+    ),
+    Scene(
+        "poll",
+        "an application has moved",
+        _poll,
+        _polled,
+        {CONTROL_PLANE: {"contents": "read", "actions": "write"}, GITOPS: READ, SHOP: READ},
+    ),
+    Scene(
+        "poll",
+        "an application is back",
+        _poll_back,
+        _polled,
+        {
+            CONTROL_PLANE: {"contents": "read", "actions": "write"},
+            GITOPS: {"contents": "read", "pull-requests": "read", "issues": "read"},
+            SHOP: READ,
+        },
+    ),
+)

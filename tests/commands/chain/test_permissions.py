@@ -1,0 +1,265 @@
+"""With the permissions of its table a command does all that it is to do; with one less, it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import pytest
+
+from kalypso_actions.commands.chain_commands import CHAIN
+from kalypso_actions.commands.check_promote import check_promote
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.inputs.chain import CheckPromoteInputs
+from kalypso_actions.inputs.permissions import (
+    OF_JOBS_ALONE,
+    PERMISSIONS,
+    Level,
+    Place,
+    of_app,
+)
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.sandbox import Exchange
+from kalypso_actions.sandbox.world import Permissions
+from tests.commands.chain.permission_scenes import SCENES, Credential, Run, Scene
+from tests.commands.chain.promotions import merge, sign_in
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Organisation
+
+PLACES: Mapping[str, Place] = {
+    CONTROL_PLANE: "control plane",
+    GITOPS: "GitOps repositories",
+    SHOP: "registered repositories",
+}
+BY_ID = {scene.id: scene for scene in SCENES}
+
+TOLD: frozenset[tuple[str, str]] = frozenset(
+    {
+        # Pull requests of forks have tokens that may not: the check itself is worth its while.
+        ("ci", "statuses"),
+        # What would change is then not known; what is wrong with the commit is.
+        ("ci", GITOPS),
+        # The last good commit of a registered repository stays, or that of `ci` is not blamed.
+        ("ci", SHOP),
+        ("schedule", SHOP),
+        ("poll", SHOP),
+    }
+)
+"""What a command does not fail without, but warns of."""
+
+
+@pytest.fixture(autouse=True)
+def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
+    sign_in(acme, monkeypatch)
+
+
+def _scenes(*, of_jobs: bool = False) -> pytest.MarkDecorator:
+    chosen = [one.id for one in SCENES if one.is_job or not of_jobs]
+    return pytest.mark.parametrize("scene", chosen)
+
+
+def credential(
+    acme: Organisation,
+    permissions: Mapping[str, Level],
+    repositories: list[str],
+    *,
+    is_job: bool = False,
+) -> Credential:
+    """Who may do just this in these repositories: a job by its own token, or an App."""
+    levels: Permissions = {name.replace("-", "_"): level for name, level in permissions.items()}
+    if is_job:
+        token = acme.sandbox.create_token("actions", levels, repositories=repositories)
+        return {"token": token}
+    app_id, key = acme.sandbox.create_app("acme", levels, repositories=repositories)
+    return {"app_id": str(app_id), "app_private_key": key}
+
+
+def together(scene: Scene) -> dict[str, Level]:
+    """What a credential needs that is good for all of the scene's repositories."""
+    levels: dict[str, Level] = {}
+    for needed in scene.needs.values():
+        for name, level in needed.items():
+            levels[name] = higher(level, levels.get(name))
+    return levels
+
+
+def higher(one: Level, other: Level | None) -> Level:
+    return "write" if "write" in {one, other} else "read"
+
+
+def started(acme: Organisation, scene: Scene) -> Run:
+    """The scene, prepared; what happened and was started until now is forgotten."""
+    run = scene.prepare(acme)
+    with acme.sandbox.lock:
+        acme.sandbox.repository(CONTROL_PLANE).runs.clear()
+    acme.forget()
+    return run
+
+
+@_scenes()
+def test_a_command_works_with_what_it_needs(acme: Organisation, scene: str) -> None:
+    played = BY_ID[scene]
+    run = started(acme, played)
+    outcome = run(credential(acme, together(played), list(played.needs)))
+    assert not outcome.failed, outcome.document.problems
+    assert needs(acme.sandbox.traffic) == played.needs
+    played.check(acme)
+
+
+@_scenes(of_jobs=True)
+def test_a_jobs_own_token_is_enough_where_nothing_else_is_reached(
+    acme: Organisation, scene: str
+) -> None:
+    played = BY_ID[scene]
+    run = started(acme, played)
+    outcome = run(credential(acme, together(played), list(played.needs), is_job=True))
+    assert not outcome.failed, outcome.document.problems
+    played.check(acme)
+
+
+def _lowered() -> Iterator[object]:
+    """Each command's permissions, in the first scene that needs them."""
+    seen = set()
+    for scene in SCENES:
+        for name, level in together(scene).items():
+            if (scene.command, name) not in seen:
+                yield pytest.param(scene.id, name, level, id=f"{scene.id}: {name}: {level}")
+            seen.add((scene.command, name))
+
+
+@pytest.mark.parametrize(("scene", "name", "level"), list(_lowered()))
+def test_without_a_permission_it_says_which(
+    acme: Organisation, scene: str, name: str, level: Level
+) -> None:
+    """Write becomes read, and read nothing."""
+    played = BY_ID[scene]
+    run = started(acme, played)
+    less = together(played)
+    del less[name]
+    if level == "write":
+        less[name] = "read"
+    is_told(
+        run,
+        credential(acme, less, list(played.needs), is_job=played.is_job),
+        f"{name}: {level}",
+        fails=(played.command, name) not in TOLD,
+    )
+
+
+def _absent() -> Iterator[object]:
+    """Each command's repositories, in the first scene that reaches them."""
+    seen = set()
+    for scene in SCENES:
+        for repository in scene.needs:
+            if (scene.command, repository) not in seen:
+                yield pytest.param(scene.id, repository, id=f"{scene.id}: {repository}")
+            seen.add((scene.command, repository))
+
+
+@pytest.mark.parametrize(("scene", "repository"), list(_absent()))
+def test_without_a_repository_it_says_which(
+    acme: Organisation, scene: str, repository: str
+) -> None:
+    played = BY_ID[scene]
+    run = started(acme, played)
+    others = [one for one in played.needs if one != repository]
+    told = is_told(
+        run,
+        credential(acme, together(played), others),
+        "that the App is installed for it",
+        fails=(played.command, repository) not in TOLD,
+    )
+    # Of a GitOps repository it may say where it is named.
+    assert any(repository in str(one) or "gitops-repo.yaml" in str(one) for one in told)
+
+
+def test_a_job_that_signs_in_to_azure_by_oidc_says_what_it_lacks(acme: Organisation) -> None:
+    commit = acme.head("main") or ""
+    given = {"environment": "dev", "promoted_commit": commit, "gitops_commit": merge(acme, commit)}
+    azure = {"azure_client_id": "a", "azure_tenant_id": "b", "azure_scopes": "c"}
+
+    def run(credential: Credential) -> Outcome:
+        return acme.run(check_promote, CheckPromoteInputs, **{**given, **azure, **credential})
+
+    (row,) = [row for row in PERMISSIONS["check-promote"] if row.name in OF_JOBS_ALONE]
+    is_told(run, {"token": acme.token}, f"{row.name}: {row.level}", fails=True)
+
+
+def is_told(run: Run, credential: Credential, permission: str, *, fails: bool) -> list[Problem]:
+    """Assert that what is told names the permission that is missing; all that is told."""
+    try:
+        outcome = run(credential)
+    except KalypsoError as error:
+        failed, told = True, list(error.problems)
+    else:
+        document = outcome.document
+        entries = (*document.problems, *document.warnings)
+        failed, told = outcome.failed, [ProblemEntry.problem(one) for one in entries]
+    assert failed == fails
+    assert any(permission in one.advice for one in told), told
+    return told
+
+
+def test_every_command_has_a_scene() -> None:
+    commands = {command.name for command in CHAIN}
+    assert commands <= set(PERMISSIONS)
+    assert commands == {scene.command for scene in SCENES}
+
+
+@pytest.mark.parametrize("command", sorted({scene.command for scene in SCENES}))
+def test_the_table_is_what_the_scenes_need(command: str) -> None:
+    needed: dict[tuple[Place, str], Level] = {}
+    for scene in SCENES:
+        if scene.command == command:
+            for repository, levels in scene.needs.items():
+                for name, level in levels.items():
+                    key = PLACES[repository], name
+                    needed[key] = higher(level, needed.get(key))
+    rows = [row for row in PERMISSIONS[command] if row.name not in OF_JOBS_ALONE]
+    assert {(row.place, row.name): row.level for row in rows} == needed
+    assert len(rows) == len(needed)
+
+
+def test_an_app_gets_the_most_of_every_row() -> None:
+    everything: dict[str, Level] = {
+        "actions": "write",
+        "contents": "write",
+        "issues": "write",
+        "pull_requests": "write",
+        "statuses": "write",
+    }
+    assert of_app() == everything
+    assert of_app(["notify"]) == {"actions": "write", "contents": "read", "statuses": "read"}
+
+
+def needs(traffic: Iterable[Exchange]) -> dict[str, dict[str, str]]:
+    """What the requests needed, by repository; of several that would do, one that is needed anyway."""
+    found: dict[str, dict[str, str]] = {}
+    choices = []
+    for exchange in traffic:
+        for repository in repositories(exchange):
+            levels = found.setdefault(repository, {})
+            permissions = exchange.permissions or ("contents: read",)  # GraphQL: refs and trees
+            if len(permissions) > 1:
+                choices.append((levels, permissions))
+                continue
+            name, _, level = permissions[0].replace("_", "-").partition(": ")
+            levels[name] = max(level, levels.get(name, ""))
+    for levels, permissions in choices:
+        split = [one.replace("_", "-").partition(": ") for one in permissions]
+        assert any(levels.get(name, "") >= level for name, _, level in split), permissions
+    return found
+
+
+def repositories(exchange: Exchange) -> set[str]:
+    """What a request is about; a token's own is about no repository."""
+    if exchange.template in {"azure", ""} or "/access_tokens" in exchange.template:
+        return set()
+    if exchange.template.endswith("/installation"):
+        return set()
+    if exchange.template == "/graphql":
+        given = exchange.request_body["variables"]
+        count = len([name for name in given if name.startswith("owner")])
+        return {f"{given[f'owner{n}']}/{given[f'name{n}']}" for n in range(count)}
+    path = exchange.path.partition("/repos/")[2] or exchange.path.removeprefix("/")
+    owner, name = path.split("/")[:2]
+    return {f"{owner}/{name}".removesuffix(".git")}
