@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tools.reference import REFERENCE, output_documents
+from tools.reference.schemas import REFERENCE, output_documents
 
 ROOT = Path(__file__).resolve().parents[1]
 DEV = "samples/control-plane/dev"

@@ -28,7 +28,7 @@ from kalypso_actions.report.documents import DemoDocument, DemoStepEntry
 from kalypso_actions.report.timeline import BEGINNING, Timeline
 from tests.commands.chain.world import NOON
 from tests.git_repositories import git
-from tools.reference import REFERENCE
+from tools.reference.schemas import REFERENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINE = {"PATH": os.environ["PATH"], "HOME": os.devnull, "GITHUB_TOKEN": "of a job around"}

@@ -16,7 +16,7 @@ from kalypso_actions.commands.template import template
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs import TemplateInputs
 from kalypso_actions.report.documents import TemplateDocument
-from tools.reference import schema_of
+from tools.reference.schemas import schema_of
 
 RECONCILER = """\
 apiVersion: scheduler.kalypso.io/v1alpha1

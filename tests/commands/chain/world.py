@@ -36,7 +36,7 @@ from kalypso_actions.sandbox import Exchange, Sandbox
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
 from tests.commands.chain import documents
 from tests.git_repositories import programs
-from tools.reference import schema_of
+from tools.reference.schemas import schema_of
 
 CONTROL_PLANE: Final = "acme/control-plane"
 GITOPS: Final = "acme/gitops"

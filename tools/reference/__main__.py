@@ -1,0 +1,66 @@
+"""Write, or check, all that is made of the code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tools import reference
+from tools.reference.actions import ACTIONS, action_file
+from tools.reference.commands import commands_text
+from tools.reference.schemas import schema_files
+from tools.reference.tables import with_tables
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = "docs/reference"
+README = "README.md"
+
+
+def main() -> int:
+    """Write or check; 1 where a file is not what the code says."""
+    parser = argparse.ArgumentParser(description=(reference.__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, list differences")
+    files = written_files()
+    if parser.parse_args().check:
+        return check(files)
+    for stale in present() - files.keys():
+        (ROOT / stale).unlink()
+    for name, text in files.items():
+        (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / name).write_text(text, encoding="utf-8", newline="\n")
+    return 0
+
+
+def check(files: dict[str, str]) -> int:
+    """Compare what is committed with what the code says."""
+    wrong = [
+        name
+        for name in sorted(present() | files.keys())
+        if name not in files
+        or not (ROOT / name).exists()
+        or (ROOT / name).read_text(encoding="utf-8") != files[name]
+    ]
+    for name in wrong:
+        print(f"{name} is not what the code says: run make docs")
+    return 1 if wrong else 0
+
+
+def present() -> set[str]:
+    """The committed files that nothing else than this writes."""
+    return {path.relative_to(ROOT).as_posix() for path in (ROOT / REFERENCE).glob("*")}
+
+
+def written_files() -> dict[str, str]:
+    """Every file by its path."""
+    readme = (ROOT / README).read_text(encoding="utf-8")
+    return {
+        **{f"{REFERENCE}/{name}": text for name, text in schema_files().items()},
+        f"{REFERENCE}/commands.md": commands_text(),
+        **{action.path: action_file(action) for action in ACTIONS},
+        README: with_tables(readme),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,179 @@
+"""Every action.yml, made of the model of what its command is given, and of what it gives.
+
+An input is declared once, in `kalypso_actions/inputs`; an output once, in its document.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import yaml
+from pydantic.fields import FieldInfo
+
+from kalypso_actions.commands.chain_commands import CHAIN
+from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
+from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.set_up import SetUpInputs
+
+BRANDING: Final = {
+    "ci": "check-circle",
+    "cd": "git-commit",
+    "schedule": "git-pull-request",
+    "check-promote": "fast-forward",
+    "notify": "bell",
+    "poll": "refresh-cw",
+}
+"""Command -> its action's icon on GitHub's marketplace. A command without one has no action."""
+
+COLOR: Final = "blue"
+
+DEFAULTS_OF_JOBS: Final = {"token": "${{ github.token }}"}
+"""What an action takes where nothing is given, and the command line does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input as action.yml declares it."""
+
+    name: str
+    description: str
+    required: bool
+    default: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action: its command, where its file lies, and what it is given and gives."""
+
+    command: str
+    path: str
+    title: str
+    description: str
+    icon: str
+    inputs: tuple[Input, ...]
+    outputs: Mapping[str, str]
+
+    @property
+    def launcher(self) -> str:
+        """The way from the action's folder to the script that starts it."""
+        return "../launch.sh" if "/" in self.path else "actions/launch.sh"
+
+
+def _actions() -> Iterator[Action]:
+    yield Action(
+        command="set-up",
+        path="action.yml",
+        title="Kalypso",
+        description="Put kalypso on the PATH of the job's next steps, and run one command of it.",
+        icon="compass",
+        inputs=tuple(inputs_of(SetUpInputs)),
+        outputs=SET_UP_OUTPUTS,
+    )
+    for chain in CHAIN:
+        if chain.name in BRANDING:
+            yield Action(
+                command=chain.name,
+                path=f"actions/{chain.name}/action.yml",
+                title=f"Kalypso: {chain.name}",
+                description=(inspect.getdoc(chain.command) or "").partition("\n\n")[0],
+                icon=BRANDING[chain.name],
+                inputs=tuple(inputs_of(chain.model)),
+                outputs=chain.document.OUTPUTS,
+            )
+
+
+def inputs_of(model: type[ChainInputs]) -> Iterator[Input]:
+    """A command's own inputs first, then those that it has in common with others."""
+    declared = [cls.__annotations__ for cls in model.__mro__ if issubclass(cls, ChainInputs)]
+    for name in dict.fromkeys(name for names in declared for name in names):
+        field = model.model_fields[name]
+        alias = field.alias or name
+        default = DEFAULTS_OF_JOBS.get(alias) or _default(field)
+        yield Input(alias, _description(field), field.is_required(), default)
+
+
+def _description(field: FieldInfo) -> str:
+    text = (field.description or "").removesuffix(".")
+    if field.annotation is bool:
+        return f"{text}: true or false."
+    if field.annotation == tuple[str, ...]:
+        return f"{text}; separated by commas or lines."
+    return f"{text}."
+
+
+def _default(field: FieldInfo) -> str:
+    """The text that the model reads as its own default; "" where there is none."""
+    value: Any = None if field.is_required() else field.default
+    match value:
+        case bool():
+            return str(value).lower()
+        case int():
+            return f"{value}%"
+        case str():
+            return value
+        case timedelta():
+            return _duration(value)
+        case None if field.annotation == timedelta | None:
+            return "off"
+    return ""
+
+
+def _duration(value: timedelta) -> str:
+    seconds = int(value.total_seconds())
+    return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"
+
+
+def action_file(action: Action) -> str:
+    """The text of action.yml."""
+    inputs = "".join(_input_lines(one) for one in action.inputs)
+    outputs = "".join(
+        f"  {name}:\n"
+        f"    description: {_scalar(description)}\n"
+        f"    value: ${{{{ steps.run.outputs.{name} }}}}\n"
+        for name, description in action.outputs.items()
+    )
+    return f"""\
+# Written by `make docs` from the model of the command's inputs.
+name: {_scalar(action.title)}
+description: {_scalar(action.description)}
+branding: {{ icon: {action.icon}, color: {COLOR} }}
+
+inputs:
+{inputs}
+outputs:
+{outputs}
+runs:
+  using: composite
+  steps:
+    - id: run
+      run: '"$GITHUB_ACTION_PATH/{action.launcher}" {action.command}'
+      shell: bash
+      env:
+        KALYPSO_INPUTS: ${{{{ toJSON(inputs) }}}}
+"""
+
+
+def _input_lines(one: Input) -> str:
+    lines = f"  {one.name}:\n    description: {_scalar(one.description)}\n"
+    if one.required:
+        lines += "    required: true\n"
+    if one.default:
+        lines += f"    default: {_scalar(one.default)}\n"
+    return lines
+
+
+def _scalar(text: str) -> str:
+    """As it stands where YAML reads the same text, in quotes elsewhere."""
+    try:
+        plain = yaml.safe_load(f"key: {text}") == {"key": text}
+    except yaml.YAMLError:
+        plain = False
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
+ACTIONS: Final = tuple(_actions())

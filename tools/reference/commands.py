@@ -1,0 +1,39 @@
+"""What every command says of itself, as `--help` shows it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import typer.main
+from typer.core import TyperGroup
+
+from kalypso_actions.cli import app
+
+WIDTH = 100
+
+
+def commands_text() -> str:
+    """A page with a section for each command that people call."""
+    group = typer.main.get_command(app)
+    if not isinstance(group, TyperGroup):
+        raise TypeError("the command line is not a group of commands")
+    sections = [
+        f"\n## kalypso {name}\n\n```text\n{help_of(name)}\n```\n"
+        for name, command in group.commands.items()
+        if not command.hidden
+    ]
+    return "# Commands\n\nWritten by `make docs` from the code.\n" + "".join(sections)
+
+
+def help_of(command: str) -> str:
+    """The text of `--help`, the same wherever this runs."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kalypso_actions", command, "--help"],
+        env={"PATH": os.defpath, "TERMINAL_WIDTH": str(WIDTH), "PYTHONUTF8": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")

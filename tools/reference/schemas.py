@@ -1,0 +1,49 @@
+"""The JSON Schema of every command's output."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+
+from kalypso_actions.report import chain_documents, documents
+from kalypso_actions.report.documents import Document
+
+REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
+
+
+def schema_files() -> dict[str, str]:
+    """The schemas, by the names of their files."""
+    return {
+        f"{name.replace('/', '.')}.schema.json": json.dumps(schema_of(document), indent=2) + "\n"
+        for name, document in output_documents().items()
+    }
+
+
+def output_documents() -> dict[str, type[Document]]:
+    """What commands print with `--output json`, by the value of `schema`."""
+    models = [
+        model
+        for module in (documents, chain_documents)
+        for _, model in inspect.getmembers(module, inspect.isclass)
+    ]
+    return {
+        model.model_fields["schema_name"].default: model
+        for model in models
+        if issubclass(model, Document) and "schema_name" in model.model_fields
+    }
+
+
+def schema_of(document: type[Document]) -> dict[str, object]:
+    """The JSON Schema of one output: every field is always there, and there are no others."""
+    name = document.model_fields["schema_name"].default
+    schema = document.model_json_schema(by_alias=True, mode="serialization")
+    for part in (schema, *schema.get("$defs", {}).values()):
+        part["required"] = sorted(part["properties"])
+        part["additionalProperties"] = False
+    schema["properties"]["schema"] = {"const": name}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": name,
+    }
