@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from kalypso_actions.clients.github import GitHubError, issues, labels
+from kalypso_actions.clients.github import GitHubError, issues
 from kalypso_actions.commands.chain_session import ChainSession
-from kalypso_actions.commands.publishing import KALYPSO, LABELS
+from kalypso_actions.commands.own_labels import KALYPSO, make_labels
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import Issue
 from kalypso_actions.model.tree import Snapshot
@@ -51,8 +51,7 @@ def _write(
     session: ChainSession,
 ) -> None:
     if wanted:
-        color, description = LABELS[KALYPSO]
-        labels.ensure(session.github, repository, KALYPSO, color=color, description=description)
+        make_labels(repository, [KALYPSO], session)
     for issue in wanted:
         written, outcome = issues.ensure(
             session.github,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.github import pull_requests
 from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.own_labels import WITHDRAWN
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
@@ -16,9 +16,6 @@ from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.plan import Plan
 from kalypso_actions.report import pull_request
 from kalypso_actions.snapshot.gitops_state import EarlierProposals, GitOpsState, Standing
-
-WITHDRAWN: Final = "withdrawn"
-"""The label of pull requests that we have closed ourselves: nobody has rejected them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from kalypso_actions import gitops
 from kalypso_actions.clients.git import Signature
 from kalypso_actions.clients.github import labels, merging, pull_requests
 from kalypso_actions.commands.chain_session import ChainSession
-from kalypso_actions.commands.proposing import WITHDRAWN, Proposition
+from kalypso_actions.commands.own_labels import KALYPSO, PROMOTED, WITHDRAWN, make_labels
+from kalypso_actions.commands.proposing import Proposition
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
@@ -26,15 +27,6 @@ from kalypso_actions.report.pull_request import PullRequestText
 AUTHOR: Final = Signature("Kalypso Scheduler", "kalypso.scheduler@email.com")
 MESSAGE: Final = "Kalypso Scheduler commit"
 """Author and message are upstream's."""
-
-KALYPSO: Final = "kalypso"
-PROMOTED: Final = "promoted"
-LABELS: Final = {
-    KALYPSO: ("5319e7", "Written by Kalypso"),
-    PROMOTED: ("0e8a16", "Brings another commit of the control plane's main"),
-    WITHDRAWN: ("c5c5c5", "Closed by Kalypso itself: nobody has rejected it"),
-}
-"""Name -> colour and description, for repositories that do not have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +81,7 @@ def publish(
     wanted = [KALYPSO, *([PROMOTED] if proposition.promoted else []), *inputs.labels]
     outcome = "unchanged"
     if pull is None or proposition.writes or labels.missing(wanted, pull.labels):
-        _make_labels(state.repository, wanted, session)
+        make_labels(state.repository, wanted, session)
         pull, outcome = pull_requests.ensure(
             session.github,
             state.repository,
@@ -133,7 +125,7 @@ def withdraw(
         )
         closing.append((proposition.pull, reason))
     if closing:
-        _make_labels(state.repository, [WITHDRAWN], session)
+        make_labels(state.repository, [WITHDRAWN], session)
     for pull, reason in closing:
         mark = markdown.marker("withdrawn", environment)
         closed = pull_requests.close(
@@ -174,9 +166,3 @@ def merge(
     session.around.say(f"{state.repository}: pull request #{number} merged")
     entry = published.entry.model_copy(update={"action": "merged"})
     return replace(published, entry=entry, merge_commit=merged.commit)
-
-
-def _make_labels(repository: str, names: list[str], session: ChainSession) -> None:
-    for name in names:
-        color, description = LABELS.get(name, ("ededed", ""))
-        labels.ensure(session.github, repository, name, color=color, description=description)
