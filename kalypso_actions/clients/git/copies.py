@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
@@ -70,8 +71,8 @@ class Copy:
         """Fetch a branch's head, the first time or `fresh`, and return its commit."""
         with self._lock:
             if fresh or branch not in self._heads:
-                ref = f"refs/heads/{branch}"
-                self._fetch(f"+{ref}:{ref}", f"the branch {branch!r}")
+                refspec = f"+refs/heads/{branch}:{_kept_as(branch)}"
+                self._fetch(refspec, f"the branch {branch!r}")
                 fetched = (self._git_dir / "FETCH_HEAD").read_text("utf-8", "surrogateescape")
                 self._heads[branch] = fetched.split("\t")[0]
                 self._commits.add(self._heads[branch])
@@ -200,6 +201,15 @@ class Copy:
         self._connection.ask(
             self._git_dir, [*FETCH, *arguments], what, settings=settings, stdin=stdin
         )
+
+
+def _kept_as(branch: str) -> str:
+    """The ref of a fetched branch here.
+
+    Its own name may be no file's name on this machine, or that of another one's folder.
+    """
+    name = hashlib.sha256(branch.encode("utf-8", "surrogateescape")).hexdigest()
+    return f"refs/kalypso/heads/{name}"
 
 
 def _format_of(object_id: str) -> str:

@@ -13,9 +13,10 @@ from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.object_ids import is_commit_id
 
-# As `git check-ref-format` has it, and nothing that looks like an option.
+# As `git check-ref-format` has it, and nothing that looks like an option, or is no text.
 NO_BRANCH: Final = re.compile(
-    r"^[-/]|[\x00-\x20\x7f~^:?*\[\\]|\.\.|//|/\.|^\.|@\{|\.lock(/|$)|[/.]$|^@?$"
+    r"^[-/]|[\x00-\x20\x7f\ud800-\udc7f\udd00-\udfff~^:?*\[\\]"
+    r"|\.\.|//|/\.|^\.|@\{|\.lock(/|$)|[/.]$|^@?$"
 )
 
 

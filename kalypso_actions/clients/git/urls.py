@@ -10,7 +10,8 @@ from kalypso_actions.errors import KalypsoError, Location
 
 SCP_LIKE: Final = re.compile(r"((?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9a-fA-F:]+\])):(?!//)(.*)")
 WINDOWS_PATH: Final = re.compile(r"[A-Za-z]:[\\/]")
-CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]")
+"""With what is no text either: no program can be given it."""
 DOTS: Final = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
 TOKEN: Final = re.compile(r"gh[pousr]_|github_pat_|glpat-")
 

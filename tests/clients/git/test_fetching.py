@@ -149,6 +149,16 @@ def test_fresh_asks_again(tmp_path: Path) -> None:
         assert before.read(["many/0.yaml"]) == {"many/0.yaml": b"changed\n"}
 
 
+def test_a_branch_may_take_the_place_of_another_ones_folder(tmp_path: Path) -> None:
+    path, first, second = origin(tmp_path)
+    url = f"file://{path}"
+    with remotes() as opened:
+        for branch, gone, head in (("a", "b", first), ("a/b", "a", second), ("a", "a/b", first)):
+            git(path, "branch", "-D", gone, statuses=(0, 1))
+            git(path, "branch", branch, head)
+            assert opened.fetch(url, branch=branch, fresh=True).commit == head
+
+
 def test_who_looks_again_sees_every_branch_anew(tmp_path: Path) -> None:
     path, _, second = origin(tmp_path)
     with remotes() as opened:

@@ -163,6 +163,7 @@ def test_folder_inside_a_repository_is_none(tmp_path: Path) -> None:
     [
         *("", "-x", "--all", "a b", "a..b", "a~1", "a^", "a:b", "a?", "a*", "a[", "a\\b", "a\nb"),
         *("@{u}", "@", "a.lock", "a/", "/a", "a//b", ".a", "a/.b", "a.", "a@{1}", "a.lock/b"),
+        *("\ud800", "a\udfff"),
     ],
 )
 def test_what_cannot_be_a_branch(tmp_path: Path, branch: str) -> None:

@@ -55,6 +55,8 @@ def test_protocol_has_to_be_allowed(url: str, protocol: str) -> None:
         ("https://host/a\nb", "not the URL of a repository"),
         ("https://host/a\x00", "not the URL of a repository"),
         ("/a\x1bb", "not the URL of a repository"),
+        ("/a\ud800", "not the URL of a repository"),
+        ("https://host/\udfff", "not the URL of a repository"),
         ("https://host:port/x", "not the URL of a repository"),
         ("https://[host/x", "not the URL of a repository"),
         ("://x", "not the URL of a repository"),
