@@ -16,6 +16,7 @@ from kalypso_actions.commands.notify import notify
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.commands.poll import poll
 from kalypso_actions.commands.schedule import schedule
+from kalypso_actions.commands.start_schedule import start_schedule
 from kalypso_actions.inputs.chain import (
     CdInputs,
     CheckPromoteInputs,
@@ -23,11 +24,12 @@ from kalypso_actions.inputs.chain import (
     NotifyInputs,
     PollInputs,
     ScheduleInputs,
+    StartScheduleInputs,
 )
 from kalypso_actions.inputs.permissions import Level
 from tests.commands.chain import documents
 from tests.commands.chain.promotions import main_commit, merge
-from tests.commands.chain.proposals import labels
+from tests.commands.chain.proposals import configure, labels
 from tests.commands.chain.test_notify import pushed
 from tests.commands.chain.test_poll import push_to_shop, record
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Job, Organisation
@@ -176,7 +178,12 @@ def _poll_back(acme: Organisation) -> Run:
     return _runs(acme, poll, PollInputs, environments="dev")
 
 
-def _polled(acme: Organisation) -> None:
+def _start_schedule(acme: Organisation) -> Run:
+    configure(acme, REGION="north")
+    return _runs(acme, start_schedule, StartScheduleInputs, job=Job("push", "refs/heads/dev"))
+
+
+def _scheduled(acme: Organisation) -> None:
     assert acme.dispatches() == [Dispatch("schedule.yaml", {"environment": "dev"})]
 
 
@@ -251,18 +258,26 @@ SCENES: Final = (
         "poll",
         "an application has moved",
         _poll,
-        _polled,
+        _scheduled,
         {CONTROL_PLANE: {"contents": "read", "actions": "write"}, GITOPS: READ, SHOP: READ},
     ),
     Scene(
         "poll",
         "an application is back",
         _poll_back,
-        _polled,
+        _scheduled,
         {
             CONTROL_PLANE: {"contents": "read", "actions": "write"},
             GITOPS: {"contents": "read", "pull-requests": "read", "issues": "read"},
             SHOP: READ,
         },
+    ),
+    Scene(
+        "start-schedule",
+        "a push to dev",
+        _start_schedule,
+        _scheduled,
+        {CONTROL_PLANE: {"contents": "read", "actions": "write"}},
+        is_job=True,
     ),
 )

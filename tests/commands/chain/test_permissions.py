@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import pytest
 
@@ -174,11 +175,17 @@ def test_without_a_repository_it_says_which(
 
 def test_a_job_that_signs_in_to_azure_by_oidc_says_what_it_lacks(acme: Organisation) -> None:
     commit = acme.head("main") or ""
-    given = {"environment": "dev", "promoted_commit": commit, "gitops_commit": merge(acme, commit)}
-    azure = {"azure_client_id": "a", "azure_tenant_id": "b", "azure_scopes": "c"}
+    given: dict[str, Any] = {
+        "environment": "dev",
+        "promoted_commit": commit,
+        "gitops_commit": merge(acme, commit),
+        "azure_client_id": "a",
+        "azure_tenant_id": "b",
+        "azure_scopes": "c",
+    }
 
     def run(credential: Credential) -> Outcome:
-        return acme.run(check_promote, CheckPromoteInputs, **{**given, **azure, **credential})
+        return acme.run(check_promote, CheckPromoteInputs, **{**given, **credential})
 
     (row,) = [row for row in PERMISSIONS["check-promote"] if row.name in OF_JOBS_ALONE]
     is_told(run, {"token": acme.token}, f"{row.name}: {row.level}", fails=True)
