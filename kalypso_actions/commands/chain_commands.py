@@ -1,4 +1,7 @@
-"""The commands of the promotion chain: on the command line, and behind actions of their names."""
+"""The commands of the promotion chain: on the command line, and behind actions.
+
+An action has the name of its command; start-schedule is run by the action of the root.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from kalypso_actions.commands.ci import ci
 from kalypso_actions.commands.notify import notify
 from kalypso_actions.commands.poll import poll
 from kalypso_actions.commands.schedule import schedule
+from kalypso_actions.commands.start_schedule import start_schedule
 from kalypso_actions.inputs.chain import (
     CdInputs,
     CheckPromoteInputs,
@@ -18,6 +22,7 @@ from kalypso_actions.inputs.chain import (
     NotifyInputs,
     PollInputs,
     ScheduleInputs,
+    StartScheduleInputs,
 )
 from kalypso_actions.report.chain_documents import (
     CdDocument,
@@ -26,6 +31,7 @@ from kalypso_actions.report.chain_documents import (
     NotifyDocument,
     PollDocument,
     ScheduleDocument,
+    StartScheduleDocument,
 )
 
 CHAIN: Final[tuple[ChainCommand[Any], ...]] = (
@@ -35,4 +41,5 @@ CHAIN: Final[tuple[ChainCommand[Any], ...]] = (
     ChainCommand("notify", NotifyInputs, notify, NotifyDocument),
     ChainCommand("check-promote", CheckPromoteInputs, check_promote, CheckPromoteDocument),
     ChainCommand("poll", PollInputs, poll, PollDocument),
+    ChainCommand("start-schedule", StartScheduleInputs, start_schedule, StartScheduleDocument),
 )

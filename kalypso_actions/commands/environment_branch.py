@@ -17,6 +17,7 @@ from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.promotion import with_commit
 from kalypso_actions.report.cd_page import proposal_body
 from kalypso_actions.report.markdown import marker
@@ -83,7 +84,7 @@ class EnvironmentBranch:
         self._environment = environment
         self._url = session.url(session.control_plane)
         self.name = environment.control_plane.branch
-        self.own_name = f"kalypso/promote/{environment.name}"
+        self.own_name = f"{OWN_BRANCHES}promote/{environment.name}"
 
     def heads(self) -> tuple[str, str]:
         """Where the environment branch and our own stand ("" for one that does not exist)."""

@@ -30,6 +30,7 @@ from kalypso_actions.inputs.values import (
     RepositoryName,
     Secret,
 )
+from kalypso_actions.model.layout import OWN_BRANCHES
 
 
 def _kebab(name: str) -> str:
@@ -160,7 +161,7 @@ class ScheduleInputs(PlanInputs):
     ] = False
     branch_prefix: Annotated[
         str, Field(description="Begins the names of our branches.", pattern=r"^[\w./-]+$")
-    ] = "kalypso/"
+    ] = OWN_BRANCHES
     labels: Annotated[List, Field(description="More labels for our pull requests.")] = ()
     check_promote_workflow: Annotated[
         str, Field(description="The workflow file that runs check-promote.")
@@ -246,6 +247,17 @@ class PollInputs(ChainInputs):
     """Inputs of `kalypso poll`."""
 
     environments: Annotated[List, Field(description="Which environments; default: all.")] = ()
+    schedule_workflow: Annotated[
+        str, Field(description="The workflow file that runs schedule.")
+    ] = "schedule.yaml"
+
+
+class StartScheduleInputs(ChainInputs):
+    """Inputs of `kalypso start-schedule`."""
+
+    branch: Annotated[
+        str, Field(description="The branch that was pushed; default: the current one.")
+    ] = ""
     schedule_workflow: Annotated[
         str, Field(description="The workflow file that runs schedule.")
     ] = "schedule.yaml"

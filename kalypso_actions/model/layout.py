@@ -27,3 +27,6 @@ README_TEXT = b"This folder contains deployment targets scheduled on the cluster
 TRACKING_FOLDER = ".github/tracking"
 PROMOTED_COMMIT_FILE = f"{TRACKING_FOLDER}/Promoted_Commit_Id"
 SOURCES_FILE = f"{TRACKING_FOLDER}/sources.json"
+
+OWN_BRANCHES = "kalypso/"
+"""Begins the names of our branches; in GitOps repositories they may be called otherwise."""

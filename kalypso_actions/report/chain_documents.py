@@ -206,3 +206,15 @@ class PollDocument(ChainDocument):
     schema_name: str = Field("kalypso.poll/v1", alias="schema")
     environments: tuple[str, ...] = ()
     moved: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+
+
+class StartScheduleDocument(ChainDocument):
+    """What `kalypso start-schedule --output json` prints; `environments` are those started."""
+
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "environments": "The environments where schedule was started (JSON)."
+    }
+
+    schema_name: str = Field("kalypso.start-schedule/v1", alias="schema")
+    branch: str = ""
+    environments: tuple[str, ...] = ()

@@ -16,12 +16,14 @@ from kalypso_actions.inputs.chain import (
     NotifyInputs,
     PollInputs,
     ScheduleInputs,
+    StartScheduleInputs,
 )
 from kalypso_actions.inputs.reading import collect_inputs, secrets_of
 
 COMMIT = "a" * 40
 COMMANDS: tuple[type[ChainInputs], ...] = (
     *(CiInputs, CdInputs, ScheduleInputs, NotifyInputs, CheckPromoteInputs, PollInputs),
+    StartScheduleInputs,
 )
 CHECK = {"environment": "dev", "gitops-commit": COMMIT}
 

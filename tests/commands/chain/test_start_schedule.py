@@ -1,0 +1,110 @@
+"""`kalypso start-schedule`: which environments a push to the control plane is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.start_schedule import start_schedule
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.chain import StartScheduleInputs
+from kalypso_actions.report.chain_documents import StartScheduleDocument
+from kalypso_actions.sandbox import Fault
+from tests.commands.chain import documents
+from tests.commands.chain.world import CONTROL_PLANE, Dispatch, Job, Organisation
+
+
+def run(acme: Organisation, *, pushed: str = "", ref: str = "", **inputs: Any) -> Outcome:
+    """Run it after a push to the branch `pushed`, with a token that may do this and no more."""
+    token = acme.sandbox.create_token(
+        "actions", {"actions": "write", "contents": "read"}, repositories=[CONTROL_PLANE]
+    )
+    ref = f"refs/heads/{pushed}" if pushed else ref
+    job = Job(event="push", ref=ref, commit=acme.head("main") or "")
+    return acme.run(start_schedule, StartScheduleInputs, job=job, token=token, **inputs)
+
+
+def schedule(environment: str) -> Dispatch:
+    return Dispatch("schedule.yaml", {"environment": environment})
+
+
+def test_the_environment_of_the_branch(acme: Organisation) -> None:
+    outcome = run(acme, pushed="dev")
+    assert not outcome.failed
+    assert outcome.document == StartScheduleDocument(branch="dev", environments=("dev",))
+    assert outcome.document.outputs() == {"environments": '["dev"]'}
+    assert acme.dispatches() == [schedule("dev")]
+    told, headline = acme.said
+    page = told.removeprefix("Started schedule.yaml (environment dev): ")
+    assert page.startswith(f"{acme.url()}/actions/runs/")
+    assert headline == "schedule is started for dev after a push to dev."
+    assert outcome.summary == (
+        "## kalypso start-schedule: schedule is started for `dev` after a push to `dev`\n\n"
+        f"- [dev]({page})"
+    )
+
+
+def test_a_branch_may_be_called_otherwise_and_have_several(acme: Organisation) -> None:
+    for name in ("east", "west"):
+        text = documents.environment(acme.url(), name).replace(
+            f"branch: {name}", "branch: regions/both"
+        )
+        acme.commit({f".environments/{name}.yaml": text})
+    outcome = run(acme, pushed="regions/both")
+    assert acme.dispatches() == [schedule("east"), schedule("west")]
+    assert outcome.document.outputs() == {"environments": '["east","west"]'}
+
+
+@pytest.mark.parametrize("branch", ["feature/x", "main", "Dev", "dev/old"])
+def test_a_branch_that_belongs_to_no_environment(acme: Organisation, branch: str) -> None:
+    outcome = run(acme, pushed=branch)
+    assert not outcome.failed
+    assert outcome.document == StartScheduleDocument(branch=branch)
+    assert acme.said == [f"nothing to start, no environment lies on the branch {branch}."]
+    assert acme.dispatches() == []
+
+
+def test_our_own_branches_are_proposals(acme: Organisation) -> None:
+    acme.forget()
+    outcome = run(acme, pushed="kalypso/promote/dev")
+    assert outcome.summary == (
+        "## kalypso start-schedule: nothing to start, `kalypso/promote/dev` is one of Kalypso's "
+        "own branches"
+    )
+    assert outcome.document == StartScheduleDocument(branch="kalypso/promote/dev")
+    assert acme.dispatches() == []
+    assert not acme.sandbox.traffic
+
+
+def test_a_branch_that_is_named(acme: Organisation) -> None:
+    acme.commit({".github/workflows/render.yaml": documents.workflow(["environment"])})
+    run(acme, pushed="dev", branch="stage", schedule_workflow="render.yaml")
+    assert acme.dispatches() == [Dispatch("render.yaml", {"environment": "stage"})]
+
+
+def test_a_tag_is_no_branch(acme: Organisation) -> None:
+    with pytest.raises(UsageError, match="branch is needed"):
+        run(acme, ref="refs/tags/dev")
+
+
+def test_environments_that_cannot_be_read(acme: Organisation) -> None:
+    text = documents.environment(acme.url(), "dev").replace("branch: dev, ", "")
+    acme.commit({".environments/dev.yaml": text})
+    with pytest.raises(KalypsoError, match="branch"):
+        run(acme, pushed="dev")
+    assert acme.dispatches() == []
+
+
+def test_a_start_that_fails_stops_no_other(acme: Organisation) -> None:
+    text = documents.environment(acme.url(), "later").replace("branch: later", "branch: dev")
+    acme.commit({".environments/later.yaml": text})
+    acme.sandbox.faults.add(Fault("POST", "*/dispatches", "status", count=4))
+    outcome = run(acme, pushed="dev")
+    assert outcome.failed
+    assert isinstance(outcome.document, StartScheduleDocument)
+    assert outcome.document.environments == ("later",)
+    assert outcome.document.problems
+    assert "; not everything could be started" in acme.said[-1]
+    assert acme.dispatches() == [schedule("later")]
