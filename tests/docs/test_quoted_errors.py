@@ -1,0 +1,70 @@
+"""Every error that the pages explain is one that the code tells, in these words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from typing import Final
+
+import pytest
+
+from tests.docs.pages import ROOT, Page
+
+TROUBLESHOOTING: Final = Page(ROOT / "docs" / "guide" / "troubleshooting.md")
+QUOTED: Final = re.compile(r"^\*\*`([^`]+)`\*\*", re.MULTILINE)
+GAP: Final = "…"
+"""What stands in a text for something that differs from case to case."""
+
+
+def quoted() -> list[str]:
+    return QUOTED.findall(TROUBLESHOOTING.text)
+
+
+@cache
+def texts() -> tuple[str, ...]:
+    """Every text of the code; what a text is filled with is a gap."""
+    found = [(ROOT / "actions" / "launch.sh").read_text(encoding="utf-8").replace("\\\n", "")]
+    for folder in ("kalypso_actions", "actions"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                text = text_of(node)
+                if text:
+                    found.append(text)
+    return tuple(found)
+
+
+def text_of(node: ast.AST) -> str:
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=parts):
+            return "".join(text_of(part) or GAP for part in parts)
+    return ""
+
+
+def is_told(text: str) -> bool:
+    """Whether the code has a text that these words are a part of, gaps being anything."""
+    pattern = re.compile(".*".join(map(re.escape, text.split(GAP))), re.DOTALL)
+    return any(pattern.search(one) for one in texts())
+
+
+@pytest.mark.parametrize("text", quoted())
+def test_a_quoted_error_exists(text: str) -> None:
+    assert is_told(text)
+
+
+def test_there_are_quoted_errors_each_once() -> None:
+    assert len(quoted()) > 30
+    assert len(set(quoted())) == len(quoted())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("there is no Environment … on main", True),
+        ("there is no Environment … on the moon", False),
+    ],
+)
+def test_what_the_code_does_not_say_is_found(text: str, expected: bool) -> None:
+    assert is_told(text) is expected

@@ -1,0 +1,26 @@
+"""The permissions that people are told to give an App are those that the commands need."""
+
+from __future__ import annotations
+
+import re
+
+from kalypso_actions.inputs.permissions import of_app
+from tests.docs.pages import ROOT, Page
+
+NAMES = {"commit_statuses": "statuses"}
+"""What GitHub's settings call otherwise than its API."""
+
+LEVELS = {"read": "read", "read and write": "write"}
+
+
+def test_an_app_gets_what_it_needs_and_nothing_else() -> None:
+    section = Page(ROOT / "docs" / "guide" / "security.md").section(
+        "A GitHub App with least permissions"
+    )
+    told = {}
+    for name, level in re.findall(
+        r"^ *\| ([A-Z][a-z ]+) \| (read(?: and write)?) \|", section, re.MULTILINE
+    ):
+        key = name.lower().replace(" ", "_")
+        told[NAMES.get(key, key)] = LEVELS[level]
+    assert told == {**of_app(), "metadata": "read"}
