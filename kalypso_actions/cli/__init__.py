@@ -2,6 +2,7 @@
 
 Exit codes: 0 done; 1 problems found; 2 wrong usage or inputs.
 
+init       init
 local      render, validate, template
 chain      the commands of the promotion chain
 sandbox    sandbox
@@ -24,6 +25,7 @@ from kalypso_actions import ISSUES_URL, __version__
 from kalypso_actions.cli import local
 from kalypso_actions.cli.chain import add_chain_command
 from kalypso_actions.cli.demo import demo
+from kalypso_actions.cli.init import init
 from kalypso_actions.cli.sandbox import sandbox
 from kalypso_actions.cli.set_up import set_up
 from kalypso_actions.cli.speaking import stderr
@@ -40,7 +42,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (local.render, local.validate, local.template, sandbox, demo):
+for command in (init, local.render, local.validate, local.template, sandbox, demo):
     app.command()(command)
 for chain_command in CHAIN:
     add_chain_command(app, chain_command)

@@ -7,6 +7,7 @@ chain     the commands of the promotion chain
 sandbox   sandbox
 set_up    set-up
 demo      demo
+init      init
 reading   where the inputs of the chain come from: options, the action, the environment
 checking  what was given, as the model of a command wants it
 """

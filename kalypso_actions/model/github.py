@@ -105,3 +105,19 @@ class PathHead:
 
     commit: str
     tree: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryFacts:
+    """A repository; `name` is owner/name as GitHub writes it now.
+
+    `may_push` is true where GitHub does not say whether the credential may push.
+    """
+
+    id: int
+    name: str
+    owner_id: int
+    is_organization: bool
+    default_branch: str
+    may_push: bool
+    is_archived: bool

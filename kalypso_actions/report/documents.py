@@ -214,3 +214,52 @@ class DemoDocument(Document):
     repositories: tuple[DemoRepositoryEntry, ...] = ()
     steps: tuple[DemoStepEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
+
+
+class InitFileEntry(Document):
+    """A file that init would write.
+
+    `action` is add, replace (upstream's workflow), update (a workflow that people have changed) or
+    delete (what is left of upstream's); the last two are `written` only with consent. `diff` is a
+    unified diff.
+    """
+
+    path: str
+    action: str
+    reason: str
+    diff: str
+    written: bool
+
+
+class InitBranchEntry(Document):
+    """A branch; `commit` is its new one, or that of the pull request."""
+
+    repository: str
+    branch: str
+    is_new: bool
+    files: tuple[InitFileEntry, ...]
+    commit: str = ""
+    pull_request_url: str = ""
+
+
+class InitTaskEntry(Document):
+    """Something that people have to do: pages by what they are for, and what to type."""
+
+    title: str
+    text: str
+    links: dict[str, str]
+    lines: tuple[str, ...]
+
+
+class InitDocument(Document):
+    """What `kalypso init --output json` prints; `written` is false where nothing was changed."""
+
+    schema_name: str = Field("kalypso.init/v1", alias="schema")
+    control_plane: str
+    gitops: str
+    environments: tuple[str, ...] = ()
+    written: bool = False
+    branches: tuple[InitBranchEntry, ...] = ()
+    remaining: tuple[InitTaskEntry, ...] = ()
+    warnings: tuple[ProblemEntry, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()

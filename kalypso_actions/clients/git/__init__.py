@@ -5,7 +5,8 @@ credentials  which credential a URL gets
 program      one call of git, with an environment that nothing else gets into
 files        the files of one commit: `ls-tree` and `cat-file`
 commits      new commits: `fast-import`
-local        clones and bare repositories on this machine
+local        clones and bare repositories on this machine, read
+clones       a person's clone, written
 remote       repositories elsewhere; each has
   copies       a shallow, blobless copy here
   connection   calls that are repeated, and follow a rename

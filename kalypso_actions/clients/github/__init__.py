@@ -16,7 +16,7 @@ writing       writes that happen once
 answers       GitHub's JSON as values of the model
 lengths       how long GitHub lets texts be
 
-branches, commits, heads, environments   what is read alone
+branches, commits, heads, environments, repositories   what is read alone
 refs, statuses, labels, comments, issues, pull_requests, merging, workflows   what is written, too
 """
 

@@ -1,0 +1,22 @@
+"""Repositories themselves."""
+
+from __future__ import annotations
+
+from kalypso_actions.clients.github import rest
+from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.model.github import RepositoryFacts
+
+
+def get(github: GitHub, repository: str) -> RepositoryFacts:
+    """What GitHub says of a repository. Raises GitHubError."""
+    answer = rest.read(github, repository, "the repository cannot be read", "")
+    permissions = answer.get("permissions") or {}
+    return RepositoryFacts(
+        id=answer["id"],
+        name=answer["full_name"],
+        owner_id=answer["owner"]["id"],
+        is_organization=answer["owner"]["type"] == "Organization",
+        default_branch=answer["default_branch"],
+        may_push=permissions.get("push", True),
+        is_archived=answer["archived"],
+    )

@@ -1,0 +1,80 @@
+"""`kalypso init`: two repositories become a control plane and its GitOps repository.
+
+opening   the repositories, through the API or as clones
+places    how each is read and written
+reading   the branches as they are, and the environments
+writing   commits, pushes and pull requests
+told      what was planned and done, as a document
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import kalypso_actions
+from kalypso_actions.commands.init.opening import Machine, Opened, open_repositories
+from kalypso_actions.commands.init.reading import Standing, read_standing
+from kalypso_actions.commands.init.told import init_document
+from kalypso_actions.commands.init.writing import base_repo_text, write_plans
+from kalypso_actions.commands.workflow_templates import workflow_files
+from kalypso_actions.inputs.init import InitInputs
+from kalypso_actions.model.workflow_marks import Marks
+from kalypso_actions.onboarding import (
+    BranchPlan,
+    Consent,
+    StarterFiles,
+    WorkflowFiles,
+    plan_branches,
+)
+from kalypso_actions.report.documents import InitDocument
+
+STARTER: Final = Path(kalypso_actions.__file__).parent / "starter"
+
+COMMIT_OF_MAIN: Final = "COMMIT-OF-MAIN"
+"""What a preview says where the commit that is still to be made belongs."""
+
+Decide = Callable[[InitDocument], Consent | None]
+"""Shows people what would be written; what they agree to, None for nothing at all."""
+
+
+def init(inputs: InitInputs, machine: Machine, decide: Decide) -> InitDocument:
+    """Read both repositories, plan, ask, write, and tell what is left to people.
+
+    What people have written is never changed without consent; done again, this comes to nothing.
+    Raises UsageError for what cannot be meant, KalypsoError for what cannot be read or written.
+    """
+    with open_repositories(inputs, machine) as opened:
+        standing = read_standing(inputs, opened)
+        plans = _plans(inputs, opened, standing)
+        preview = init_document(inputs, opened, standing, plans)
+        consent = decide(preview)
+        if consent is None:
+            return preview
+        written = write_plans(plans, consent, opened, propose=inputs.pull_request)
+        return init_document(inputs, opened, standing, plans, consent, written)
+
+
+def _plans(inputs: InitInputs, opened: Opened, standing: Standing) -> tuple[BranchPlan, ...]:
+    action, _, ref = inputs.action.partition("@")
+    marks = Marks(action, ref, opened.control_plane.name)
+    return plan_branches(
+        standing.setup,
+        standing.states,
+        StarterFiles(_starter_texts()),
+        WorkflowFiles(
+            main=workflow_files("control-plane", marks),
+            environment=workflow_files("control-plane-environment", marks),
+            gitops=workflow_files("gitops", marks),
+        ),
+        base_repo_text(opened.control_plane, COMMIT_OF_MAIN),
+    )
+
+
+def _starter_texts() -> dict[str, str]:
+    return {
+        file.relative_to(STARTER).as_posix(): file.read_text(encoding="utf-8")
+        for file in sorted(STARTER.rglob("*"))
+        if file.is_file()
+    }

@@ -1,0 +1,175 @@
+"""The two repositories as they are: their branches, and what they hold of Kalypso."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from kalypso_actions import fleet
+from kalypso_actions.commands.init.opening import Opened
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.inputs.init import DEFAULT_ENVIRONMENTS, InitInputs
+from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, Reading, RevisionFiles
+from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
+from kalypso_actions.model.urls import repository_key
+from kalypso_actions.onboarding import BranchState, EnvironmentSetup, RepositorySetup, Setup
+from kalypso_actions.onboarding.workflows import FOLDER
+from kalypso_actions.snapshot.gather import environments_among
+from kalypso_actions.snapshot.reading import read_documents
+
+OUR_API: Final = "scheduler.kalypso.io/"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How both repositories stand, and how they are to be set up."""
+
+    setup: Setup
+    states: Mapping[tuple[str, str], BranchState]
+    warnings: tuple[Problem, ...]
+
+
+def read_standing(inputs: InitInputs, opened: Opened) -> Standing:
+    """Read every branch that matters.
+
+    Raises UsageError for environments that cannot be, KalypsoError for what cannot be read.
+    """
+    reader = _Reader(opened)
+    main = reader.read(opened.control_plane, opened.control_plane.main)
+    known, problems = environments_among(main.documents if main else ())
+    if problems:
+        raise KalypsoError.of(problems)
+    is_new = not _ours(main)
+    environments = _environments(inputs, opened, known, is_new=is_new)
+    environments = [reader.with_gitops_branches(one) for one in environments]
+    reader.read(opened.gitops, opened.gitops.main)
+    setup = Setup(opened.control_plane, opened.gitops, tuple(environments), is_new)
+    return Standing(setup, reader.states, tuple(reader.warnings))
+
+
+def _environments(
+    inputs: InitInputs, opened: Opened, known: Mapping[str, Environment], *, is_new: bool
+) -> list[EnvironmentSetup]:
+    """Those that main has, then those that are wanted besides."""
+    wanted = inputs.environments or (() if known else DEFAULT_ENVIRONMENTS)
+    if not inputs.environments and not known and not is_new:
+        raise UsageError(
+            "the control plane has no Environment objects",
+            Location(opened.control_plane.name),
+            "name the environments with --environments",
+        )
+    mains = {opened.control_plane.main.lower(), opened.gitops.main.lower()}
+    for name in wanted:
+        if name in mains and name not in known:
+            raise UsageError(
+                f"an environment cannot be named {name!r}, as the default branch is",
+                advice="an environment has a branch of its own: choose another name",
+            )
+    existing = [
+        EnvironmentSetup(one.name, one.control_plane.branch, one.control_plane.path, is_new=False)
+        for one in known.values()
+    ]
+    following = dict(pairwise(wanted))
+    new = [
+        EnvironmentSetup(name, name, next_environment=following.get(name, ""))
+        for name in wanted
+        if name not in known
+    ]
+    return existing + new
+
+
+class _Reader:
+    """Reads branches, and remembers their states."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+        self.states: dict[tuple[str, str], BranchState] = {}
+        self.warnings: list[Problem] = []
+
+    def read(self, repository: RepositorySetup, branch: str) -> Reading | None:
+        """The documents of a branch; None where there is none."""
+        place = self._opened.place(repository)
+        head = place.heads([branch]).get(branch)
+        if head is None:
+            return None
+        files = place.files(head)
+        reading = read_documents(
+            files,
+            repository=repository.name,
+            branch=branch,
+            path=".",
+            kustomize=None,
+            ignore_sourceignore=True,
+        )
+        self.states[repository.role, branch] = BranchState(
+            head, frozenset(files.entries()), _workflow_files(files), _ours(reading)
+        )
+        return reading
+
+    def with_gitops_branches(self, environment: EnvironmentSetup) -> EnvironmentSetup:
+        """As its branch says, in which GitOpsRepo objects stand; else of the environment's name."""
+        control_plane, gitops = self._opened.control_plane, self._opened.gitops
+        if environment.branch == control_plane.main:
+            raise KalypsoError(
+                f"environment {environment.name!r} lies on {control_plane.main}, from which it is "
+                "promoted",
+                Location(control_plane.name),
+                "give it a branch of its own",
+            )
+        reading = self.read(control_plane, environment.branch)
+        targets = _gitops_repos(reading)
+        branches = dict.fromkeys(
+            one.branch for one in targets if repository_key(one.repo) == repository_key(gitops.url)
+        )
+        if targets and not branches:
+            others = ", ".join(sorted({one.repo for one in targets}))
+            self.warnings.append(
+                Problem(
+                    f"environment {environment.name} proposes to {others}, not to "
+                    f"{gitops.name}: nothing is written for it there",
+                    Location(control_plane.name),
+                    "run init with that GitOps repository as well",
+                )
+            )
+        elif not targets:
+            branches = {environment.name: None}
+        for branch in branches:
+            self.read(gitops, branch)
+        return EnvironmentSetup(
+            environment.name,
+            environment.branch,
+            environment.path,
+            environment.is_new,
+            environment.next_environment,
+            tuple(branches),
+        )
+
+
+def _gitops_repos(reading: Reading | None) -> list[RepositoryPath]:
+    """Where an environment proposes; what is wrong with its GitOpsRepo objects, validate tells."""
+    documents = [one for one in reading.documents if one.kind == "GitOpsRepo"] if reading else []
+    nouns = (fleet.parse_document(document, fleet.Findings()) for document in documents)
+    return [noun.target for noun in nouns if isinstance(noun, GitOpsRepo)]
+
+
+def _ours(reading: Reading | None) -> frozenset[tuple[str, str]]:
+    """Kind and name of every document of Kalypso."""
+    documents = reading.documents if reading else ()
+    return frozenset(
+        (document.kind, document.name)
+        for document in documents
+        if document.api_version.startswith(OUR_API)
+    )
+
+
+def _workflow_files(files: RevisionFiles) -> dict[str, str]:
+    """The texts below `.github/workflows`."""
+    paths = [
+        path
+        for path, entry in files.entries().items()
+        if path.startswith(FOLDER) and entry.mode in {FILE_MODE, EXECUTABLE_MODE}
+    ]
+    contents = files.read(paths)
+    return {path: contents[path].decode("utf-8", "replace") for path in paths}

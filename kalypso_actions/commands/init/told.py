@@ -1,0 +1,143 @@
+"""What was planned and done, as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from kalypso_actions.commands.init.opening import Opened
+from kalypso_actions.commands.init.reading import Standing
+from kalypso_actions.commands.init.writing import Written
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.inputs import permissions
+from kalypso_actions.inputs.init import InitInputs
+from kalypso_actions.onboarding import (
+    BranchPlan,
+    Consent,
+    FileChange,
+    Task,
+    remaining_tasks,
+    unified_diff,
+)
+from kalypso_actions.onboarding.remaining import (
+    merge_task,
+    obsolete_task,
+    push_task,
+    start_task,
+)
+from kalypso_actions.report.documents import (
+    InitBranchEntry,
+    InitDocument,
+    InitFileEntry,
+    InitTaskEntry,
+    ProblemEntry,
+)
+
+NOTHING: Final = Consent()
+
+
+def init_document(
+    inputs: InitInputs,
+    opened: Opened,
+    standing: Standing,
+    plans: Sequence[BranchPlan],
+    consent: Consent | None = None,
+    written: Sequence[Written] = (),
+) -> InitDocument:
+    """The preview without `consent`; with it, what became of each plan."""
+    agreed = consent or NOTHING
+    done = {(one.plan.repository.role, one.plan.branch): one for one in written}
+    branches = [
+        _branch(plan, consent, done.get((plan.repository.role, plan.branch))) for plan in plans
+    ]
+    tasks = [
+        *_own_tasks(plans, agreed),
+        *remaining_tasks(standing.setup, opened.identity, permissions.of_app()),
+        *_last_tasks(inputs, standing, written),
+    ]
+    return InitDocument(
+        control_plane=opened.control_plane.name,
+        gitops=opened.gitops.name,
+        environments=tuple(one.name for one in standing.setup.environments),
+        written=any(one.commit for one in written),
+        branches=tuple(branches),
+        remaining=tuple(
+            InitTaskEntry(
+                title=task.title, text=task.text, links=dict(task.links), lines=task.lines
+            )
+            for task in tasks
+        ),
+        warnings=ProblemEntry.all_of([*standing.warnings, *_kept(plans, agreed)]),
+    )
+
+
+def _branch(plan: BranchPlan, consent: Consent | None, written: Written | None) -> InitBranchEntry:
+    return InitBranchEntry(
+        repository=plan.repository.name,
+        branch=plan.branch,
+        is_new=not plan.head,
+        files=tuple(
+            InitFileEntry(
+                path=change.path,
+                action=change.action,
+                reason=change.reason,
+                diff=unified_diff(change),
+                written=consent is not None and consent.covers(change),
+            )
+            for change in plan.changes
+        ),
+        commit=written.commit if written else "",
+        pull_request_url=written.pull_request_url if written else "",
+    )
+
+
+def _kept(plans: Sequence[BranchPlan], consent: Consent) -> Iterator[Problem]:
+    """Workflows that people have changed, and that stay as they are."""
+    for plan in plans:
+        for change in plan.changes:
+            if change.action == "update" and not consent.covers(change):
+                yield Problem(
+                    f"on {plan.branch}: it {change.reason}, and is left as it is",
+                    Location(plan.repository.name, change.path),
+                    "--update-workflows writes the template",
+                )
+
+
+def _own_tasks(plans: Sequence[BranchPlan], consent: Consent) -> Iterator[Task]:
+    for plan in plans:
+        left = [one.path for one in _deletions(plan) if not consent.covers(one)]
+        if left:
+            yield obsolete_task(plan.repository, plan.branch, left)
+
+
+def _deletions(plan: BranchPlan) -> list[FileChange]:
+    return [change for change in plan.changes if change.action == "delete"]
+
+
+def _last_tasks(
+    inputs: InitInputs, standing: Standing, written: Sequence[Written]
+) -> Iterator[Task]:
+    """What makes the chain begin."""
+    folders = {
+        "GitOps repository": str(inputs.gitops_dir),
+        "control plane": str(inputs.control_plane_dir),
+    }
+    if inputs.in_clones:
+        changed: dict[str, tuple[str, ...]] = {}
+        for one in written:
+            if one.commit:
+                folder = folders[one.plan.repository.role]
+                changed[folder] = (*changed.get(folder, ()), one.plan.branch)
+        if changed:
+            yield push_task(changed)
+            yield start_task(standing.setup)
+        return
+    urls = {
+        f"{one.plan.repository.name}, {one.plan.branch}": one.pull_request_url
+        for one in written
+        if one.pull_request_url
+    }
+    if urls:
+        yield merge_task(urls)
+    if any(one.commit for one in written):
+        yield start_task(standing.setup)

@@ -1,0 +1,99 @@
+"""What `kalypso init` is given."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field, SecretStr, model_validator
+from pydantic_core import PydanticCustomError
+
+from kalypso_actions.inputs.places import Folder
+from kalypso_actions.inputs.values import Inputs, List, RepositoryName
+from kalypso_actions.model.names import dns_label_fault
+
+ACTION: Final = re.compile(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+@[A-Za-z0-9._/-]+")
+DEFAULT_ACTION: Final = "kalypso-actions/kalypso-actions@v0"
+DEFAULT_ENVIRONMENTS: Final = ("dev", "stage")
+
+OWN_BRANCHES: Final = "kalypso"
+"""Our branches begin with it and a slash: git can have no branch of this name beside them."""
+
+
+def _fault(value: str, wanted: str) -> PydanticCustomError:
+    return PydanticCustomError("init", "{value} {wanted}", {"value": repr(value), "wanted": wanted})
+
+
+def _action(text: str) -> str:
+    if not ACTION.fullmatch(text):
+        raise _fault(text, "is not of the form owner/name@ref")
+    return text
+
+
+def _environments(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of branches, folders, and namespaces of upstream's operator."""
+    for index, name in enumerate(names):
+        fault = dns_label_fault(name)
+        if name == OWN_BRANCHES:
+            fault = "is a name that Kalypso's own branches begin with"
+        elif name in names[:index]:
+            fault = "is named twice"
+        if fault:
+            raise _fault(name, fault)
+    return names
+
+
+class InitInputs(Inputs):
+    """Inputs of `kalypso init`.
+
+    The two repositories are clones, or are reached through the API; with clones, the names may be
+    left out where origin says them. `environments` are those that shall exist, in the order of
+    promotion.
+    """
+
+    control_plane: RepositoryName = ""
+    gitops: RepositoryName = ""
+    control_plane_dir: Folder | None = None
+    gitops_dir: Folder | None = None
+    environments: Annotated[List, AfterValidator(_environments)] = ()
+    action: Annotated[str, AfterValidator(_action)] = DEFAULT_ACTION
+    pull_request: bool = False
+    update_workflows: bool = False
+    delete_upstream_workflows: bool = False
+    dry_run: bool = False
+    yes: bool = False
+    token: SecretStr = Field(default=SecretStr(""), repr=False)
+
+    @property
+    def in_clones(self) -> bool:
+        """Whether clones are written."""
+        return self.control_plane_dir is not None
+
+    @model_validator(mode="after")
+    def _two_repositories(self) -> InitInputs:
+        folders = (self.control_plane_dir, self.gitops_dir)
+        if any(folders) and not all(folders):
+            raise PydanticCustomError(
+                "init", "--control-plane-dir and --gitops-dir are needed both, or none of them"
+            )
+        if not any(folders) and not (self.control_plane and self.gitops):
+            raise PydanticCustomError(
+                "init",
+                "the two repositories are needed: --control-plane and --gitops as owner/name, or "
+                "--control-plane-dir and --gitops-dir for clones of them",
+            )
+        if self.control_plane and self.control_plane.lower() == self.gitops.lower():
+            raise PydanticCustomError(
+                "init", "--gitops is the control plane itself: it takes a repository of its own"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _proposes_to_github(self) -> InitInputs:
+        if self.in_clones and self.pull_request:
+            raise PydanticCustomError(
+                "init",
+                "--pull-request proposes through the API: name the repositories by "
+                "--control-plane and --gitops; commits in clones can be pushed as you like",
+            )
+        return self

@@ -1,0 +1,137 @@
+"""What is written to which branch, from the setup and the branches as they are."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Final
+
+from kalypso_actions.onboarding.changes import (
+    BranchPlan,
+    FileChange,
+    additions,
+    workflow_changes,
+)
+from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositorySetup, Setup
+from kalypso_actions.onboarding.starter import TEMPLATE_NAMES, StarterFiles
+from kalypso_actions.onboarding.workflows import WorkflowFiles
+
+BASE_REPO_FILE: Final = "base-repo.yaml"
+
+README_FILE: Final = "README.md"
+
+SAMPLE: Final = "a first sample"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchState:
+    """A branch as it is; `head` is "" where there is none.
+
+    `files` has the texts below `.github/workflows`, `paths` all paths. `documents` are kind and
+    name of what it holds of Kalypso.
+    """
+
+    head: str = ""
+    paths: Set[str] = frozenset()
+    files: Mapping[str, str] = field(default_factory=dict)
+    documents: Set[tuple[str, str]] = frozenset()
+
+
+NO_BRANCH: Final = BranchState()
+
+States = Mapping[tuple[str, str], BranchState]
+"""By the role of the repository and the branch; what is not among them does not exist."""
+
+
+def plan_branches(
+    setup: Setup,
+    states: States,
+    starter: StarterFiles,
+    workflows: WorkflowFiles,
+    base_repo_text: str,
+) -> tuple[BranchPlan, ...]:
+    """What each branch gets, in the order in which they are written.
+
+    The branches of environments come before main: what is pushed to main starts the chain, which
+    then finds everything in its place. `base_repo_text` is base-repo.yaml for a new environment.
+    """
+    planner = _Planner(setup, states, starter, workflows, base_repo_text)
+    return (*planner.gitops(), *planner.control_plane())
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    setup: Setup
+    states: States
+    starter: StarterFiles
+    workflows: WorkflowFiles
+    base_repo_text: str
+
+    def gitops(self) -> Iterator[BranchPlan]:
+        repository = self.setup.gitops
+        templates = self.workflows.gitops
+        branches = dict.fromkeys(
+            branch for one in self.setup.environments for branch in one.gitops_branches
+        )
+        for branch in branches:
+            state = self._state(repository, branch)
+            changes = workflow_changes(templates, state.files)
+            if not state.head:
+                changes += additions(self.starter.of_gitops_environment(self.setup), state.paths)
+            yield BranchPlan(repository, branch, state.head, tuple(changes))
+        if repository.main in branches:
+            return
+        state = self._state(repository, repository.main)
+        files = self.starter.of_gitops_main(self.setup)
+        if not self.setup.is_new:
+            # A repository begins with its default branch: GitHub takes the first one for it.
+            files = {} if state.head else {README_FILE: files[README_FILE]}
+        changes = additions(files, state.paths, SAMPLE)
+        yield BranchPlan(repository, repository.main, state.head, tuple(changes))
+
+    def control_plane(self) -> Iterator[BranchPlan]:
+        for environment in self.setup.environments:
+            yield self._environment(environment)
+        repository = self.setup.control_plane
+        state = self._state(repository, repository.main)
+        changes = workflow_changes(self.workflows.of_main(repository.main), state.files)
+        objects = dict(
+            self.starter.environment_object(self.setup, one)
+            for one in self.setup.environments
+            if one.is_new
+        )
+        changes += additions(objects, state.paths)
+        if self.setup.is_new:
+            changes += additions(self.starter.of_main(self.setup), state.paths, SAMPLE)
+        yield BranchPlan(repository, repository.main, state.head, tuple(changes))
+
+    def _environment(self, environment: EnvironmentSetup) -> BranchPlan:
+        repository = self.setup.control_plane
+        state = self._state(repository, environment.branch)
+        changes = workflow_changes(self.workflows.environment, state.files)
+        base_file = posixpath.normpath(f"{environment.path}/{BASE_REPO_FILE}")
+        if state.documents:
+            return BranchPlan(repository, environment.branch, state.head, tuple(changes))
+        files = self.starter.of_environment(
+            self.setup, environment, with_samples=self._has_templates
+        )
+        begun: list[FileChange] = additions({base_file: self.base_repo_text, **files}, state.paths)
+        is_begun = any(change.path == base_file for change in begun)
+        return BranchPlan(
+            repository,
+            environment.branch,
+            state.head,
+            tuple(changes + begun),
+            base_file if is_begun else "",
+        )
+
+    @property
+    def _has_templates(self) -> bool:
+        """Whether main has, or gets, the Templates that the sample cluster type names."""
+        main = self._state(self.setup.control_plane, self.setup.control_plane.main)
+        names = {name for kind, name in main.documents if kind == "Template"}
+        return self.setup.is_new or names >= TEMPLATE_NAMES
+
+    def _state(self, repository: RepositorySetup, branch: str) -> BranchState:
+        return self.states.get((repository.role, branch), NO_BRANCH)

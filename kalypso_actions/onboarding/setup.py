@@ -1,0 +1,49 @@
+"""The two repositories and the environments, as they are to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+RepositoryRole = Literal["control plane", "GitOps repository"]
+
+
+@dataclass(frozen=True, slots=True)
+class RepositorySetup:
+    """One of the two repositories: `owner/name`, its URL for people and git, its default branch."""
+
+    role: RepositoryRole
+    name: str
+    url: str
+    main: str
+
+    @property
+    def owner(self) -> str:
+        """The account that it belongs to."""
+        return self.name.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentSetup:
+    """An environment: its branch and folder in the control plane, its branches in the GitOps one.
+
+    `is_new`: main has no Environment object for it yet. `next_environment` is that of a new one, ""
+    for the last. `gitops_branches` are empty where the environment proposes to another repository.
+    """
+
+    name: str
+    branch: str
+    path: str = "."
+    is_new: bool = True
+    next_environment: str = ""
+    gitops_branches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """All of it. `is_new`: main of the control plane holds nothing of Kalypso yet."""
+
+    control_plane: RepositorySetup
+    gitops: RepositorySetup
+    environments: tuple[EnvironmentSetup, ...]
+    is_new: bool
