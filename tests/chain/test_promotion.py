@@ -38,6 +38,7 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, tol
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.slow_cluster("dev", "large", 300)
+    chain.wait(300)  # it complies with what was merged before
 
     def configuration() -> None:
         chain.configure("dev", REGION="north")
@@ -53,6 +54,8 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, tol
     chain.meanwhile(120, configuration)
     lines = chain.run_everything()
     assert lines[0] == FROM_DEV[0]
+    waiting = next(one for one in chain.done if one.command == "check-promote")
+    assert any(line.endswith("progressing 1") for line in waiting.said)
     first = lines.index("check-promote dev: compliant, starts stage")
     # Told before the commit was deployed, the second merge goes on with it, which changes nothing;
     # told afterwards, it is nothing but a configuration change.
