@@ -16,7 +16,7 @@ FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11; d
 
 .PHONY: help
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
 .PHONY: dev
 dev: $(INSTALLED) ## .venv with the tools and this package, editable
@@ -47,6 +47,17 @@ test: $(INSTALLED) ## all tests
 .PHONY: mutants
 mutants: $(INSTALLED) ## break the promotion chain in every listed way; a test must notice each
 	$(PYTHON) -m tools.mutants
+
+# act runs workflow files without GitHub; here, without containers as well.
+ACT := .build/bin/act
+ACT_VERSION := v0.2.89
+
+$(ACT):
+	GOBIN="$(CURDIR)/$(@D)" go install github.com/nektos/act@$(ACT_VERSION)
+
+.PHONY: e2e
+e2e: $(INSTALLED) $(ACT) ## the whole chain by the workflow templates and actions, run by act (needs go)
+	$(PYTHON) -m pytest -m e2e tests/e2e
 
 .PHONY: golden
 golden: $(INSTALLED) ## rewrite the whole-folder goldens (not in CI)

@@ -1,0 +1,178 @@
+"""act runs one job of a workflow on this machine, and says what happens in lines of JSON.
+
+https://nektosact.com/usage/index.html
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+TIMEOUT: Final = 240
+"""Seconds for one job: the slowest takes a few of them on an idle machine."""
+
+RUNNER: Final = "ubuntu-latest"
+LEVELS: Final = frozenset({"error", "warning", "notice"})
+MASKS: Final = "add-mask"
+
+
+class ActError(Exception):
+    """act did not run the job at all; the message holds what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A text that GitHub shows with a job; `properties` are its title, file, line and column."""
+
+    level: str
+    text: str
+    properties: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class JobRun:
+    """What came of a job: `success`, `failure` or `skipped`, and what its steps have left.
+
+    `outputs` are those of its steps, which have different names here; `log` is what people see.
+    """
+
+    result: str
+    outputs: Mapping[str, str]
+    summary: str
+    annotations: Sequence[Annotation]
+    log: str
+
+
+SKIPPED: Final = JobRun("skipped", {}, "", (), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What act is to run: the workflow's text, in which there is this job alone, and its event.
+
+    `checkout` is a clone of the repository; `environment` are variables of the runner.
+    """
+
+    name: str
+    workflow: str
+    checkout: Path
+    event: str
+    payload: Mapping[str, Any]
+    actor: str
+    secrets: Mapping[str, str]
+    variables: Mapping[str, str]
+    environment: Mapping[str, str]
+
+
+class Act:
+    """The program, with a home of its own in `folder`; `path` is the PATH of its jobs."""
+
+    def __init__(self, program: Path, folder: Path, path: str) -> None:
+        self._program = program
+        self._folder = folder
+        self._path = path
+        (folder / "home").mkdir(parents=True)
+
+    def run(self, job: Job, folder: Path) -> JobRun:
+        """Run a job, whose files are kept in an empty folder; secrets are not. Raises ActError."""
+        files = {
+            "--workflows": _written(folder / "workflow.yaml", job.workflow),
+            "--eventpath": _written(folder / "event.json", json.dumps(job.payload, indent=2)),
+            "--secret-file": _written(folder / "secrets.yaml", yaml.safe_dump(dict(job.secrets))),
+            "--var-file": _written(folder / "variables.yaml", yaml.safe_dump(dict(job.variables))),
+            "--env-file": _written(
+                folder / "environment.yaml", yaml.safe_dump(dict(job.environment))
+            ),
+        }
+        command = [
+            *(str(self._program), job.event, "--json", "--no-cache-server"),
+            *("--directory", str(job.checkout), "--job", job.name, "--actor", job.actor),
+            *("--platform", f"{RUNNER}=-self-hosted"),
+            *("--action-cache-path", str(self._folder / "actions")),
+            *(word for option, file in files.items() for word in (option, str(file))),
+        ]
+        try:
+            output = self._call(command)
+        finally:
+            for option in ("--secret-file", "--env-file"):
+                files[option].unlink()
+        try:
+            run = read_run(output.splitlines(), job.name)
+        except ValueError as error:
+            raise ActError(f"{job.name}: {error}\n{output}") from error
+        (folder / "log.txt").write_text(run.log, encoding="utf-8")
+        (folder / "summary.md").write_text(run.summary, encoding="utf-8")
+        return run
+
+    def _call(self, command: Sequence[str]) -> str:
+        """All that act says. A job that does not end is ended, with what it has started."""
+        environment = {
+            "PATH": self._path,
+            "HOME": str(self._folder / "home"),
+            "LANG": "C.UTF-8",
+        }
+        with subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            try:
+                output, _ = process.communicate(timeout=TIMEOUT)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGINT)  # its steps are ended by it
+                raise ActError(f"nothing came of it in {TIMEOUT} s: {' '.join(command)}") from None
+        return output
+
+
+def read_run(lines: Iterable[str], job: str) -> JobRun:
+    """What a job came to, by act's lines. Raises ValueError where it has not run.
+
+    What an action's inner steps say of outputs and summaries, the action says again: its own words
+    count. A label that act does not know is passed over in silence; then there is no result.
+    """
+    said = [one for line in lines if isinstance(one := _line(line), dict)]
+    result = next((one["jobResult"] for one in said if "jobResult" in one), "")
+    if not result:
+        others = "\n".join(one["msg"] for one in said if one.get("level") in ("error", "fatal"))
+        raise ValueError(f"act did not run the job {job}\n{others}")
+    outputs: dict[str, str] = {}
+    summaries: dict[str, str] = {}
+    annotations: list[Annotation] = []
+    log: list[str] = []
+    for one in said:
+        command, steps = one.get("command"), one.get("stepID", [])
+        if command == "set-output" and len(steps) == 1:
+            outputs[one["name"]] = one["arg"]
+        elif command == "summary" and len(steps) == 1:
+            summaries[steps[0]] = one["content"]
+        elif command in LEVELS:
+            annotations.append(Annotation(command, one["arg"], one.get("kvPairs") or {}))
+        if command != MASKS and one.get("job"):
+            log.append(one["msg"].rstrip("\n"))
+    return JobRun(
+        result, outputs, "\n".join(summaries.values()), annotations, "\n".join(log) + "\n"
+    )
+
+
+def _line(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {"level": "error", "msg": text}
+
+
+def _written(file: Path, text: str) -> Path:
+    file.touch(mode=0o600)
+    file.write_text(text, encoding="utf-8")
+    return file

@@ -1,0 +1,122 @@
+"""The whole chain on this machine: the demo's play in a sandbox, and act for its workflows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import ssl
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.demo.jobs import Workflows
+from kalypso_actions.commands.demo.machine import Machine
+from kalypso_actions.commands.demo.people import People
+from kalypso_actions.report.documents import DemoStepEntry
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.embedded import AUTHORITY
+from tests.e2e import organisation
+from tests.e2e.act import Act
+from tests.e2e.clock import PresentClock
+from tests.e2e.jobs import Done, Jobs
+from tests.e2e.organisation import ROOT
+from tests.e2e.stage import ActStage
+
+PROGRAM: Final = ROOT / ".build" / "bin" / "act"
+
+ROOM: Final = 1 << 30
+"""Bytes that the runner may need: an installation, and its packages once more."""
+
+OF_INSTALLERS: Final = ("PIP_", "UV_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+"""How the machine's variables begin that tell where packages come from."""
+
+
+@dataclass
+class Chain:
+    """Acme, its stage and its jobs; `told` is what was played."""
+
+    sandbox: Sandbox
+    clock: PresentClock
+    stage: ActStage
+    workflows: Workflows
+    jobs: Jobs
+    folder: Path
+    secrets: Mapping[str, str] = field(repr=False)
+    told: list[DemoStepEntry]
+
+    def run_due(self) -> list[Done]:
+        """Run what has been started, and what that starts; what came of each job."""
+        first = len(self.jobs.done)
+        while due := self.workflows.due():
+            for run in due:
+                self.jobs.run(run)
+        return self.jobs.done[first:]
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Chain]:
+    """Acme in a new sandbox, which is kept in `folder` with what the jobs leave."""
+    if not PROGRAM.exists():
+        raise FileNotFoundError(f"{PROGRAM} is missing: `make e2e` installs it")
+    clock = PresentClock()
+    machine = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    with (
+        tempfile.TemporaryDirectory(prefix="kalypso-e2e-", dir=_quick_folder()) as runner,
+        Sandbox(folder / "sandbox", Programs(machine), now=clock, sign_in=True) as sandbox,
+    ):
+        secrets = organisation.found(sandbox, clock)
+        workflows = Workflows(sandbox, clock, machine, secrets, folder / "unused")
+        jobs = Jobs(
+            sandbox,
+            workflows,
+            Machine(sandbox, clock, machine),
+            Act(PROGRAM, Path(runner), _path_of_jobs(folder / "tools")),
+            secrets,
+            _environment_of_jobs(sandbox, Path(runner)),
+            folder / "runs",
+        )
+        told: list[DemoStepEntry] = []
+        people = People(sandbox, clock, machine)
+        stage = ActStage(sandbox, clock, workflows, people, told.append, jobs)
+        yield Chain(sandbox, clock, stage, workflows, jobs, folder, secrets, told)
+
+
+def _quick_folder() -> Path | None:
+    """Memory where there is some: each job installs its thousands of files anew."""
+    memory = Path("/dev/shm")
+    return memory if memory.is_dir() and shutil.disk_usage(memory).free > ROOM else None
+
+
+def _path_of_jobs(tools: Path) -> str:
+    """The machine's PATH and uv, without what this project's own environment has besides."""
+    tools.mkdir()
+    own = Path(sys.prefix) / "bin"
+    (tools / "uv").symlink_to(own / "uv")
+    others = [one for one in os.environ["PATH"].split(os.pathsep) if Path(one) != own]
+    return os.pathsep.join([str(tools), *others])
+
+
+def _environment_of_jobs(sandbox: Sandbox, folder: Path) -> dict[str, str]:
+    """Where packages come from; the sandbox is trusted besides whom the machine trusts.
+
+    uv's cache lies beside what it installs, so that nothing is copied.
+    """
+    environment = {
+        name: value for name, value in os.environ.items() if name.upper().startswith(OF_INSTALLERS)
+    }
+    environment["UV_CACHE_DIR"] = str(folder / "uv")
+    return environment | _authorities(sandbox, folder / "authorities.pem")
+
+
+def _authorities(sandbox: Sandbox, file: Path) -> dict[str, str]:
+    """Variables that name a file with the sandbox's authority and those of the machine."""
+    own = Path(sandbox.environment()["SSL_CERT_FILE"]).read_text(encoding="ascii")
+    known = ssl.get_default_verify_paths().cafile
+    others = Path(known).read_text(encoding="utf-8") if known else ""
+    file.write_text(f"{others}\n{own}", encoding="utf-8")
+    return dict.fromkeys(AUTHORITY, str(file))

@@ -1,0 +1,87 @@
+"""The demo's stage, on which act runs the jobs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+from kalypso_actions.commands.demo.jobs import Run, Workflows
+from kalypso_actions.commands.demo.people import People
+from kalypso_actions.commands.demo.stage import Ended, Stage
+from kalypso_actions.report.documents import DemoStepEntry
+from kalypso_actions.sandbox import Sandbox
+from tests.e2e.act import JobRun
+from tests.e2e.clock import PresentClock
+from tests.e2e.jobs import Jobs
+
+LATE: Final = timedelta(minutes=10)
+"""So long the runners keep people waiting who have merged: by then, every cluster has it or fails
+for longer than a first failure is forgiven, and no job has to wait for that."""
+
+PLAYED_AS: Final = {"start-schedule": "start"}
+"""Command -> what the play calls it."""
+
+
+class ActStage(Stage):
+    """Plays the demo's acts with jobs of act's."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        clock: PresentClock,
+        workflows: Workflows,
+        people: People,
+        told: Callable[[DemoStepEntry], None],
+        jobs: Jobs,
+    ) -> None:
+        super().__init__(sandbox, clock, workflows, people, told)
+        self._present = clock
+        self._jobs = jobs
+
+    def merges(self, environment: str) -> None:
+        """People merge what is proposed, a while ago."""
+        with self._present.ago(LATE):
+            super().merges(environment)
+
+    def run(self, run: Run) -> Ended:
+        """The jobs of a workflow; the last one that was not skipped tells how it has ended."""
+        done = [one for one in self._jobs.run(run) if one.ended.result != "skipped"][-1]
+        return Ended(
+            command=PLAYED_AS.get(done.command, done.command),
+            environment=done.environment or _branch(run),
+            word=_word(done.command, done.ended),
+            text=done.ended.summary.partition("\n")[0],
+            folder=done.folder,
+        )
+
+
+def _word(command: str, ended: JobRun) -> str:
+    """How a command has ended, in the play's word, by the outputs of its action."""
+    outputs = ended.outputs
+    match command:
+        case "check-promote" if outputs.get("verdict"):
+            word = outputs["verdict"]
+        case _ if ended.result != "success":
+            word = "failed"
+        case "start-schedule":
+            word = "started"
+        case "ci":
+            word = "promoted" if json.loads(outputs["environments"]) else "checked"
+        case "cd":
+            word = "written" if outputs["changed"] == "true" else "unchanged"
+        case "schedule":
+            actions = [pull["action"] for pull in json.loads(outputs["pull-requests"])]
+            word = ", ".join([*actions, *(["promoted"] if outputs["promoted"] == "true" else [])])
+        case "notify":
+            word = "promotion" if outputs["promoted"] == "true" else "configuration"
+        case _:
+            word = "done"
+    return word
+
+
+def _branch(run: Run) -> str:
+    """What a push to an environment's branch is about; notify finds that out by itself."""
+    is_start = run.workflow.jobs[-1].steps[-1].action == "start-schedule"
+    return run.event.ref.removeprefix("refs/heads/") if is_start else ""

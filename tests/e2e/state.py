@@ -1,0 +1,112 @@
+"""How an organisation stands: everything that people see, without what differs from play to play."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.world import Repository
+
+WORKFLOWS: Final = ".github/workflows/"
+
+IDS: Final = re.compile(r"\b[0-9a-f]{7,64}\b")
+RUNS: Final = re.compile(r"/actions/runs/\d+")
+
+
+@dataclass(frozen=True)
+class PullRequest:
+    """What people see of one."""
+
+    title: str
+    body: str
+    labels: Sequence[str]
+    base: str
+    head: str
+    merged: bool
+    comments: Sequence[str]
+
+
+@dataclass(frozen=True)
+class State:
+    """All of it; `statuses` has a list for each commit that has some, the earliest first."""
+
+    files: dict[str, dict[str, str]]
+    statuses: list[list[tuple[str, str, str]]]
+    pull_requests: dict[str, list[PullRequest]]
+    issues: dict[str, list[str]]
+    runs: list[tuple[str, dict[str, str]]]
+
+
+def state(sandbox: Sandbox, url: str) -> State:
+    """Acme as it stands. `url` is the sandbox's when everything was written.
+
+    Workflow files are left out; ids of commits and runs, and the URL, are the same for all.
+    """
+    with sandbox.lock:
+        repositories = [sandbox.repository(name) for name in (CONTROL_PLANE, GITOPS)]
+        return State(
+            files={
+                f"{one.full_name}@{branch.removeprefix('refs/heads/')}": _files(
+                    sandbox, one, branch, url
+                )
+                for one in repositories
+                for branch in sandbox.git(one.full_name).refs()
+            },
+            statuses=_statuses(repositories[0], url),
+            pull_requests={one.full_name: _pull_requests(one, url) for one in repositories},
+            issues={
+                one.full_name: [
+                    issue.title for issue in one.issues.values() if issue.pull_request is None
+                ]
+                for one in repositories
+            },
+            runs=[
+                (
+                    run.workflow.removeprefix(WORKFLOWS),
+                    {name: masked(value, url) for name, value in run.inputs.items() if value},
+                )
+                for run in repositories[0].runs
+            ],
+        )
+
+
+def masked(text: str, url: str) -> str:
+    """Without what no two plays have in common."""
+    return IDS.sub("ID", RUNS.sub("/actions/runs/N", text.replace(url, "URL")))
+
+
+def _files(sandbox: Sandbox, repository: Repository, branch: str, url: str) -> dict[str, str]:
+    found = sandbox.git(repository.full_name).files(branch)
+    return {
+        path: masked(content.decode(), url)
+        for path, content in found.items()
+        if not path.startswith(WORKFLOWS)
+    }
+
+
+def _statuses(repository: Repository, url: str) -> list[list[tuple[str, str, str]]]:
+    by_commit: dict[str, list[tuple[str, str, str]]] = {}
+    for one in repository.statuses:
+        told = (one.context, one.state, masked(one.description or "", url))
+        by_commit.setdefault(one.commit, []).append(told)
+    return list(by_commit.values())
+
+
+def _pull_requests(repository: Repository, url: str) -> list[PullRequest]:
+    return [
+        PullRequest(
+            title=issue.title,
+            body=masked(issue.body or "", url),
+            labels=sorted(issue.labels),
+            base=issue.pull_request.base_branch,
+            head=issue.pull_request.head_branch,
+            merged=issue.pull_request.merged_at is not None,
+            comments=[masked(one.body, url) for one in issue.comments],
+        )
+        for issue in repository.issues.values()
+        if issue.pull_request is not None
+    ]

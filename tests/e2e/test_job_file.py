@@ -1,0 +1,39 @@
+"""A workflow file with one of its jobs."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from tests.e2e.job_file import alone
+
+FILE = b"""\
+on:
+  workflow_dispatch:
+    inputs:
+      environment: {required: true, type: string}
+permissions: {}
+jobs:
+  verify:
+    runs-on: ubuntu-latest
+    steps: [{run: "true"}]
+  deploy:
+    needs: verify
+    environment: ${{ inputs.environment }}
+    runs-on: ubuntu-latest
+    steps: [{run: "echo $A", env: {A: "yes"}}]
+"""
+
+
+def test_all_of_the_file_stays_but_the_other_jobs() -> None:
+    written = yaml.load(alone(FILE, "deploy"), yaml.BaseLoader)
+    expected = yaml.load(FILE, yaml.BaseLoader)
+    del expected["jobs"]["verify"], expected["jobs"]["deploy"]["needs"]
+    assert written == expected
+    assert list(written) == list(expected)
+
+
+def test_what_needs_the_outputs_of_another_job_is_refused() -> None:
+    file = FILE.replace(b"echo $A", b"echo ${{ needs.verify.outputs.commit }}")
+    with pytest.raises(ValueError, match="the job deploy uses outputs of others"):
+        alone(file, "deploy")
