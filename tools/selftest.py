@@ -1,0 +1,148 @@
+"""A GitHub for the actions of this checkout to be tried on, in a job of the self-test.
+
+    python -m tools.selftest start FOLDER [--broken]    serve the sample organisation
+    python -m tools.selftest merge FOLDER               people merge what is proposed to dev
+
+`start` returns once it serves; the server ends by itself. GitHub's own variables of a job cannot be
+set in a workflow. So steps get `BASH_ENV`: bash reads that file before a step's script, and the
+variables in it lead to the sandbox. Both print what a step gives to others, for GITHUB_OUTPUT:
+
+    control-plane, gitops   BASH_ENV for a push to main of the one, to the branch dev of the other
+    commit                  of main; of dev after a merge
+    token                   of somebody who may do everything there
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import secrets
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import requests
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS, OWNER, found
+from kalypso_actions.sandbox import Sandbox
+
+STARTS_WITHIN: Final = 60
+SERVES_FOR: Final = 20 * 60
+"""Seconds; a job of the self-test takes no longer."""
+
+NO_CONSOLE: Final = 8 if os.name == "nt" else 0
+"""DETACHED_PROCESS: https://learn.microsoft.com/windows/win32/procthread/process-creation-flags"""
+
+BROKEN: Final = {"templates/flux.yaml": "kind: [\n"}
+READY: Final = "ready.json"
+
+
+def main() -> None:
+    """Do what the arguments say."""
+    parser = argparse.ArgumentParser(prog="python -m tools.selftest")
+    parser.add_argument("deed", choices=["start", "serve", "merge"])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--broken", action="store_true", help="main has a faulty template")
+    given = parser.parse_args()
+    folder: Path = given.folder.absolute()
+    if given.deed == "serve":
+        serve(folder, broken=given.broken)
+        return
+    if given.deed == "start":
+        start(folder, broken=given.broken)
+        ready = json.loads((folder / READY).read_text(encoding="utf-8"))
+        told = {name: ready[name] for name in ("control-plane", "commit", "token")}
+    else:
+        told = merge(folder)
+    for name, value in told.items():
+        print(f"{name}={value}")
+
+
+def start(folder: Path, *, broken: bool) -> None:
+    """Start the server as a program of its own, and wait until it serves."""
+    folder.mkdir(parents=True)
+    command = [sys.executable, "-m", "tools.selftest", "serve", str(folder)]
+    log = folder / "log.txt"
+    # Nothing of it may keep the step from ending, which waits for whoever has its output.
+    with log.open("wb") as written:
+        server = subprocess.Popen(
+            [*command, "--broken"] if broken else command,
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            creationflags=NO_CONSOLE,
+        )
+    until = time.monotonic() + STARTS_WITHIN
+    while not (folder / READY).exists():
+        if server.poll() is not None or time.monotonic() > until:
+            sys.exit(f"the sandbox does not serve:\n{log.read_text(encoding='utf-8')}")
+        time.sleep(0.1)
+
+
+def serve(folder: Path, *, broken: bool) -> None:
+    """Serve the sample organisation, for a while."""
+    with Sandbox(folder / "sandbox", Programs(os.environ)) as sandbox:
+        found(sandbox)
+        before = sandbox.git(CONTROL_PLANE).head("main")
+        change = BROKEN if broken else {"notes.txt": "The change that is checked.\n"}
+        commit = sandbox.commit(CONTROL_PLANE, change)
+        token = sandbox.create_token(owner=OWNER)
+        push = {"ref": "refs/heads/main", "before": before, "after": commit}
+        ready = {
+            "control-plane": job(folder, sandbox.environment(), CONTROL_PLANE, push),
+            "commit": commit,
+            "token": token,
+            "environment": sandbox.environment(),
+        }
+        unfinished = folder / secrets.token_hex(4)
+        unfinished.write_text(json.dumps(ready), encoding="utf-8")
+        unfinished.rename(folder / READY)
+        time.sleep(SERVES_FOR)
+
+
+def merge(folder: Path) -> dict[str, str]:
+    """Merge the one open pull request to dev, and tell the push to whoever asks."""
+    ready = json.loads((folder / READY).read_text(encoding="utf-8"))
+    environment, token = ready["environment"], ready["token"]
+    pulls = f"{environment['GITHUB_API_URL']}/repos/{GITOPS}/pulls"
+    headers = {"Authorization": f"Bearer {token}"}
+    (pull,) = _json(requests.get(f"{pulls}?base=dev", headers=headers, timeout=60))
+    number, before = pull["number"], pull["base"]["sha"]
+    merged = _json(requests.put(f"{pulls}/{number}/merge", json={}, headers=headers, timeout=60))
+    push = {"ref": "refs/heads/dev", "before": before, "after": merged["sha"]}
+    return {"gitops": job(folder, environment, GITOPS, push), "commit": merged["sha"]}
+
+
+def job(folder: Path, environment: Mapping[str, str], repository: str, push: Any) -> str:
+    """Write the variables of a job that a push has started; the file."""
+    event = folder / f"event-{push['after']}.json"
+    event.write_text(json.dumps(push), encoding="utf-8")
+    variables = {
+        **environment,
+        "GITHUB_REPOSITORY": repository,
+        "GITHUB_EVENT_NAME": "push",
+        "GITHUB_EVENT_PATH": event.as_posix(),
+        "GITHUB_REF": push["ref"],
+        "GITHUB_REF_NAME": push["ref"].removeprefix("refs/heads/"),
+        "GITHUB_SHA": push["after"],
+    }
+    lines = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
+    file = folder / f"job-{push['after']}.sh"
+    file.write_text("".join(lines), encoding="utf-8", newline="\n")
+    return file.as_posix()
+
+
+def _json(answer: requests.Response) -> Any:
+    answer.raise_for_status()
+    return answer.json()
+
+
+if __name__ == "__main__":
+    main()
