@@ -21,8 +21,6 @@ BASE_REPO_FILE: Final = "base-repo.yaml"
 
 README_FILE: Final = "README.md"
 
-SAMPLE: Final = "a first sample"
-
 
 @dataclass(frozen=True, slots=True)
 class BranchState:
@@ -87,7 +85,7 @@ class _Planner:
         if not self.setup.is_new:
             # A repository begins with its default branch: GitHub takes the first one for it.
             files = {} if state.head else {README_FILE: files[README_FILE]}
-        changes = additions(files, state.paths, SAMPLE)
+        changes = additions(files, state.paths)
         yield BranchPlan(repository, repository.main, state.head, tuple(changes))
 
     def control_plane(self) -> Iterator[BranchPlan]:
@@ -103,7 +101,7 @@ class _Planner:
         )
         changes += additions(objects, state.paths)
         if self.setup.is_new:
-            changes += additions(self.starter.of_main(self.setup), state.paths, SAMPLE)
+            changes += additions(self.starter.of_main(self.setup), state.paths)
         yield BranchPlan(repository, repository.main, state.head, tuple(changes))
 
     def _environment(self, environment: EnvironmentSetup) -> BranchPlan:

@@ -21,7 +21,7 @@ from kalypso_actions.report.init_pull_request import pull_request_text
 MESSAGE: Final = "Set up Kalypso"
 
 QUIET: Final = f"{MESSAGE}\n\n[skip ci]"
-"""A new branch of an environment starts no workflow: the chain begins on main, which comes last.
+"""For every branch but main of the control plane, on which the chain begins: it comes last.
 
 https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs
 """
@@ -78,7 +78,7 @@ class _Writer:
         plans = [self._begun(plan) if plan.is_main else plan for plan in given]
         main = next((plan for plan in plans if plan.is_main), None)
         # The environments begin with the commit of main that this makes, if it is not proposed.
-        made = self._commit(main, MESSAGE) if main and not self._is_proposed(main) else ""
+        made = self._commit(main) if main and not self._is_proposed(main) else ""
         commit_of_main = made or (main.head if main else "")
         written = []
         for plan in plans:
@@ -99,7 +99,7 @@ class _Writer:
             return Written(plan)
         if self._is_proposed(plan):
             return self._propose(plan)
-        commit = self._commit(plan, MESSAGE if plan.head else QUIET)
+        commit = self._commit(plan)
         self._place(plan).move(plan.branch, commit, plan.head)
         return Written(plan, commit)
 
@@ -111,16 +111,18 @@ class _Writer:
         if main.head:
             return main
         readme = [change for change in main.changes if change.path == README_FILE]
-        commit = self._place(main).commit("", _contents(readme), QUIET)
+        commit = self._place(main).commit("", _contents(readme), MESSAGE)
         self._place(main).move(main.branch, commit, "")
         rest = tuple(change for change in main.changes if change not in readme)
         return replace(main, head=commit, changes=rest)
 
-    def _commit(self, plan: BranchPlan, message: str) -> str:
+    def _commit(self, plan: BranchPlan) -> str:
         """A commit of what is written, "" where that is nothing."""
         changes = plan.written(self.consent)
         if not changes:
             return ""
+        begins = plan.is_main and plan.repository == self.opened.control_plane
+        message = MESSAGE if begins or self._is_proposed(plan) else QUIET
         return self._place(plan).commit(plan.head, _contents(changes), message)
 
     def _with_base(self, plan: BranchPlan, commit_of_main: str) -> BranchPlan:
@@ -143,7 +145,7 @@ class _Writer:
         own_head = self._place(plan).heads([own]).get(own, "")
         commit = own_head
         if not own_head or not self._brings(own_head, plan, changes):
-            commit = self._commit(plan, MESSAGE)
+            commit = self._commit(plan)
             self._place(plan).move(own, commit, own_head)
         title, body = pull_request_text(plan.branch, changes)
         pull, _ = pull_requests.ensure(

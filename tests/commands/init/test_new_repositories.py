@@ -1,0 +1,213 @@
+"""Two empty repositories, and such that hold a README alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.commands.render import render
+from kalypso_actions.commands.session import Session
+from kalypso_actions.commands.validate import validate
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs import RenderInputs, ValidateInputs
+from kalypso_actions.onboarding import Consent
+from kalypso_actions.plan import unwatched
+from kalypso_actions.report.documents import InitDocument
+from tests.commands.chain.killing import is_killed
+from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
+from tests.git_repositories import git, programs
+
+OF_MAIN = [
+    ".environments/dev.yaml",
+    ".environments/stage.yaml",
+    *(f"{WORKFLOWS}/{n}.yaml" for n in ("cd", "check-promote", "ci", "poll", "schedule")),
+    ".sourceignore",
+    "README.md",
+    "config/common.yaml",
+    "registrations/hello-world.yaml",
+    *(f"templates/{name}.yaml" for name in ("argocd", "config-map", "flux", "namespace")),
+]
+OF_ENVIRONMENT = [
+    f"{WORKFLOWS}/schedule.yaml",
+    "base-repo.yaml",
+    "cluster-types/standard.yaml",
+    "config/environment.yaml",
+    "gitops-repo.yaml",
+    "policies/hello-world.yaml",
+]
+OF_GITOPS = [f"{WORKFLOWS}/check-promote.yaml", "README.md"]
+OF_GITOPS_MAIN = [
+    "README.md",
+    "hello-world/manifests/deployment.yaml",
+    "hello-world/workload/workload.yaml",
+]
+
+
+def problems_of(acme: Acme) -> list[str]:
+    """What validate and render have to say of what lies in the sandbox."""
+    session = Session(programs(), unwatched)
+    own = acme.folder / "control-plane.git"
+    gitops = acme.folder / "gitops.git"
+    for name, path in ((CONTROL_PLANE, own), (GITOPS, gitops)):
+        git(
+            acme.folder,
+            "clone",
+            "--quiet",
+            "--bare",
+            str(acme.sandbox.git(name).git_dir),
+            path.name,
+        )
+    found = validate(ValidateInputs(places=(str(own),)), session)
+    problems = [*found.warnings, *found.problems]
+    for environment in ("dev", "stage"):
+        inputs = RenderInputs.model_validate(
+            {
+                "environment": environment,
+                "control_plane": str(own),
+                "gitops": f"{gitops}@{environment}",
+                "source": [
+                    f"{acme.url}/{CONTROL_PLANE}={own}",
+                    f"{acme.url}/{GITOPS}={gitops}",
+                ],
+            }
+        )
+        rendered = render(inputs, session)
+        problems += [*rendered.warnings, *rendered.problems]
+        assert [one.deployment_target for one in rendered.assignments] == [
+            f"hello-world-{environment}"
+        ]
+    return [str(one.problem()) for one in problems]
+
+
+def test_two_empty_repositories(acme: Acme) -> None:
+    acme.create()
+    document = acme.init()
+    assert document.written
+    assert sorted(acme.branches()) == ["dev", "main", "stage"]
+    assert sorted(acme.branches(GITOPS)) == ["dev", "main", "stage"]
+    assert sorted(acme.files("main")) == sorted(OF_MAIN)
+    assert sorted(acme.files("main", GITOPS)) == OF_GITOPS_MAIN
+    for environment in ("dev", "stage"):
+        assert sorted(acme.files(environment)) == OF_ENVIRONMENT
+        assert sorted(acme.files(environment, GITOPS)) == OF_GITOPS
+        base = acme.files(environment)["base-repo.yaml"]
+        assert f"commit: {acme.branches()['main']}\n" in base
+    assert problems_of(acme) == []
+
+
+def test_the_second_run_has_nothing_to_do(acme: Acme) -> None:
+    acme.create()
+    acme.init()
+    before = acme.state()
+    document = acme.init()
+    assert outline(document) == {}
+    assert not document.written
+    assert acme.state() == before
+
+
+def test_what_the_repositories_began_with_stays(acme: Acme) -> None:
+    acme.create({"README.md": "ours\n", "LICENSE": "MIT"}, {"README.md": "theirs\n"})
+    acme.init()
+    assert acme.files("main")["README.md"] == "ours\n"
+    assert acme.files("main", GITOPS)["README.md"] == "theirs\n"
+    assert set(OF_MAIN) | {"LICENSE"} == acme.files("main").keys()
+    assert problems_of(acme) == []
+
+
+def test_environments_come_in_the_order_in_which_they_are_named(acme: Acme) -> None:
+    acme.create()
+    document = acme.init(environments="test, on,1")
+    assert document.environments == ("test", "on", "1")
+    objects = {
+        path: text for path, text in acme.files("main").items() if path.startswith(".environments")
+    }
+    assert 'next-environment: "on"\n' in objects[".environments/test.yaml"]
+    assert 'next-environment: "1"\n' in objects[".environments/on.yaml"]
+    assert "next-environment:" not in objects[".environments/1.yaml"]
+    assert {"test", "on", "1"} < acme.branches().keys()
+    session = Session(programs(), unwatched)
+    for branch in ("main", "on", "1"):
+        folder = acme.folder / f"branch-{branch}"
+        for path, text in acme.files(branch).items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8")
+        assert validate(ValidateInputs(places=(str(folder),)), session).problems == ()
+
+
+def test_one_environment_is_enough(acme: Acme) -> None:
+    acme.create()
+    acme.init(environments="prod")
+    assert sorted(acme.branches()) == ["main", "prod"]
+    assert "next-environment:" not in acme.files("main")[".environments/prod.yaml"]
+
+
+def test_another_default_branch(acme: Acme) -> None:
+    acme.create(default_branch="trunk")
+    acme.init()
+    assert sorted(acme.branches()) == ["dev", "stage", "trunk"]
+    assert "branches: [trunk]\n" in acme.files("trunk")[f"{WORKFLOWS}/ci.yaml"]
+    assert "branch: trunk\n" in acme.files("dev")["base-repo.yaml"]
+    assert "branch: trunk\n" in acme.files("trunk")["registrations/hello-world.yaml"]
+
+
+def test_the_actions_can_come_from_a_mirror(acme: Acme) -> None:
+    acme.create()
+    acme.init(action="acme/kalypso@v1.2.3")
+    for branch, repository in (("main", CONTROL_PLANE), ("dev", CONTROL_PLANE), ("dev", GITOPS)):
+        texts = [
+            text
+            for path, text in acme.files(branch, repository).items()
+            if path.startswith(WORKFLOWS)
+        ]
+        assert texts
+        for text in texts:
+            uses = [line.split("uses: ")[1] for line in text.splitlines() if " uses: " in line]
+            assert uses
+            assert all(one.startswith("acme/kalypso") and one.endswith("@v1.2.3") for one in uses)
+    notify = acme.files("dev", GITOPS)[f"{WORKFLOWS}/check-promote.yaml"]
+    assert f"control-plane: {CONTROL_PLANE}\n" in notify
+
+
+def test_killed_at_any_moment_the_next_run_completes_it(acme: Acme) -> None:
+    acme.create()
+    writes = 0
+    while is_killed(writes, acme.init):
+        writes += 1
+        assert "main" in acme.branches(GITOPS) or not acme.branches(GITOPS)
+        assert "main" in acme.branches() or not acme.branches()
+    assert writes >= 1
+    assert sorted(acme.files("main")) == sorted(OF_MAIN)
+    for environment in ("dev", "stage"):
+        assert sorted(acme.files(environment)) == OF_ENVIRONMENT
+        assert sorted(acme.files(environment, GITOPS)) == OF_GITOPS
+    assert outline(acme.init()) == {}
+
+
+@pytest.mark.parametrize("written", [1, 2, 3, 5, 6, 7])
+def test_killed_after_some_writes(acme: Acme, written: int) -> None:
+    acme.create()
+    assert is_killed(written, acme.init)
+    acme.init()
+    assert sorted(acme.files("main")) == sorted(OF_MAIN)
+    assert outline(acme.init()) == {}
+
+
+def test_who_does_not_agree_gets_nothing(acme: Acme) -> None:
+    acme.create()
+    document = acme.init(lambda _: None)
+    assert not document.written
+    assert acme.state() == {CONTROL_PLANE: {}, GITOPS: {}}
+    assert not any(file.written for branch in document.branches for file in branch.files)
+
+
+def test_a_branch_that_somebody_else_makes_meanwhile_is_not_overwritten(acme: Acme) -> None:
+    acme.create({"README.md": "x"}, {"README.md": "x"})
+
+    def decide(_: InitDocument) -> Consent:
+        acme.sandbox.commit(CONTROL_PLANE, {"mine.txt": "x"}, branch="dev")
+        return Consent()
+
+    with pytest.raises(KalypsoError, match="'dev' was changed by somebody else meanwhile"):
+        acme.init(decide)
+    assert acme.files("dev") == {"mine.txt": "x"}
+    assert "main" in acme.branches()
+    assert list(acme.files("main")) == ["README.md"]

@@ -1,0 +1,108 @@
+"""Two repositories in a sandbox, and `kalypso init` on them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.demo.clock import Clock
+from kalypso_actions.commands.init import Decide, init
+from kalypso_actions.commands.init.opening import Machine
+from kalypso_actions.inputs.init import InitInputs
+from kalypso_actions.onboarding import Consent
+from kalypso_actions.report.documents import InitDocument
+from kalypso_actions.sandbox import Sandbox
+from tests.commands.chain.world import NOON
+from tests.git_repositories import programs
+from tools.reference.schemas import schema_of
+
+CONTROL_PLANE: Final = "acme/control-plane"
+GITOPS: Final = "acme/gitops"
+WORKFLOWS: Final = ".github/workflows"
+
+
+class Acme:
+    """Who sets up the two repositories of acme."""
+
+    def __init__(self, sandbox: Sandbox, clock: Clock, folder: Path) -> None:
+        self.sandbox = sandbox
+        self.clock = clock
+        self.folder = folder
+        self.token = sandbox.create_token(owner="acme")
+
+    def machine(self) -> Machine:
+        variables = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            **self.sandbox.environment(),
+        }
+        return Machine(variables, Programs(variables), self.clock, self.clock.sleep)
+
+    def init(self, decide: Decide | None = None, **given: Any) -> InitDocument:
+        """Run it with `--yes`; `decide` stands for somebody who is asked instead."""
+        options = {
+            "control_plane": CONTROL_PLANE,
+            "gitops": GITOPS,
+            "token": self.token,
+            "yes": True,
+            **given,
+        }
+        inputs = InitInputs.model_validate(options)
+        agreed = Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
+        document = init(inputs, self.machine(), decide or (lambda _: agreed))
+        Draft202012Validator(schema_of(InitDocument)).validate(json.loads(document.to_json()))
+        return document
+
+    def create(
+        self,
+        control_plane: Mapping[str, str | bytes | None] | None = None,
+        gitops: Mapping[str, str | bytes | None] | None = None,
+        default_branch: str = "main",
+    ) -> None:
+        """The repositories, each with these files on its default branch."""
+        for name, files in ((CONTROL_PLANE, control_plane), (GITOPS, gitops)):
+            self.sandbox.create_repository(name, files, default_branch=default_branch)
+
+    def branches(self, repository: str = CONTROL_PLANE) -> dict[str, str]:
+        """The heads of all branches."""
+        with self.sandbox.lock:
+            refs = self.sandbox.git(repository).refs()
+        return {ref.removeprefix("refs/heads/"): head for ref, head in refs.items()}
+
+    def files(self, branch: str, repository: str = CONTROL_PLANE) -> dict[str, str]:
+        git = self.sandbox.git(repository)
+        head = git.head(branch)
+        assert head, f"{repository} has no branch {branch}"
+        return {path: content.decode() for path, content in git.files(head).items()}
+
+    def state(self) -> dict[str, dict[str, str]]:
+        """Where all branches of both repositories stand."""
+        return {name: self.branches(name) for name in (CONTROL_PLANE, GITOPS)}
+
+    @property
+    def url(self) -> str:
+        return self.sandbox.url
+
+
+@contextmanager
+def acme_in(folder: Path, **options: Any) -> Iterator[Acme]:
+    """An empty sandbox."""
+    clock = Clock(NOON)
+    with Sandbox(folder / "sandbox", programs(), now=clock, **options) as sandbox:
+        yield Acme(sandbox, clock, folder)
+
+
+def outline(document: InitDocument) -> dict[str, list[str]]:
+    """What was planned: each branch that gets anything, with action and path of its files."""
+    return {
+        f"{branch.repository}@{branch.branch}": [f"{one.action} {one.path}" for one in branch.files]
+        for branch in document.branches
+        if branch.files
+    }
