@@ -1,4 +1,4 @@
-"""Every block of YAML is something whole that can be checked: documents of Kalypso, or a workflow."""
+"""Every block of YAML is something that can be checked: documents of Kalypso, a workflow, or steps."""
 
 from __future__ import annotations
 
@@ -11,21 +11,31 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from kalypso_actions.commands.chain_commands import CHAIN
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.parsing import Findings, parse_document
 from kalypso_actions.sources.yaml_documents import parse_yaml
-from tests.docs.pages import Block, Page, pages
+from tests.docs.pages import ROOT, Block, Page, pages
+
+
+def workflow_of(steps: str) -> str:
+    """A workflow with one job, of these steps."""
+    job = {"runs-on": "ubuntu-latest", "steps": yaml.safe_load(steps)}
+    return yaml.safe_dump({"on": "push", "jobs": {"one": job}}).replace("'on':", "on:")
+
 
 BLOCKS: Final = [(page, block) for page in pages() for block in page.blocks("yaml", "yml")]
-WORKFLOWS: Final = [(page, block) for page, block in BLOCKS if "\njobs:\n" in block.text]
-DOCUMENTS: Final = [one for one in BLOCKS if one not in WORKFLOWS]
+STEPS: Final = [(page, block) for page, block in BLOCKS if block.text.startswith("- uses:")]
+WORKFLOWS: Final = [
+    *((page, block) for page, block in BLOCKS if "\njobs:\n" in block.text),
+    *((page, Block("yaml", workflow_of(block.text), block.line)) for page, block in STEPS),
+]
+DOCUMENTS: Final = [
+    (page, block)
+    for page, block in BLOCKS
+    if (page, block) not in STEPS and (page, block) not in WORKFLOWS
+]
 
-ACTION: Final = re.compile(r"kalypso-actions/actions/([a-z-]+)@")
-INPUTS: Final = {
-    command.name: {field.alias for field in command.model.model_fields.values()}
-    for command in CHAIN
-}
+ACTION: Final = re.compile(r"kalypso-actions(/actions/[a-z-]+)?@")
 
 
 def name_of(value: object) -> str:
@@ -94,4 +104,8 @@ def test_an_input_that_does_not_exist_is_found() -> None:
 def unknown_inputs(step: dict[str, Any]) -> set[str]:
     """What a step gives to an action of ours that has no such input."""
     action = ACTION.search(step.get("uses", ""))
-    return set(step.get("with", {})) - INPUTS[action[1]] if action else set()
+    if action is None:
+        return set()
+    file = ROOT / (action[1] or "").removeprefix("/") / "action.yml"
+    described = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return set(step.get("with", {})) - set(described["inputs"])
