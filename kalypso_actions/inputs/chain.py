@@ -160,9 +160,9 @@ class ScheduleInputs(PlanInputs):
         Flag, Field(description="Propose again what people have closed or reverted.")
     ] = False
     branch_prefix: Annotated[
-        str, Field(description="Begins the names of our branches.", pattern=r"^[\w./-]+$")
+        str, Field(description="How the names of Kalypso's branches begin.", pattern=r"^[\w./-]+$")
     ] = OWN_BRANCHES
-    labels: Annotated[List, Field(description="More labels for our pull requests.")] = ()
+    labels: Annotated[List, Field(description="More labels for Kalypso's pull requests.")] = ()
     check_promote_workflow: Annotated[
         str, Field(description="The workflow file that runs check-promote.")
     ] = "check-promote.yaml"
@@ -200,14 +200,16 @@ class CheckPromoteInputs(ChainInputs):
     timeout: Annotated[Duration, Field(description="How long to wait for the clusters.")] = (
         timedelta(minutes=30)
     )
-    poll_interval: Annotated[Duration, Field(description="How often to look at them.")] = timedelta(
-        seconds=15
+    poll_interval: Annotated[Duration, Field(description="How often to look at the clusters.")] = (
+        timedelta(seconds=15)
     )
     grace_period: Annotated[
-        Duration, Field(description="How long a failure must last, and an absence.")
+        Duration,
+        Field(description="How long a cluster must fail, or be absent, before that counts."),
     ] = timedelta(minutes=2)
     stale_after: Annotated[
-        DurationOrOff, Field(description="Clusters silent for so long are stale; or off.")
+        DurationOrOff,
+        Field(description="Clusters that were silent for so long are stale; off: none is."),
     ] = None
     min_compliant: Annotated[
         Percent, Field(description="Share of clusters that must comply, also in each cluster type.")
@@ -230,13 +232,16 @@ class CheckPromoteInputs(ChainInputs):
         str, Field(description="When the waiting began, for a run that goes on with it.")
     ] = ""
     verify_only: VerifyOnly = False
-    azure_client_id: Annotated[str, Field(description="Client id for OIDC.")] = ""
-    azure_tenant_id: Annotated[str, Field(description="Tenant id for OIDC.")] = ""
+    azure_client_id: Annotated[
+        str, Field(description="Client id of the identity that signs in to Azure by OIDC.")
+    ] = ""
+    azure_tenant_id: Annotated[str, Field(description="Tenant id of that identity.")] = ""
     azure_scopes: Annotated[
         List, Field(description="Subscriptions or management groups of the clusters.")
     ] = ()
     azure_cloud: Annotated[
-        Literal["public", "usgov", "china"], Field(description="public, usgov or china.")
+        Literal["public", "usgov", "china"],
+        Field(description="Azure's cloud: public, usgov or china."),
     ] = "public"
     azure_credentials: Annotated[
         Secret, Field(description="JSON of a service principal with a secret, instead of OIDC.")

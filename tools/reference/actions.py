@@ -101,8 +101,11 @@ def _description(field: FieldInfo) -> str:
     text = (field.description or "").removesuffix(".")
     if field.annotation is bool:
         return f"{text}: true or false."
+    if field.annotation == timedelta:
+        return f"{text}: such as 90s, 5m or 2h."
     if field.annotation == tuple[str, ...]:
-        return f"{text}; separated by commas or lines."
+        what, *default = text.split("; ", 1)
+        return "; ".join([f"{what} (separated by commas or lines)", *default]) + "."
     return f"{text}."
 
 

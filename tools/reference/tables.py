@@ -20,7 +20,7 @@ def with_tables(readme: str) -> str:
     """The text with its marked tables made anew. Raises KeyError for a mark of no action."""
     tables = {COMMON: input_table(inputs_of(ChainInputs))}
     tables |= {action.command: tables_of(action) for action in ACTIONS}
-    return MARKED.sub(lambda found: f"{found[1]}{tables[found[2]]}{found[3]}", readme)
+    return MARKED.sub(lambda found: f"{found[1]}\n{tables[found[2]]}\n{found[3]}", readme)
 
 
 def tables_of(action: Action) -> str:

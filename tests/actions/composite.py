@@ -1,0 +1,196 @@
+"""Runs one composite action as GitHub's runner does, in a job of its own.
+
+What GitHub does not do is not done here either: inputs are no variables, a value is filled in once
+and never read as an expression again, and no output leaves an action that does not declare it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+EXPRESSION: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+COMMAND: Final = re.compile(r"^\s*::([a-z-]+)((?: [^:]*)?)::(.*)$")
+SHELL: Final = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
+FILES: Final = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STEP_SUMMARY")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A workflow command of the log, with its text as the runner understands it."""
+
+    name: str
+    properties: str
+    text: str
+
+
+@dataclass
+class Job:
+    """What lasts from step to step: variables, PATH, masks.
+
+    `variables` are all that a step's environment has besides the runner's own.
+    """
+
+    folder: Path
+    variables: dict[str, str]
+    token: str = "of-the-job"
+    masks: list[str] = field(default_factory=list)
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.workspace = self.folder / "workspace"
+        self.workspace.mkdir(parents=True)
+
+    def uses(self, action: Path, **given: str) -> Ran:
+        """Run the action in a folder, with these inputs (`-` written as `_`)."""
+        return uses(self, action, {name.replace("_", "-"): text for name, text in given.items()})
+
+    def shell(self, script: str, variables: Mapping[str, str] | None = None) -> Ran:
+        """Run a step of the workflow's own."""
+        return _run(self, script, dict(variables or {}))
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a step has left. `log` is as people see it; secrets are hidden."""
+
+    exit_code: int
+    log: str
+    commands: Sequence[Command]
+    outputs: Mapping[str, str]
+    summary: str
+
+    def annotations(self) -> list[tuple[str, str]]:
+        """Level and text of each."""
+        levels = {"error", "warning", "notice"}
+        return [(one.name, one.text) for one in self.commands if one.name in levels]
+
+
+def uses(job: Job, folder: Path, given: Mapping[str, str]) -> Ran:
+    """Run an action's steps; the first that fails is the last.
+
+    Raises KeyError for an input that the action does not declare (GitHub only warns of it).
+    """
+    action = yaml.safe_load((folder / "action.yml").read_text(encoding="utf-8"))
+    declared = action["inputs"]
+    unknown = given.keys() - declared.keys()
+    if unknown:
+        raise KeyError(f"{folder.name} has no input {unknown}")
+    contexts: dict[str, Any] = {"github": {"token": job.token}, "steps": {}}
+    contexts["inputs"] = {
+        name: given.get(name, filled(str(one.get("default", "")), contexts))
+        for name, one in declared.items()
+    }
+    ran = []
+    for step in action["runs"]["steps"]:
+        assert step["shell"] == "bash"
+        variables = {name: filled(text, contexts) for name, text in step["env"].items()}
+        # The runner hands this over with the separators of its system.
+        ran.append(_run(job, step["run"], variables | {"GITHUB_ACTION_PATH": str(folder)}))
+        contexts["steps"][step["id"]] = {"outputs": ran[-1].outputs}
+        if ran[-1].exit_code:
+            break
+    outputs = {name: filled(one["value"], contexts) for name, one in action["outputs"].items()}
+    return Ran(
+        ran[-1].exit_code,
+        "".join(one.log for one in ran),
+        [command for one in ran for command in one.commands],
+        outputs,
+        "".join(one.summary for one in ran),
+    )
+
+
+def filled(text: str, contexts: Mapping[str, Any]) -> str:
+    """The text with its expressions' values, each put in once. Raises KeyError for another one."""
+    return EXPRESSION.sub(lambda found: _value(found[1].strip(), contexts), text)
+
+
+def _value(expression: str, contexts: Mapping[str, Any]) -> str:
+    if expression == "toJSON(inputs)":
+        return json.dumps(contexts["inputs"], indent=2, ensure_ascii=False)
+    value: Any = contexts
+    *path, last = expression.split(".")
+    for name in path:
+        value = value[name]
+    return str(value.get(last, ""))
+
+
+def _run(job: Job, script: str, variables: Mapping[str, str]) -> Ran:
+    if "${{" in script:
+        raise ValueError("an expression in a script is code that somebody else may write")
+    job.steps += 1
+    folder = job.folder / f"step-{job.steps}"
+    folder.mkdir()
+    files = {name: folder / name for name in FILES}
+    for path in [*files.values(), folder / "script.sh"]:
+        path.touch()
+    (folder / "script.sh").write_text(script, encoding="utf-8")
+    done = subprocess.run(
+        [*SHELL, str(folder / "script.sh")],
+        cwd=job.workspace,
+        env={**job.variables, **variables, **{name: str(path) for name, path in files.items()}},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    log, commands = _read_log(job, done.stdout.decode("utf-8", "replace"))
+    job.variables.update(_assignments(files["GITHUB_ENV"]))
+    for line in files["GITHUB_PATH"].read_text(encoding="utf-8").splitlines():
+        job.variables["PATH"] = f"{line}:{job.variables['PATH']}"
+    return Ran(
+        done.returncode,
+        log,
+        commands,
+        _assignments(files["GITHUB_OUTPUT"]),
+        files["GITHUB_STEP_SUMMARY"].read_text(encoding="utf-8"),
+    )
+
+
+def _read_log(job: Job, output: str) -> tuple[str, list[Command]]:
+    """The lines that people see, and the commands that the runner has acted on, in its order."""
+    shown, commands = [], []
+    for line in output.splitlines():
+        found = COMMAND.match(line)
+        if found and found[1] == "add-mask":
+            job.masks.append(_unescaped(found[3]))
+            commands.append(Command(found[1], found[2].strip(), "***"))
+            continue
+        if found:
+            commands.append(Command(found[1], found[2].strip(), _unescaped(found[3])))
+        shown.append(_hidden(line, job.masks))
+    return "".join(f"{line}\n" for line in shown), commands
+
+
+def _hidden(line: str, secrets: Sequence[str]) -> str:
+    for secret in sorted(secrets, key=len, reverse=True):
+        line = line.replace(secret, "***")
+    return line
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
+
+
+def _assignments(file: Path) -> dict[str, str]:
+    """`name=value` and `name<<delimiter`, as the runner reads them."""
+    values: dict[str, str] = {}
+    lines = iter(file.read_text(encoding="utf-8").split("\n"))
+    next_line: Callable[[], str] = lambda: next(lines)  # noqa: E731 - read until the delimiter
+    for line in lines:
+        equals, heredoc = line.find("="), line.find("<<")
+        if heredoc >= 0 and (equals < 0 or heredoc < equals):
+            name, _, delimiter = line.partition("<<")
+            values[name] = "\n".join(iter(next_line, delimiter))
+        elif equals >= 0:
+            values[line[:equals]] = line[equals + 1 :]
+        elif line:
+            raise ValueError(f"{file.name}: {line!r} is no assignment")
+    return values

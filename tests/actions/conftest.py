@@ -1,0 +1,47 @@
+"""Jobs that run this repository's actions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from actions import install
+from tests.actions.composite import Job
+
+
+@pytest.fixture(scope="session")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A PATH with this Python first, and what a runner's image has."""
+    folder = tmp_path_factory.mktemp("tools")
+    (folder / "python3").symlink_to(sys.executable)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+@pytest.fixture(scope="session")
+def runner_temp(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The RUNNER_TEMP of a job in which an action has run: what is installed, is what tests run by.
+
+    test_launch.py holds that it is installed as the marker says here.
+    """
+    folder = tmp_path_factory.mktemp("runner-temp")
+    (folder / f"kalypso-{install.fingerprint()}").write_text(sys.prefix, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def job(tmp_path: Path, tools: str, runner_temp: Path) -> Job:
+    """A job of acme/control-plane with no more than a runner gives it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    variables = {
+        "PATH": tools,
+        "HOME": str(home),
+        "RUNNER_TEMP": str(runner_temp),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_REPOSITORY": "acme/control-plane",
+        "GITHUB_WORKSPACE": str(tmp_path / "job" / "workspace"),
+    }
+    return Job(tmp_path / "job", variables)

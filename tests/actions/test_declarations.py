@@ -1,0 +1,179 @@
+"""What an action declares is what its command takes and gives, and what the README says of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic.fields import FieldInfo
+
+from kalypso_actions.commands import set_up
+from kalypso_actions.commands.chain_commands import CHAIN
+from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.permissions import PERMISSIONS
+from kalypso_actions.inputs.set_up import SetUpInputs
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+MODELS: dict[str, type[ChainInputs]] = {
+    "set-up": SetUpInputs,
+    **{chain.name: chain.model for chain in CHAIN},
+}
+OUTPUTS = {
+    "set-up": dict(set_up.OUTPUTS),
+    **{chain.name: dict(chain.document.OUTPUTS) for chain in CHAIN},
+}
+NAMES = ("set-up", "ci", "cd", "schedule", "check-promote", "notify", "poll")
+OF_THE_JOB = {"token": "${{ github.token }}"}
+ROW = re.compile(r"^\| (.*) \|$", re.MULTILINE)
+
+
+def folder_of(name: str) -> Path:
+    return ROOT if name == "set-up" else ROOT / "actions" / name
+
+
+def action_of(name: str) -> Any:
+    return yaml.safe_load((folder_of(name) / "action.yml").read_text(encoding="utf-8"))
+
+
+def own_first(model: type[ChainInputs]) -> list[FieldInfo]:
+    """The inputs of a command: its own before those that others have, too."""
+    inputs = [name for name in model.model_fields if name not in {"output", "verbose"}]
+    depth = {
+        name: next(i for i, base in enumerate(model.__mro__) if name in base.__annotations__)
+        for name in inputs
+    }
+    return [model.model_fields[name] for name in sorted(inputs, key=lambda name: depth[name])]
+
+
+def table(name: str, head: str) -> list[list[str]]:
+    """The cells of the README's table with this head, in the part made for an action."""
+    part = README.partition(f"<!-- {name}: made by make docs -->")[2].partition("<!-- end -->")[0]
+    rows = part.partition(f"| {head} |")[2].partition("\n\n")[0]
+    return [row.split(" | ") for row in ROW.findall(rows)][1:]
+
+
+def cell(text: str) -> str:
+    return text.replace("<", "&lt;").replace("|", "\\|")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_model_action_and_readme_agree(name: str) -> None:
+    """Names, order, required, defaults and descriptions of inputs; names and texts of outputs."""
+    model, action = MODELS[name], action_of(name)
+    fields = own_first(model)
+    assert list(action["inputs"]) == [field.alias for field in fields]
+    shared = {field.alias for field in ChainInputs.model_fields.values()}
+    rows = {row[0]: row[1:] for row in table(name, "input | default | ")}
+    rows |= {row[0]: row[1:] for row in table("all actions", "input | default | ")}
+    for field in fields:
+        alias, declared = str(field.alias), action["inputs"][field.alias]
+        assert declared.get("required", False) is field.is_required()
+        default = declared.get("default", "")
+        if alias not in OF_THE_JOB and not field.is_required():
+            assert value_of(model, alias, default) == field.default, alias
+        assert default or field.is_required() or not field.default or alias in OF_THE_JOB
+        for part in str(field.description).removesuffix(".").split("; "):
+            assert part in declared["description"]
+        for allowed in allowed_values(field):
+            assert allowed in declared["description"], f"{alias}: {allowed}"
+        required = ", required" if field.is_required() else ""
+        shown = f"`{default}`" if default else ""
+        assert rows.pop(f"`{alias}`{required}") == [shown, cell(declared["description"])]
+    assert {row.strip("`") for row in rows} <= shared
+    outputs = {key: one["description"] for key, one in action["outputs"].items()}
+    assert list(outputs.items()) == list(OUTPUTS[name].items())
+    assert table(name, "output | ") == [[f"`{key}`", cell(text)] for key, text in outputs.items()]
+
+
+def value_of(model: type[ChainInputs], alias: str, text: str) -> Any:
+    """What the model makes of an input's text; nothing of an empty one, as GitHub gives it."""
+    name = next(name for name, one in model.model_fields.items() if one.alias == alias)
+    required = {
+        str(field.alias): {"environment": "dev", "control-plane": "a/b"}.get(
+            str(field.alias), "0" * 40
+        )
+        for field in model.model_fields.values()
+        if field.is_required()
+    }
+    given = {**required, **({alias: text} if text else {})}
+    return getattr(model.model_validate(given), name)
+
+
+def allowed_values(field: FieldInfo) -> Iterator[str]:
+    if field.annotation is bool:
+        yield from ("true", "false")
+    yield from map(str, getattr(field.annotation, "__args__", ()) if literal(field) else ())
+
+
+def literal(field: FieldInfo) -> bool:
+    return "Literal" in str(field.annotation)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "set-up"])
+def test_the_readme_says_which_permissions_a_command_needs(name: str) -> None:
+    rows = table(name, "permission | in the | because it")
+    assert [row[:2] for row in rows] == [
+        [f"`{one.name}: {one.level}`", one.place] for one in PERMISSIONS[name]
+    ]
+
+
+def test_every_action_is_one_of_these() -> None:
+    folders = {path.parent.name for path in (ROOT / "actions").glob("*/action.yml")}
+    assert folders == set(NAMES) - {"set-up"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_action_is_one_step_that_gives_its_inputs_in_one_variable(name: str) -> None:
+    way = "actions/launch.sh" if name == "set-up" else "../launch.sh"
+    action = action_of(name)
+    assert action["runs"] == {
+        "using": "composite",
+        "steps": [
+            {
+                "id": "run",
+                "run": f'"$GITHUB_ACTION_PATH/{way}" {name}',
+                "shell": "bash",
+                "env": {"KALYPSO_INPUTS": "${{ toJSON(inputs) }}"},
+            }
+        ],
+    }
+    assert {key: one["value"] for key, one in action["outputs"].items()} == {
+        key: f"${{{{ steps.run.outputs.{key} }}}}" for key in action["outputs"]
+    }
+    assert (folder_of(name) / way).stat().st_mode & 0o111
+
+
+def test_no_script_of_any_action_or_workflow_holds_an_expression() -> None:
+    """What GitHub fills into a script is code; a value belongs into `env:` or `with:`."""
+    files = [
+        ROOT / "action.yml",
+        *(ROOT / "actions").rglob("action.yml"),
+        *(ROOT / "workflows-templates").rglob("*.yaml"),
+        *(ROOT / "kalypso_actions" / "samples").rglob(".github/workflows/*"),
+        *(ROOT / ".github").rglob("*.y*ml"),
+    ]
+    scripts = [(path, script) for path in files for script in scripts_in(yaml_of(path))]
+    assert len(scripts) >= len(NAMES)
+    assert [str(path) for path, script in scripts if "${{" in script] == []
+
+
+def yaml_of(path: Path) -> Any:
+    return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+
+
+def scripts_in(node: Any) -> Iterator[str]:
+    match node:
+        case dict():
+            for key, value in node.items():
+                if key == "run" and isinstance(value, str):
+                    yield value
+                yield from scripts_in(value)
+        case list():
+            for value in node:
+                yield from scripts_in(value)
