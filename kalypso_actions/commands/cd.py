@@ -8,7 +8,7 @@ from kalypso_actions.commands.environment_branch import EnvironmentBranch
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.commands.promoting import Promoted, check_promotable, promote
 from kalypso_actions.commands.starting import start_workflow
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses as table
@@ -46,6 +46,7 @@ def cd(inputs: CdInputs, session: ChainSession) -> Outcome:
         environment_commit=promoted.environment_commit,
         pull_request_number=promoted.pull.number if promoted.pull else None,
         pull_request_url=promoted.pull.url if promoted.pull else "",
+        warnings=ProblemEntry.all_of(_warnings(promoted, session)),
         problems=ProblemEntry.all_of(_problems(promoted)),
     )
     facts = CdFacts(
@@ -64,6 +65,20 @@ def _verified(inputs: CdInputs, session: ChainSession, branch: EnvironmentBranch
     session.around.say(f"{cd_headline(document)}.")
     facts = CdFacts(repository_url=session.url(session.control_plane), branch=branch.name)
     return Outcome(document, cd_page(document, facts))
+
+
+def _warnings(promoted: Promoted, session: ChainSession) -> list[Problem]:
+    if promoted.action != "rejected" or promoted.pull is None:
+        return []
+    message = f"nothing is proposed: #{promoted.pull.number} with the same commit was closed "
+    advice = "to propose it again, start cd by hand, without promoted-from; a newer commit of main "
+    return [
+        Problem(
+            f"{message}without merging",
+            Location(session.url(session.control_plane)),
+            f"{advice}is proposed by itself",
+        )
+    ]
 
 
 def _problems(promoted: Promoted) -> list[Problem]:

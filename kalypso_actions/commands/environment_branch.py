@@ -14,6 +14,7 @@ from kalypso_actions.clients.git import ProtectedBranchError, Signature
 from kalypso_actions.clients.github import commits, pull_requests
 from kalypso_actions.clients.github.writing import Outcome
 from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.own_labels import WITHDRAWN, make_labels
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.kinds import Environment
@@ -160,17 +161,34 @@ class EnvironmentBranch:
             body=proposal_body(self._environment.name, self._url, standing.base.commit, commit),
         )
 
+    def rejected(self, commit: str) -> PullRequest | None:
+        """Our newest pull request, where it brought `commit` and people closed it unmerged.
+
+        Raises KalypsoError.
+        """
+        github, control_plane = self._session.github, self._session.control_plane
+        pull = pull_requests.newest_closed(
+            github, control_plane, head=self.own_name, base=self.name, without=WITHDRAWN
+        )
+        if pull is None or pull.merged:
+            return None
+        if commits.relation(github, control_plane, pull.head_commit, self.name) is None:
+            return None  # the repository has lost what was proposed
+        return pull if self._base_at(pull.head_commit).commit == commit else None
+
     def withdraw_empty(self, standing: Standing) -> None:
         """Close our open pull request where the environment has its commit by another way."""
         proposal = standing.proposal
         if proposal is None or proposal.commit != standing.base.commit:
             return
+        make_labels(self._session.control_plane, [WITHDRAWN], self._session)
         pull_requests.close(
             self._session.github,
             self._session.control_plane,
             proposal.pull.number,
             mark=marker("withdrawn", self._environment.name),
             comment=f"The environment has {proposal.commit} already: nothing is left to merge.",
+            labels=[WITHDRAWN],
         )
 
     def _commit(self, standing: Standing, commit: str, message: str) -> str:

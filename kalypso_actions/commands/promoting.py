@@ -26,12 +26,14 @@ HOOK: Final = "pre-deployment"
 class Promoted:
     """What has become of the commit; `action` is "" where the pre-deployment command stopped it.
 
+    rejected    people have closed the pull request (`pull`) that brought it
+
     `before`: the commit that the environment had, or was about to have. `replaced`: the one whose
     way to the environment ends with this. `environment_commit`: that of the environment's branch
     which has the commit.
     """
 
-    action: Literal["written", "proposed", "unchanged", "superseded", ""]
+    action: Literal["written", "proposed", "unchanged", "superseded", "rejected", ""]
     before: str | None
     replaced: str | None = None
     changed: bool = False
@@ -59,6 +61,9 @@ def promote(
             return Promoted("superseded", before, hook=hook)
         if decision.action == "unchanged":
             return _unchanged(branch, standing, before, hook)
+        rejected = _rejected(inputs, branch, standing)
+        if rejected:
+            return Promoted("rejected", before, hook=hook, pull=rejected)
         if hook is None and inputs.pre_deployment and not standing.brings(inputs.commit):
             hook = _run_hook(inputs, session, before)
         if hook and hook.failed:
@@ -126,6 +131,19 @@ def _relation(session: ChainSession, base: str, commit: str, main: str) -> Relat
     if found in {None, "ahead"} or _is_on(session, main, base):
         return found
     return None
+
+
+def _rejected(
+    inputs: CdInputs, branch: EnvironmentBranch, standing: Standing
+) -> PullRequest | None:
+    """The pull request by which people have refused the commit: only a person proposes it again.
+
+    What is open in spite of that, a person has proposed again.
+    """
+    is_open = standing.proposal is not None and standing.proposal.commit == inputs.commit
+    if inputs.mode != "pull-request" or not inputs.promoted_from or is_open:
+        return None
+    return branch.rejected(inputs.commit)
 
 
 def _run_hook(inputs: CdInputs, session: ChainSession, before: str | None) -> HookRun:

@@ -66,6 +66,8 @@ def cd_headline(document: CdDocument) -> str:
             return f"{environment} has {commit} already"
         case "superseded":
             return f"{commit} is superseded in {environment}"
+        case "rejected":
+            return f"{commit} was rejected for {environment}"
     return f"{commit} was not promoted to {environment}"
 
 

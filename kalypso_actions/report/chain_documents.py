@@ -90,7 +90,7 @@ class CdDocument(ChainDocument):
     environment: str = ""
     commit: str = ""
     verify_only: bool = False
-    action: Literal["written", "proposed", "unchanged", "superseded", ""] = ""
+    action: Literal["written", "proposed", "unchanged", "superseded", "rejected", ""] = ""
     changed: bool = False
     environment_commit: str = ""
     pull_request_number: int | None = None

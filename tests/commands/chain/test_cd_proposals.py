@@ -175,15 +175,74 @@ def test_an_outdated_proposal_does_not_hold_up_what_is_newer(acme: Organisation)
     assert acme.statuses(newer) == {DEV: ("pending", f"Superseded by {newest[:7]}")}
 
 
-def test_a_proposal_that_people_closed_is_proposed_again(acme: Organisation) -> None:
-    new = change_main(acme)
-    run(acme, new)
+def closed(acme: Organisation, commit: str) -> int:
+    """The proposal of a commit, closed by people; its number."""
+    run(acme, commit, promoted_from="ci")
     (pull,) = acme.pulls(CONTROL_PLANE)
     acme.close(pull["number"], CONTROL_PLANE)
-    run(acme, new)
+    acme.forget()
+    return int(pull["number"])
+
+
+def test_a_proposal_that_people_closed_is_proposed_again_by_people_alone(
+    acme: Organisation,
+) -> None:
+    new = change_main(acme)
+    number = closed(acme, new)
+    outcome = run(acme, new, promoted_from="ci", pre_deployment="exit 1")
+    assert (action(outcome), outcome.failed) == ("rejected", False)
+    assert acme.writes() == []
+    assert outcome.document.outputs() == {
+        "changed": "false",
+        "environment-commit": "",
+        "pull-request-number": str(number),
+        "pull-request-url": f"{acme.url()}/pull/{number}",
+    }
+    (warning,) = outcome.document.warnings
+    assert warning.message == (
+        f"nothing is proposed: #{number} with the same commit was closed without merging"
+    )
+    assert warning.advice == (
+        "to propose it again, start cd by hand, without promoted-from; a newer commit of main is "
+        "proposed by itself"
+    )
+    assert f"## kalypso cd: {new[:7]} was rejected for dev" in outcome.summary
+    assert acme.statuses(new) == {DEV: ("pending", f"Waiting for #{number}")}
+    assert action(run(acme, new)) == "proposed"
     (again,) = acme.pulls(CONTROL_PLANE)
-    assert again["number"] != pull["number"]
+    assert again["number"] != number
     assert acme.statuses(new) == {DEV: ("pending", f"Waiting for #{again['number']}")}
+    acme.forget()
+    assert action(run(acme, new, promoted_from="ci")) == "proposed"
+    assert acme.writes() == []
+
+
+def test_a_newer_commit_than_the_closed_one_is_proposed(acme: Organisation) -> None:
+    closed(acme, change_main(acme, "1"))
+    newer = change_main(acme, "2")
+    assert action(run(acme, newer, promoted_from="ci")) == "proposed"
+    assert proposed(acme) == documents.base_repo(acme.url(), newer)
+
+
+def test_a_proposal_that_people_closed_and_opened_again(acme: Organisation) -> None:
+    new = change_main(acme)
+    number = closed(acme, new)
+    acme.ask("PATCH", f"{CONTROL_PLANE}/pulls/{number}", {"state": "open"})
+    acme.forget()
+    assert action(run(acme, new, promoted_from="ci")) == "proposed"
+    assert acme.writes() == []
+
+
+def test_what_we_have_withdrawn_nobody_has_rejected(acme: Organisation) -> None:
+    old, new = acme.head("main"), change_main(acme)
+    assert old
+    run(acme, new)
+    acme.clock.sleep(1)  # or it would be the very commit of the proposal
+    run(acme, new, mode="commit")
+    run(acme, new)
+    assert acme.pulls(CONTROL_PLANE) == []
+    run(acme, old, mode="commit", allow_rollback="true")
+    assert action(run(acme, new, promoted_from="ci")) == "proposed"
 
 
 def test_a_proposal_that_people_broke_is_made_anew(acme: Organisation) -> None:
