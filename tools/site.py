@@ -1,0 +1,59 @@
+"""What mkdocs does besides: the README is the first page, and links that leave docs/ are mended.
+
+A link from a page to a file of the repository leads to that file where `repo_url` is set in
+mkdocs.yml; without, only its text is left, for a site has no such file.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Final
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+README: Final = "README.md"
+INDEX: Final = "index.md"
+DOCS: Final = "docs"
+
+TOKEN: Final = re.compile(
+    r"(?P<code>^(?P<fence> *`{3,})[^\n]*\n.*?^(?P=fence)`*$|`[^`\n]+`)"
+    r"|\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s#]+)(?P<anchor>#[^()\s]*)?\)",
+    re.MULTILINE | re.DOTALL,
+)
+"""Code, which stays as it is, or a link."""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the README as the first page."""
+    readme = Path(config.docs_dir).parent / README
+    text = readme.read_text(encoding="utf-8")
+    files.append(File.generated(config, INDEX, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Mend the links of a page."""
+    folder = "" if page.file.src_uri == INDEX else posixpath.dirname(f"{DOCS}/{page.file.src_uri}")
+
+    def mended(token: re.Match[str]) -> str:
+        text, target, anchor = token["text"], token["target"], token["anchor"] or ""
+        if token["code"] or "://" in target:
+            return token[0]
+        path = posixpath.normpath(posixpath.join(folder, target))
+        inside = INDEX if path == README else path.removeprefix(f"{DOCS}/")
+        if path == README or (path != inside and files.get_file_from_path(inside)):
+            return f"[{text}]({_from(page, inside)}{anchor})"
+        if config.repo_url:
+            return f"[{text}]({config.repo_url.rstrip('/')}/blob/HEAD/{path}{anchor})"
+        return text
+
+    return TOKEN.sub(mended, markdown)
+
+
+def _from(page: Page, path: str) -> str:
+    """A page's path as another page writes it."""
+    return posixpath.relpath(path, posixpath.dirname(page.file.src_uri) or ".")
