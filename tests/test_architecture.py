@@ -25,6 +25,10 @@ RULES = {
         ("socket", "ssl", "http", "urllib.request", "requests", "httpx", "ftplib", "asyncio"),
         ("clients/", "sandbox/"),
     ),
+    "other servers": (  # the sandbox listens, and calls nobody
+        ("requests", "http.client", "urllib.request", "httpx", "socket.create_connection"),
+        ("clients/",),
+    ),
     "the environment": (("os.environ", "os.getenv", "os.putenv"), ("cli/",)),
     "the clock": (
         ("time", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.date.today"),
