@@ -10,6 +10,7 @@ import pytest
 
 from kalypso_actions.clients.git import RacedError
 from kalypso_actions.commands import publishing
+from kalypso_actions.commands.own_labels import LABELS
 from kalypso_actions.plan import make_plan
 from kalypso_actions.sandbox import Fault
 from tests.commands.chain import documents
@@ -249,4 +250,4 @@ def test_labels_come_with_the_pull_request_or_later(
     acme.ask("PUT", f"{GITOPS}/issues/1/labels", {"labels": ["bug"]})
     assert actions(run(acme)) == [(1, "updated")]
     assert labels(acme.pulls()[0]) == {"bug", "kalypso", "promoted"}
-    assert publishing.LABELS.keys() >= labels(acme.pulls()[0]) - {"bug"}
+    assert LABELS.keys() >= labels(acme.pulls()[0]) - {"bug"}

@@ -1,0 +1,76 @@
+"""Every command of the chain, killed before each of its writes, run again, and run twice at once.
+
+What is particular to one of them stands beside its other tests (`test_…_at_once.py` and others).
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.chain_commands import CHAIN
+from tests.commands.chain.killing import is_killed
+from tests.commands.chain.permission_scenes import DEV, SCENES, Scene
+from tests.commands.chain.promotions import sign_in
+from tests.commands.chain.world import Dispatch, Organisation
+
+
+def left(acme: Organisation) -> dict[str, Any]:
+    """Everything that is in acme; how often a workflow was started is no matter."""
+    with acme.sandbox.lock:
+        repositories = list(acme.sandbox.world.repositories.values())
+        return {
+            one.full_name: {
+                "refs": acme.sandbox.git(one.full_name).refs(),
+                "issues and pull requests": [
+                    issue.model_dump(exclude={"updated_at"}) for issue in one.issues.values()
+                ],
+                "statuses": {
+                    (status.commit, status.context): (status.state, status.description)
+                    for status in one.statuses
+                },
+                "labels": sorted(one.labels),
+            }
+            for one in repositories
+        } | {"started": started(acme)}
+
+
+def started(acme: Organisation) -> list[Dispatch]:
+    """Each start once: what is started bears to be started twice."""
+    once: list[Dispatch] = []
+    for one in Organisation.dispatches(acme):
+        if one not in once:
+            once.append(one)
+    return once
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda one: one.id)
+def test_killed_anywhere_run_again_and_twice_at_once(
+    acme: Organisation, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each run gets one write further than the one before; then nothing changes any more."""
+    sign_in(acme, monkeypatch)
+    act = scene.prepare(acme)
+    monkeypatch.setattr(acme, "dispatches", lambda: started(acme))
+    if scene.command == "schedule":
+        acme.status(acme.head("main") or "", DEV, "Promoted")  # cd has been there
+
+    def run() -> None:
+        act({"token": acme.token})
+
+    writes = 0
+    while is_killed(writes, run):
+        writes += 1
+        assert writes < 20
+    assert writes
+    scene.check(acme)
+    once = left(acme)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: run(), range(2)))
+    assert left(acme) == once
+
+
+def test_there_is_a_scene_of_every_command() -> None:
+    assert {scene.command for scene in SCENES} == {command.name for command in CHAIN}
