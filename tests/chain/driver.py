@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
@@ -39,6 +40,7 @@ class Chain:
         self._workflows = workflows
         self._clock = clock
         self._queue: list[Run] = []
+        self._numbers = itertools.count(1)
         self.to_be_lost: set[str] = set()
         self.done: list[Done] = []
 
@@ -133,8 +135,9 @@ class Chain:
         """Run everything that is due now at the same time; a line for each step."""
         runs = [*self._queue, *self._workflows.due()]
         self._queue = []
+        folder = self._workflows.folder / f"at-once-{next(self._numbers)}"
         workflows = [
-            dataclasses.replace(self._workflows, folder=self._workflows.folder / f"{number:02}")
+            dataclasses.replace(self._workflows, folder=folder / f"{number:02}")
             for number, _ in enumerate(runs)
         ]
         with ThreadPoolExecutor(len(runs)) as pool:

@@ -118,7 +118,7 @@ class Safety:
         with self._chain.acme.sandbox.lock:
             secrets = list(world.tokens)
             written = [one.model_dump_json() for one in world.repositories.values()]
-        files = {one for one in self._folder.glob("*/*") if one.is_file()} - self._read
+        files = {one for one in self._folder.rglob("*") if one.is_file()} - self._read
         self._read |= {one for one in files if one.name != "event.json"}
         texts = [one.read_text(encoding="utf-8") for one in files]
         for text in (*texts, *written):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -165,6 +166,12 @@ class Story(RuleBasedStateMachine):
         with self.chain.acme.sandbox.faults.on(dataclasses.replace(FAULTS[fault], skip=skip)):
             self._run(run)
 
+    @precondition(lambda self: len(self.chain.waiting) > 1)
+    @rule()
+    def run_at_once(self) -> None:
+        """Everything that waits, at the same time."""
+        self._watched(self.chain.run_at_once)
+
     # What must hold
 
     @invariant()
@@ -243,9 +250,12 @@ class Story(RuleBasedStateMachine):
         return self.chain.take(place % len(self.chain.waiting))
 
     def _run(self, run: Run) -> None:
+        self._watched(lambda: self.chain.run(run))
+
+    def _watched(self, act: Callable[[], Sequence[str]]) -> None:
         before = self.safety.trees()
         try:
-            for line in self.chain.run(run):
+            for line in act():
                 note(f"    {line}")
         finally:
             self.safety.only_base_repo_was_written(before)
