@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -74,14 +74,15 @@ def measure(count: int) -> list[str]:
         f"\n{count} repositories, {LATENCY * 1000:.0f} ms a request, {PARALLEL_READS} at a time, "
         f"{os.cpu_count()} cores"
     )
-    for what, seconds, number in (
+    for what, took, number in (
         ("registrations read", ours, asked),
         ("plain shallow blobless clones", plain, cloned),
     ):
-        ratio = f"{seconds / plain:6.1f} × the clones"
-        print(f"  {what:<40}{seconds:8.1f} s {number:8} requests {ratio}")
-    missed = f"{ours:.1f} s for {count} repositories, {SECONDS_ALLOWED} s are allowed"
-    return [missed] if ours > SECONDS_ALLOWED else []
+        ratio = f"{took.seconds / plain.seconds:6.1f} × the clones"
+        processor = f"{took.processor:8.1f} s of processor"
+        print(f"  {what:<32}{took.seconds:8.1f} s {processor} {number:8} requests {ratio}")
+    missed = f"{ours.seconds:.1f} s for {count} repositories, {SECONDS_ALLOWED} s are allowed"
+    return [missed] if ours.seconds > SECONDS_ALLOWED else []
 
 
 def read(github: GitHub, count: int) -> None:
@@ -193,10 +194,21 @@ def _wait(url: str) -> None:
     raise SystemExit("the sandbox does not start")
 
 
-def _timed(action: Any) -> float:
-    started = time.perf_counter()
+@dataclass(frozen=True, slots=True)
+class Took:
+    """How long something took, and how much of a processor it and its programs had meanwhile.
+
+    The second hardly depends on what else the machine does. The sandbox is not in it.
+    """
+
+    seconds: float
+    processor: float
+
+
+def _timed(action: Callable[[], object]) -> Took:
+    started, before = time.perf_counter(), sum(os.times()[:4])
     action()
-    return time.perf_counter() - started
+    return Took(time.perf_counter() - started, sum(os.times()[:4]) - before)
 
 
 if __name__ == "__main__":
