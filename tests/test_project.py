@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-MAKE = re.compile(r"""(?:^ *|`|" )make (?:--no-print-directory )?([a-z-]+)""", re.MULTILINE)
+MAKE = re.compile(r"""(?:^ *|`|" )make (?:--no-print-directory )?([a-z0-9-]+)""", re.MULTILINE)
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -68,7 +69,7 @@ def test_a_lock_has_nothing_that_nobody_asks_for() -> None:
 
 def make_targets() -> set[str]:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    return set(re.findall(r"^([a-z-]+):.*##", makefile, re.MULTILINE))
+    return set(re.findall(r"^([a-z0-9-]+):.*##", makefile, re.MULTILINE))
 
 
 def test_the_targets_that_people_rely_on_exist() -> None:
@@ -76,7 +77,9 @@ def test_the_targets_that_people_rely_on_exist() -> None:
     assert wanted | {"ci"} <= make_targets()
 
 
-@pytest.mark.parametrize("file", ["README.md", ".ci/run", "tools/oracle/README.md"])
+@pytest.mark.parametrize(
+    "file", ["README.md", "CONTRIBUTING.md", ".ci/run", "tools/oracle/README.md"]
+)
 def test_every_target_that_is_named_exists(file: str) -> None:
     text = (ROOT / file).read_text(encoding="utf-8")
     named = re.findall(MAKE, text)
@@ -90,7 +93,7 @@ def test_ci_is_a_script_that_bash_can_read() -> None:
 
 
 def markdown() -> list[Path]:
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("file", markdown(), ids=lambda path: path.name)
@@ -99,3 +102,54 @@ def test_links_between_documents_lead_somewhere(file: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
         if "://" not in target:
             assert (file.parent / target).exists(), target
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_of_others_are_pinned(file: Path) -> None:
+    """By the commit, which nobody can move, and with the version that people read."""
+    pinned = re.compile(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    used = re.findall(r"^ *(?:- )?uses: (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    others = [one for one in used if not one.startswith("./")]
+    assert [one for one in others if not pinned.fullmatch(one)] == []
+
+
+def test_an_action_has_one_version() -> None:
+    text = "".join(file.read_text(encoding="utf-8") for file in WORKFLOWS)
+    versions: dict[str, set[str]] = {}
+    for action, version in re.findall(r"uses: ([\w-]+/[\w-]+)\S*?@(.*)", text):
+        versions.setdefault(action, set()).add(version)
+    assert len(versions) > 3
+    assert {action: found for action, found in versions.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_s_jobs_get_what_they_ask_for_and_no_more(file: Path) -> None:
+    workflow = yaml.safe_load(file.read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {}
+    for name, job in workflow["jobs"].items():
+        assert "permissions" in job, name
+        assert "timeout-minutes" in job, name
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False, name
+
+
+def test_ci_has_the_versions_of_python_that_the_project_promises() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    begins = "Programming Language :: Python :: "
+    promised = [
+        one.removeprefix(begins)
+        for one in PYPROJECT["project"]["classifiers"]
+        if one.startswith(begins)
+    ]
+    matrix = workflow["jobs"]["tests"]["strategy"]["matrix"]
+    assert matrix["python"] == promised
+    assert PYPROJECT["project"]["requires-python"] == f">={promised[0]}"
+    assert {system.partition("-")[0] for system in matrix["system"]} == {
+        "ubuntu",
+        "macos",
+        "windows",
+    }

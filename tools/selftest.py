@@ -2,10 +2,11 @@
 
     python -m tools.selftest start FOLDER [--broken]    serve the sample organisation
     python -m tools.selftest merge FOLDER               people merge what is proposed to dev
+    python -m tools.selftest stop FOLDER                the server ends; by itself, after a while
 
-`start` returns once it serves; the server ends by itself. GitHub's own variables of a job cannot be
-set in a workflow. So steps get `BASH_ENV`: bash reads that file before a step's script, and the
-variables in it lead to the sandbox. Both print what a step gives to others, for GITHUB_OUTPUT:
+`start` returns once it serves. GitHub's own variables of a job cannot be set in a workflow. So
+steps get `BASH_ENV`: bash reads that file before a step's script, and the variables in it lead to
+the sandbox. `start` and `merge` print what a step gives to others, for GITHUB_OUTPUT:
 
     control-plane, gitops   BASH_ENV for a push to main of the one, to the branch dev of the other
     commit                  of main; of dev after a merge
@@ -41,18 +42,24 @@ NO_CONSOLE: Final = 8 if os.name == "nt" else 0
 
 BROKEN: Final = {"templates/flux.yaml": "kind: [\n"}
 READY: Final = "ready.json"
+STOP: Final = "stop"
 
 
 def main() -> None:
     """Do what the arguments say."""
     parser = argparse.ArgumentParser(prog="python -m tools.selftest")
-    parser.add_argument("deed", choices=["start", "serve", "merge"])
+    parser.add_argument("deed", choices=["start", "serve", "merge", "stop"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--broken", action="store_true", help="main has a faulty template")
     given = parser.parse_args()
     folder: Path = given.folder.absolute()
     if given.deed == "serve":
         serve(folder, broken=given.broken)
+        return
+    if given.deed == "stop":
+        (folder / STOP).touch()
+        while (folder / READY).exists():
+            time.sleep(0.1)
         return
     if given.deed == "start":
         start(folder, broken=given.broken)
@@ -104,7 +111,10 @@ def serve(folder: Path, *, broken: bool) -> None:
         unfinished = folder / secrets.token_hex(4)
         unfinished.write_text(json.dumps(ready), encoding="utf-8")
         unfinished.rename(folder / READY)
-        time.sleep(SERVES_FOR)
+        until = time.monotonic() + SERVES_FOR
+        while not (folder / STOP).exists() and time.monotonic() < until:
+            time.sleep(0.2)
+    (folder / READY).unlink()
 
 
 def merge(folder: Path) -> dict[str, str]:
