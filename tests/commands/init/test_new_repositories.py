@@ -182,7 +182,7 @@ def test_killed_at_any_moment_the_next_run_completes_it(acme: Acme) -> None:
     assert outline(acme.init()) == {}
 
 
-@pytest.mark.parametrize("written", [1, 2, 3, 5, 6, 7])
+@pytest.mark.parametrize("written", [3, 6])
 def test_killed_after_some_writes(acme: Acme, written: int) -> None:
     acme.create()
     assert is_killed(written, acme.init)

@@ -1,0 +1,207 @@
+"""A control plane that people have already: upstream's, or one of ours that they have changed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.onboarding import Consent
+from tests.commands.init import upstream
+from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
+
+REAL = Path(__file__).resolve().parents[4] / "shared" / "data"
+
+
+def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> None:
+    upstream.found(acme)
+    main, dev = acme.files("main"), acme.files("dev")
+    document = acme.init()
+    assert outline(document) == {
+        "acme/gitops@dev": [f"replace {WORKFLOWS}/check-promote.yaml"],
+        "acme/gitops@stage": [f"add {WORKFLOWS}/check-promote.yaml", "add README.md"],
+        "acme/control-plane@dev": [f"add {WORKFLOWS}/schedule.yaml"],
+        "acme/control-plane@stage": [
+            f"add {WORKFLOWS}/schedule.yaml",
+            "add base-repo.yaml",
+            "add gitops-repo.yaml",
+        ],
+        "acme/control-plane@main": [
+            f"replace {WORKFLOWS}/cd.yaml",
+            f"add {WORKFLOWS}/check-promote.yaml",
+            f"replace {WORKFLOWS}/ci.yaml",
+            f"add {WORKFLOWS}/poll.yaml",
+            f"add {WORKFLOWS}/schedule.yaml",
+            f"delete {WORKFLOWS}/check-promote.yml",
+            f"delete {WORKFLOWS}/utils/update-status.sh",
+        ],
+    }
+    for before, branch in ((main, "main"), (dev, "dev")):
+        after = acme.files(branch)
+        changed = {path for path in before | after if before.get(path) != after.get(path)}
+        assert all(path.startswith(WORKFLOWS) for path in changed)
+    assert f"commit: {acme.branches()['main']}\n" in acme.files("stage")["base-repo.yaml"]
+    tasks = {task.title: task for task in document.remaining}
+    assert tasks["Delete upstream's workflow files"].lines == (
+        f"{WORKFLOWS}/check-promote.yml",
+        f"{WORKFLOWS}/utils/update-status.sh",
+    )
+    assert outline(acme.init()) == {
+        "acme/control-plane@main": [
+            f"delete {WORKFLOWS}/check-promote.yml",
+            f"delete {WORKFLOWS}/utils/update-status.sh",
+        ]
+    }
+
+
+def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
+    upstream.found(acme)
+    document = acme.init(delete_upstream_workflows=True)
+    assert "Delete upstream's workflow files" not in {task.title for task in document.remaining}
+    left = sorted(path for path in acme.files("main") if path.startswith(WORKFLOWS))
+    names = ("cd", "check-promote", "ci", "lint", "poll", "schedule")
+    assert left == [f"{WORKFLOWS}/{name}.yaml" for name in names]
+    assert outline(acme.init()) == {}
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real control planes are not on this machine")
+@pytest.mark.parametrize("form", ["kalypso-2023-02-old-form", "kalypso-2024-04-current-form"])
+def test_real_control_planes(acme: Acme, form: str, tmp_path: Path) -> None:
+    """As they are, but for the server that their files name."""
+
+    def files(branch: str) -> dict[str, str | bytes | None]:
+        folder = tmp_path / branch
+        if not (REAL / form / branch).is_dir():
+            return {}
+        shutil.copytree(REAL / form / branch, folder)
+        return {
+            path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+            .replace(
+                "https://github.com/microsoft/kalypso-control-plane", f"{acme.url}/{CONTROL_PLANE}"
+            )
+            .replace("https://github.com/microsoft/kalypso-gitops", f"{acme.url}/{GITOPS}")
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+
+    acme.create(files("control-plane-main"), {"README.md": "x"})
+    for branch in ("dev", "stage"):
+        content = files(f"control-plane-{branch}")
+        if content:
+            acme.sandbox.commit(CONTROL_PLANE, content, branch=branch)
+    acme.sandbox.commit(GITOPS, files("gitops-dev"), branch="dev")
+    before = {branch: acme.files(branch) for branch in ("main", "dev")}
+    document = acme.init()
+    assert document.environments == ("dev", "stage")
+    assert document.warnings == ()
+    for branch, texts in before.items():
+        after = acme.files(branch)
+        assert texts.items() <= after.items()
+        assert all(path.startswith(WORKFLOWS) for path in after.keys() - texts.keys())
+    assert outline(acme.init()) == {}
+
+
+def edited(acme: Acme) -> str:
+    """Somebody gives cd another mode; the text of the file then."""
+    path = f"{WORKFLOWS}/cd.yaml"
+    text = acme.files("main")[path].replace("# mode: pull-request", "mode: pull-request")
+    acme.sandbox.commit(CONTROL_PLANE, {path: text})
+    return text
+
+
+def test_a_workflow_that_people_have_changed_stays(acme: Acme) -> None:
+    acme.create()
+    acme.init()
+    text = edited(acme)
+    document = acme.init()
+    assert outline(document) == {"acme/control-plane@main": [f"update {WORKFLOWS}/cd.yaml"]}
+    assert not document.written
+    assert acme.files("main")[f"{WORKFLOWS}/cd.yaml"] == text
+    (warning,) = document.warnings
+    assert warning.message == "on main: it differs from the template, and is left as it is"
+    (file,) = document.branches[-1].files
+    assert "-          mode: pull-request\n+          # mode: pull-request\n" in file.diff
+    assert not file.written
+
+
+def test_it_is_overwritten_when_that_is_asked_for(acme: Acme) -> None:
+    acme.create()
+    acme.init()
+    template = acme.files("main")[f"{WORKFLOWS}/cd.yaml"]
+    edited(acme)
+    document = acme.init(lambda _: Consent(update_workflows=True), yes=False)
+    assert document.written
+    assert document.warnings == ()
+    assert acme.files("main")[f"{WORKFLOWS}/cd.yaml"] == template
+
+
+def test_a_workflow_of_somebody_else_stays(acme: Acme) -> None:
+    own = "name: Lint\non: push\njobs: {}\n"
+    acme.create({f"{WORKFLOWS}/ci.yaml": own})
+    document = acme.init()
+    assert acme.files("main")[f"{WORKFLOWS}/ci.yaml"] == own
+    (warning,) = document.warnings
+    assert warning.message == ("on main: it is a workflow of somebody else, and is left as it is")
+    assert warning.advice == "--update-workflows writes the template"
+
+
+def test_windows_line_ends_are_no_difference(acme: Acme) -> None:
+    acme.create()
+    acme.init()
+    path = f"{WORKFLOWS}/ci.yaml"
+    acme.sandbox.commit(CONTROL_PLANE, {path: acme.files("main")[path].replace("\n", "\r\n")})
+    assert outline(acme.init()) == {}
+
+
+def test_files_that_people_have_changed_or_removed_are_theirs(acme: Acme) -> None:
+    acme.create()
+    acme.init()
+    acme.sandbox.commit(
+        CONTROL_PLANE, {"templates/argocd.yaml": None, "config/common.yaml": "# none\n"}
+    )
+    acme.sandbox.commit(CONTROL_PLANE, {"policies/hello-world.yaml": None}, branch="dev")
+    assert outline(acme.init()) == {}
+
+
+def test_another_environment_is_added_to_a_control_plane(acme: Acme) -> None:
+    acme.create()
+    acme.init()
+    document = acme.init(environments="dev,stage,prod")
+    assert document.environments == ("dev", "stage", "prod")
+    added = outline(document)
+    assert added["acme/control-plane@main"] == ["add .environments/prod.yaml"]
+    assert "add cluster-types/standard.yaml" in added["acme/control-plane@prod"]
+    assert "acme/gitops@prod" in added
+    assert "acme/gitops@main" not in added
+    (task,) = [one for one in document.remaining if one.title == "Say what comes before prod"]
+    assert task.lines[-1] == "    kalypso.io/next-environment: prod"
+
+
+def test_an_environment_that_proposes_elsewhere_is_told(acme: Acme) -> None:
+    upstream.found(acme)
+    text = upstream.gitops_repo(acme.url, "dev", "acme/other")
+    acme.sandbox.commit(CONTROL_PLANE, {"gitops-repo.yaml": text}, branch="dev")
+    document = acme.init()
+    assert "acme/gitops@dev" not in outline(document)
+    assert [one.message for one in document.warnings] == [
+        f"environment dev proposes to {acme.url}/acme/other, not to acme/gitops: nothing is "
+        "written for it there"
+    ]
+
+
+def test_a_control_plane_without_environments_needs_their_names(acme: Acme) -> None:
+    acme.create({"template.yaml": upstream.TEMPLATE})
+    with pytest.raises(UsageError, match="has no Environment objects"):
+        acme.init()
+    acme.init(environments="dev")
+    assert "templates/flux.yaml" not in acme.files("main")
+    assert "cluster-types/standard.yaml" not in acme.files("dev")
+
+
+def test_an_environment_on_main_itself_is_refused(acme: Acme) -> None:
+    object_on_main = upstream.environment(acme.url, "dev").replace("branch: dev", "branch: main")
+    acme.create({"dev.yaml": object_on_main})
+    with pytest.raises(KalypsoError, match="lies on main, from which it is promoted"):
+        acme.init()

@@ -1,0 +1,86 @@
+"""What init has written in two empty repositories, run as GitHub Actions would."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.commands.demo.jobs import Workflows
+from kalypso_actions.inputs import permissions
+from kalypso_actions.sandbox import Sandbox
+from tests.chain.clock import StoryClock
+from tests.chain.driver import Chain
+from tests.commands.chain.killing import is_killed
+from tests.commands.chain.world import NOON, Organisation
+from tests.commands.init.world import CONTROL_PLANE, GITOPS, Acme
+from tests.git_repositories import programs
+
+
+@pytest.fixture
+def acme(tmp_path: Path) -> Iterator[Acme]:
+    """A sandbox in which jobs run."""
+    clock = StoryClock(NOON)
+    with Sandbox(tmp_path / "sandbox", programs(), now=clock, sign_in=True) as sandbox:
+        yield Acme(sandbox, clock, tmp_path)
+
+
+@pytest.fixture
+def chain(acme: Acme) -> Chain:
+    """Two empty repositories with the credentials that the tasks ask for."""
+    acme.create()
+    app, key = acme.sandbox.create_app("acme", {"metadata": "read", **permissions.of_app()})
+    with acme.sandbox.lock:
+        for name in (CONTROL_PLANE, GITOPS):
+            acme.sandbox.repository(name).variables["KALYPSO_APP_ID"] = str(app)
+    clock = acme.clock
+    assert isinstance(clock, StoryClock)
+    machine = {"PATH": os.environ["PATH"], "HOME": str(acme.folder)}
+    secrets = {"KALYPSO_APP_PRIVATE_KEY": key}
+    workflows = Workflows(acme.sandbox, clock, machine, secrets, acme.folder / "runs")
+    return Chain(Organisation(acme.sandbox, clock, acme.folder), workflows, clock)
+
+
+def ran(chain: Chain) -> list[str]:
+    """What runs until nothing is due: commands with their environments, none of which fails."""
+    first = len(chain.done)
+    chain.run_everything()
+    done = chain.done[first:]
+    assert [one.exit_code for one in done] == [0] * len(done)
+    steps = [f"{one.command} {one.environment}".strip() for one in done]
+    return list(dict.fromkeys(steps))  # a dispatch is verified by the same command
+
+
+def test_the_push_to_main_starts_the_chain_and_each_merge_carries_it_on(
+    acme: Acme, chain: Chain
+) -> None:
+    acme.init()
+    commit = acme.branches()["main"]
+    # What was pushed before main has started nothing.
+    assert ran(chain) == ["ci", "cd dev", "schedule dev"]
+    chain.merge_pull_request("dev")
+    assert ran(chain) == ["notify", "check-promote dev", "cd stage", "schedule stage"]
+    chain.merge_pull_request("stage")
+    assert ran(chain) == ["notify", "check-promote stage"]
+    for environment in ("dev", "stage"):
+        chain.expect(environment, commit, ENVIRONMENT_NAME=environment, LOG_LEVEL="info")
+
+
+def test_a_change_of_an_environments_branch_is_scheduled(acme: Acme, chain: Chain) -> None:
+    acme.init()
+    ran(chain)
+    chain.merge_pull_request("dev")
+    ran(chain)
+    acme.sandbox.commit(CONTROL_PLANE, {"notes.md": "nothing of importance"}, branch="dev")
+    assert ran(chain) == ["start-schedule", "schedule dev"]
+
+
+def test_the_chain_begins_as_well_after_init_was_killed(acme: Acme, chain: Chain) -> None:
+    assert is_killed(7, acme.init)
+    acme.init()
+    ran(chain)
+    chain.merge_pull_request("dev")
+    ran(chain)
+    assert chain.has("dev") == chain.has("stage") == acme.branches()["main"]

@@ -1,0 +1,115 @@
+"""Proposing instead of pushing."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox.world import BranchRule
+from tests.commands.chain.killing import is_killed
+from tests.commands.init import upstream
+from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
+
+
+def pulls(acme: Acme, repository: str) -> list[tuple[str, str]]:
+    """Head and base of every pull request."""
+    with acme.sandbox.lock:
+        found = acme.sandbox.repository(repository).issues.values()
+        return [
+            (one.pull_request.head_branch, one.pull_request.base_branch)
+            for one in found
+            if one.pull_request
+        ]
+
+
+def test_existing_branches_are_proposed_to_and_new_ones_created(acme: Acme) -> None:
+    upstream.found(acme)
+    before = acme.state()
+    document = acme.init(pull_request=True)
+    for repository, branches in before.items():
+        for branch, head in branches.items():
+            assert acme.branches(repository)[branch] == head
+    assert pulls(acme, CONTROL_PLANE) == [
+        ("kalypso/set-up/dev", "dev"),
+        ("kalypso/set-up/main", "main"),
+    ]
+    assert pulls(acme, GITOPS) == [("kalypso/set-up/dev", "dev")]
+    assert {"stage"} == acme.branches().keys() - before[CONTROL_PLANE].keys() - {
+        "kalypso/set-up/dev",
+        "kalypso/set-up/main",
+    }
+    # What is only proposed is on no branch yet: a new environment has the commit that main has now.
+    assert f"commit: {before[CONTROL_PLANE]['main']}\n" in acme.files("stage")["base-repo.yaml"]
+    (task,) = [one for one in document.remaining if one.title == "Merge the pull requests"]
+    assert list(task.links) == [
+        "acme/gitops, dev",
+        "acme/control-plane, dev",
+        "acme/control-plane, main",
+    ]
+    proposed = acme.files("kalypso/set-up/main")
+    assert "kalypso-actions/actions/ci@" in proposed[f"{WORKFLOWS}/ci.yaml"]
+
+
+def test_in_empty_repositories_main_is_begun_with_a_readme(acme: Acme) -> None:
+    acme.create()
+    acme.init(pull_request=True)
+    assert list(acme.files("main")) == ["README.md"]
+    assert list(acme.files("main", GITOPS)) == ["README.md"]
+    assert pulls(acme, CONTROL_PLANE) == [("kalypso/set-up/main", "main")]
+    assert "templates/flux.yaml" in acme.files("kalypso/set-up/main")
+    assert "gitops-repo.yaml" in acme.files("dev")
+
+
+def test_again_nothing_is_changed_and_an_outdated_proposal_is_renewed(acme: Acme) -> None:
+    upstream.found(acme)
+    acme.init(pull_request=True)
+    before = acme.state()
+    acme.init(pull_request=True)
+    assert acme.state() == before
+    acme.sandbox.commit(CONTROL_PLANE, {"notes.md": "x"})
+    acme.init(pull_request=True)
+    assert acme.files("kalypso/set-up/main")["notes.md"] == "x"
+    assert len(pulls(acme, CONTROL_PLANE)) == 2
+
+
+def test_what_is_merged_is_proposed_no_more(acme: Acme) -> None:
+    upstream.found(acme)
+    acme.init(pull_request=True)
+    for repository in (CONTROL_PLANE, GITOPS):
+        for head, base in pulls(acme, repository):
+            git = acme.sandbox.git(repository)
+            with acme.sandbox.lock:
+                assert git.update_ref(f"refs/heads/{base}", git.head(head), git.head(base))
+    found = outline(acme.init(pull_request=True))
+    assert [action.split()[0] for actions in found.values() for action in actions] == [
+        "delete",
+        "delete",
+    ]
+
+
+def test_a_protected_branch_is_refused_with_the_way_out(acme: Acme) -> None:
+    upstream.found(acme)
+    with acme.sandbox.lock:
+        rule = BranchRule(pattern="main", required_reviews=1)
+        acme.sandbox.repository(CONTROL_PLANE).rules.append(rule)
+    with pytest.raises(KalypsoError, match="protected") as caught:
+        acme.init()
+    assert caught.value.problem.advice.endswith("or use --pull-request")
+    acme.init(pull_request=True)
+    assert ("kalypso/set-up/main", "main") in pulls(acme, CONTROL_PLANE)
+
+
+@pytest.mark.parametrize("writes", [2, 4])
+def test_killed_the_next_run_completes_it(acme: Acme, writes: int) -> None:
+    upstream.found(acme)
+
+    def act() -> object:
+        return acme.init(pull_request=True)
+
+    assert is_killed(writes, act)
+    act()
+    assert len(pulls(acme, CONTROL_PLANE)) == 2
+    assert len(pulls(acme, GITOPS)) == 1
+    before = acme.state()
+    act()
+    assert acme.state() == before

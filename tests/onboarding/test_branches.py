@@ -1,0 +1,194 @@
+"""What is written to which branch, and in which order."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.onboarding import (
+    BranchState,
+    Consent,
+    EnvironmentSetup,
+    FileChange,
+    RepositorySetup,
+    Setup,
+    StarterFiles,
+    WorkflowFiles,
+    plan_branches,
+    unified_diff,
+)
+from kalypso_actions.onboarding.changes import additions
+from kalypso_actions.onboarding.starter import scalar
+
+STARTER = StarterFiles(
+    {
+        "control-plane/main/README.md": "see GITOPS_URL\n",
+        "control-plane/main/registration.yaml": "repo: GITOPS_URL\nbranch: GITOPS_MAIN\n",
+        "control-plane/environments/environment.yaml": "name: ENVIRONMENT\nnext: NEXT\n",
+        "control-plane/environments/last-environment.yaml": "name: ENVIRONMENT\n",
+        "control-plane/environment/gitops-repo.yaml": "repo: GITOPS_URL\nbranch: BRANCH\n",
+        "control-plane/environment/policy.yaml": "# of ENVIRONMENT, not MY_ENVIRONMENT\n",
+        "gitops/main/README.md": "see CONTROL_PLANE_URL\n",
+        "gitops/main/workload.yaml": "targets:\n    - name: ENVIRONMENT\n      repo: GITOPS_URL\n",
+        "gitops/environment/README.md": "clusters\n",
+    }
+)
+WORKFLOWS = WorkflowFiles(
+    main={".github/workflows/ci.yaml": "ci"},
+    environment={".github/workflows/schedule.yaml": "schedule"},
+    gitops={".github/workflows/check-promote.yaml": "check"},
+)
+TEMPLATES = frozenset(("Template", name) for name in ("flux", "namespace", "config-map"))
+
+
+def environment(
+    name: str, *, is_new: bool = True, after: str = "", path: str = "."
+) -> EnvironmentSetup:
+    return EnvironmentSetup(name, name, path, is_new, after, (name,))
+
+
+def setup(*environments: EnvironmentSetup, is_new: bool = True) -> Setup:
+    return Setup(
+        RepositorySetup("control plane", "a/cp", "https://x/a/cp", "main"),
+        RepositorySetup("GitOps repository", "a/go", "https://x/a/go", "trunk"),
+        environments,
+        is_new,
+    )
+
+
+def planned(
+    made: Setup, states: dict[tuple[str, str], BranchState] | None = None
+) -> dict[str, dict[str, str | None]]:
+    """The texts after, by repository and branch, in the order of writing."""
+    return {
+        f"{plan.repository.name}@{plan.branch}": {one.path: one.after for one in plan.changes}
+        for plan in plan_branches(made, states or {}, STARTER, WORKFLOWS, "base")
+    }
+
+
+def test_everything_new() -> None:
+    made = setup(environment("dev", after="stage"), environment("stage"))
+    found = planned(made)
+    assert list(found) == [
+        "a/go@dev",
+        "a/go@stage",
+        "a/go@trunk",
+        "a/cp@dev",
+        "a/cp@stage",
+        "a/cp@main",
+    ]
+    assert found["a/go@trunk"] == {
+        "README.md": "see https://x/a/cp\n",
+        "workload.yaml": "targets:\n"
+        "    - name: dev\n      repo: https://x/a/go\n"
+        "    - name: stage\n      repo: https://x/a/go\n",
+    }
+    assert found["a/go@dev"] == {
+        ".github/workflows/check-promote.yaml": "check",
+        "README.md": "clusters\n",
+    }
+    assert found["a/cp@dev"] == {
+        ".github/workflows/schedule.yaml": "schedule",
+        "base-repo.yaml": "base",
+        "gitops-repo.yaml": "repo: https://x/a/go\nbranch: dev\n",
+        "policy.yaml": "# of dev, not MY_ENVIRONMENT\n",
+    }
+    assert found["a/cp@main"] == {
+        ".github/workflows/ci.yaml": "ci",
+        ".environments/dev.yaml": "name: dev\nnext: stage\n",
+        ".environments/stage.yaml": "name: stage\n",
+        "README.md": "see https://x/a/go\n",
+        "registration.yaml": "repo: https://x/a/go\nbranch: trunk\n",
+    }
+
+
+def test_an_environment_in_a_folder_of_its_branch_and_others_on_one_gitops_branch() -> None:
+    one = EnvironmentSetup("dev", "dev", "fleet/dev", is_new=False, gitops_branches=("trunk",))
+    found = planned(setup(one, is_new=False))
+    assert list(found) == ["a/go@trunk", "a/cp@dev", "a/cp@main"]
+    assert list(found["a/cp@dev"]) == [
+        ".github/workflows/schedule.yaml",
+        "fleet/dev/base-repo.yaml",
+        "fleet/dev/gitops-repo.yaml",
+    ]
+    assert found["a/cp@main"] == {".github/workflows/ci.yaml": "ci"}
+
+
+@pytest.mark.parametrize(
+    ("documents", "has_samples"), [(TEMPLATES, True), (frozenset(list(TEMPLATES)[:2]), False)]
+)
+def test_samples_come_where_main_has_their_templates(
+    documents: frozenset[tuple[str, str]], *, has_samples: bool
+) -> None:
+    states = {("control plane", "main"): BranchState("1", documents=documents)}
+    found = planned(setup(environment("dev"), is_new=False), states)
+    assert ("policy.yaml" in found["a/cp@dev"]) is has_samples
+
+
+def test_a_branch_that_holds_something_of_kalypso_gets_its_workflow_alone() -> None:
+    held = BranchState("1", frozenset({"x.yaml"}), {}, frozenset({("ClusterType", "x")}))
+    states = {("control plane", "dev"): held, ("GitOps repository", "dev"): BranchState("2")}
+    found = planned(setup(environment("dev", is_new=False), is_new=False), states)
+    assert list(found["a/cp@dev"]) == [".github/workflows/schedule.yaml"]
+    assert list(found["a/go@dev"]) == [".github/workflows/check-promote.yaml"]
+
+
+def test_a_gitops_repository_without_any_commit_begins_with_its_default_branch() -> None:
+    made = setup(environment("dev", is_new=False), is_new=False)
+    assert planned(made)["a/go@trunk"] == {"README.md": "see https://x/a/cp\n"}
+    states = {("GitOps repository", "trunk"): BranchState("1")}
+    assert planned(made, states)["a/go@trunk"] == {}
+
+
+@pytest.mark.parametrize("taken", ["a/b.yaml", "a", "a/b.yaml/c"])
+def test_what_stands_in_the_way_stays(taken: str) -> None:
+    kept = additions({"a/b.yaml": "x"}, [taken])
+    assert (kept == []) is (taken != "a/b.yaml/c")
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("dev", "dev"),
+        ("https://github.com/a/b", "https://github.com/a/b"),
+        ("release/v1", "release/v1"),
+        ("on", '"on"'),
+        ("No", '"No"'),
+        ("1e3", '"1e3"'),
+        ("123", '"123"'),
+        ("a #b", '"a #b"'),
+        ("a:", '"a:"'),
+        ("", '""'),
+    ],
+)
+def test_names_stay_texts(name: str, written: str) -> None:
+    assert scalar(name) == written
+
+
+@pytest.mark.parametrize(
+    ("consent", "covered"),
+    [
+        (Consent(), ["add", "replace"]),
+        (Consent(update_workflows=True), ["add", "replace", "update"]),
+        (Consent(delete_upstream_workflows=True), ["add", "replace", "delete"]),
+    ],
+)
+def test_what_consent_covers(consent: Consent, covered: list[str]) -> None:
+    changes = [
+        FileChange("a", "add", None, "x"),
+        FileChange("a", "replace", "y", "x"),
+        FileChange("a", "update", "y", "x"),
+        FileChange("a", "delete", "y", None),
+    ]
+    assert [one.action for one in changes if consent.covers(one)] == covered
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "diff"),
+    [
+        (None, "a\n", "--- /dev/null\n+++ b/p\n@@ -0,0 +1 @@\n+a\n"),
+        ("a\n", None, "--- a/p\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"),
+        ("a", "b\n", "--- a/p\n+++ b/p\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n"),
+    ],
+)
+def test_diffs(before: str | None, after: str | None, diff: str) -> None:
+    assert unified_diff(FileChange("p", "add", before, after)) == diff

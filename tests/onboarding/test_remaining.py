@@ -1,0 +1,185 @@
+"""What is left to people, with the exact page or command."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from kalypso_actions.onboarding import (
+    EnvironmentSetup,
+    Identity,
+    RepositorySetup,
+    Setup,
+    Task,
+    remaining_tasks,
+)
+from kalypso_actions.onboarding.remaining import (
+    issuer,
+    merge_task,
+    obsolete_task,
+    push_task,
+    start_task,
+    subjects,
+)
+
+PERMISSIONS = {"actions": "write", "pull_requests": "write"}
+
+
+def setup(server: str = "https://github.com", *environments: EnvironmentSetup) -> Setup:
+    return Setup(
+        RepositorySetup("control plane", "acme/cp", f"{server}/acme/cp", "main"),
+        RepositorySetup("GitOps repository", "acme/gitops", f"{server}/acme/gitops", "main"),
+        environments or (EnvironmentSetup("dev", "dev"),),
+        is_new=True,
+    )
+
+
+def tasks(
+    made: Setup, identity: Identity = Identity(7, 42, is_organization=True)
+) -> dict[str, Task]:  # noqa: B008
+    return {task.title: task for task in remaining_tasks(made, identity, PERMISSIONS)}
+
+
+def test_the_tasks_in_their_order() -> None:
+    assert list(tasks(setup())) == [
+        "Create a GitHub App",
+        "Give both repositories the App's credentials",
+        "Protect the environments",
+        "Let the chain see the clusters",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("is_organization", "pages"),
+    [
+        (True, ["/organizations/acme/settings/apps/new"]),
+        (False, ["/settings/apps/new"]),
+        (None, ["/organizations/acme/settings/apps/new", "/settings/apps/new"]),
+    ],
+)
+@pytest.mark.parametrize("server", ["https://github.com", "https://github.acme.example"])
+def test_the_page_of_a_new_app_is_filled_in(
+    server: str, pages: list[str], *, is_organization: bool | None
+) -> None:
+    identity = Identity(7, 42, is_organization=is_organization)
+    links = list(tasks(setup(server), identity)["Create a GitHub App"].links.values())
+    assert [f"{urlsplit(one).scheme}://{urlsplit(one).netloc}" for one in links] == [server] * len(
+        pages
+    )
+    assert [urlsplit(one).path for one in links] == pages
+    assert parse_qs(urlsplit(links[0]).query, strict_parsing=True) == {
+        "name": ["kalypso-acme"],
+        "url": [f"{server}/acme/cp"],
+        "public": ["false"],
+        "webhook_active": ["false"],
+        "actions": ["write"],
+        "pull_requests": ["write"],
+    }
+
+
+def test_a_long_owner_leaves_a_name_that_an_app_may_have() -> None:
+    made = setup()
+    owner = "o" * 39
+    long = replace(made, control_plane=replace(made.control_plane, name=f"{owner}/cp"))
+    (link,) = tasks(long)["Create a GitHub App"].links.values()
+    assert len(parse_qs(urlsplit(link).query)["name"][0]) == 34
+
+
+def test_variables_and_secrets_have_their_pages_in_both_repositories() -> None:
+    task = tasks(setup("https://ghes.example"))["Give both repositories the App's credentials"]
+    assert dict(task.links) == {
+        f"{kind} of {name}": f"https://ghes.example/{name}/settings/{page}/actions/new"
+        for name in ("acme/cp", "acme/gitops")
+        for kind, page in (("variable", "variables"), ("secret", "secrets"))
+    }
+
+
+@pytest.mark.parametrize(
+    ("server", "identity", "expected"),
+    [
+        (
+            "https://github.com",
+            Identity(7, 42),
+            ["repo:acme/cp:environment:dev", "repo:acme@7/cp@42:environment:dev"],
+        ),
+        (
+            "https://github.com",
+            Identity(),
+            [
+                "repo:acme/cp:environment:dev",
+                "repo:acme@OWNER-ID/cp@REPOSITORY-ID:environment:dev",
+            ],
+        ),
+        ("https://ghes.example", Identity(7, 42), ["repo:acme/cp:environment:dev"]),
+    ],
+)
+def test_subjects(server: str, identity: Identity, expected: list[str]) -> None:
+    found = subjects(setup(server).control_plane, "dev", identity)
+    assert [subject for _, subject in found] == expected
+    assert len({name for name, _ in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("server", "expected"),
+    [
+        ("https://github.com", "https://token.actions.githubusercontent.com"),
+        ("https://acme.ghe.com", "https://token.actions.acme.ghe.com"),
+        ("https://ghes.example", "https://ghes.example/_services/token"),
+    ],
+)
+def test_issuers(server: str, expected: str) -> None:
+    assert issuer(server) == expected
+
+
+def test_azure_gets_a_credential_for_each_environment_in_both_forms() -> None:
+    made = setup(
+        "https://github.com", EnvironmentSetup("dev", "dev"), EnvironmentSetup("stage", "stage")
+    )
+    task = tasks(made)["Let the chain see the clusters"]
+    commands = [shlex.split(line) for line in task.lines if line.startswith("az ad ")]
+    assert [json.loads(words[-1]) for words in commands] == [
+        {
+            "name": name,
+            "issuer": "https://token.actions.githubusercontent.com",
+            "subject": subject,
+            "audiences": ["api://AzureADTokenExchange"],
+        }
+        for environment in ("dev", "stage")
+        for name, subject in (
+            (f"kalypso-{environment}", f"repo:acme/cp:environment:{environment}"),
+            (f"kalypso-{environment}-by-id", f"repo:acme@7/cp@42:environment:{environment}"),
+        )
+    ]
+    assert task.lines[-1].startswith("az role assignment create")
+    assert "--role Reader" in task.lines[-1]
+
+
+def test_who_does_not_know_the_ids_is_told_where_they_are() -> None:
+    links = tasks(setup(), Identity())["Let the chain see the clusters"].links
+    assert links["the ids (id and owner.id)"] == "https://api.github.com/repos/acme/cp"
+    assert "the ids (id and owner.id)" not in tasks(setup())["Let the chain see the clusters"].links
+
+
+def test_a_new_environment_of_an_old_chain_must_be_named_by_another() -> None:
+    old = EnvironmentSetup("dev", "dev", is_new=False)
+    made = setup("https://github.com", old, EnvironmentSetup("on", "on"))
+    task = tasks(made)["Say what comes before on"]
+    assert task.lines[-1] == '    kalypso.io/next-environment: "on"'
+
+
+def test_the_tasks_that_end_a_run() -> None:
+    made = setup()
+    pushed = push_task({"my clone": ("dev", "main")})
+    assert pushed.lines == ("git -C 'my clone' push --atomic origin dev main",)
+    assert merge_task({"a": "https://x"}).links == {"a": "https://x"}
+    assert start_task(made).links == {
+        "CI": "https://github.com/acme/cp/actions/workflows/ci.yaml",
+        "pull requests": "https://github.com/acme/gitops/pulls",
+    }
+    obsolete = obsolete_task(made.control_plane, "main", ["a", "b"])
+    assert obsolete.lines == ("a", "b")
+    assert obsolete.links == {"files": "https://github.com/acme/cp/tree/main/.github/workflows"}
