@@ -20,6 +20,7 @@ from kalypso_actions.clients.github import (
     merging,
     pull_requests,
     refs,
+    repositories,
     statuses,
     workflows,
 )
@@ -254,6 +255,7 @@ CALLS: Final = {
         "POST R/git/refs",
         "DELETE R/git/refs/{ref}",
     ),
+    "repositories.get": _call(lambda github, _: repositories.get(github, FLEET), "GET R"),
     "statuses.latest": _call(
         lambda github, scene: statuses.latest(github, FLEET, scene.second),
         "GET R/commits/{ref}/status",

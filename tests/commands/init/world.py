@@ -36,12 +36,15 @@ class Acme:
         self.clock = clock
         self.folder = folder
         self.token = sandbox.create_token(owner="acme")
+        self.variables: dict[str, str] = {}
+        """What the environment says besides."""
 
     def machine(self) -> Machine:
         variables = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
             **self.sandbox.environment(),
+            **self.variables,
         }
         return Machine(variables, Programs(variables), self.clock, self.clock.sleep)
 
@@ -74,7 +77,11 @@ class Acme:
         """The heads of all branches."""
         with self.sandbox.lock:
             refs = self.sandbox.git(repository).refs()
-        return {ref.removeprefix("refs/heads/"): head for ref, head in refs.items()}
+        return {
+            ref.removeprefix("refs/heads/"): head
+            for ref, head in refs.items()
+            if ref.startswith("refs/heads/")
+        }
 
     def files(self, branch: str, repository: str = CONTROL_PLANE) -> dict[str, str]:
         git = self.sandbox.git(repository)
