@@ -141,7 +141,7 @@ def _run(job: Job, script: str, variables: Mapping[str, str]) -> Ran:
         stderr=subprocess.STDOUT,
         check=False,
     )
-    log, commands = _read_log(job, done.stdout.decode("utf-8", "replace"))
+    log, commands = read_log(done.stdout.decode("utf-8", "replace"), job.masks)
     job.variables.update(_assignments(files["GITHUB_ENV"]))
     for line in files["GITHUB_PATH"].read_text(encoding="utf-8").splitlines():
         job.variables["PATH"] = f"{line}:{job.variables['PATH']}"
@@ -154,18 +154,21 @@ def _run(job: Job, script: str, variables: Mapping[str, str]) -> Ran:
     )
 
 
-def _read_log(job: Job, output: str) -> tuple[str, list[Command]]:
-    """The lines that people see, and the commands that the runner has acted on, in its order."""
+def read_log(output: str, masks: list[str]) -> tuple[str, list[Command]]:
+    """The lines that people see, and the commands that the runner has acted on, in its order.
+
+    `masks` are hidden; those of the log are added.
+    """
     shown, commands = [], []
     for line in output.splitlines():
         found = COMMAND.match(line)
         if found and found[1] == "add-mask":
-            job.masks.append(_unescaped(found[3]))
+            masks.append(_unescaped(found[3]))
             commands.append(Command(found[1], found[2].strip(), "***"))
             continue
         if found:
             commands.append(Command(found[1], found[2].strip(), _unescaped(found[3])))
-        shown.append(_hidden(line, job.masks))
+        shown.append(_hidden(line, masks))
     return "".join(f"{line}\n" for line in shown), commands
 
 

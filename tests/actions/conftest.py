@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from actions import install
+from tests.actions.checkout import PYTHON
 from tests.actions.composite import Job
 
 
@@ -16,7 +17,8 @@ from tests.actions.composite import Job
 def tools(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A PATH with this Python first, and what a runner's image has."""
     folder = tmp_path_factory.mktemp("tools")
-    (folder / "python3").symlink_to(sys.executable)
+    (folder / "python3").write_text(f"#!/bin/sh\n{PYTHON}\n", encoding="utf-8")
+    (folder / "python3").chmod(0o755)
     return f"{folder}:{os.environ['PATH']}"
 
 

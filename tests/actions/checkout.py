@@ -1,0 +1,192 @@
+"""A small repository of actions, and machines of all sorts to start them on.
+
+It has the real launch.sh and install.py. What they install is one tiny package, so that nothing has
+to be fetched from far away; the command tells what it sees of the world.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PROGRAMS: Final = ("bash", "dirname", "sort", "sleep")
+"""All that launch.sh needs of a machine, besides a Python; and what stubs need."""
+
+COMMAND: Final = """\
+import json, os, sys
+import marble
+seen = {
+    "arguments": sys.argv[1:],
+    "python": sys.executable,
+    "package": __file__,
+    "marble": marble.__file__,
+    "isolated": sys.flags.isolated,
+    "utf8": sys.flags.utf8_mode,
+    "variables": dict(os.environ),
+}
+print(json.dumps(seen))
+"""
+
+
+def wheel(folder: Path) -> Path:
+    """The package `marble` 1.0."""
+    files = {
+        "marble/__init__.py": "",
+        "marble-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: marble\nVersion: 1.0\n",
+        "marble-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\n"
+        "Root-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "marble-1.0.dist-info/RECORD"
+    lines = [f"{name},{_digest(text)},{len(text)}" for name, text in files.items()]
+    files[record] = "\n".join([*lines, f"{record},,", ""])
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "marble-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(zipfile.ZipInfo(name), text)
+    return path
+
+
+def _digest(text: str) -> str:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest())
+    return "sha256=" + digest.decode().rstrip("=")
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """The repository as a runner has fetched it."""
+
+    folder: Path
+
+    @classmethod
+    def make(cls, folder: Path, wheels: Path) -> Checkout:
+        """With a lock of the wheel in `wheels`."""
+        (folder / "actions").mkdir(parents=True)
+        for name in ("launch.sh", "install.py"):
+            shutil.copy(ROOT / "actions" / name, folder / "actions")
+        package = folder / "kalypso_actions"
+        package.mkdir()
+        (package / "__init__.py").touch()
+        (package / "__main__.py").write_text(COMMAND)
+        made = cls(folder)
+        made.lock(hashlib.sha256(wheel(wheels).read_bytes()).hexdigest())
+        return made
+
+    def lock(self, digest: str) -> None:
+        (self.folder / "requirements.lock").write_text(f"marble==1.0 --hash=sha256:{digest}\n")
+
+
+@dataclass
+class Machine:
+    """A runner in a job: its programs, RUNNER_TEMP, and a workspace."""
+
+    folder: Path
+    checkout: Checkout
+    wheels: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def make(cls, folder: Path) -> Machine:
+        """With a Python and uv."""
+        wheels = folder / "wheels"
+        machine = cls(folder, Checkout.make(folder / "checkout", wheels), wheels)
+        for name in ("bin", "workspace", "temp", "home"):
+            (folder / name).mkdir()
+        for name in PROGRAMS:
+            (folder / "bin" / name).symlink_to(str(shutil.which(name)))
+        machine.program("python3", PYTHON)
+        (folder / "bin" / "uv").symlink_to(UV)
+        machine.variables = {
+            "PATH": str(folder / "bin"),
+            "HOME": str(folder / "home"),
+            "RUNNER_TEMP": str(machine.temp),
+            "RUNNER_TOOL_CACHE": str(folder / "tool-cache"),
+            "UV_HTTP_RETRIES": "0",
+            "PIP_RETRIES": "0",
+            "PIP_CONFIG_FILE": os.devnull,
+        }
+        return machine
+
+    @property
+    def temp(self) -> Path:
+        return self.folder / "temp"
+
+    def program(self, name: str, script: str) -> Path:
+        """A program on PATH, or elsewhere, by its script."""
+        path = self.folder / "bin" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        return path
+
+    def has(self, installer: str) -> None:
+        """The machine has this installer alone: uv or pip."""
+        if installer == "pip":
+            (self.folder / "bin" / "uv").unlink()
+        else:
+            self.bare_python()
+
+    def bare_python(self) -> Path:
+        """The machine's Python has no package, not even pip; where they would be."""
+        bare = self.folder / "bare"
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(bare)], check=True)
+        self.program("python3", f'exec {shlex.quote(str(bare))}/bin/python "$@"')
+        return next(bare.glob("lib/*/site-packages"))
+
+    def offline(self) -> dict[str, str]:
+        """The variable of an action that is given the folder of wheels."""
+        return {"KALYPSO_INPUTS": json.dumps({"wheelhouse": str(self.wheels), "token": "secret"})}
+
+    def start(self, variables: Mapping[str, str]) -> subprocess.Popen[str]:
+        """Start the action `ci`."""
+        return subprocess.Popen(
+            [str(self.checkout.folder / "actions" / "launch.sh"), "ci", "two words"],
+            cwd=self.folder / "workspace",
+            env={**self.variables, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+
+    def launch(self, variables: Mapping[str, str] | None = None) -> Launched:
+        """Start it and wait for its end; offline unless there are variables."""
+        process = self.start(self.offline() if variables is None else variables)
+        output, errors = process.communicate(timeout=120)
+        return Launched(process.returncode, output, errors)
+
+    def markers(self) -> list[Path]:
+        """What says that something is installed."""
+        return [path for path in self.temp.glob("kalypso-*") if path.is_file()]
+
+
+@dataclass(frozen=True)
+class Launched:
+    """How an action has ended."""
+
+    exit_code: int
+    output: str
+    errors: str
+
+    @property
+    def seen(self) -> Any:
+        """What its command saw."""
+        assert self.exit_code == 0, self.errors
+        return json.loads(self.output)
+
+
+PYTHON: Final = f'exec {shlex.quote(sys.executable)} "$@"'
+UV: Final = str(Path(sys.executable).parent / "uv")

@@ -1,0 +1,44 @@
+"""Acme, whose jobs run this repository's actions as other programs, by the time of the day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.actions.composite import Job
+from tests.commands.chain import world
+from tests.commands.chain.world import Organisation, organisation
+
+
+class RealClock(world.Clock):
+    """What other programs go by."""
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC)
+
+
+@contextmanager
+def acme_of_today(folder: Path) -> Iterator[Organisation]:
+    """Acme in a sandbox of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(world, "Clock", RealClock)
+        with organisation(folder) as acme:
+            yield acme
+
+
+def job_of(acme: Organisation, job: Job, context: world.Job | None = None) -> Job:
+    """The job, in acme, with the token of somebody who may do everything there."""
+    own = ("PATH", "HOME", "RUNNER_TEMP")
+    kept = {name: job.variables[name] for name in own}
+    job.variables = {
+        **acme.job_environment(context or world.Job()),
+        **acme.sandbox.azure.environment(acme.sandbox.url),
+        "AZURE_TOKEN_CREDENTIALS": "ManagedIdentityCredential",
+        **kept,
+    }
+    job.token = acme.token
+    return job

@@ -1,0 +1,295 @@
+"""How an action starts: which Python it takes, and what it installs, on machines of all sorts."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from actions import install
+from tests.actions.checkout import PYTHON, ROOT, UV, Machine
+from tests.actions.composite import Job, read_log
+from tests.actions.index import index_of
+
+STORE = 'echo "Python was not found; run without arguments to install from the Store" >&2; exit 49'
+SHIM = 'echo "shim: python3: command not found in the installed versions" >&2; exit 127'
+TOO_OLD = (
+    f"exec {shlex.quote(sys.executable)} -I -c "
+    "'import sys; sys.version_info = (3, 10, 9); exec(sys.argv[1])' \"$3\""
+)
+PYTHON_2 = 'echo "Unknown option: -I" >&2; exit 2'
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine.make(tmp_path)
+
+
+# What is installed
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_an_action_installs_once_per_job(machine: Machine, installer: str) -> None:
+    machine.has(installer)
+    first = machine.launch()
+    assert f"by {installer}" in first.errors
+    seen = first.seen
+    assert seen["arguments"] == ["ci", "two words"]
+    assert Path(seen["package"]) == machine.checkout.folder / "kalypso_actions" / "__main__.py"
+    assert Path(seen["marble"]).is_relative_to(machine.temp)
+    assert Path(seen["python"]).is_relative_to(machine.temp)
+    assert (seen["isolated"], seen["utf8"]) == (1, 1)
+    assert list(Path(seen["marble"]).parent.glob("__pycache__/*.pyc"))
+    shutil.rmtree(machine.wheels)
+    second = machine.launch({})
+    assert second.seen["python"] == seen["python"]
+    assert second.errors == ""
+
+
+def test_without_uv_and_pip_python_installs_its_own_pip(machine: Machine) -> None:
+    machine.has("pip")
+    machine.bare_python()
+    assert machine.launch().seen["arguments"] == ["ci", "two words"]
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_what_is_not_as_locked_is_refused(machine: Machine, installer: str) -> None:
+    machine.has(installer)
+    machine.checkout.lock("0" * 64)
+    launched = machine.launch()
+    assert launched.exit_code == 1
+    assert "::error title=kalypso::Kalypso cannot be installed:" in launched.errors
+    assert "hash" in launched.errors.lower()
+    assert machine.markers() == []
+    assert list(machine.temp.iterdir()) == []
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_nothing_is_built(machine: Machine, installer: str) -> None:
+    """Building a package is running its code."""
+    machine.has(installer)
+    next(machine.wheels.iterdir()).rename(machine.wheels / "marble-1.0.tar.gz")
+    launched = machine.launch()
+    assert launched.exit_code == 1
+    assert "marble" in launched.errors
+
+
+def test_another_lock_or_checkout_is_installed_for_itself(machine: Machine) -> None:
+    first = machine.launch().seen["python"]
+    with (machine.checkout.folder / "requirements.lock").open("a") as lock:
+        lock.write("# changed\n")
+    assert machine.launch().seen["python"] != first
+    assert len(machine.markers()) == 2
+
+
+def test_an_installation_that_is_killed_half_way_is_never_used(machine: Machine) -> None:
+    started = machine.folder / "started"
+    uv = machine.folder / "bin" / "uv"
+    uv.unlink()
+    machine.program("uv", f"echo > {shlex.quote(str(started))}; sleep 60")
+    process = machine.start(machine.offline())
+    for _ in range(600):
+        if started.exists():
+            break
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert list(machine.temp.iterdir())
+    assert machine.markers() == []
+    uv.unlink()
+    uv.symlink_to(UV)
+    assert Path(machine.launch().seen["marble"]).is_relative_to(machine.temp)
+
+
+def test_an_installation_that_has_vanished_is_made_anew(machine: Machine) -> None:
+    shutil.rmtree(Path(machine.launch().seen["python"]).parents[1])
+    assert machine.launch().seen["arguments"] == ["ci", "two words"]
+
+
+def test_two_at_once(machine: Machine) -> None:
+    processes = [machine.start(machine.offline()) for _ in range(2)]
+    seen = [json.loads(process.communicate(timeout=120)[0]) for process in processes]
+    assert len(machine.markers()) == 1
+    assert machine.launch({}).seen["python"] in {one["python"] for one in seen}
+
+
+def test_the_layout_of_windows(machine: Machine) -> None:
+    made = Path(machine.launch().seen["python"])
+    folder = made.parents[1]
+    scripts = machine.program(f"{folder}/Scripts/python.exe", f'exec {made.parent}/real "$@"')
+    made.rename(made.parent / "real")
+    assert not (folder / "bin" / "python").exists()
+    assert scripts == install.python_in(folder)
+    assert machine.launch({}).seen["arguments"] == ["ci", "two words"]
+
+
+# Which Python
+
+
+@pytest.mark.parametrize(
+    "other", [STORE, SHIM, TOO_OLD, PYTHON_2], ids=["store", "shim", "old", "2"]
+)
+def test_a_python_that_will_not_do_is_passed_over(machine: Machine, other: str) -> None:
+    machine.program("python3", other)
+    refused = machine.launch()
+    assert (refused.exit_code, refused.output) == (1, "")
+    assert refused.errors.startswith("::error title=kalypso::Kalypso needs Python 3.11 or later")
+    assert "actions/setup-python" in refused.errors
+    assert refused.errors.count("\n") == 1
+    machine.program("python", PYTHON)
+    assert machine.launch().seen["arguments"] == ["ci", "two words"]
+
+
+def test_no_python_at_all(machine: Machine) -> None:
+    (machine.folder / "bin" / "python3").unlink()
+    assert "Kalypso needs Python" in machine.launch().errors
+
+
+@pytest.mark.parametrize("separator", ["/", "\\"])
+def test_the_newest_of_the_runners_tools_that_works(machine: Machine, separator: str) -> None:
+    (machine.folder / "bin" / "python3").unlink()
+    cache, chosen = machine.folder / "tool cache", machine.folder / "chosen"
+    for place, script in {
+        "3.9.1/x64/bin/python": PYTHON,
+        "3.12.9/x64/bin/python": PYTHON,
+        "3.12.10/arm64/bin/python": f"echo here > {shlex.quote(str(chosen))}; {PYTHON}",
+        "3.13.2/x64/python.exe": SHIM,
+        "3.14.0-rc.1/x64/bin/python": SHIM,
+    }.items():
+        machine.program(f"{cache}/Python/{place}", script)
+    machine.variables["RUNNER_TOOL_CACHE"] = str(cache).replace("/", separator)
+    assert machine.launch().seen["arguments"] == ["ci", "two words"]
+    assert chosen.exists()
+
+
+# What the job says
+
+
+def test_neither_the_job_nor_its_workspace_leads_python_elsewhere(machine: Machine) -> None:
+    workspace, trap = machine.folder / "workspace", "raise SystemExit('trapped')"
+    for name in ("kalypso_actions/__init__", "marble", "json", "sitecustomize", "pip/__main__"):
+        for folder in (workspace, machine.folder / "pythonpath"):
+            path = folder / f"{name}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(trap)
+    (workspace / "uv.toml").write_text("no-index = ")
+    (workspace / "pyproject.toml").write_text("[tool.uv]\nno-index = ")
+    misleading = {
+        "PYTHONPATH": f"{machine.folder / 'pythonpath'}:.",
+        "PYTHONHOME": "/nowhere",
+        "PYTHONSTARTUP": str(workspace / "json.py"),
+        "PYTHONUSERBASE": str(workspace),
+        "PYTHONUTF8": "0",
+        "VIRTUAL_ENV": str(workspace),
+        "PIP_TARGET": str(workspace),
+        "PIP_USER": "1",
+        "PIP_REQUIRE_VIRTUALENV": "1",
+        "UV_SYSTEM_PYTHON": "1",
+        "UV_PYTHON": "3.9",
+        "CDPATH": str(machine.checkout.folder),
+    }
+    for installer in ("uv", "pip"):
+        launched = machine.launch(machine.offline() | misleading)
+        assert f"by {installer}" in launched.errors
+        assert "tried" not in launched.errors
+        seen = launched.seen
+        assert Path(seen["package"]).is_relative_to(machine.checkout.folder)
+        assert Path(seen["marble"]).is_relative_to(machine.temp)
+        # What the command starts for the job gets them as they were.
+        assert {name: seen["variables"].get(name) for name in misleading} == misleading
+        if installer == "uv":
+            machine.has("pip")
+            machine.markers()[0].unlink()
+
+
+@pytest.mark.parametrize(
+    ("installer", "variable"),
+    [
+        ("uv", "UV_DEFAULT_INDEX"),
+        ("uv", "UV_INDEX_URL"),
+        ("uv", "PIP_INDEX_URL"),
+        ("pip", "PIP_INDEX_URL"),
+    ],
+)
+def test_an_index_that_a_variable_names(machine: Machine, installer: str, variable: str) -> None:
+    machine.has(installer)
+    with index_of(machine.wheels) as index:
+        launched = machine.launch({variable: index.url})
+        assert launched.seen["arguments"] == ["ci", "two words"]
+        assert "tried" not in launched.errors
+        assert [path for path in index.asked if path.startswith("/files/")]
+
+
+@pytest.mark.parametrize("has_uv", [True, False])
+def test_an_index_that_pip_conf_names(machine: Machine, has_uv: bool) -> None:
+    """uv does not read it, and where uv finds nothing, pip is asked."""
+    machine.variables["UV_DEFAULT_INDEX"] = "http://127.0.0.1:9/simple"
+    if not has_uv:
+        machine.has("pip")
+    with index_of(machine.wheels) as index:
+        configuration = machine.folder / "pip.conf"
+        configuration.write_text(f"[global]\nindex-url = {index.url}\n")
+        launched = machine.launch({"PIP_CONFIG_FILE": str(configuration)})
+        assert launched.seen["arguments"] == ["ci", "two words"]
+        assert ("uv cannot do it; pip is tried." in launched.errors) is has_uv
+
+
+def test_installers_are_told_no_secret_and_say_nothing_to_the_runner(machine: Machine) -> None:
+    told = machine.folder / "told"
+    said = "::add-mask::Kalypso\n::set-output name=a::b\n##[error]x\nits last words"
+    machine.has("pip")
+    machine.program("uv", f"set > {shlex.quote(str(told))}; echo {shlex.quote(said)} >&2; exit 1")
+    pip = machine.bare_python() / "pip" / "__main__.py"
+    pip.parent.mkdir()
+    pip.write_text(f"import sys\nif 'install' in sys.argv: sys.exit({said!r})\n")
+    launched = machine.launch()
+    assert launched.exit_code == 1
+    assert launched.errors.count("its last words") == 3  # of uv, and of both in the annotation
+    assert "PATH=" in told.read_text()
+    assert "KALYPSO_INPUTS" not in told.read_text()
+    _, commands = read_log(launched.errors, masks=[])
+    assert [one.name for one in commands] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"RUNNER_TEMP": ""}, "RUNNER_TEMP is not set%0Athis script is for jobs"),
+        ({"KALYPSO_INPUTS": '{"wheelhouse": "no%\\nwhere"}'}, "no%25%0Awhere is no folder"),
+        ({"RUNNER_TEMP": "/nowhere/at/all"}, "/nowhere/at/all"),
+    ],
+)
+def test_what_the_user_has_to_change_is_one_annotation(
+    machine: Machine, variables: dict[str, str], message: str
+) -> None:
+    launched = machine.launch(variables)
+    assert launched.exit_code == 1
+    assert launched.errors.startswith("::error title=kalypso::Kalypso cannot be installed: ")
+    assert message in launched.errors
+    assert launched.errors.count("\n") == 1
+
+
+def test_alpine_is_told_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    suffixes = [".cpython-312-x86_64-linux-musl.so", ".so"]
+    monkeypatch.setattr(importlib.machinery, "EXTENSION_SUFFIXES", suffixes)
+    assert "take an image with glibc" in install.advice_for_missing_wheels()
+
+
+def test_the_tests_of_actions_have_what_is_installed(job: Job) -> None:
+    """Their marker is the one that launch.sh looks for, and leads to the same packages."""
+    script = f'{ROOT}/actions/launch.sh --version; ls "$RUNNER_TEMP"'
+    assert job.shell(script).log.splitlines()[1:] == [f"kalypso-{install.fingerprint()}"]
+
+
+def test_the_script_is_clean() -> None:
+    shellcheck = Path(sys.executable).parent / "shellcheck"
+    subprocess.run([str(shellcheck), str(ROOT / "actions" / "launch.sh")], check=True)
