@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Iterator
+from functools import cache
 from urllib.parse import quote
 
 LONG = 16
@@ -15,11 +16,16 @@ def found(secrets: Iterable[str], text: str) -> list[str]:
     return [f"{secret[:8]}…" for secret in secrets if any(form in text for form in forms(secret))]
 
 
-def forms(secret: str) -> Iterator[str]:
+@cache
+def forms(secret: str) -> tuple[str, ...]:
     """As it is, in a URL, and within anything that was written in base64.
 
     Of a secret of several lines each line counts: logs take them apart.
     """
+    return tuple(dict.fromkeys(_forms(secret)))
+
+
+def _forms(secret: str) -> Iterator[str]:
     for line in secret.splitlines():
         if len(line) >= LONG and not line.startswith("-----"):
             yield line
