@@ -11,11 +11,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import requests
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo.jobs import Workflows
 from kalypso_actions.commands.demo.machine import Machine
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, OWNER
 from kalypso_actions.commands.demo.people import People
 from kalypso_actions.report.documents import DemoStepEntry
 from kalypso_actions.sandbox import Sandbox
@@ -38,16 +41,29 @@ OF_INSTALLERS: Final = ("PIP_", "UV_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 @dataclass
 class Chain:
-    """Acme, its stage and its jobs; `told` is what was played."""
+    """Acme, its stage and its jobs; `told` is what was played.
+
+    `secrets` are those of its repositories, `token` that of somebody who may do everything there.
+    """
 
     sandbox: Sandbox
-    clock: PresentClock
     stage: ActStage
     workflows: Workflows
     jobs: Jobs
-    folder: Path
     secrets: Mapping[str, str] = field(repr=False)
+    token: str = field(repr=False)
     told: list[DemoStepEntry]
+
+    def ask(self, path: str, body: Mapping[str, Any]) -> None:
+        """Somebody posts something to GitHub's API, below `/repos/`."""
+        url = f"{self.sandbox.api_url}/repos/{path}"
+        headers = {"authorization": f"Bearer {self.token}"}
+        requests.post(url, json=body, headers=headers, timeout=60).raise_for_status()
+
+    def dispatch(self, workflow: str, inputs: Mapping[str, str]) -> None:
+        """Somebody starts a workflow of the control plane's main."""
+        path = f"{CONTROL_PLANE}/actions/workflows/{workflow}/dispatches"
+        self.ask(path, {"ref": "main", "inputs": dict(inputs)})
 
     def run_due(self) -> list[Done]:
         """Run what has been started, and what that starts; what came of each job."""
@@ -83,7 +99,8 @@ def opened(folder: Path) -> Iterator[Chain]:
         told: list[DemoStepEntry] = []
         people = People(sandbox, clock, machine)
         stage = ActStage(sandbox, clock, workflows, people, told.append, jobs)
-        yield Chain(sandbox, clock, stage, workflows, jobs, folder, secrets, told)
+        token = sandbox.create_token(owner=OWNER)
+        yield Chain(sandbox, stage, workflows, jobs, secrets, token, told)
 
 
 def _quick_folder() -> Path | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.world import Repository
 
@@ -32,13 +32,14 @@ class PullRequest:
 
 @dataclass(frozen=True)
 class State:
-    """All of it; `statuses` has a list for each commit that has some, the earliest first."""
+    """All of it: `statuses` has a list for each commit that has some, the earliest first; `runs` are
+    those that dispatches have started, with their inputs and how they have ended."""
 
     files: dict[str, dict[str, str]]
     statuses: list[list[tuple[str, str, str]]]
     pull_requests: dict[str, list[PullRequest]]
     issues: dict[str, list[str]]
-    runs: list[tuple[str, dict[str, str]]]
+    runs: list[tuple[str, dict[str, str], str | None]]
 
 
 def state(sandbox: Sandbox, url: str) -> State:
@@ -50,11 +51,9 @@ def state(sandbox: Sandbox, url: str) -> State:
         repositories = [sandbox.repository(name) for name in (CONTROL_PLANE, GITOPS)]
         return State(
             files={
-                f"{one.full_name}@{branch.removeprefix('refs/heads/')}": _files(
-                    sandbox, one, branch, url
-                )
+                f"{one.full_name}@{branch}": _files(sandbox, one, branch, url)
                 for one in repositories
-                for branch in sandbox.git(one.full_name).refs()
+                for branch in ("main", *ENVIRONMENTS)
             },
             statuses=_statuses(repositories[0], url),
             pull_requests={one.full_name: _pull_requests(one, url) for one in repositories},
@@ -68,6 +67,7 @@ def state(sandbox: Sandbox, url: str) -> State:
                 (
                     run.workflow.removeprefix(WORKFLOWS),
                     {name: masked(value, url) for name, value in run.inputs.items() if value},
+                    run.conclusion,
                 )
                 for run in repositories[0].runs
             ],

@@ -1,0 +1,64 @@
+"""The play, once for all tests of it, and the demo beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.demo.play import play
+from kalypso_actions.sandbox import Sandbox
+from tests.e2e.chain import Chain, opened
+from tests.e2e.jobs import Done
+from tests.e2e.organisation import ROOT
+from tests.e2e.state import State, state
+
+
+@dataclass(frozen=True)
+class Played:
+    """Acme after all acts: its jobs, and how it stands."""
+
+    done: list[Done]
+    state: State
+
+
+@pytest.fixture(scope="package")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
+    """`kalypso demo`, which plays in a process of its own meanwhile."""
+    folder = tmp_path_factory.mktemp("demo") / "kept"
+    command = [sys.executable, "-m", "kalypso_actions", "demo", "--output", "json"]
+    with subprocess.Popen(
+        [*command, "--dir", str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+
+
+@pytest.fixture(scope="package")
+def chain(tmp_path_factory: pytest.TempPathFactory, demo: subprocess.Popen[str]) -> Iterator[Chain]:
+    """Acme at rest, as long as the tests last."""
+    with opened(tmp_path_factory.mktemp("e2e")) as chain:
+        yield chain
+
+
+@pytest.fixture(scope="package")
+def played(chain: Chain) -> Played:
+    """What the play has left, before anything else happens."""
+    play(chain.stage)
+    return Played(list(chain.jobs.done), state(chain.sandbox, chain.sandbox.url))
+
+
+@pytest.fixture(scope="package")
+def of_demo(demo: subprocess.Popen[str]) -> State:
+    """How Acme stands after the demo."""
+    output, _ = demo.communicate(timeout=600)
+    document = json.loads(output)
+    assert document["problems"] == []
+    with Sandbox(Path(document["dir"]), Programs({"PATH": os.environ["PATH"]})) as sandbox:
+        return state(sandbox, document["url"])

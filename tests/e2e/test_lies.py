@@ -1,0 +1,56 @@
+"""A dispatch that claims what the repositories do not say ends before any job enters an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
+from tests.e2e.chain import Chain
+from tests.e2e.conftest import Played
+from tests.e2e.state import state
+
+pytestmark = pytest.mark.e2e
+
+
+def heads(chain: Chain) -> dict[str, str]:
+    """What the lies are made of: the newest commits of branches."""
+    found = {
+        "main": chain.sandbox.git(CONTROL_PLANE).head("main"),
+        "of dev": chain.sandbox.git(GITOPS).head("dev"),
+    }
+    return {name: commit or "" for name, commit in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("workflow", "inputs", "message"),
+    [
+        (
+            "check-promote.yaml",
+            {"environment": "stage", "promoted_commit_id": "main", "commit_id": "of dev"},
+            "is not in",
+        ),
+        (
+            "cd.yaml",
+            {"environment": "production", "promoted_commit_id": "main", "promoted_from": "dev"},
+            "production",
+        ),
+    ],
+)
+def test_it_is_refused(
+    chain: Chain, played: Played, workflow: str, inputs: Mapping[str, str], message: str
+) -> None:
+    commits = heads(chain)
+    before = state(chain.sandbox, chain.sandbox.url)
+    given = {name: commits.get(value, value) for name, value in inputs.items()}
+    chain.dispatch(workflow, given)
+    verify, entering = chain.run_due()
+    assert (verify.name, verify.ended.result) == ("verify", "failure")
+    assert (entering.deploys_to, entering.ended.result) == (inputs["environment"], "skipped")
+    (told,) = verify.ended.annotations
+    assert told.level == "error"
+    assert message in told.text
+    after = state(chain.sandbox, chain.sandbox.url)
+    assert after.runs.pop()[2] == "failure"
+    assert after == before

@@ -1,0 +1,27 @@
+"""A workload's repository says that it has changed, and what it runs is proposed."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, OWNER
+from tests.e2e.chain import Chain
+from tests.e2e.conftest import Played
+
+pytestmark = pytest.mark.e2e
+
+
+def test_a_changed_workload_is_proposed(chain: Chain, played: Played) -> None:
+    repository, file = f"{OWNER}/monitoring", "workload/workload.yaml"
+    workload = chain.sandbox.git(repository).files("main")[file].decode()
+    chain.sandbox.commit(repository, {file: workload.replace("./agent", "./agent/v2")})
+    chain.ask(f"{CONTROL_PLANE}/dispatches", {"event_type": "kalypso-workload-changed"})
+    done = chain.run_due()
+    assert [(one.run.file, one.environment, one.ended.result) for one in done] == [
+        ("poll.yaml", "", "success"),
+        *(("schedule.yaml", environment, "success") for environment in ENVIRONMENTS),
+    ]
+    for environment in ENVIRONMENTS:
+        files = chain.sandbox.git(GITOPS).files(f"kalypso/{environment}")
+        changed = [path for path, content in files.items() if b"./agent/v2" in content]
+        assert changed, environment

@@ -1,0 +1,21 @@
+"""What GitHub shows of a job, to whoever may read the repository, holds no secret."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.chain import Chain
+from tests.e2e.conftest import Played
+
+pytestmark = pytest.mark.e2e
+
+
+def test_no_log_holds_a_token(chain: Chain, played: Played) -> None:
+    key = chain.secrets["KALYPSO_APP_PRIVATE_KEY"].splitlines()[1:-1]
+    secrets = {*chain.sandbox.world.tokens, *chain.jobs.tokens, *key}
+    assert len(secrets) > len(played.done)
+    for done in chain.jobs.done:
+        shown = [path for path in done.folder.iterdir() if path.is_file()]
+        text = "".join(path.read_text(encoding="utf-8") for path in shown)
+        text += repr(done.ended)
+        assert [secret for secret in secrets if secret in text] == [], done.folder
