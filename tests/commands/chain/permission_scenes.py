@@ -50,7 +50,7 @@ class Scene:
 
     `prepare` makes what is there before, and returns the command. `check` asserts what the command
     was to do, wholly. `is_job`: it reaches the job's repository alone, so that the job's own token
-    is enough.
+    is enough. `verify_only`: it is given this input.
     """
 
     command: str
@@ -59,6 +59,7 @@ class Scene:
     check: Callable[[Organisation], None]
     needs: Mapping[str, Mapping[str, Level]]
     is_job: bool = False
+    verify_only: bool = False
 
     @property
     def id(self) -> str:
@@ -81,8 +82,8 @@ def _ci_done(acme: Organisation) -> None:
     assert acme.dispatches() == [Dispatch("cd.yaml", inputs)]
 
 
-def _cd(acme: Organisation) -> Run:
-    return _runs(acme, cd, CdInputs, environment="dev", commit=main_commit(acme))
+def _cd(acme: Organisation, **more: str) -> Run:
+    return _runs(acme, cd, CdInputs, environment="dev", commit=main_commit(acme), **more)
 
 
 def _cd_done(acme: Organisation) -> None:
@@ -93,8 +94,16 @@ def _cd_done(acme: Organisation) -> None:
 
 
 def _cd_proposes(acme: Organisation) -> Run:
-    commit = main_commit(acme)
-    return _runs(acme, cd, CdInputs, environment="dev", commit=commit, mode="pull-request")
+    return _cd(acme, mode="pull-request")
+
+
+def _cd_verifies(acme: Organisation) -> Run:
+    return _cd(acme, verify_only="true")
+
+
+def _nothing_done(acme: Organisation) -> None:
+    assert acme.statuses(acme.head("main") or "") == {}
+    assert acme.dispatches() == acme.pulls(CONTROL_PLANE) == []
 
 
 def _cd_proposed(acme: Organisation) -> None:
@@ -148,11 +157,15 @@ def _notified(acme: Organisation) -> None:
     assert acme.dispatches() == [Dispatch("check-promote.yaml", inputs)]
 
 
-def _check_promote(acme: Organisation) -> Run:
+def _check_promote(acme: Organisation, **more: str) -> Run:
     commit = main_commit(acme)
     merged = merge(acme, commit)
     given = {"environment": "dev", "promoted_commit": commit, "gitops_commit": merged}
-    return _runs(acme, check_promote, CheckPromoteInputs, timeout="10m", **given)
+    return _runs(acme, check_promote, CheckPromoteInputs, timeout="10m", **given, **more)
+
+
+def _check_promote_verifies(acme: Organisation) -> Run:
+    return _check_promote(acme, verify_only="true")
 
 
 def _check_promoted(acme: Organisation) -> None:
@@ -216,6 +229,15 @@ SCENES: Final = (
         is_job=True,
     ),
     Scene(
+        "cd",
+        "verify-only",
+        _cd_verifies,
+        _nothing_done,
+        {CONTROL_PLANE: READ},
+        is_job=True,
+        verify_only=True,
+    ),
+    Scene(
         "schedule",
         "a failing assignment",
         _schedule,
@@ -253,6 +275,14 @@ SCENES: Final = (
             CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
             GITOPS: READ,
         },
+    ),
+    Scene(
+        "check-promote",
+        "verify-only",
+        _check_promote_verifies,
+        _nothing_done,
+        {CONTROL_PLANE: READ, GITOPS: READ},
+        verify_only=True,
     ),
     Scene(
         "poll",

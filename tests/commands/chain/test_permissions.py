@@ -15,7 +15,9 @@ from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.inputs.permissions import (
     OF_JOBS_ALONE,
     PERMISSIONS,
+    VERIFY_ONLY,
     Level,
+    Permission,
     Place,
     of_app,
 )
@@ -214,16 +216,30 @@ def test_every_command_has_a_scene() -> None:
 
 @pytest.mark.parametrize("command", sorted({scene.command for scene in SCENES}))
 def test_the_table_is_what_the_scenes_need(command: str) -> None:
-    needed: dict[tuple[Place, str], Level] = {}
-    for scene in SCENES:
-        if scene.command == command:
-            for repository, levels in scene.needs.items():
-                for name, level in levels.items():
-                    key = PLACES[repository], name
-                    needed[key] = higher(level, needed.get(key))
     rows = [row for row in PERMISSIONS[command] if row.name not in OF_JOBS_ALONE]
-    assert {(row.place, row.name): row.level for row in rows} == needed
-    assert len(rows) == len(needed)
+    assert levels_of(rows) == needed(command)
+    assert len(rows) == len(needed(command))
+
+
+@pytest.mark.parametrize("command", VERIFY_ONLY)
+def test_the_table_is_what_is_needed_to_verify(command: str) -> None:
+    assert levels_of(VERIFY_ONLY[command]) == needed(command, verify_only=True)
+
+
+def levels_of(rows: Iterable[Permission]) -> dict[tuple[Place, str], Level]:
+    return {(row.place, row.name): row.level for row in rows}
+
+
+def needed(command: str, *, verify_only: bool = False) -> dict[tuple[Place, str], Level]:
+    """What the scenes of a command need together."""
+    levels: dict[tuple[Place, str], Level] = {}
+    for scene in SCENES:
+        if (scene.command, scene.verify_only) == (command, verify_only):
+            for repository, of_repository in scene.needs.items():
+                for name, level in of_repository.items():
+                    key = PLACES[repository], name
+                    levels[key] = higher(level, levels.get(key))
+    return levels
 
 
 def test_an_app_gets_the_most_of_every_row() -> None:
