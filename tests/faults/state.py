@@ -6,7 +6,8 @@ How often something is there is a fact, too: a second comment, issue or commit i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -41,15 +42,22 @@ def facts(sandbox: Sandbox, repository: str) -> Facts:
 def _branches(git_dir: Path) -> Facts:
     """Of each branch its files, and how often each message stands in its history."""
     found: dict[str, object] = {}
-    for name in git(git_dir, "for-each-ref", "--format=%(refname)", "refs/heads").split():
-        messages = git(git_dir, "log", "--format=%s", name).splitlines()
-        entries = git(git_dir, "ls-tree", "-r", name).splitlines()
+    heads = git(git_dir, "for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads")
+    for line in heads.splitlines():
+        commit, branch = line.split(" ", 1)
+        messages, entries = _history(git_dir, commit)
         ours = Counter(message for message in messages if message != STRANGER[0])
         if ours:
-            branch = name.removeprefix("refs/heads/")
             found[f"commits of {branch}"] = ours
             found[f"files of {branch}"] = [one for one in entries if not one.endswith(STRANGER[1])]
     return found
+
+
+@cache
+def _history(git_dir: Path, commit: str) -> tuple[Sequence[str], Sequence[str]]:
+    """The messages up to a commit, and its files: neither ever changes."""
+    messages = git(git_dir, "log", "--format=%s", commit).splitlines()
+    return messages, git(git_dir, "ls-tree", "-r", commit).splitlines()
 
 
 def _issues(repository: Repository) -> Facts:
