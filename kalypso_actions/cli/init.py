@@ -135,12 +135,17 @@ def init(
 def _check_answerable(given: Mapping[str, Any]) -> None:
     if given["yes"] or given["dry_run"]:
         return
-    if given["output"] == "json" or not sys.stdin.isatty():
+    if given["output"] == "json" or not is_terminal():
         why = "JSON is written" if given["output"] == "json" else "there is no terminal"
         raise UsageError(
             f"nobody can be asked: {why}",
             advice="agree with --yes, or look with --dry-run",
         )
+
+
+def is_terminal() -> bool:
+    """Whether there is somebody who can answer."""
+    return sys.stdin.isatty()
 
 
 def _ask_for_missing(given: dict[str, Any]) -> None:
@@ -176,9 +181,9 @@ def _asked(preview: InitDocument, agreed: Consent, ask: Ask) -> Consent | None:
     updates, deletions = actions.count("update"), actions.count("delete")
     consent = Consent(
         agreed.update_workflows
-        or (updates > 0 and ask(f"Overwrite the {updates} workflow files that differ?")),
+        or (updates > 0 and ask(f"Overwrite the workflow files that differ ({updates})?")),
         agreed.delete_upstream_workflows
-        or (deletions > 0 and ask(f"Delete the {deletions} files of upstream's workflows?")),
+        or (deletions > 0 and ask(f"Delete what is left of upstream's workflows ({deletions})?")),
     )
     files = [
         file
@@ -188,7 +193,7 @@ def _asked(preview: InitDocument, agreed: Consent, ask: Ask) -> Consent | None:
         or (file.action == "update" and consent.update_workflows)
         or (file.action == "delete" and consent.delete_upstream_workflows)
     ]
-    if not files or not ask(f"Write these {len(files)} files?"):
+    if not files or not ask(f"Write this ({len(files)} files)?"):
         return None
     return consent
 

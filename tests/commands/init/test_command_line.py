@@ -1,0 +1,181 @@
+"""`kalypso init` as it is typed: what is asked, what is printed, how it ends."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner, Result
+
+from kalypso_actions.cli import app
+from tests.commands.init import upstream
+from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme
+from tools.reference.schemas import REFERENCE
+
+MODULE = importlib.import_module("kalypso_actions.cli.init")
+"""By its name alone, it is the function of this name that is found."""
+
+BOTH = ["--control-plane", CONTROL_PLANE, "--gitops", GITOPS]
+
+
+class Terminal:
+    """Somebody at a terminal, who types these lines."""
+
+    def __init__(self, acme: Acme, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._acme = acme
+        self._monkeypatch = monkeypatch
+
+    def run(self, *arguments: str, typed: str | None = None, token: str | None = None) -> Result:
+        """With `typed` there is a terminal; without, none."""
+        self._monkeypatch.setattr(MODULE, "is_terminal", lambda: typed is not None)
+        environment = {
+            **self._acme.machine().environment,
+            "GH_TOKEN": self._acme.token if token is None else token,
+            "TERMINAL_WIDTH": "100",
+        }
+        return CliRunner().invoke(app, ["init", *arguments], input=typed, env=environment)
+
+
+@pytest.fixture
+def terminal(acme: Acme, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    for name in ("KALYPSO_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    return Terminal(acme, monkeypatch)
+
+
+def test_who_is_asked_agrees_to_everything(acme: Acme, terminal: Terminal) -> None:
+    upstream.found(acme)
+    first = terminal.run(*BOTH, typed="y\ny\n")
+    assert first.exit_code == 0
+    assert "Overwrite" not in first.stderr
+    assert "Delete what is left of upstream's workflows (2)? [y/N]:" in first.stderr
+    assert re.search(r"Write this \(\d+ files\)\? \[y/N\]:", first.stderr)
+    text = acme.files("main")[f"{WORKFLOWS}/cd.yaml"]
+    acme.sandbox.commit(CONTROL_PLANE, {f"{WORKFLOWS}/cd.yaml": text + "# mine\n"})
+    second = terminal.run(*BOTH, typed="y\ny\n")
+    assert "Overwrite the workflow files that differ (1)? [y/N]:" in second.stderr
+    assert acme.files("main")[f"{WORKFLOWS}/cd.yaml"] == text
+    third = terminal.run(*BOTH, typed="")
+    assert third.exit_code == 0
+    assert third.stdout.startswith("Nothing is left to write: every file is in its place.\n")
+    assert "[y/N]" not in third.stderr
+
+
+@pytest.mark.parametrize("typed", ["n\n", ""])
+def test_who_does_not_agree_gets_nothing(acme: Acme, terminal: Terminal, typed: str) -> None:
+    acme.create()
+    result = terminal.run(*BOTH, typed=typed)
+    assert result.exit_code == 1
+    assert acme.state() == {CONTROL_PLANE: {}, GITOPS: {}}
+
+
+def test_names_that_are_missing_are_asked(acme: Acme, terminal: Terminal) -> None:
+    acme.create()
+    result = terminal.run(typed=f"{CONTROL_PLANE}\n{GITOPS}\ny\n")
+    assert result.exit_code == 0
+    assert "Control plane (OWNER/NAME):GitOps repository (OWNER/NAME):" in result.stderr
+    assert "main" in acme.branches(GITOPS)
+
+
+def test_what_is_printed(acme: Acme, terminal: Terminal) -> None:
+    upstream.found(acme)
+    result = terminal.run(*BOTH, "--yes", "--environments", "dev")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    start = lines.index("acme/gitops, dev")
+    assert lines[start : start + 5] == [
+        "acme/gitops, dev",
+        "  replaced  .github/workflows/check-promote.yaml  (in place of upstream's workflow)",
+        "    --- a/.github/workflows/check-promote.yaml",
+        "    +++ b/.github/workflows/check-promote.yaml",
+        lines[start + 4],
+    ]
+    assert "    -name: checkpromote" in lines
+    assert "acme/gitops, stage (new branch)" in lines
+    assert "  to delete .github/workflows/check-promote.yml  (upstream's, no longer used)" in lines
+    heads = {name: acme.branches(name) for name in (GITOPS, CONTROL_PLANE)}
+    pushed = [line for line in lines if line.startswith("pushed to ")]
+    assert pushed == [
+        f"pushed to {name}, {branch}: {heads[name][branch][:7]}"
+        for name, branch in (
+            *((GITOPS, "dev"), (GITOPS, "stage")),
+            *((CONTROL_PLANE, "dev"), (CONTROL_PLANE, "stage"), (CONTROL_PLANE, "main")),
+        )
+    ]
+    titles = [line for line in lines if re.match(r"\d+\. ", line)]
+    assert titles == [
+        "1. Delete upstream's workflow files",
+        "2. Create a GitHub App",
+        "3. Give both repositories the App's credentials",
+        "4. Protect the environments",
+        "5. Let the chain see the clusters",
+        "6. Look at the first run",
+    ]
+
+
+def test_looking_writes_nothing(acme: Acme, terminal: Terminal) -> None:
+    acme.create()
+    result = terminal.run(*BOTH, "--dry-run")
+    assert result.exit_code == 0
+    assert "acme/control-plane, main (new branch)\n  new       " in result.stdout
+    assert "\nNothing was written.\n" in result.stdout
+    assert acme.state() == {CONTROL_PLANE: {}, GITOPS: {}}
+
+
+def test_json(acme: Acme, terminal: Terminal) -> None:
+    acme.create()
+    result = terminal.run(*BOTH, "--yes", "--output", "json")
+    assert result.exit_code == 0
+    document = json.loads(result.stdout)
+    schema = json.loads((REFERENCE / "kalypso.init.v1.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(document)
+    assert document["schema"] == "kalypso.init/v1"
+    assert document["environments"] == ["dev", "stage"]
+    assert [(one["branch"], one["commit"]) for one in document["branches"]] == [
+        (branch, acme.branches(name)[branch])
+        for name in (GITOPS, CONTROL_PLANE)
+        for branch in ("dev", "stage", "main")
+    ]
+
+
+ERRORS: list[tuple[list[str], str, int, str]] = [
+    (BOTH, "", 2, "nobody can be asked: there is no terminal"),
+    ([*BOTH, "--output", "json"], "", 2, "nobody can be asked: JSON is written"),
+    (["--yes"], "", 2, "the two repositories are needed"),
+    ([*BOTH, "--yes"], "none", 2, "no token is given"),
+    ([*BOTH, "--yes", "--environments", "Dev"], "", 2, "'Dev' may hold lower-case letters"),
+    (["--control-plane", "acme/x", "--gitops", "acme/y", "--yes"], "", 1, "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "token", "status", "message"), ERRORS)
+def test_errors_have_their_exit_codes_and_are_told_as_json_too(
+    acme: Acme, terminal: Terminal, arguments: list[str], token: str, status: int, message: str
+) -> None:
+    given: dict[str, Any] = {"token": ""} if token == "none" else {}
+    as_text = terminal.run(*arguments, **given)
+    if "json" not in arguments:
+        assert as_text.exception is not None
+        assert getattr(as_text.exception, "exit_code", None) == status
+        assert message in str(as_text.exception)
+        arguments = [*arguments, "--output", "json"]
+    if message == "nobody can be asked: there is no terminal":
+        message = "nobody can be asked: JSON is written"
+    as_json = terminal.run(*arguments, **given)
+    assert as_json.exit_code == status
+    (problem,) = json.loads(as_json.stdout)["problems"]
+    assert message in problem["message"]
+
+
+def test_the_token_is_nowhere(acme: Acme, terminal: Terminal) -> None:
+    acme.create()
+    result = terminal.run(*BOTH, "--yes", "--verbose")
+    assert result.exit_code == 0
+    assert acme.token not in result.stdout + result.stderr
+    told = io.StringIO("\n".join(str(one) for one in acme.sandbox.traffic))
+    assert acme.token not in told.getvalue()
