@@ -1,6 +1,6 @@
 """Acme as small as it can be, and what people and clusters do in it.
 
-dev, then stage; one cluster each, which cannot bear a configuration with `bad` in it. Beside what
+dev, then stage; one cluster each, which cannot bear a configuration with `toxic` in it. Beside what
 is Kalypso's lie files and a branch of others.
 """
 
@@ -19,8 +19,8 @@ SMALL: Final = Layout(
     inputs={"check-promote": {"timeout": "3m", "grace-period": "1m", "poll-interval": "30s"}},
 )
 ENVIRONMENTS: Final = tuple(SMALL.environments)
-BAD: Final = "bad"
-"""What no cluster can bear, wherever it stands in the configuration."""
+BAD: Final = "toxic"
+"""What no cluster can bear, wherever it stands in the configuration; no commit id holds it."""
 
 FOREIGN: Final = {"notes/owners.txt": "Ada\n", "large/shop-web/extra.txt": "ours\n"}
 """What people have put into the GitOps branches, beside Kalypso's own files and among them."""

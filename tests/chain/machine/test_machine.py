@@ -10,7 +10,7 @@ import itertools
 import os
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.chain import opening
@@ -19,10 +19,11 @@ from tests.chain.machine.steps import Story
 
 MANY = int(os.environ.get("KALYPSO_STORIES", "0"))
 SETTINGS = settings(
-    max_examples=MANY or 4,
+    max_examples=MANY or 3,
     stateful_step_count=30 if MANY else 10,
     derandomize=not MANY,
     deadline=None,
+    phases=tuple(Phase) if MANY else (Phase.generate,),  # ten steps can be read as they are
     print_blob=True,
     suppress_health_check=list(HealthCheck),
 )
