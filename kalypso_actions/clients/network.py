@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 import requests
+from requests.adapters import HTTPAdapter
 
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.urls import is_loopback
@@ -17,6 +18,9 @@ CERTIFICATES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 """Files of trusted authorities; the first that is set counts."""
 
 LINK_LOCAL: Final = ("169.254.0.0/16", "fe80::/10")
+
+CONNECTIONS: Final = 100
+"""Kept for further requests; GitHub takes so many at once. urllib3 drops others, and warns."""
 
 TIMEOUT: Final = (10.0, 60.0)
 """Seconds to connect, and between two parts of an answer."""
@@ -47,6 +51,8 @@ class Session(requests.Session):
         self.trust_env = False
         self.verify = trusted_certificates(environment)
         self._environment = dict(environment)
+        for scheme in ("https://", "http://"):
+            self.mount(scheme, HTTPAdapter(pool_maxsize=CONNECTIONS))
 
     def merge_environment_settings(
         self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any

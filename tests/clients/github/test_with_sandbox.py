@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,7 @@ from kalypso_actions.sandbox import Fault, Sandbox
 from kalypso_actions.sandbox.embedded import Flavour
 from kalypso_actions.sandbox.faults import FaultKind
 from kalypso_actions.sandbox.world import Permissions
+from kalypso_actions.snapshot.reader import PARALLEL_READS
 from tests.git_repositories import ENVIRONMENT, git
 
 Flavours = pytest.mark.parametrize("sandbox", ["github.com", "ghes"], indirect=True)
@@ -168,3 +171,16 @@ def test_the_quota_is_told(sandbox: Sandbox) -> None:
     core, graphql = github.quota.lines()
     assert core.startswith("GitHub API (core): 1 request, 4999 of 5000 left until")
     assert graphql.startswith("GitHub API (graphql): 1 request, 4999 of 5000 left until")
+
+
+def test_many_ask_at_once_and_keep_their_connections(
+    sandbox: Sandbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As many as registrations are read at once; urllib3 warns of each connection it drops."""
+    github = connect(sandbox)
+    sandbox.faults.add(Fault("*", "*", "slow", count=0, seconds=0.3))
+    read = [lambda: branches.head(github, "acme/fleet", "main")] * PARALLEL_READS
+    with caplog.at_level(logging.WARNING, "urllib3"), ThreadPoolExecutor(PARALLEL_READS) as pool:
+        found = set(pool.map(lambda one: one(), read))
+    assert found == {sandbox.git("acme/fleet").head("main")}
+    assert caplog.messages == []
