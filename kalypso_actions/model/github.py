@@ -121,3 +121,41 @@ class RepositoryFacts:
     default_branch: str
     may_push: bool
     is_archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Which secrets and variables there are, in capitals."""
+
+    secrets: frozenset[str]
+    variables: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionsSettings:
+    """How GitHub Actions is set up in a repository; `allowed` says whose actions may be used."""
+
+    enabled: bool
+    allowed: Literal["all", "local_only", "selected"]
+    jobs_may_open_pull_requests: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BranchRules:
+    """What the rules of a branch ask of those whom they bind.
+
+    `refuses_pushes`: pushes of commits that no pull request has brought, or all pushes.
+    """
+
+    refuses_pushes: bool
+    required_approvals: int
+    dismisses_stale_approvals: bool
+    required_statuses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowState:
+    """A workflow file of the default branch as GitHub lists it; `active` unless it is disabled."""
+
+    path: str
+    state: str

@@ -28,6 +28,7 @@ EVERYTHING: Final[Permissions] = {
     "issues": "write",
     "metadata": "read",
     "pull_requests": "write",
+    "secrets": "write",
     "statuses": "write",
     "workflows": "write",
 }

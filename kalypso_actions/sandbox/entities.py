@@ -182,12 +182,13 @@ class WorkflowRun(Entity):
 
 
 class Environment(Entity):
-    """A GitHub environment with its variables, whose names are in capitals."""
+    """A GitHub environment with its variables and the names of its secrets, in capitals."""
 
     id: int
     name: str
     created_at: datetime
     variables: dict[str, str] = Field(default_factory=dict)
+    secrets: list[str] = Field(default_factory=list)
 
 
 class BranchRule(Entity):
@@ -199,6 +200,7 @@ class BranchRule(Entity):
 
     pattern: str
     required_reviews: int = 0
+    dismiss_stale_reviews: bool = False
     required_contexts: list[str] = Field(default_factory=list)
     allow_force_push: bool = False
     restrict_pushes: bool = False
@@ -209,7 +211,9 @@ class Repository(Entity):
     """A repository; `World.git` has its files and commits.
 
     `labels` and `environments` lie under their names in lower case, `variables` under theirs in
-    capitals. `actions_may_open_pull_requests` is the setting that a GITHUB_TOKEN needs for it.
+    capitals. Of secrets there are names alone; `shared_variables` and `shared_secrets` are those of
+    the organization. `actions_may_open_pull_requests` is the setting that a GITHUB_TOKEN needs for
+    it, `allowed_actions` says whose actions may be used.
     """
 
     id: int
@@ -219,6 +223,8 @@ class Repository(Entity):
     default_branch: str = "main"
     archived: bool = False
     actions_may_open_pull_requests: bool = True
+    actions_enabled: bool = True
+    allowed_actions: Literal["all", "local_only", "selected"] = "all"
     created_at: datetime
     pushed_at: datetime
     former_names: list[str] = Field(default_factory=list)
@@ -228,6 +234,9 @@ class Repository(Entity):
     runs: list[WorkflowRun] = Field(default_factory=list)
     environments: dict[str, Environment] = Field(default_factory=dict)
     variables: dict[str, str] = Field(default_factory=dict)
+    secrets: list[str] = Field(default_factory=list)
+    shared_variables: dict[str, str] = Field(default_factory=dict)
+    shared_secrets: list[str] = Field(default_factory=list)
     rules: list[BranchRule] = Field(default_factory=list)
     next_number: int = 1
 

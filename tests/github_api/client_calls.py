@@ -21,6 +21,7 @@ from kalypso_actions.clients.github import (
     pull_requests,
     refs,
     repositories,
+    settings,
     statuses,
     workflows,
 )
@@ -152,6 +153,10 @@ CALLS: Final = {
         lambda github, scene: commits.pull_requests_of(github, FLEET, scene.second),
         "GET R/commits/{commit_sha}/pulls",
     ),
+    "branches.rules": _call(
+        lambda github, _: branches.rules(github, FLEET, "protected"),
+        "GET R/rules/branches/{branch}",
+    ),
     "environments.names": _call(
         lambda github, _: environments.names(github, FLEET), "GET R/environments"
     ),
@@ -261,6 +266,26 @@ CALLS: Final = {
         "GET R/commits/{ref}/status",
     ),
     "statuses.post": _call(_post_status, "GET R/commits/{ref}/status", "POST R/statuses/{sha}"),
+    "settings.of_repository": _call(
+        lambda github, _: settings.of_repository(github, FLEET),
+        "GET R/actions/secrets",
+        "GET R/actions/organization-secrets",
+        "GET R/actions/variables",
+        "GET R/actions/organization-variables",
+    ),
+    "settings.of_environment": _call(
+        lambda github, scene: settings.of_environment(github, FLEET, scene.environment()),
+        "GET R/environments/{environment_name}/secrets",
+        "GET R/environments/{environment_name}/variables",
+    ),
+    "settings.of_actions": _call(
+        lambda github, _: settings.of_actions(github, FLEET),
+        "GET R/actions/permissions",
+        "GET R/actions/permissions/workflow",
+    ),
+    "workflows.states": _call(
+        lambda github, _: workflows.states(github, FLEET), "GET R/actions/workflows"
+    ),
     "workflows.dispatch": _call(
         lambda github, scene: workflows.dispatch(
             github, FLEET, "poll.yaml", ref="main", inputs={"commit": scene.first}

@@ -78,7 +78,13 @@ class Scene:
         world = self.sandbox.world
         world.repositories["acme/moved"].former_names.append("acme/former")
         world.repositories["acme/moved"].actions_may_open_pull_requests = False
+        world.repositories["acme/moved"].actions_enabled = False
         world.repositories["acme/archived"].archived = True
+        world.repositories["acme/archived"].allowed_actions = "selected"
+        fleet = world.repositories["acme/fleet"]
+        fleet.secrets += ["APP_KEY", "TOKEN"]
+        fleet.shared_secrets.append("SHARED_KEY")
+        fleet.shared_variables["SHARED"] = "1"
         world.repositories["acme/fleet"].rules.append(
             BranchRule(pattern="protected", required_reviews=1)
         )

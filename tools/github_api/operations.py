@@ -74,6 +74,12 @@ GET     R/environments/{environment_name}/variables
 POST    R/environments/{environment_name}/variables
 GET     R/environments/{environment_name}/variables/{name}
 PATCH   R/environments/{environment_name}/variables/{name}
+GET     R/environments/{environment_name}/secrets
+GET     R/actions/secrets
+GET     R/actions/organization-secrets
+GET     R/actions/organization-variables
+GET     R/actions/permissions
+GET     R/actions/permissions/workflow
 GET     R/actions/variables
 POST    R/actions/variables
 GET     R/actions/variables/{name}

@@ -1,4 +1,4 @@
-"""Where branches stand."""
+"""Where branches stand, and what protects them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
+from kalypso_actions.model.github import BranchRules
 
 
 def head(github: GitHub, repository: str, branch: str) -> str | None:
@@ -29,3 +30,32 @@ def default(github: GitHub, repository: str) -> str:
     """The name of the default branch. Raises GitHubError."""
     what = "the default branch cannot be read"
     return str(rest.read(github, repository, what, "")["default_branch"])
+
+
+def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
+    """What the active rulesets ask of pushes and merges to a branch, which need not exist.
+
+    Whether they bind whoever asks, GitHub does not say. Raises GitHubError.
+    https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
+    """
+    what = f"the rules of the branch {branch} cannot be read"
+    found = rest.read_all(github, repository, what, f"/rules/branches/{quote(branch, safe='')}")
+    reviews = [_parameters(one) for one in found if one["type"] == "pull_request"]
+    checks = [
+        check["context"]
+        for one in found
+        if one["type"] == "required_status_checks"
+        for check in _parameters(one)["required_status_checks"]
+    ]
+    return BranchRules(
+        refuses_pushes=bool(reviews or checks or any(one["type"] == "update" for one in found)),
+        required_approvals=max(
+            (one["required_approving_review_count"] for one in reviews), default=0
+        ),
+        dismisses_stale_approvals=any(one["dismiss_stale_reviews_on_push"] for one in reviews),
+        required_statuses=tuple(dict.fromkeys(checks)),
+    )
+
+
+def _parameters(rule: rest.Json) -> rest.Json:
+    return rule.get("parameters") or {}

@@ -15,7 +15,7 @@ from weakref import WeakSet
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.github import WorkflowRun
+from kalypso_actions.model.github import WorkflowRun, WorkflowState
 
 MOST_INPUTS: Final = 25
 MOST_INPUTS_OF_ENTERPRISE_SERVER: Final = 10
@@ -51,6 +51,16 @@ def dispatch(
     _send(github, repository, workflow_file, content)
     _WITHOUT_RUN_DETAILS.add(github)
     return None
+
+
+def states(github: GitHub, repository: str) -> tuple[WorkflowState, ...]:
+    """The workflow files that GitHub knows, each with its state. Raises GitHubError.
+
+    States: active, disabled_manually, disabled_inactivity, disabled_fork, deleted.
+    """
+    what = "the workflows cannot be listed"
+    found = rest.read_all(github, repository, what, "/actions/workflows", item="workflows")
+    return tuple(WorkflowState(one["path"], one["state"]) for one in found)
 
 
 def _check(github: GitHub, repository: str, workflow_file: str, inputs: Mapping[str, str]) -> None:

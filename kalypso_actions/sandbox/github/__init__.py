@@ -4,6 +4,7 @@ Importing this fills the table of endpoints.
 """
 
 from kalypso_actions.sandbox.github import (
+    actions_settings,
     apps,
     branches,
     comments,
@@ -20,12 +21,14 @@ from kalypso_actions.sandbox.github import (
     references,
     repositories,
     reviews,
+    secrets,
     statuses,
     variables,
     workflows,
 )
 
 __all__ = [
+    "actions_settings",
     "apps",
     "branches",
     "comments",
@@ -42,6 +45,7 @@ __all__ = [
     "references",
     "repositories",
     "reviews",
+    "secrets",
     "statuses",
     "variables",
     "workflows",

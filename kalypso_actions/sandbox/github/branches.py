@@ -78,7 +78,7 @@ def _parts(rule: BranchRule) -> list[Json]:
     if rule.required_reviews:
         reviews = {
             "required_approving_review_count": rule.required_reviews,
-            "dismiss_stale_reviews_on_push": False,
+            "dismiss_stale_reviews_on_push": rule.dismiss_stale_reviews,
             "require_code_owner_review": False,
             "require_last_push_approval": False,
             "required_review_thread_resolution": False,

@@ -15,6 +15,7 @@ from kalypso_actions.sandbox.pages import Wanted, page
 from kalypso_actions.sandbox.payloads.view import timestamp
 
 REPOSITORY: Final = "/repos/{owner}/{repo}/actions/variables"
+SHARED: Final = "/repos/{owner}/{repo}/actions/organization-variables"
 ENVIRONMENT: Final = "/repos/{owner}/{repo}/environments/{environment_name}/variables"
 
 NAME: Final = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*")
@@ -46,6 +47,12 @@ def read(call: Call) -> Answer:
 def update(call: Call) -> Answer:
     """Another value for one of the repository's."""
     return _update(call, call.named_repository.variables)
+
+
+@endpoint("GET", SHARED, "actions_variables: read", statuses=(200,))
+def read_all_shared(call: Call) -> Answer:
+    """Those of the organization that the repository may use."""
+    return _all(call, call.named_repository.shared_variables, call.named_repository.created_at)
 
 
 @endpoint("GET", ENVIRONMENT, "environments: read", statuses=(200, 404))

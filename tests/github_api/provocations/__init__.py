@@ -23,6 +23,7 @@ PROVOCATIONS: Final = (
     *talk.LABELS,
     *settings.ACTIONS,
     *settings.ENVIRONMENTS,
+    *settings.SETTINGS,
     *settings.REPOSITORIES,
     *settings.APPS,
     *settings.GRAPHQL,

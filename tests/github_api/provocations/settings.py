@@ -68,6 +68,18 @@ ENVIRONMENTS: Final = (
     Provocation(422, "PATCH", "actions/variables/{variable}", {"value": LONG}),
 )
 
+SETTINGS: Final = (
+    Provocation(200, "GET", "actions/secrets?per_page=1"),
+    Provocation(200, "GET", "actions/organization-secrets"),
+    Provocation(200, "GET", "actions/organization-variables"),
+    Provocation(200, "GET", "environments/{environment}/secrets"),
+    Provocation(404, "GET", "environments/nothing/secrets"),
+    Provocation(200, "GET", "actions/permissions"),
+    Provocation(200, "GET", "/repos/acme/moved/actions/permissions"),
+    Provocation(200, "GET", "/repos/acme/archived/actions/permissions"),
+    Provocation(200, "GET", "actions/permissions/workflow"),
+)
+
 REPOSITORIES: Final = (
     Provocation(200, "GET", "/repos/acme/fleet"),
     Provocation(200, "GET", "/repos/acme/empty"),

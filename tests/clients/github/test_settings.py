@@ -1,0 +1,141 @@
+"""What a repository is set to, as the embedded GitHub tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.github import (
+    GitHub,
+    GitHubError,
+    GitHubServer,
+    TokenAuth,
+    branches,
+    settings,
+    workflows,
+)
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.model.github import ActionsSettings, BranchRules, Names, WorkflowState
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.world import BranchRule, Environment, Permissions, Repository
+from tests.git_repositories import ENVIRONMENT
+
+FLEET = "acme/fleet"
+WORKFLOW = "on: workflow_dispatch\njobs: {}\n"
+NO_RULES = BranchRules(
+    refuses_pushes=False,
+    required_approvals=0,
+    dismisses_stale_approvals=False,
+    required_statuses=(),
+)
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
+    with Sandbox(tmp_path, Programs(ENVIRONMENT)) as made:
+        made.create_repository(FLEET, {".github/workflows/cd.yaml": WORKFLOW})
+        yield made
+
+
+@pytest.fixture
+def repository(sandbox: Sandbox) -> Repository:
+    return sandbox.repository(FLEET)
+
+
+def connect(sandbox: Sandbox, permissions: Permissions | None = None) -> GitHub:
+    environment = sandbox.environment()
+    token = sandbox.create_token("user", permissions, owner="acme", repositories=[FLEET])
+    server = GitHubServer.of_environment(environment)
+    return GitHub(server, TokenAuth(token), environment, sleep=lambda _: None)
+
+
+def test_own_names_and_the_organization_s(sandbox: Sandbox, repository: Repository) -> None:
+    repository.secrets += [f"SECRET_{number:03}" for number in range(101)]
+    repository.shared_secrets += ["SECRET_000", "SHARED_KEY"]
+    repository.variables["KALYPSO_APP_ID"] = "1"
+    repository.shared_variables |= {f"SHARED_{number:02}": "" for number in range(31)}
+    names = settings.of_repository(connect(sandbox), FLEET)
+    assert (len(names.secrets), len(names.variables)) == (102, 32)
+    assert {"SECRET_100", "SHARED_KEY"} < names.secrets
+    assert {"KALYPSO_APP_ID", "SHARED_30"} < names.variables
+
+
+def test_an_environment_s_names(sandbox: Sandbox, repository: Repository) -> None:
+    repository.secrets.append("OF_ALL")
+    repository.environments["dev/1"] = Environment(
+        id=9,
+        name="dev/1",
+        created_at=sandbox.world.now,
+        variables={"NEXT_ENVIRONMENT": "qa"},
+        secrets=["KEY"],
+    )
+    github = connect(sandbox)
+    names = settings.of_environment(github, FLEET, "dev/1")
+    assert names == Names(frozenset({"KEY"}), frozenset({"NEXT_ENVIRONMENT"}))
+    with pytest.raises(GitHubError, match="the secrets of the environment qa cannot be listed"):
+        settings.of_environment(github, FLEET, "qa")
+
+
+@pytest.mark.parametrize(
+    ("permissions", "what", "missing"),
+    [
+        ({"actions_variables": "read"}, "secrets", "secrets: read"),
+        ({"secrets": "read"}, "variables", "actions-variables: read"),
+    ],
+)
+def test_names_need_permissions(
+    sandbox: Sandbox, permissions: Permissions, what: str, missing: str
+) -> None:
+    with pytest.raises(GitHubError, match=f"the {what} cannot be listed") as refused:
+        settings.of_repository(connect(sandbox, permissions), FLEET)
+    assert missing in refused.value.problem.advice
+
+
+def test_settings_of_actions(sandbox: Sandbox, repository: Repository) -> None:
+    github = connect(sandbox)
+    usual = ActionsSettings(enabled=True, allowed="all", jobs_may_open_pull_requests=True)
+    assert settings.of_actions(github, FLEET) == usual
+    repository.allowed_actions = "local_only"
+    repository.actions_may_open_pull_requests = False
+    narrow = ActionsSettings(enabled=True, allowed="local_only", jobs_may_open_pull_requests=False)
+    assert settings.of_actions(github, FLEET) == narrow
+    repository.actions_enabled = False
+    assert not settings.of_actions(github, FLEET).enabled
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        (None, NO_RULES),
+        (BranchRule(pattern="*", allow_force_push=True), NO_RULES),
+        (BranchRule(pattern="*", restrict_pushes=True), (True, 0, False, ())),
+        (BranchRule(pattern="*", required_contexts=["Lint"]), (True, 0, False, ("Lint",))),
+        (BranchRule(pattern="*", required_reviews=2), (True, 2, False, ())),
+        (
+            BranchRule(pattern="*", required_reviews=1, dismiss_stale_reviews=True),
+            (True, 1, True, ()),
+        ),
+        (BranchRule(pattern="release/*", restrict_pushes=True), NO_RULES),
+    ],
+)
+def test_rules_of_a_branch(
+    sandbox: Sandbox,
+    repository: Repository,
+    rule: BranchRule | None,
+    told: BranchRules | tuple[bool, int, bool, tuple[str, ...]],
+) -> None:
+    repository.rules += [rule] if rule else []
+    expected = told if isinstance(told, BranchRules) else BranchRules(*told)
+    assert branches.rules(connect(sandbox), FLEET, "dev") == expected
+
+
+def test_rules_of_a_branch_whose_name_has_a_slash(sandbox: Sandbox, repository: Repository) -> None:
+    repository.rules.append(BranchRule(pattern="release/*", restrict_pushes=True))
+    assert branches.rules(connect(sandbox), FLEET, "release/1").refuses_pushes
+
+
+def test_workflow_files_with_their_states(sandbox: Sandbox) -> None:
+    found = workflows.states(connect(sandbox), FLEET)
+    assert found == (WorkflowState(".github/workflows/cd.yaml", "active"),)
