@@ -59,6 +59,13 @@ $(ACT):
 e2e: $(INSTALLED) $(ACT) ## the whole chain by the workflow templates and actions, run by act (needs go)
 	$(PYTHON) -m pytest -m e2e tests/e2e
 
+.PHONY: stories
+stories: $(INSTALLED) ## many random stories of the promotion chain, new ones each time
+	KALYPSO_STORIES=50 $(PYTHON) -m pytest tests/chain/machine
+
+.PHONY: test-all
+test-all: test mutants e2e stories ## all that tests the package, with what takes too long for CI
+
 .PHONY: golden
 golden: $(INSTALLED) ## rewrite the whole-folder goldens (not in CI)
 	$(PYTHON) -m tests.golden.record
