@@ -18,8 +18,8 @@ from tools.mutants.breaks import Break
 
 ROOT: Final = Path(__file__).parents[2]
 PACKAGE: Final = "kalypso_actions"
-BESIDE: Final = ("tests", "tools", "bench", "samples")
-"""Folders that tests need and nobody breaks."""
+BESIDE: Final = ("tests", "tools", "bench", "samples", "workflows-templates", "actions")
+"""Folders that the package and its tests need and nobody breaks."""
 
 PASSED: Final = 0
 FAILED: Final = 1
