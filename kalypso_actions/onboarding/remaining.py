@@ -45,15 +45,21 @@ class Task:
 
 
 def remaining_tasks(
-    setup: Setup, identity: Identity, app_permissions: Mapping[str, str]
+    setup: Setup,
+    identity: Identity,
+    app_permissions: Mapping[str, str],
+    *,
+    jobs_propose: bool = False,
 ) -> tuple[Task, ...]:
     """What is to be done on GitHub and in Azure, in a good order.
 
     `app_permissions` are those of a GitHub App for the whole chain, by the names of GitHub's API.
+    `jobs_propose`: a job's own token opens pull requests in the control plane.
     """
     return (
         _app(setup, identity, app_permissions),
         _credentials(setup),
+        *([_job_token(setup, identity)] if jobs_propose else []),
         _environments(setup),
         _azure(setup, identity),
         *_chain(setup),
@@ -131,8 +137,7 @@ def _app(setup: Setup, identity: Identity, permissions: Mapping[str, str]) -> Ta
         "Create a GitHub App",
         "The permissions are filled in. Generate a private key on the page that follows, then "
         f"install the App for {setup.control_plane.name}, {setup.gitops.name} and the repositories "
-        "that are registered. Where Apps are not possible, two tokens do: the workflow files say "
-        "where.",
+        "that are registered.",
         links,
         tuple(f"{name}: {level}" for name, level in permissions.items()),
     )
@@ -143,14 +148,35 @@ def _credentials(setup: Setup) -> Task:
     for repository in (setup.control_plane, setup.gitops):
         links[f"variable of {repository.name}"] = _settings(repository, "variables/actions/new")
         links[f"secret of {repository.name}"] = _settings(repository, "secrets/actions/new")
+    server = server_of(setup.control_plane.url)
+    links["tokens, without an App"] = f"{server}/settings/personal-access-tokens/new"
     return Task(
         "Give both repositories the App's credentials",
-        "The same in both.",
+        "The App's id and key are the same in both. With tokens in their place, the workflow files "
+        "say which lines to change.",
         links,
         (
             "variable KALYPSO_APP_ID: the App's id",
             "secret KALYPSO_APP_PRIVATE_KEY: the whole text of its private key",
+            "or, without an App, tokens that may do the same:",
+            f"secret GITOPS_REPO_TOKEN of {setup.control_plane.name}",
+            f"secret CONTROL_PLANE_TOKEN of {setup.gitops.name}",
         ),
+    )
+
+
+def _job_token(setup: Setup, identity: Identity) -> Task:
+    """Off by default, and an organization can forbid it to its repositories."""
+    repository = setup.control_plane
+    links = {f"settings of {repository.name}": _settings(repository, "actions")}
+    if identity.is_organization is not False:
+        page = f"organizations/{repository.owner}/settings/actions"
+        links[f"settings of {repository.owner}"] = f"{server_of(repository.url)}/{page}"
+    return Task(
+        "Allow GitHub Actions to create and approve pull requests",
+        "cd.yaml has `mode: pull-request`: the job's own token proposes to the environments' "
+        "branches.",
+        links,
     )
 
 

@@ -27,6 +27,9 @@ SPEAKS_OF_PROMOTION: Final = re.compile(
 )
 """What stands in every workflow of upstream, in all its versions."""
 
+MODE: Final = re.compile(r"^\s*mode:\s*['\"]?pull-request\b", re.MULTILINE)
+APP: Final = re.compile(r"^\s*app-private-key:", re.MULTILINE)
+
 UPSTREAM: Final = frozenset(
     {
         f"{FOLDER}transform.yaml",
@@ -59,6 +62,11 @@ class WorkflowFiles:
         """Those of the control plane's default branch, which has this name."""
         ours = f"branches: [{scalar(branch)}]"
         return {path: text.replace(MAIN, ours) for path, text in self.main.items()}
+
+
+def proposes(text: str) -> bool:
+    """Whether a workflow file of ours opens pull requests by the job's own token."""
+    return bool(MODE.search(text)) and not APP.search(text)
 
 
 def owner_of_workflow(text: str, template: str) -> Owner:

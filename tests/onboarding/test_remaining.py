@@ -38,9 +38,10 @@ def setup(server: str = "https://github.com", *environments: EnvironmentSetup) -
     )
 
 
-def tasks(
-    made: Setup, identity: Identity = Identity(7, 42, is_organization=True)
-) -> dict[str, Task]:  # noqa: B008
+KNOWN = Identity(7, 42, is_organization=True)
+
+
+def tasks(made: Setup, identity: Identity = KNOWN) -> dict[str, Task]:
     return {task.title: task for task in remaining_tasks(made, identity, PERMISSIONS)}
 
 
@@ -95,7 +96,20 @@ def test_variables_and_secrets_have_their_pages_in_both_repositories() -> None:
         f"{kind} of {name}": f"https://ghes.example/{name}/settings/{page}/actions/new"
         for name in ("acme/cp", "acme/gitops")
         for kind, page in (("variable", "variables"), ("secret", "secrets"))
-    }
+    } | {"tokens, without an App": "https://ghes.example/settings/personal-access-tokens/new"}
+
+
+@pytest.mark.parametrize("is_organization", [True, False])
+def test_jobs_that_propose_must_be_allowed_to(*, is_organization: bool) -> None:
+    identity = Identity(7, 42, is_organization=is_organization)
+    (task,) = (
+        one
+        for one in remaining_tasks(setup(), identity, PERMISSIONS, jobs_propose=True)
+        if one.title == "Allow GitHub Actions to create and approve pull requests"
+    )
+    own = {"settings of acme/cp": "https://github.com/acme/cp/settings/actions"}
+    whole = {"settings of acme": "https://github.com/organizations/acme/settings/actions"}
+    assert task.links == (own | whole if is_organization else own)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from kalypso_actions.onboarding.workflows import (
     WorkflowFiles,
     is_upstreams_other_file,
     owner_of_workflow,
+    proposes,
 )
 
 TEMPLATE = "jobs:\n  ci:\n    steps:\n      - uses: a/kalypso-actions/actions/ci@v0\n"
@@ -70,3 +71,18 @@ def test_nothing_of_ours_is_taken_for_upstreams() -> None:
 def test_the_default_branch_is_written_where_a_template_names_it(branch: str, written: str) -> None:
     files = WorkflowFiles({CI: "on:\n  push:\n    branches: [main]\n"}, {}, {})
     assert files.of_main(branch) == {CI: f"on:\n  push:\n    branches: [{written}]\n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("          mode: pull-request\n", True),
+        ("          mode: 'pull-request' # reviewed\n", True),
+        ("          # mode: pull-request\n", False),
+        ("          mode: commit\n", False),
+        ("          mode: pull-request\n          app-private-key: x\n", False),
+        ("", False),
+    ],
+)
+def test_which_cd_proposes_by_the_jobs_own_token(text: str, *, expected: bool) -> None:
+    assert proposes(text) is expected

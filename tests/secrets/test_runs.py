@@ -307,6 +307,18 @@ def test_local_commands(laboratory: Laboratory) -> None:
         assert leaks(laboratory, ended) == []
 
 
+def test_setting_up(laboratory: Laboratory) -> None:
+    """init takes the token of a person from the environment, for the API and for git."""
+    for name in ("acme/new", "acme/new-gitops"):
+        laboratory.acme.sandbox.create_repository(name)
+    names = ["--control-plane", "acme/new", "--gitops", "acme/new-gitops"]
+    variables = {"GITHUB_TOKEN": laboratory.acme.token, "KALYPSO_INPUTS": ""}
+    ended = laboratory.run("init", *names, "--yes", "--verbose", inputs={}, variables=variables)
+    assert ended.status == 0
+    assert with_credential(ended) != []
+    assert leaks(laboratory, ended) == []
+
+
 def test_the_look_sees_what_it_is_for(laboratory: Laboratory) -> None:
     token = laboratory.acme.token
     started = Started(2, 1, ("git", "fetch"), {VARIABLE: "Authorization: Basic x"})

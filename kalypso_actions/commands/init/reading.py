@@ -44,7 +44,7 @@ def read_standing(inputs: InitInputs, opened: Opened) -> Standing:
     is_new = not _ours(main)
     environments = _environments(inputs, opened, known, is_new=is_new)
     environments = [reader.with_gitops_branches(one) for one in environments]
-    reader.read(opened.gitops, opened.gitops.main)
+    reader.look(opened.gitops, opened.gitops.main)
     setup = Setup(opened.control_plane, opened.gitops, tuple(environments), is_new)
     return Standing(setup, reader.states, tuple(reader.warnings))
 
@@ -89,12 +89,10 @@ class _Reader:
         self.warnings: list[Problem] = []
 
     def read(self, repository: RepositorySetup, branch: str) -> Reading | None:
-        """The documents of a branch; None where there is none."""
-        place = self._opened.place(repository)
-        head = place.heads([branch]).get(branch)
-        if head is None:
+        """The documents of a branch of the control plane; None where there is none."""
+        files = self._files(repository, branch)
+        if files is None:
             return None
-        files = place.files(head)
         reading = read_documents(
             files,
             repository=repository.name,
@@ -103,10 +101,30 @@ class _Reader:
             kustomize=None,
             ignore_sourceignore=True,
         )
-        self.states[repository.role, branch] = BranchState(
-            head, frozenset(files.entries()), _workflow_files(files), _ours(reading)
-        )
+        self._remember(repository, branch, files, _ours(reading))
         return reading
+
+    def look(self, repository: RepositorySetup, branch: str) -> None:
+        """The files of a branch of the GitOps repository, whose documents may be very many."""
+        files = self._files(repository, branch)
+        if files is not None:
+            self._remember(repository, branch, files)
+
+    def _files(self, repository: RepositorySetup, branch: str) -> RevisionFiles | None:
+        place = self._opened.place(repository)
+        head = place.heads([branch]).get(branch)
+        return None if head is None else place.files(head)
+
+    def _remember(
+        self,
+        repository: RepositorySetup,
+        branch: str,
+        files: RevisionFiles,
+        documents: frozenset[tuple[str, str]] = frozenset(),
+    ) -> None:
+        self.states[repository.role, branch] = BranchState(
+            files.commit or "", frozenset(files.entries()), _workflow_files(files), documents
+        )
 
     def with_gitops_branches(self, environment: EnvironmentSetup) -> EnvironmentSetup:
         """As its branch says, in which GitOpsRepo objects stand; else of the environment's name."""
@@ -136,7 +154,7 @@ class _Reader:
         elif not targets:
             branches = {environment.name: None}
         for branch in branches:
-            self.read(gitops, branch)
+            self.look(gitops, branch)
         return EnvironmentSetup(
             environment.name,
             environment.branch,

@@ -25,6 +25,7 @@ from kalypso_actions.onboarding.remaining import (
     push_task,
     start_task,
 )
+from kalypso_actions.onboarding.workflows import FOLDER, proposes
 from kalypso_actions.report.documents import (
     InitBranchEntry,
     InitDocument,
@@ -32,6 +33,8 @@ from kalypso_actions.report.documents import (
     InitTaskEntry,
     ProblemEntry,
 )
+
+CD_FILE: Final = f"{FOLDER}cd.yaml"
 
 NOTHING: Final = Consent()
 
@@ -52,7 +55,12 @@ def init_document(
     ]
     tasks = [
         *_own_tasks(plans, agreed),
-        *remaining_tasks(standing.setup, opened.identity, permissions.of_app()),
+        *remaining_tasks(
+            standing.setup,
+            opened.identity,
+            permissions.of_app(),
+            jobs_propose=_jobs_propose(standing),
+        ),
         *_last_tasks(inputs, standing, written),
     ]
     return InitDocument(
@@ -69,6 +77,13 @@ def init_document(
         ),
         warnings=ProblemEntry.all_of([*standing.warnings, *_kept(plans, agreed)]),
     )
+
+
+def _jobs_propose(standing: Standing) -> bool:
+    """As cd.yaml on main says now: what people have changed there stays, or is asked about."""
+    control_plane = standing.setup.control_plane
+    state = standing.states.get((control_plane.role, control_plane.main))
+    return state is not None and proposes(state.files.get(CD_FILE, ""))
 
 
 def _branch(plan: BranchPlan, consent: Consent | None, written: Written | None) -> InitBranchEntry:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import io
 import json
 import re
 from typing import Any
@@ -170,12 +169,3 @@ def test_errors_have_their_exit_codes_and_are_told_as_json_too(
     assert as_json.exit_code == status
     (problem,) = json.loads(as_json.stdout)["problems"]
     assert message in problem["message"]
-
-
-def test_the_token_is_nowhere(acme: Acme, terminal: Terminal) -> None:
-    acme.create()
-    result = terminal.run(*BOTH, "--yes", "--verbose")
-    assert result.exit_code == 0
-    assert acme.token not in result.stdout + result.stderr
-    told = io.StringIO("\n".join(str(one) for one in acme.sandbox.traffic))
-    assert acme.token not in told.getvalue()

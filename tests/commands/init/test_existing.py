@@ -121,6 +121,8 @@ def test_a_workflow_that_people_have_changed_stays(acme: Acme) -> None:
     assert acme.files("main")[f"{WORKFLOWS}/cd.yaml"] == text
     (warning,) = document.warnings
     assert warning.message == "on main: it differs from the template, and is left as it is"
+    allow = "Allow GitHub Actions to create and approve pull requests"
+    assert allow in {task.title for task in document.remaining}
     (file,) = document.branches[-1].files
     assert "-          mode: pull-request\n+          # mode: pull-request\n" in file.diff
     assert not file.written
