@@ -111,7 +111,12 @@ docs: $(INSTALLED) ## rewrite docs/reference from the code, and build the site i
 .PHONY: docs-check
 docs-check: $(INSTALLED) ## fail where docs/reference is not what the code says, or the site has faults
 	$(PYTHON) -m tools.reference --check
+	$(PYTHON) -m tools.diagrams --check
 	$(SITE)
+
+.PHONY: diagrams
+diagrams: $(INSTALLED) ## draw the documentation's diagrams for the site (needs npm and chromium)
+	$(PYTHON) -m tools.diagrams
 
 .PHONY: lock
 lock: $(INSTALLED) ## resolve the dependencies anew

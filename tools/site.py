@@ -1,5 +1,6 @@
-"""What mkdocs does besides: the README is the first page, and links that leave docs/ are mended.
+"""What mkdocs does besides: a first page, links that lead somewhere, drawings for diagrams.
 
+The README is the first page. Mermaid's diagrams are shown as drawn by tools/diagrams.py.
 A link from a page to a file of the repository leads to that file where `repo_url` is set in
 mkdocs.yml; without, only its text is left, for a site has no such file.
 """
@@ -15,16 +16,19 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from tools.diagrams import name_of
+
 README: Final = "README.md"
 INDEX: Final = "index.md"
 DOCS: Final = "docs"
 
 TOKEN: Final = re.compile(
-    r"(?P<code>^(?P<fence> *`{3,})[^\n]*\n.*?^(?P=fence)`*$|`[^`\n]+`)"
+    r"```mermaid\n(?P<diagram>.*?)```"
+    r"|(?P<code>^(?P<fence> *`{3,})[^\n]*\n.*?^(?P=fence)`*$|`[^`\n]+`)"
     r"|\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s#]+)(?P<anchor>#[^()\s]*)?\)",
     re.MULTILINE | re.DOTALL,
 )
-"""Code, which stays as it is, or a link."""
+"""A diagram, other code, which stays as it is, or a link."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -36,10 +40,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Mend the links of a page."""
+    """Mend the links of a page, and put the drawings in place of its diagrams."""
     folder = "" if page.file.src_uri == INDEX else posixpath.dirname(f"{DOCS}/{page.file.src_uri}")
 
     def mended(token: re.Match[str]) -> str:
+        if token["diagram"]:
+            drawing = _from(page, f"diagrams/{name_of(token['diagram'])}")
+            return f"![Diagram]({drawing})"
         text, target, anchor = token["text"], token["target"], token["anchor"] or ""
         if token["code"] or "://" in target:
             return token[0]

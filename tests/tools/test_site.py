@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.diagrams import diagrams
+
 ROOT = Path(__file__).resolve().parents[2]
 LOADED = re.compile(r"<(?:script|img|iframe)[^>]* src=\"?([^\" >]+)|<link[^>]*>")
 FROM_ELSEWHERE = re.compile(r"https?://|^//")
@@ -41,6 +43,15 @@ def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
         for tag in LOADED.finditer(page.read_text(encoding="utf-8")):
             if "canonical" not in tag[0]:
                 assert not FROM_ELSEWHERE.search(tag[1] or tag[0]), page
+
+
+def test_every_diagram_is_drawn(site: Path) -> None:
+    names = {path.name for path in (ROOT / "docs" / "diagrams").iterdir()}
+    assert names == set(diagrams())
+    shown = set()
+    for page in site.rglob("*.html"):
+        shown |= set(re.findall(r"diagrams/([0-9a-f]+\.svg)", page.read_text(encoding="utf-8")))
+    assert shown == names
 
 
 def test_links_out_of_the_documentation_are_their_text(site: Path) -> None:
