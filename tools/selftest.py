@@ -40,7 +40,7 @@ SERVES_FOR: Final = 20 * 60
 NO_CONSOLE: Final = 8 if os.name == "nt" else 0
 """DETACHED_PROCESS: https://learn.microsoft.com/windows/win32/procthread/process-creation-flags"""
 
-BROKEN: Final = {"templates/flux.yaml": "kind: [\n"}
+BROKEN: Final = {"templates/faulty.yaml": "kind: [\n"}
 READY: Final = "ready.json"
 STOP: Final = "stop"
 

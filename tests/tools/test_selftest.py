@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -72,5 +73,7 @@ def test_ci_fails_where_main_is_broken(tmp_path: Path) -> None:
     try:
         exit_code, said = Steps(tmp_path, github["token"]).kalypso("ci", github["control-plane"])
         assert (exit_code, "not valid YAML" in said) == (1, True), said
+        outputs = (tmp_path / "outputs").read_text(encoding="utf-8")
+        assert re.search(r"^problems<<(\S+)\n1\n\1$", outputs, re.MULTILINE), outputs
     finally:
         told("stop", tmp_path / "selftest")
