@@ -25,7 +25,7 @@ from kalypso_actions.cli.speaking import (
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.init import Decide
 from kalypso_actions.commands.init import init as run_init
-from kalypso_actions.commands.init.opening import Machine
+from kalypso_actions.commands.init.opening import Machine, check_token
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.init import DEFAULT_ACTION, DEFAULT_ENVIRONMENTS, InitInputs
@@ -119,9 +119,9 @@ def init(
 
     with told(output, failed):
         _check_answerable(given)
+        given["token"] = _token(os.environ)
         if interactive:
             _ask_for_missing(given)
-        given["token"] = _token(os.environ)
         inputs = checked_inputs(InitInputs, given)
         machine = Machine(
             dict(os.environ), Programs(os.environ), lambda: datetime.now(UTC), time.sleep
@@ -152,6 +152,7 @@ def _ask_for_missing(given: dict[str, Any]) -> None:
     """The names that were not given as options."""
     if given["control_plane_dir"] or given["gitops_dir"]:
         return
+    check_token(given["token"])
     for name, question in (
         ("control_plane", "Control plane (OWNER/NAME)"),
         ("gitops", "GitOps repository (OWNER/NAME)"),

@@ -64,8 +64,7 @@ def open_repositories(inputs: InitInputs, machine: Machine) -> Iterator[Opened]:
         return
     server = GitHubServer.of_environment(machine.environment)
     token = inputs.token.get_secret_value()
-    if not token:
-        raise UsageError("no token is given", advice=ADVICE)
+    check_token(token)
     github = GitHub(server, TokenAuth(token), machine.environment, machine.sleep, machine.now)
     protocols = frozenset({"https", urlsplit(server.server_url).scheme})
     with RemoteRepositories(
@@ -75,6 +74,12 @@ def open_repositories(inputs: InitInputs, machine: Machine) -> Iterator[Opened]:
         sleep=machine.sleep,
     ) as remotes:
         yield _remote(inputs, github, remotes, machine)
+
+
+def check_token(token: str) -> None:
+    """Raises UsageError where there is none."""
+    if not token:
+        raise UsageError("no token is given", advice=ADVICE)
 
 
 def _remote(

@@ -11,8 +11,7 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.onboarding import Consent
 from tests.commands.init import upstream
 from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
-
-REAL = Path(__file__).resolve().parents[4] / "shared" / "data"
+from tests.conformance.test_real_control_planes import DATA
 
 
 def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> None:
@@ -66,16 +65,16 @@ def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
     assert outline(acme.init()) == {}
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the real control planes are not on this machine")
+@pytest.mark.skipif(not DATA.is_dir(), reason="the real control planes are not on this machine")
 @pytest.mark.parametrize("form", ["kalypso-2023-02-old-form", "kalypso-2024-04-current-form"])
 def test_real_control_planes(acme: Acme, form: str, tmp_path: Path) -> None:
     """As they are, but for the server that their files name."""
 
     def files(branch: str) -> dict[str, str | bytes | None]:
         folder = tmp_path / branch
-        if not (REAL / form / branch).is_dir():
+        if not (DATA / form / branch).is_dir():
             return {}
-        shutil.copytree(REAL / form / branch, folder)
+        shutil.copytree(DATA / form / branch, folder)
         return {
             path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
             .replace(

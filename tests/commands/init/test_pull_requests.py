@@ -50,6 +50,21 @@ def test_existing_branches_are_proposed_to_and_new_ones_created(acme: Acme) -> N
     assert "kalypso-actions/actions/ci@" in proposed[f"{WORKFLOWS}/ci.yaml"]
 
 
+def test_what_a_pull_request_says(acme: Acme) -> None:
+    upstream.found(acme)
+    acme.init(pull_request=True)
+    with acme.sandbox.lock:
+        (pull,) = acme.sandbox.repository(GITOPS).issues.values()
+    assert pull.title == "Set up Kalypso on dev"
+    assert pull.body == (
+        "What Kalypso needs on this branch, proposed by `kalypso init`.\n\n"
+        "| file | action |  |\n"
+        "| --- | --- | --- |\n"
+        "| `.github/workflows/check-promote.yaml` | replace | in place of upstream\\'s workflow |\n\n"
+        "Run again, `kalypso init --pull-request` updates this pull request."
+    )
+
+
 def test_in_empty_repositories_main_is_begun_with_a_readme(acme: Acme) -> None:
     acme.create()
     acme.init(pull_request=True)
