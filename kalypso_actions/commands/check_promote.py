@@ -63,7 +63,7 @@ def check_promote(inputs: CheckPromoteInputs, session: ChainSession) -> Outcome:
     onward = _onward(inputs, verified)
     started = waiting_since(inputs, session)
     if inputs.verify_only:
-        return _verified(inputs, session)
+        return _verified(inputs, session, verified)
     status = DeploymentStatus(session, verified.claim)
     with AzureClusters(inputs, session.around) as azure:
         watch = Watch(inputs, session, verified, azure)
@@ -81,17 +81,19 @@ def check_promote(inputs: CheckPromoteInputs, session: ChainSession) -> Outcome:
                 ending = _finish(inputs, session, watch, ending, onward)
             if ending.status:
                 status.post(ending.status)
-    return _outcome(inputs, session, ending)
+    return _outcome(inputs, ending, _facts(session, verified))
 
 
-def _verified(inputs: CheckPromoteInputs, session: ChainSession) -> Outcome:
+def _verified(
+    inputs: CheckPromoteInputs, session: ChainSession, verified: VerifiedClaim
+) -> Outcome:
     document = CheckPromoteDocument(
         environment=inputs.environment,
         promoted_commit=inputs.promoted_commit or "",
         gitops_commit=inputs.gitops_commit,
         verify_only=True,
     )
-    facts = PageFacts(control_plane_url=session.url(session.control_plane))
+    facts = _facts(session, verified)
     return Outcome(document, check_promote_page(document, facts))
 
 
@@ -217,7 +219,13 @@ def _go_on(
     return replace(ending, started=started, status=status)
 
 
-def _outcome(inputs: CheckPromoteInputs, session: ChainSession, ending: _Ending) -> Outcome:
+def _facts(session: ChainSession, verified: VerifiedClaim) -> PageFacts:
+    """The pages of the repositories that this is about."""
+    place = next(iter(verified.own))
+    return PageFacts(session.url(session.control_plane), session.url(place.repository))
+
+
+def _outcome(inputs: CheckPromoteInputs, ending: _Ending, facts: PageFacts) -> Outcome:
     decision, look = ending.decision, ending.look
     verdict = decision.verdict if decision else ""
     reason = decision.reason if decision else ""
@@ -245,9 +253,6 @@ def _outcome(inputs: CheckPromoteInputs, session: ChainSession, ending: _Ending)
         warnings=ProblemEntry.all_of(look.warnings),
         problems=ProblemEntry.all_of(problems),
     )
-    facts = PageFacts(
-        control_plane_url=session.url(session.control_plane),
-        hook=ending.hook.summary() if ending.hook else "",
-        started=ending.started,
-    )
-    return Outcome(document, check_promote_page(document, facts), failed=failed)
+    hook = ending.hook.summary() if ending.hook else ""
+    page = check_promote_page(document, replace(facts, hook=hook, started=ending.started))
+    return Outcome(document, page, failed=failed)

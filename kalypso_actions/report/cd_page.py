@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_documents import CdDocument
+
+HEADLINES: Final[Mapping[str, str]] = {
+    "written": "{environment} has {commit} now",
+    "proposed": "{commit} is proposed to {environment}",
+    "unchanged": "{environment} has {commit} already",
+    "superseded": "{commit} is superseded in {environment}",
+    "rejected": "{commit} was rejected for {environment}",
+    "": "{commit} was not promoted to {environment}",
+}
+"""What became of a commit, by the action of the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +42,7 @@ def cd_page(document: CdDocument, facts: CdFacts) -> str:
     if document.verify_only:
         return f"{heading}\n\n{markdown.VERIFIED}"
     rows = [
-        ("Environment", markdown.text(document.environment)),
+        ("Environment", markdown.code(document.environment)),
         ("Commit of main", _commit(facts, document.commit)),
     ]
     if facts.before and facts.before != document.commit:
@@ -45,7 +57,7 @@ def cd_page(document: CdDocument, facts: CdFacts) -> str:
     parts = [
         heading,
         _next(document, facts),
-        markdown.table(("", ""), rows),
+        markdown.facts(rows),
         facts.hook,
         markdown.findings(document.warnings, document.problems),
     ]
@@ -54,21 +66,10 @@ def cd_page(document: CdDocument, facts: CdFacts) -> str:
 
 def cd_headline(document: CdDocument) -> str:
     """What happened, in a line of plain text."""
-    commit, environment = document.commit[:7], document.environment
+    words = {"commit": document.commit[:7], "environment": document.environment}
     if document.verify_only:
-        return f"{commit} may come to {environment}"
-    match document.action:
-        case "written":
-            return f"{environment} has {commit} now"
-        case "proposed":
-            return f"{commit} is proposed to {environment}"
-        case "unchanged":
-            return f"{environment} has {commit} already"
-        case "superseded":
-            return f"{commit} is superseded in {environment}"
-        case "rejected":
-            return f"{commit} was rejected for {environment}"
-    return f"{commit} was not promoted to {environment}"
+        return "{commit} may come to {environment}".format(**words)
+    return HEADLINES[document.action].format(**words)
 
 
 def proposal_body(environment: str, repository_url: str, before: str | None, commit: str) -> str:

@@ -40,11 +40,12 @@ ADVICE: Final[Mapping[str, str]] = {
 class PageFacts:
     """What the document does not say.
 
-    `hook` is what the post-deployment command has written, `started` the pages of what was
-    started, by the environment it is for.
+    The URLs are those of the repositories. `hook` is what the post-deployment command has written,
+    `started` the pages of what was started, by the environment it is for.
     """
 
     control_plane_url: str
+    gitops_url: str
     hook: str = ""
     started: Mapping[str, str] = field(default_factory=dict)
 
@@ -67,7 +68,8 @@ def check_promote_page(document: CheckPromoteDocument, facts: PageFacts) -> str:
 
 def _what(document: CheckPromoteDocument, facts: PageFacts) -> str:
     """Which commits this is about."""
-    merged = f"GitOps commit {code(document.gitops_commit[:7])}"
+    commit = document.gitops_commit
+    merged = f"GitOps commit {link(commit[:7], f'{facts.gitops_url}/commit/{commit}')}"
     promoted = document.promoted_commit
     if not promoted:
         return f"{merged}: a configuration change, which is not promoted."

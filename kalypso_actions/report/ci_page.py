@@ -79,7 +79,7 @@ def _row(one: CheckedEntry, facts: CiFacts) -> tuple[str, ...]:
     )
     assignments = "not rendered" if one.assignments is None else str(one.assignments)
     found = f"{one.problems} ({_count(one.warnings, 'warning')})"
-    return (markdown.text(one.environment), has, assignments, *counts, found)
+    return (markdown.code(one.environment), has, assignments, *counts, found)
 
 
 def _next(facts: CiFacts, *, failed: bool) -> str:

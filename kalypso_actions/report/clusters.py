@@ -16,26 +16,42 @@ MOST_ROWS: Final = 300
 FEW: Final = 20
 """So many clusters are shown without a click."""
 
+COMPLYING: Final = frozenset({"compliant", "ahead"})
+COLUMNS: Final = ("Cluster", "Cluster type", "State", "Commit", "Why")
+"""What is told of a cluster; its reason comes last."""
+
 MOST_WORDS: Final = 300
 """Characters of a reason: a page has room for some hundred of them."""
 
 
 def clusters_section(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> str:
-    """A table of the cluster types and one of the clusters, the worst first; "" for none."""
+    """A table of the cluster types and one of the clusters, the worst first; "" for none.
+
+    Of many clusters those that do not comply are seen at once, the others on a click.
+    """
     if not clusters and not missing:
         return ""
     every = sorted(
         clusters, key=lambda one: (WORST_FIRST.index(one.state), one.cluster_type, one.id)
     )
-    shown = table(
-        ("cluster", "cluster type", "state", "commit", "why"), map(_row, every[:MOST_ROWS])
-    )
-    if len(every) > MOST_ROWS:
-        shown += f"\n\n… and {len(every) - MOST_ROWS} more"
-    if len(every) > FEW:
-        shown = details(f"{len(every)} clusters", shown)
     parts = ["### Clusters", _cluster_types(clusters, missing)]
-    return "\n\n".join([*parts, shown] if every else parts)
+    if len(every) > FEW:
+        troubled = [one for one in every if one.state not in COMPLYING]
+        parts += [_table(troubled, FEW), details(f"All {len(every)} clusters", _table(every))]
+    else:
+        parts.append(_table(every))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _table(clusters: Sequence[ClusterEntry], limit: int = MOST_ROWS) -> str:
+    """The first ones, and how many more there are; the last column where any has a reason."""
+    if not clusters:
+        return ""
+    shown = clusters[:limit]
+    columns = len(COLUMNS) if any(one.reason for one in shown) else len(COLUMNS) - 1
+    rows = table(COLUMNS[:columns], (_row(one)[:columns] for one in shown))
+    left = len(clusters) - len(shown)
+    return f"{rows}\n\n… and {left} more" if left else rows
 
 
 def _cluster_types(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> str:
@@ -48,7 +64,7 @@ def _cluster_types(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> 
         counts = [counted[name, state] for state in states]
         told = [code(name) if name else "none of ours", str(sum(counts))]
         rows.append([*told, *(str(count or "") for count in counts)])
-    return table(("cluster type", "clusters", *states), rows)
+    return table(("Cluster type", "Clusters", *(state.capitalize() for state in states)), rows)
 
 
 def _row(one: ClusterEntry) -> tuple[str, ...]:

@@ -72,6 +72,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
+def facts(rows: Sequence[tuple[str, str]]) -> str:
+    """What there is to say of one thing: a row for each name and value, the first one the head.
+
+    A table has to have a head, and an empty one is seen.
+    """
+    return table(rows[0], rows[1:])
+
+
 def details(summary: str, content: str) -> str:
     """Something that is shown on a click: `content` is Markdown already, `summary` HTML."""
     return f"<details>\n<summary>{summary}</summary>\n\n{content}\n\n</details>"

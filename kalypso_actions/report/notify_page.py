@@ -41,7 +41,7 @@ def notify_page(
     parts = [f"## kalypso notify: {heading}"]
     if told:
         rows = [_row(one, control_plane_url) for one in told]
-        parts.append(table(("environment", "the push was", "commit of main", "run"), rows))
+        parts.append(table(("Environment", "The push was", "Commit of main", "Run"), rows))
     elif document.problems:
         parts.append(
             "Correct what is wrong there, then run this job again: until then, nobody knows "

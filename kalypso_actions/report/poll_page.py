@@ -34,7 +34,7 @@ def poll_page(document: PollDocument, polled: Sequence[Polled]) -> str:
     rows = [_row(one) for one in polled if one.moved or one.unrecorded]
     parts = [f"## kalypso poll: {heading}"]
     if rows:
-        parts.append(table(("environment", "what has moved", "run"), rows))
+        parts.append(table(("Environment", "What has moved", "Run"), rows))
     parts.append(findings(document.warnings, document.problems))
     return "\n\n".join(part for part in parts if part)
 

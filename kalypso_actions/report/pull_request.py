@@ -85,7 +85,7 @@ def body(text: PullRequestText) -> str:
     groups = _groups(text.changes, text.folder)
     parts = [
         f"{mark(text.environment, text.commit)}\n{SENTENCE}",
-        _headline(text),
+        _headline(text, groups),
         _promotion(text),
         _overview(groups),
         *_attention(text),
@@ -122,13 +122,12 @@ def _groups(changes: TreeChanges, folder: str) -> Mapping[str, _Group]:
     return dict(sorted(groups.items()))
 
 
-def _headline(text: PullRequestText) -> str:
-    changes = text.changes
-    counts = (len(changes.added), len(changes.modified), len(changes.deleted))
-    words = ", ".join(f"{count} {what}" for count, what in zip(counts, CHANGES, strict=True))
+def _headline(text: PullRequestText, groups: Mapping[str, _Group]) -> str:
+    counts = sum((group.counts for group in groups.values()), Counter[str]())
+    words = ", ".join(f"{counts[change]} {change}" for change in CHANGES)
     return (
         f"Environment {markdown.code(text.environment)}, {text.assignments} assignments. "
-        f"Files: **{words}**."
+        f"Manifests: **{words}**."
     )
 
 
@@ -153,7 +152,7 @@ def _overview(groups: Mapping[str, _Group]) -> str:
         ]
         for name, group in groups.items()
     ]
-    head = ("Cluster type", "Targets", *(f"Files {change}" for change in CHANGES))
+    head = ("Cluster type", "Targets", *(change.capitalize() for change in CHANGES))
     return markdown.table(head, rows)
 
 

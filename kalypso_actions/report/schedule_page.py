@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.pull_request import CommitLink
@@ -36,9 +37,9 @@ def schedule_page(document: ScheduleDocument, facts: ScheduleFacts) -> str:
         ("Commit of main", str(facts.main) if facts.main else "none is named"),
         ("Assignments", str(document.assignments)),
         (
-            "Files",
-            f"{len(changes.added)} added, {len(changes.modified)} changed, "
-            f"{len(changes.deleted)} deleted, {len(changes.unchanged)} as they are",
+            "Manifests",
+            f"{_count(changes.added)} added, {_count(changes.modified)} changed, "
+            f"{_count(changes.deleted)} deleted, {_count(changes.unchanged)} as they are",
         ),
         ("GitOps", ", ".join(map(markdown.code, facts.branches))),
     ]
@@ -48,7 +49,7 @@ def schedule_page(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     parts = [
         f"## kalypso schedule: {markdown.text(headline(document, facts))}",
         *_next(document, facts),
-        markdown.table(("", ""), [row for row in rows if row[1]]),
+        markdown.facts([row for row in rows if row[1]]),
         _pull_requests(document.pull_requests),
         _removed(facts.removed),
         markdown.findings(document.warnings, document.problems),
@@ -69,6 +70,11 @@ def headline(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     if facts.stopped:
         return f"what {name} is to have was rejected: nothing is proposed"
     return f"{name} has everything: there is nothing to propose"
+
+
+def _count(paths: Sequence[str]) -> int:
+    """Of manifests: what tracks the promotion is none."""
+    return sum(not path.endswith(PROMOTED_COMMIT_FILE) for path in paths)
 
 
 def _done(entry: PullRequestEntry) -> str:

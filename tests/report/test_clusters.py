@@ -6,9 +6,9 @@ import pytest
 
 from kalypso_actions.report.chain_documents import CheckPromoteDocument, ClusterEntry, Verdict
 from kalypso_actions.report.check_promote_page import PageFacts, check_promote_page
-from kalypso_actions.report.clusters import MOST_ROWS, clusters_section
+from kalypso_actions.report.clusters import FEW, MOST_ROWS, clusters_section
 
-FACTS = PageFacts("https://github.com/acme/fleet")
+FACTS = PageFacts("https://github.com/acme/fleet", "https://github.com/acme/gitops")
 
 
 def cluster(name: str, state: str = "compliant", cluster_type: str = "drone") -> ClusterEntry:
@@ -34,14 +34,14 @@ def test_tables_of_cluster_types_and_clusters() -> None:
     assert section.splitlines() == [
         "### Clusters",
         "",
-        "| cluster type | clusters | compliant | stale | failed |",
+        "| Cluster type | Clusters | Compliant | Stale | Failed |",
         "| --- | --- | --- | --- | --- |",
         "| none of ours | 1 |  | 1 |  |",
         "| `drone` | 2 | 1 |  | 1 |",
         "| `lamp` | 0 |  |  |  |",
         "| `large` | 1 | 1 |  |  |",
         "",
-        "| cluster | cluster type | state | commit | why |",
+        "| Cluster | Cluster type | State | Commit | Why |",
         "| --- | --- | --- | --- | --- |",
         "| `b` | `drone` | failed | `aaaaaaa` | why b |",
         "| `d` |  | stale | `aaaaaaa` | why d |",
@@ -58,10 +58,29 @@ def test_nothing_to_show() -> None:
 def test_many_clusters() -> None:
     many = [cluster(f"c{number}") for number in range(MOST_ROWS + 5)]
     section = clusters_section([*many, cluster("bad", "failed")], [])
-    assert "<summary>306 clusters</summary>" in section
-    assert section.count("`drone` | ") == MOST_ROWS + 1
-    assert "… and 6 more" in section
-    assert section.index("`bad`") < section.index("`c0`")
+    assert "<summary>All 306 clusters</summary>" in section
+    seen, _, on_click = section.partition("<details>")
+    assert seen.count("`drone` | ") == 1 + 1
+    assert seen.count("`bad`") == 1
+    assert on_click.count("`drone` | ") == MOST_ROWS
+    assert "… and 6 more" in on_click
+    assert on_click.index("`bad`") < on_click.index("`c0`")
+
+
+def test_of_many_clusters_some_that_do_not_comply_are_seen_at_once() -> None:
+    troubled = [cluster(f"t{number:02}", "failed") for number in range(FEW + 3)]
+    seen, _, on_click = clusters_section([*troubled, cluster("c")], []).partition("<details>")
+    assert seen.count("why t") == FEW
+    assert seen.endswith("… and 3 more\n\n")
+    assert on_click.count("why t") == FEW + 3
+
+
+def test_where_nothing_has_a_reason_there_is_no_column_for_it() -> None:
+    assert clusters_section([cluster("a")], []).splitlines()[-3:] == [
+        "| Cluster | Cluster type | State | Commit |",
+        "| --- | --- | --- | --- |",
+        "| `a` | `drone` | compliant | `aaaaaaa` |",
+    ]
 
 
 def test_what_clusters_say_is_nothing_but_text() -> None:
@@ -71,7 +90,7 @@ def test_what_clusters_say_is_nothing_but_text() -> None:
     assert "@team" not in section
     assert "\n## x" not in section
     assert "yyy…" in section.replace("\\", "")
-    (row,) = [line for line in section.splitlines() if "why" not in line and "failed" in line][1:]
+    (row,) = [line for line in section.splitlines() if "| failed |" in line]
     assert len(row) < 700
 
 
@@ -101,7 +120,7 @@ def test_every_verdict_has_a_heading_and_says_what_comes_next(
     first, *rest = page.split("\n\n")
     assert first.startswith("## kalypso check-promote: ") and heading in first
     assert rest[0] == (
-        "GitOps commit `bbbbbbb`, with the commit "
+        f"GitOps commit [bbbbbbb](https://github.com/acme/gitops/commit/{'b' * 40}), with the commit "
         f"[aaaaaaa](https://github.com/acme/fleet/commit/{'a' * 40}) of main."
     )
     assert rest[1] == "because \\*x\\*"
@@ -111,6 +130,6 @@ def test_every_verdict_has_a_heading_and_says_what_comes_next(
 def test_a_run_that_another_goes_on_with() -> None:
     document = CheckPromoteDocument(environment="dev", gitops_commit="b" * 40)
     url = "https://github.com/acme/fleet/actions"
-    page = check_promote_page(document, PageFacts("", started={"check-promote": url}))
+    page = check_promote_page(document, PageFacts("", "", started={"check-promote": url}))
     assert page.startswith("## kalypso check-promote: `dev` is still waited for\n")
     assert page.endswith(f"It goes on: [check\\-promote]({url}).")

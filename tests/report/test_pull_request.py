@@ -102,7 +102,7 @@ def test_what_it_changes_by_cluster_type_and_target() -> None:
         deleted=("fleet/large/app-old/reconciler.yaml", "fleet/large/app-old/notes/a.md"),
     )
     said = lines(made, folder="fleet")
-    assert "Environment `dev`, 3 assignments. Files: **2 added, 2 changed, 2 deleted**." in said
+    assert "Environment `dev`, 3 assignments. Manifests: **1 added, 2 changed, 2 deleted**." in said
     assert "| `large` | 2 | 0 | 2 | 2 |" in said
     assert "| `small` | 0 | 1 | 0 | 0 |" in said
     assert "<summary><code>large</code>: 2 changed, 2 deleted</summary>" in said
