@@ -2,13 +2,14 @@
 
 Exit codes: 0 done; 1 problems found; 2 wrong usage or inputs.
 
-init       init
-local      render, validate, template
-chain      the commands of the promotion chain
-sandbox    sandbox
-demo       demo
-set_up     set-up
-speaking   what all commands share
+init          init
+local         render, validate, template
+chain         the commands of the promotion chain
+sandbox       sandbox
+demo          demo
+set_up        set-up
+speaking      what all commands share
+interruption  what Ctrl-C and a cancelled job leave behind
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from kalypso_actions.cli import local
 from kalypso_actions.cli.chain import add_chain_command
 from kalypso_actions.cli.demo import demo
 from kalypso_actions.cli.init import init
+from kalypso_actions.cli.interruption import interruptible
 from kalypso_actions.cli.sandbox import sandbox
 from kalypso_actions.cli.set_up import set_up
 from kalypso_actions.cli.speaking import stderr
@@ -55,8 +57,9 @@ def main() -> NoReturn:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # not every terminal has every character
     try:
-        # Ends by itself: with a command's code, or with 2 for arguments that it cannot read.
-        app(prog_name="kalypso")
+        with interruptible():
+            # Ends by itself: with a command's code, or with 2 for arguments that it cannot read.
+            app(prog_name="kalypso")
     except KalypsoError as error:
         print_findings(stderr(), (), ProblemEntry.all_of(error.problems))
         Runner(os.environ, sys.stderr).annotate("error", error.problems, "kalypso")

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -40,6 +41,12 @@ GLANCE: Final = 0.1
 
 MAX_WORDS: Final = 4000
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+_running: Final[set[subprocess.Popen[bytes]]] = set()
+"""What all threads have started; a set takes in and gives away in one step."""
+
+_interrupted: Final = threading.Event()
 
 
 class ProcessError(KalypsoError):
@@ -119,7 +126,10 @@ class Programs:
         environment = self._inherited(inherit) | dict(extra or {})
         started = time.monotonic()
         process = _start([str(program), *arguments[1:]], folder, environment)
+        _running.add(process)
         try:
+            if _interrupted.is_set():
+                raise ProcessError("the run was interrupted")
             output, errors = _communicate(process, stdin, timeout, most)
         except subprocess.TimeoutExpired:
             message = f"{name} did not finish within {timeout:g} seconds"
@@ -127,6 +137,8 @@ class Programs:
         except _OverflowError:
             raise TooMuchError(f"{name} wrote more than {most} bytes") from None
         finally:
+            _end(process)
+            _running.discard(process)
             _let_go(process)
             log.debug("%s  %.2f s", logged or " ".join(arguments), time.monotonic() - started)
         if process.returncode != 0:
@@ -145,6 +157,16 @@ class Programs:
             # Windows does not tell names by their case, and neither do the proxies' names.
             if name in allowed or name.upper() in allowed or name.startswith("LC_")
         }
+
+
+def end_programs() -> None:
+    """End all programs that run, and let none begin: for a run that is interrupted.
+
+    Whoever waits for one of them gets a ProcessError.
+    """
+    _interrupted.set()
+    for process in list(_running):
+        _kill(process)
 
 
 def _start(
@@ -220,6 +242,12 @@ def _is_over(process: subprocess.Popen[bytes]) -> bool:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the program and what it has started, if anything of that still runs."""
+    if process.returncode is None:
+        _kill(process)
+        process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
     if process.returncode is not None:
         return  # its number may be another group's by now
     if os.name == "posix":
@@ -227,7 +255,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
-    process.wait()
 
 
 def _let_go(process: subprocess.Popen[bytes]) -> None:
