@@ -108,7 +108,7 @@ class Jobs:
                 payload=event.payload,
                 actor=event.actor,
                 secrets=given,
-                variables={**contexts["vars"], **self._of_environment(run, environment)},
+                variables={**contexts["vars"], **self._machine.of_environment(event, environment)},
                 environment=variables,
             )
             ended = self._runner.run(wanted, folder)
@@ -131,13 +131,6 @@ class Jobs:
             identity = AzureJob(event.repository, environment, event.ref)
             variables |= self._sandbox.azure.job_environment(self._sandbox.url, identity)
         return variables
-
-    def _of_environment(self, run: Run, name: str) -> Mapping[str, str]:
-        """The variables of a GitHub environment; of none, there are none."""
-        with self._sandbox.lock:
-            known = self._sandbox.repository(run.event.repository).environments
-            found = known.get(name.lower())
-            return dict(found.variables) if found else {}
 
     def _file(self, run: Run) -> bytes:
         """The workflow's file, in the commit that GitHub takes it from."""

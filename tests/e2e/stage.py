@@ -20,9 +20,6 @@ LATE: Final = timedelta(minutes=10)
 """So long the runners keep people waiting who have merged: by then, every cluster has it or fails
 for longer than a first failure is forgiven, and no job has to wait for that."""
 
-PLAYED_AS: Final = {"start-schedule": "start"}
-"""Command -> what the play calls it."""
-
 
 class ActStage(Stage):
     """Plays the demo's acts with jobs of act's."""
@@ -49,7 +46,7 @@ class ActStage(Stage):
         """The jobs of a workflow; the last one that was not skipped tells how it has ended."""
         done = [one for one in self._jobs.run(run) if one.ended.result != "skipped"][-1]
         return Ended(
-            command=PLAYED_AS.get(done.command, done.command),
+            command=done.command,
             environment=done.environment or _branch(run),
             word=_word(done.command, done.ended),
             text=done.ended.summary.partition("\n")[0],

@@ -12,6 +12,8 @@ from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.world import Repository
 
 WORKFLOWS: Final = ".github/workflows/"
+ENVIRONMENTS_FOLDER: Final = ".environments/"
+"""What is written in it differs: variables may say the same."""
 
 IDS: Final = re.compile(r"\b[0-9a-f]{7,64}\b")
 RUNS: Final = re.compile(r"/actions/runs/\d+")
@@ -45,7 +47,7 @@ class State:
 def state(sandbox: Sandbox, url: str) -> State:
     """Acme as it stands. `url` is the sandbox's when everything was written.
 
-    Workflow files are left out; ids of commits and runs, and the URL, are the same for all.
+    Ids of commits and runs, and the URL, are the same for all.
     """
     with sandbox.lock:
         repositories = [sandbox.repository(name) for name in (CONTROL_PLANE, GITOPS)]
@@ -84,7 +86,7 @@ def _files(sandbox: Sandbox, repository: Repository, branch: str, url: str) -> d
     return {
         path: masked(content.decode(), url)
         for path, content in found.items()
-        if not path.startswith(WORKFLOWS)
+        if not path.startswith(ENVIRONMENTS_FOLDER)
     }
 
 

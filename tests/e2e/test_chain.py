@@ -105,11 +105,39 @@ def test_what_is_proposed_says_what_it_is(played: Played) -> None:
 
 OUTPUTS = {
     "ci": {"environments": '["dev"]', "problems": "0", "warnings": "0"},
+    "cd": {
+        "changed": "true",
+        "environment-commit": "ID",
+        "pull-request-number": "",
+        "pull-request-url": "",
+    },
+    "schedule": {
+        "changed": "true",
+        "promoted": "true",
+        "degraded": "false",
+        "assignments": "6",
+        "digest": "v1:ID",
+        "pull-requests": '[{"repository":"acme/gitops","number":1,'
+        '"url":"URL/acme/gitops/pull/1","action":"created"}]',
+        "pull-request-number": "1",
+        "pull-request-url": "URL/acme/gitops/pull/1",
+    },
+    "notify": {
+        "promoted": "true",
+        "promoted-commit": "ID",
+        "run-url": "URL/acme/control-plane/actions/runs/N",
+    },
+    "check-promote": {
+        "verdict": "compliant",
+        "clusters": '{"compliant":8}',
+        "promoted-to": '["stage"]',
+    },
 }
 
 
 @pytest.mark.parametrize("command", OUTPUTS)
 def test_jobs_have_outputs(played: Played, chain: Chain, command: str) -> None:
+    """Of the first promotion."""
     ended = next(
         one.ended for one in played.done[1:] if one.command == command and one.name != "verify"
     )
@@ -118,8 +146,19 @@ def test_jobs_have_outputs(played: Played, chain: Chain, command: str) -> None:
 
 
 def test_each_job_has_its_page(played: Played, chain: Chain) -> None:
-    found = [one.ended.summary.partition("\n")[0] for one in played.done]
-    assert [masked(one, chain.sandbox.url) for one in found] == []
+    """Of the promotion that fails."""
+    third = PLAY.index("schedule.yaml start: success") + 1 + len(rollout("dev"))
+    pages = [one.ended.summary for one in played.done[third : third + 1 + len(promotion("dev"))]]
+    assert [masked(page, chain.sandbox.url).partition("\n")[0] for page in pages] == [
+        "## kalypso ci: 10 assignments in 2 environments",
+        "## kalypso cd: ID may come to dev",
+        "## kalypso cd: dev has ID now",
+        "## kalypso schedule: dev\\: \\#\u200b4 was created",
+        "## kalypso notify: started check-promote for `dev`",
+        "## kalypso check-promote: what is claimed of `dev` holds",
+        "## kalypso check-promote: failed in `dev`",
+    ]
+    assert all(one.ended.summary.startswith(f"## kalypso {one.command}: ") for one in played.done)
 
 
 def test_only_the_failure_is_annotated(played: Played) -> None:
