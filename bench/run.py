@@ -1,4 +1,4 @@
-"""Measure a large fleet, the template engine, and many registered repositories.
+"""Measure a large fleet, the template engine, many registered repositories, and actions' starts.
 
 Every figure stands beside what it can be compared with, measured in the same run.
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import engines, repositories
+from bench import engines, launch, repositories
 from bench.fleet import Fleet, make_fleet
 from tools.oracle import program
 
@@ -49,6 +49,7 @@ def main() -> int:
         missed = measure_fleet(make_fleet(folder / "fleet", asked.assignments), folder)
         missed += measure_engine(folder)
         missed += repositories.measure(asked.repositories)
+        missed += launch.measure()
     for target in missed:
         print(f"missed: {target}")
     return 1 if missed else 0

@@ -1,0 +1,85 @@
+"""How long an action takes to start: the first of a job, by uv and by pip, and every next one.
+
+The first installs; beside the time with an empty cache stands that with a full one, which is what
+is left when the download is taken away. A Python that does nothing tells how busy the machine is.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+LAUNCH = Path(__file__).resolve().parents[1] / "actions" / "launch.sh"
+UV = Path(sys.executable).parent / "uv"
+NEXT_ALLOWED, UV_ALLOWED, PIP_ALLOWED = 1.0, 3.0, 12.0
+"""Seconds: of a next action; of the first with uv, without the download; with pip, all in all."""
+ROUNDS = 5
+
+
+def measure() -> list[str]:
+    """Print the figures; the targets that are missed."""
+    with tempfile.TemporaryDirectory(prefix="kalypso-launch-") as name:
+        folder = Path(name)
+        nothing = min(_seconds([sys.executable, "-I", "-c", ""], os.environ) for _ in range(ROUNDS))
+        uv = _machine(folder / "uv", has_uv=True)
+        fetching = _launch(uv, folder / "first")
+        first_uv = _launch(uv, folder / "second")
+        first_pip = _launch(_machine(folder / "pip", has_uv=False), folder / "third")
+        following = min(_launch(uv, folder / "second") for _ in range(ROUNDS))
+    print(f"\nuntil an action's command runs, {os.cpu_count()} cores")
+    for what, seconds in (
+        ("a Python that does nothing", nothing),
+        ("first of a job, uv, empty cache", fetching),
+        ("first of a job, uv, full cache", first_uv),
+        ("first of a job, pip, without a cache", first_pip),
+        ("every next one", following),
+    ):
+        print(f"  {what:<40}{seconds:8.2f} s {seconds / nothing:8.0f} × nothing")
+    return [
+        f"{what} took {seconds:.1f} s, {allowed:.0f} s are allowed"
+        for what, seconds, allowed in (
+            ("the first action with uv", first_uv, UV_ALLOWED),
+            ("the first action with pip", first_pip, PIP_ALLOWED),
+            ("the next action", following, NEXT_ALLOWED),
+        )
+        if seconds > allowed
+    ]
+
+
+def _machine(folder: Path, *, has_uv: bool) -> dict[str, str]:
+    """Variables of a job on a machine with this Python, with uv or without, and empty caches."""
+    folder.mkdir()
+    python = folder / "python3"
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    if has_uv:
+        (folder / "uv").symlink_to(UV)
+    others = [path for path in os.environ["PATH"].split(":") if not shutil.which("uv", path=path)]
+    return {
+        **os.environ,
+        "PATH": ":".join([str(folder), *others]),
+        "UV_CACHE_DIR": str(folder / "cache"),
+        "PIP_NO_CACHE_DIR": "1",
+    }
+
+
+def _launch(machine: Mapping[str, str], temporary: Path) -> float:
+    """Seconds of an action whose command does nothing; the folder is the job's RUNNER_TEMP."""
+    temporary.mkdir(exist_ok=True)
+    environment = {**machine, "RUNNER_TEMP": str(temporary), "KALYPSO_INPUTS": "{}"}
+    return _seconds([str(LAUNCH), "set-up"], environment)
+
+
+def _seconds(command: list[str], environment: Mapping[str, str]) -> float:
+    started = time.perf_counter()
+    subprocess.run(
+        command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    return time.perf_counter() - started
