@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -181,9 +181,8 @@ class SandboxDocument(Document):
 class DemoStepEntry(Document):
     """Something that happened in the play of `kalypso demo`.
 
-    `who` is a command of Kalypso, `start` (a workflow starts another one), `people`, or `status`
-    (what the statuses of a commit say). `ending` says in a word how a command has ended; `folder`
-    has what it has left.
+    `who` is a command of Kalypso, `people`, or `status` (what the statuses of a commit say).
+    `ending` says in a word how a command has ended; `folder` has what it has left.
     """
 
     act: str
@@ -263,3 +262,26 @@ class InitDocument(Document):
     remaining: tuple[InitTaskEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
+
+
+class CheckEntry(Document):
+    """One thing that was checked; `advice` says what to do, "" where all is well."""
+
+    place: str
+    state: Literal["ok", "warning", "problem"]
+    text: str
+    advice: str = ""
+
+
+class DoctorDocument(Document):
+    """What `kalypso doctor --output json` prints; `problems` are what ended the run early."""
+
+    schema_name: str = Field("kalypso.doctor/v1", alias="schema")
+    control_plane: str = ""
+    checks: tuple[CheckEntry, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()
+
+    @property
+    def fails(self) -> bool:
+        """Whether something of the chain would."""
+        return bool(self.problems) or any(one.state == "problem" for one in self.checks)

@@ -16,9 +16,10 @@ def start_schedule_page(
     `started` are the pages of what was started, by environment; `is_own`: the branch is Kalypso's.
     """
     headline = start_schedule_headline(document, is_own=is_own, name=markdown.code)
+    pages = ", ".join(markdown.link(name, url) for name, url in started.items())
     parts = [
         f"## kalypso start-schedule: {headline}",
-        "\n".join(f"- {markdown.link(name, url)}" for name, url in started.items()),
+        f"{markdown.code(document.branch)} was pushed: {pages}." if pages else "",
         markdown.findings(document.warnings, document.problems),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -34,7 +35,7 @@ def start_schedule_headline(
     if document.environments:
         environments = ", ".join(map(name, document.environments))
         more = "; not everything could be started" if document.problems else ""
-        return f"schedule is started for {environments} after a push to {branch}{more}"
+        return f"started schedule for {environments}{more}"
     if document.problems:
         return f"schedule could not be started after a push to {branch}"
     return f"nothing to start, no environment lies on the branch {branch}"

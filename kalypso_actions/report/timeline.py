@@ -23,10 +23,10 @@ Azure, and git. What happens starts workflows, as their files in the repositorie
 run Kalypso's commands, as they would on GitHub. Only the clock is not real.
 """
 
-STYLES: Final = {"people": "magenta", "status": "blue", "start": "dim"}
+STYLES: Final = {"people": "magenta", "status": "blue", "start-schedule": "dim"}
 COMMAND: Final = "cyan"
 ENDINGS: Final = {"compliant": "green", "failed": "red"}
-WIDTHS: Final = {"time": 5, "number": 2, "who": 13, "environment": 5}
+WIDTHS: Final = {"time": 5, "number": 2, "who": 14, "environment": 5}
 
 
 class Timeline:

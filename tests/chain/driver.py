@@ -43,6 +43,7 @@ class Chain:
         self._numbers = itertools.count(1)
         self.to_be_lost: set[str] = set()
         self.done: list[Done] = []
+        """Every step that was run, but for those that have verified the inputs of the next one."""
 
     # What people do
 
@@ -127,7 +128,7 @@ class Chain:
 
     def run(self, run: Run) -> list[str]:
         """Run one that does not wait; a line for each step. An exception is a job that was killed."""
-        done = self._workflows.run(run)
+        done = _to_be_told(self._workflows.run(run))
         self.done += done
         return [line(one) for one in done]
 
@@ -142,7 +143,7 @@ class Chain:
         ]
         with ThreadPoolExecutor(len(runs)) as pool:
             done = list(pool.map(Workflows.run, workflows, runs))
-        steps = [step for steps in done for step in steps]
+        steps = [step for steps in done for step in _to_be_told(steps)]
         self.done += steps
         return [line(step) for step in steps]
 
@@ -268,7 +269,11 @@ class Chain:
 
 def _names(run: Run) -> set[str]:
     """Its command, alone and with the environment or the branch that it was started for."""
-    command = run.workflow.jobs[0].steps[0].action or "start"
+    command = run.workflow.jobs[0].steps[0].action
     inputs = run.event.payload.get("inputs") or {}
     pushed = run.event.ref.removeprefix("refs/heads/") if run.event.name == "push" else ""
     return {command, f"{command} {inputs.get('environment', pushed)}".strip()}
+
+
+def _to_be_told(done: Sequence[Done]) -> list[Done]:
+    return [one for one in done if not one.is_verified]

@@ -78,7 +78,7 @@ def served(opening: Opening) -> Iterator[Chain]:
     with Sandbox(
         folder / "sandbox", programs(), now=clock, port=opening.port, sign_in=True
     ) as sandbox:
-        may_sign_in(sandbox)
+        may_sign_in(sandbox, opening.layout)
         workflows = Workflows(sandbox, clock, machine, opening.secrets, folder / "runs")
         acme = Organisation(sandbox, clock, folder)
         yield Chain(acme, workflows, clock, opening.layout.gitops)

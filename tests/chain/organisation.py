@@ -1,4 +1,4 @@
-"""Acme, with the workflow files of the sample organisation: what the stories happen to.
+"""Acme, with the workflows that everybody copies: what the stories happen to.
 
 acme/control-plane   main: Environments, Templates, the registration `shop`, the configuration
                      RELEASE; for each environment a branch with the configuration REGION
@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.commands.demo.organisation import OF_APP, OWNER, SAMPLES
+from kalypso_actions.commands.demo.organisation import MARKS, OF_APP, OWNER
+from kalypso_actions.commands.workflow_templates import workflow_files
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Cluster, Configuration
 from kalypso_actions.sandbox.azure.clusters import SUBSCRIPTION
@@ -32,8 +33,8 @@ class Layout:
     """What differs between the organisations of the stories.
 
     `environments` are names with what is next (several with a comma between); `inputs` are those of
-    the actions in the workflow files that are not the sample's; `gitops` the GitOps repositories of
-    each environment.
+    the actions that the workflow files are given besides; `gitops` the GitOps repositories of each
+    environment.
     """
 
     environments: Mapping[str, str] = field(default_factory=lambda: {"dev": "stage", "stage": ""})
@@ -65,7 +66,7 @@ def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
             short = repository.rpartition("/")[2]
             text = documents.gitops_repo(f"{sandbox.url}/{repository}", name, short)
             files[f"gitops-{short}.yaml"] = text
-        files[f"{WORKFLOWS}/schedule.yaml"] = _schedule_of_branch(name)
+        files |= workflow_files("control-plane-environment", MARKS)
         sandbox.commit(CONTROL_PLANE, files, branch=name)
     for repository in layout.gitops:
         _found_gitops(sandbox, repository, layout)
@@ -83,9 +84,10 @@ def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
     return {"KALYPSO_APP_PRIVATE_KEY": key}
 
 
-def may_sign_in(sandbox: Sandbox) -> None:
-    """Jobs on main of the control plane may ask Azure; the sandbox forgets that when it ends."""
-    sandbox.azure.register(f"repo:{CONTROL_PLANE}:ref:refs/heads/main", client_id=AZURE_CLIENT)
+def may_sign_in(sandbox: Sandbox, layout: Layout) -> None:
+    """Jobs in an environment of the control plane may ask Azure; the sandbox forgets that."""
+    subjects = (f"repo:{CONTROL_PLANE}:environment:{name}" for name in layout.environments)
+    sandbox.azure.register(*subjects, client_id=AZURE_CLIENT)
 
 
 def _main_files(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
@@ -99,38 +101,29 @@ def _main_files(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
         text = documents.environment(url, name, next_environment=after)
         files[f".environments/{name}.yaml"] = text
     files["release.yaml"] = documents.config_map("base", RELEASE="zero")
-    folder = SAMPLES / "control-plane" / "main" / WORKFLOWS
-    for file in sorted(folder.iterdir()):
-        files[f"{WORKFLOWS}/{file.name}"] = _with_inputs(file, layout.inputs.get(file.stem, {}))
+    for path, text in workflow_files("control-plane", MARKS).items():
+        files[path] = _with_inputs(text, layout.inputs.get(Path(path).stem, {}))
     return files
 
 
-def _with_inputs(file: Path, inputs: Mapping[str, str]) -> str:
-    """A workflow file whose action is given these inputs as well."""
-    text = file.read_text(encoding="utf-8")
+def _with_inputs(text: str, inputs: Mapping[str, str]) -> str:
+    """A workflow file whose last job's action is given these inputs as well."""
     more = "".join(f"          {name}: {value}\n" for name, value in inputs.items())
     if inputs.get("mode") == "pull-request":
+        assert text.count("      contents: write ") == 1
         text = text.replace(
-            "\n  contents: write\n", "\n  contents: write\n  pull-requests: write\n"
+            "      contents: write ", "      pull-requests: write\n      contents: write "
         )
-    assert text.count(" with:\n") == 1
-    return text.replace(" with:\n", f" with:\n{more}")
-
-
-def _schedule_of_branch(name: str) -> str:
-    file = SAMPLES / "control-plane" / "dev" / WORKFLOWS / "schedule.yaml"
-    return file.read_text(encoding="utf-8").replace("dev", name)
+    before, given, after = text.rpartition("        with:\n")
+    assert given
+    return f"{before}{given}{more}{after}"
 
 
 def _found_gitops(sandbox: Sandbox, repository: str, layout: Layout) -> None:
-    file = SAMPLES / "gitops" / "main" / WORKFLOWS / "check-promote.yaml"
-    text = file.read_text(encoding="utf-8")
-    branches = ", ".join(layout.environments)
-    text = text.replace("branches: [dev, stage]", f"branches: [{branches}]")
     sandbox.create_repository(repository, {"README.md": "What clusters follow.\n"})
     short = "" if repository == GITOPS else f"{repository.rpartition('/')[2]}-"
     for name in layout.environments:
-        sandbox.commit(repository, {f"{WORKFLOWS}/check-promote.yaml": text}, branch=name)
+        sandbox.commit(repository, workflow_files("gitops", MARKS), branch=name)
         for cluster_type in layout.cluster_types:
             follows = Configuration(repository=repository, branch=name, paths=[f"./{cluster_type}"])
             cluster = Cluster(name=f"{short}{name}-{cluster_type}", configurations=[follows])

@@ -10,10 +10,7 @@ REFUSED = 2
 
 def line(done: Done) -> str:
     """`cd dev: written`, `check-promote dev: compliant, starts stage`, …"""
-    document = done.outcome.document if done.outcome else None
-    match document:
-        case None:
-            ending = "starts schedule"
+    match document := done.outcome.document:
         case _ if done.exit_code == REFUSED:
             ending = "refused"
         case documents.CheckPromoteDocument():
@@ -33,6 +30,8 @@ def line(done: Done) -> str:
             ending = f"{kind} of {', '.join(document.environments) or 'nothing'}"
         case documents.PollDocument():
             ending = _starts("polled", document.environments)
+        case documents.StartScheduleDocument():
+            ending = f"for {', '.join(document.environments) or 'nothing'}"
         case _:
             raise AssertionError(done.command)
     name = " ".join(filter(None, (done.command, done.environment)))

@@ -43,7 +43,7 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, tol
     def configuration() -> None:
         chain.configure("dev", REGION="north")
         assert chain.run_everything(but={"check-promote", "notify"}) == [
-            "start dev: starts schedule",
+            "start-schedule: for dev",
             "schedule dev: created",
         ]
         chain.merge_pull_request("dev")
@@ -96,7 +96,7 @@ def test_a_failure_and_its_correction_by_configuration(chain: Chain) -> None:
     )
     assert (chain.has("stage"), chain.status(commit, "stage")) == (before, "")
     chain.configure("dev", REGION="west", RELEASE="mended")
-    assert chain.run_everything() == ["start dev: starts schedule", "schedule dev: created"]
+    assert chain.run_everything() == ["start-schedule: for dev", "schedule dev: created"]
     chain.merge_pull_request("dev")
     assert chain.run_everything() == FROM_DEV
     chain.merge_pull_request("stage")
@@ -227,7 +227,7 @@ def test_cd_by_pull_request(open_chain: OpenChain) -> None:
     assert chain.status(older, "dev") == f"Superseded by {commit[:7]}"
     chain.merge_pull_request("dev", CONTROL_PLANE)
     assert chain.run_everything() == [
-        "start dev: starts schedule",
+        "start-schedule: for dev",
         "schedule dev: created, promoted",
     ]
     chain.merge_pull_request("dev")

@@ -66,13 +66,13 @@ def test_steps_stand_under_their_acts() -> None:
     text = shown(70)
     assert text.partition("\n\n")[2].partition("\n\nWhere")[0] == (
         "1. One thing ─────────────────────────────────────────────────────────\n"
-        "00:00      people                merge it\n"
-        "                                 a.yaml\n"
-        "01:05  06  check-promote  dev    deployed to [bold]dev[/bold]\n"
-        "                                 compliant 0/8 → 8/8\n"
+        "00:00      people                 merge it\n"
+        "                                  a.yaml\n"
+        "01:05  06  check-promote   dev    deployed to [bold]dev[/bold]\n"
+        "                                  compliant 0/8 → 8/8\n"
         "\n"
         "2. Another ───────────────────────────────────────────────────────────\n"
-        "60:00  07  cd             stage  \\x1b[31mno"
+        "60:00  07  cd              stage  \\x1b[31mno"
     )
 
 

@@ -1,7 +1,8 @@
 """`${{ }}` in workflow files, as far as Kalypso's own workflows use it.
 
-An expression is the path of a value in a context (`inputs.environment`, `github.event.before`), a
-text in quotes, or several of them with `||` between: the first that is not empty.
+An expression is the path of a value in a context (`inputs.environment`, `github.event.before`) or a
+text in quotes; several of them with `||` between: the first that is not empty; with `&&` between:
+the last, unless one before is empty.
 https://docs.github.com/en/actions/reference/workflows-and-actions/expressions
 """
 
@@ -31,16 +32,20 @@ def filled(text: str, contexts: Contexts) -> str:
 
 def _value(expression: str, contexts: Contexts) -> str:
     for alternative in expression.split("||"):
-        found = VALUE.fullmatch(alternative.strip())
-        if found is None or (found["path"] and found["path"].partition(".")[0] not in contexts):
-            raise KalypsoError(
-                f"the expression {expression.strip()!r} is not understood here",
-                advice=f"write a path that begins with one of {', '.join(contexts)}",
-            )
-        value = _written(_at(found["path"], contexts)) if found["path"] else found["text"]
-        if value:
-            return value
+        values = [_operand(one, expression, contexts) for one in alternative.split("&&")]
+        if all(values):
+            return values[-1]
     return ""
+
+
+def _operand(operand: str, expression: str, contexts: Contexts) -> str:
+    found = VALUE.fullmatch(operand.strip())
+    if found is None or (found["path"] and found["path"].partition(".")[0] not in contexts):
+        raise KalypsoError(
+            f"the expression {expression.strip()!r} is not understood here",
+            advice=f"write a path that begins with one of {', '.join(contexts)}",
+        )
+    return _written(_at(found["path"], contexts)) if found["path"] else found["text"]
 
 
 def _at(path: str, contexts: Contexts) -> Any:

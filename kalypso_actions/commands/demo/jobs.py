@@ -1,20 +1,18 @@
 """What the sandbox's events start, run as GitHub Actions would: by the workflow files.
 
 A run's steps are Kalypso's actions, whose commands run here in this process, each with the inputs,
-the token and the variables that its job would have; and `gh workflow run`, which starts another.
+the token and the variables that its job would have.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.clients.github import workflows
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.chain_commands import CHAIN
 from kalypso_actions.commands.chain_run import run_command
@@ -37,9 +35,6 @@ COMMANDS: Final = {chain.name: chain for chain in CHAIN}
 LATENCY: Final = 15
 """Seconds from an event until a runner has taken the job."""
 
-START: Final = "start"
-"""What a step is called here that starts a workflow by hand."""
-
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -58,14 +53,14 @@ class Run:
 class Done:
     """A step that was run.
 
-    `command` is that of Kalypso, or `start` for a workflow that was started by hand; `given` are
-    its inputs, `outcome` what it came to, `said` its lines for people. `folder` has its files.
+    `command` is that of Kalypso, `given` are its inputs, `outcome` what it came to, `said` its
+    lines for people. `folder` has its files.
     """
 
     run: Run
     command: str
     given: Mapping[str, str]
-    outcome: Outcome | None
+    outcome: Outcome
     exit_code: int
     said: Sequence[str]
     folder: Path
@@ -74,6 +69,11 @@ class Done:
     def environment(self) -> str:
         """The environment that it was about; "" for all of them."""
         return self.given.get("environment", "")
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether it was but a look at the inputs of the job that comes next, and they hold."""
+        return self.given.get("verify-only") == "true" and not self.exit_code
 
 
 @dataclass(eq=False)
@@ -112,30 +112,28 @@ class Workflows:
     def run(self, run: Run) -> list[Done]:
         """Run the steps of a workflow; the first that fails is the last."""
         record = self.record(run.event)
+        run_id = record.id if record else run.event.id
+        number = next(self._numbers)
         done: list[Done] = []
         for job in run.workflow.jobs:
             self.clock.sleep(LATENCY)
             for step in job.steps:
-                done.append(self._step(run, job, step, record.id if record else run.event.id))
+                done.append(self._step(run, job, step, run_id, number))
                 if done[-1].exit_code:
                     self.conclude(record, "failure")
                     return done
         self.conclude(record, "success")
         return done
 
-    def _step(self, run: Run, job: Job, step: Step, run_id: int) -> Done:
+    def _step(self, run: Run, job: Job, step: Step, run_id: int, number: int) -> Done:
         token = self._machine.token(run.event, job)
         contexts = self._machine.contexts(run.event, token, self.secrets)
+        environment = expressions.filled(job.environment, contexts)
+        contexts["vars"] |= self._machine.of_environment(run.event, environment)
         words = {name: expressions.filled(one, contexts) for name, one in step.words.items()}
-        if step.command:
-            command = expressions.filled(step.command, contexts)
-            started = self._start(command, words)
-            folder = self._new_folder(START, started)
-            (folder / "log.txt").write_text(f"$ {command}\n", encoding="utf-8")
-            return Done(run, START, started, None, 0, (), folder)
         given = {"token": token, **words}
-        folder = self._new_folder(step.action, given)
-        variables = self._machine.variables(run.event, job, run_id, folder)
+        folder = self._new_folder(number, step.action, given)
+        variables = self._machine.variables(run.event, job, environment, run_id, folder)
         variables[ACTION_INPUTS] = json.dumps(given)
         outcome, exit_code, said = self._command(step.action, variables, folder)
         return Done(run, step.action, words, outcome, exit_code, said, folder)
@@ -167,24 +165,11 @@ class Workflows:
             outcome, exit_code = run_command(COMMANDS[action], {}, around)
         return outcome, exit_code, said
 
-    def _start(self, command: str, variables: Mapping[str, str]) -> Mapping[str, str]:
-        """`gh workflow run <file> --ref <branch> -f <input>=<value>`; the inputs."""
-        match shlex.split(command):
-            case ["gh", "workflow", "run", file, "--ref", branch, *rest] if set(rest[::2]) == {
-                "-f"
-            }:
-                inputs = dict(pair.split("=", 1) for pair in rest[1::2])
-            case _:
-                raise KalypsoError(f"the command {command!r} is not understood here")
-        github = self._machine.github(variables["GH_TOKEN"])
-        workflows.dispatch(github, variables["GH_REPO"], file, ref=branch, inputs=inputs)
-        return inputs
-
-    def _new_folder(self, name: str, given: Mapping[str, str]) -> Path:
-        """`<number>-<command>-<environment>`, for what a step leaves."""
-        environment = given.get("environment", "")
-        parts = [f"{next(self._numbers):02}", name, *([environment] if environment else [])]
-        folder = self.folder / "-".join(parts)
+    def _new_folder(self, number: int, command: str, given: Mapping[str, str]) -> Path:
+        """`<run>-<command>-<environment>`, for what a step leaves."""
+        verify = "verify" if given.get("verify-only") == "true" else ""
+        parts = (f"{number:02}", command, given.get("environment", ""), verify)
+        folder = self.folder / "-".join(part for part in parts if part)
         folder.mkdir(parents=True)
         return folder
 

@@ -50,7 +50,7 @@ class Machine:
         )
 
     def contexts(self, event: Event, token: str, secrets: Mapping[str, str]) -> dict[str, Any]:
-        """What expressions may name."""
+        """What expressions may name; `vars` are the repository's."""
         repository = self._sandbox.repository(event.repository)
         return {
             "github": {
@@ -65,12 +65,20 @@ class Machine:
                 "token": token,
             },
             "inputs": event.payload.get("inputs") or {},
-            "vars": repository.variables,
+            "vars": dict(repository.variables),
             "secrets": secrets,
         }
 
-    def variables(self, event: Event, job: Job, run_id: int, folder: Path) -> dict[str, str]:
-        """The environment of a step, whose files lie in `folder`."""
+    def of_environment(self, event: Event, name: str) -> Mapping[str, str]:
+        """The variables of one of the repository's environments; one that is unknown has none."""
+        with self._sandbox.lock:
+            known = self._sandbox.repository(event.repository).environments
+            return dict(known[name.lower()].variables) if name.lower() in known else {}
+
+    def variables(
+        self, event: Event, job: Job, environment: str, run_id: int, folder: Path
+    ) -> dict[str, str]:
+        """The variables of a step, whose files lie in `folder`, in a job of an environment."""
         event_file = folder / "event.json"
         event_file.write_text(json.dumps(event.payload, indent=2), encoding="utf-8")
         variables = {
@@ -90,6 +98,6 @@ class Machine:
             "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
         }
         if job.permissions and ID_TOKEN in job.permissions:
-            azure = AzureJob(event.repository, job.environment, event.ref)
+            azure = AzureJob(event.repository, environment, event.ref)
             variables |= self._sandbox.azure.job_environment(self._sandbox.url, azure)
         return variables

@@ -1,7 +1,8 @@
 """Acme as it stands before the play: its repositories, a GitHub App, and clusters.
 
 The files lie in `kalypso_actions/samples`: a folder for each repository, in it one for each branch,
-and in `changes` what people change in the course of the play.
+and in `changes` what people change in the course of the play. The workflows are the templates that
+everybody copies.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Final
 
 import kalypso_actions
+from kalypso_actions.commands.workflow_templates import workflow_files
+from kalypso_actions.model.workflow_marks import Marks
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Cluster, Configuration, Failure
 from kalypso_actions.sandbox.azure.clusters import SUBSCRIPTION
@@ -26,6 +29,9 @@ ENVIRONMENTS: Final = ("dev", "stage")
 
 SERVER: Final = "https://github.com/"
 """What the files say where the sandbox's own URL belongs."""
+
+MARKS: Final = Marks("kalypso-actions/kalypso-actions", "v0", CONTROL_PLANE)
+"""What is filled in into the templates of the workflows."""
 
 OF_APP: Final[Permissions] = {
     "actions": "write",
@@ -59,14 +65,15 @@ TOO_MUCH: Final = Failure(
 def found(sandbox: Sandbox) -> dict[str, str]:
     """Make all of it in an empty sandbox; the secrets of the repositories' workflows.
 
-    Jobs on main of the control plane may sign in to Azure.
+    Jobs in an environment of the control plane may sign in to Azure.
     """
     for folder in sorted(SAMPLES.iterdir()):
         if folder.name != CHANGES:
             _found_repository(sandbox, folder)
     _cut_branches(sandbox)
     app, key = sandbox.create_app(OWNER, OF_APP)
-    azure = sandbox.azure.register(f"repo:{CONTROL_PLANE}:ref:refs/heads/main")
+    subjects = (f"repo:{CONTROL_PLANE}:environment:{name}" for name in ENVIRONMENTS)
+    azure = sandbox.azure.register(*subjects)
     variables = {
         "KALYPSO_APP_ID": str(app),
         "AZURE_CLIENT_ID": azure.client_id,
@@ -90,19 +97,23 @@ def change(name: str, sandbox: Sandbox) -> dict[str, str]:
 
 def _found_repository(sandbox: Sandbox, folder: Path) -> None:
     name = f"{OWNER}/{folder.name}"
-    sandbox.create_repository(name, _files(folder / "main", sandbox))
+    workflows = workflow_files("control-plane", MARKS) if name == CONTROL_PLANE else {}
+    sandbox.create_repository(name, {**_files(folder / "main", sandbox), **workflows})
     for branch in sorted(folder.iterdir()):
         if branch.name != "main":
+            files = _files(branch, sandbox) | workflow_files("control-plane-environment", MARKS)
             message = f"The environment {branch.name}"
-            sandbox.commit(name, _files(branch, sandbox), branch=branch.name, message=message)
+            sandbox.commit(name, files, branch=branch.name, message=message)
 
 
 def _cut_branches(sandbox: Sandbox) -> None:
-    """The branches of the GitOps repository begin as its main."""
+    """The branches of the GitOps repository begin as its main, with the workflow besides."""
     git = sandbox.git(GITOPS)
-    with sandbox.lock:
-        for environment in ENVIRONMENTS:
+    for environment in ENVIRONMENTS:
+        with sandbox.lock:
             git.update_ref(f"refs/heads/{environment}", git.head("main"), None)
+        files = workflow_files("gitops", MARKS)
+        sandbox.commit(GITOPS, files, branch=environment, message=f"The environment {environment}")
 
 
 def _files(folder: Path, sandbox: Sandbox) -> dict[str, str]:

@@ -47,7 +47,7 @@ def configuration(stage: Stage) -> None:
         environment="dev",
         change="config/environment.yaml: LOG_LEVEL: debug",
     )
-    stage.job("start", "dev", ends="started")
+    stage.job("start-schedule", "dev", ends="started")
     stage.job("schedule", "dev", ends="created")
     stage.merges("dev")
     stage.job("notify", ends="configuration")
@@ -70,14 +70,14 @@ def failure(stage: Stage) -> None:
 def correction(stage: Stage) -> None:
     """It is corrected, and goes on by itself."""
     broken = stage.sandbox.git(CONTROL_PLANE).head("main") or ""
-    message = "A smaller one for drones"
+    message = "Smaller on drones"
     commit = stage.people.push(CONTROL_PLANE, "dev", change("fix", stage.sandbox), message)
     stage.person(
         f"push to dev: {message} ({commit[:7]})",
         environment="dev",
         change="config/drones.yaml: CACHE_MEGABYTES: 96",
     )
-    stage.job("start", "dev", ends="started")
+    stage.job("start-schedule", "dev", ends="started")
     stage.job("schedule", "dev", ends="created")
     stage.merges("dev")
     stage.job("notify", ends="promotion")

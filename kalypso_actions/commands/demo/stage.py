@@ -10,7 +10,7 @@ from kalypso_actions.commands.demo.clock import Clock
 from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.commands.demo.people import People
-from kalypso_actions.commands.demo.steps import details, ending, headline, links
+from kalypso_actions.commands.demo.steps import details, ending, environment, headline, links
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.documents import DemoStepEntry
@@ -106,7 +106,7 @@ class Stage:
         self._keep_pull_requests(done)
         return Ended(
             command=done.command,
-            environment=done.environment,
+            environment=environment(done),
             word=ending(done),
             text=headline(done),
             folder=done.folder,
@@ -151,7 +151,7 @@ class Stage:
 
     def _keep_pull_requests(self, done: Done) -> None:
         """What a step has proposed can be read in its folder."""
-        document = done.outcome.document if done.outcome else None
+        document = done.outcome.document
         if isinstance(document, documents.ScheduleDocument):
             for pull in document.pull_requests:
                 with self.sandbox.lock:

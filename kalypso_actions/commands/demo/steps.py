@@ -15,10 +15,8 @@ PROGRESS: Final = re.compile(r"compliant (?P<share>\d+/\d+)(?P<others>.*)")
 
 def ending(done: Done) -> str:
     """In a word, how a step has ended."""
-    document = done.outcome.document if done.outcome else None
-    match document:
-        case None:
-            word = "started"
+    word: str
+    match document := done.outcome.document:
         case documents.CheckPromoteDocument() if document.verdict:
             word = document.verdict
         case _ if done.exit_code:
@@ -32,22 +30,30 @@ def ending(done: Done) -> str:
             word += ", promoted" if document.promoted else ""
         case documents.NotifyDocument():
             word = "promotion" if document.promoted else "configuration"
+        case documents.StartScheduleDocument() if document.environments:
+            word = "started"
         case _:
             word = "done"
     return word
 
 
+def environment(done: Done) -> str:
+    """The environments that it was about; "" for all of them."""
+    document = done.outcome.document
+    if isinstance(document, documents.StartScheduleDocument):
+        return ", ".join(document.environments)
+    return done.environment
+
+
 def headline(done: Done) -> str:
     """What a step says of itself: the first line of its summary."""
-    if done.outcome is None:
-        return f"starts the workflow of main for {done.environment}"
     first = done.outcome.summary.partition("\n")[0]
     return plain(first.removeprefix(f"## kalypso {done.command}").removeprefix(":"))
 
 
 def links(done: Done) -> tuple[str, ...]:
     """The pull requests that it is about."""
-    document = done.outcome.document if done.outcome else None
+    document = done.outcome.document
     if isinstance(document, documents.ScheduleDocument):
         return tuple(pull.url for pull in document.pull_requests)
     return ()
@@ -55,8 +61,7 @@ def links(done: Done) -> tuple[str, ...]:
 
 def details(done: Done) -> tuple[str, ...]:
     """What people want to know besides the headline."""
-    document = done.outcome.document if done.outcome else None
-    match document:
+    match document := done.outcome.document:
         case documents.CiDocument(environments=started) if started:
             lines = [f"starts CD in {', '.join(started)}"]
         case documents.CiDocument(problems=()):
@@ -72,7 +77,7 @@ def details(done: Done) -> tuple[str, ...]:
             lines = [*_progress(done), *([f"goes on to {', '.join(onward)}"] if onward else [])]
         case _:
             lines = []
-    problems = [problem.message for problem in document.problems] if document else []
+    problems = [problem.message for problem in document.problems]
     return tuple(dict.fromkeys([*lines, *problems]))
 
 

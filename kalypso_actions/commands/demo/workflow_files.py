@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from graphlib import TopologicalSorter
 from typing import Any, Final
 
 import yaml
@@ -28,7 +29,7 @@ PULL_REQUEST_TYPES: Final = ("opened", "synchronize", "reopened")
 """What starts a workflow on `pull_request` that names no types."""
 
 FILE: Final = frozenset({"name", "run-name", "on", "permissions", "concurrency", "jobs"})
-STEP: Final = frozenset({"name", "id", "uses", "with", "run", "env"})
+STEP: Final = frozenset({"name", "id", "uses", "with"})
 JOB: Final = frozenset({"name", "runs-on", "permissions", "environment", "needs", "steps"}) | {
     "concurrency",
     "timeout-minutes",
@@ -41,21 +42,18 @@ There is no need to keep to groups and to times: here one job runs after the oth
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One of Kalypso's actions, or a command for the shell.
-
-    `words` are the inputs of the one, the variables of the other, expressions still in them.
-    """
+    """One of Kalypso's actions, by its command; `words` are its inputs, expressions in them."""
 
     words: Mapping[str, str]
-    action: str = ""
-    command: str = ""
+    action: str
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """Its steps, what its token may do (None: what tokens may by default), its environment.
 
-    `needs` are the jobs that have succeeded before.
+    `needs` are the jobs that must have succeeded before; the name of the environment may be an
+    expression.
     """
 
     name: str
@@ -67,7 +65,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """A file of a commit; `triggers` are the events that start it, with their filters."""
+    """A file of a commit; `triggers` are the events that start it, with their filters.
+
+    A job comes after those that it needs.
+    """
 
     path: str
     triggers: Mapping[str, Mapping[str, Any]]
@@ -101,10 +102,12 @@ def read(path: str, content: bytes) -> Workflow:
     if isinstance(triggers, list):
         triggers = dict.fromkeys(triggers)
     whole = document.get("permissions")
+    jobs = {name: _job(path, name, job, whole) for name, job in document["jobs"].items()}
+    order = TopologicalSorter({name: job.needs for name, job in jobs.items()}).static_order()
     return Workflow(
         path,
         {name: one if isinstance(one, dict) else {} for name, one in triggers.items()},
-        [_job(path, name, job, whole) for name, job in document["jobs"].items()],
+        [jobs[name] for name in order],
     )
 
 
@@ -133,15 +136,13 @@ def _permissions(described: Any, path: str) -> Mapping[str, str] | None:
 
 def _step(path: str, job: str, described: Mapping[str, Any]) -> Step:
     _refuse_others(described, STEP, path, f"a step of the job {job}")
-    if "run" in described:
-        return Step(described.get("env") or {}, command=described["run"])
     action = ACTION.fullmatch(described.get("uses", ""))
     words = dict(described.get("with") or {})
     command = (action["name"] or words.pop("run", "")) if action else ""
     if not command:
         message = f"the step {described.get('uses')!r} is none of Kalypso's actions"
         raise KalypsoError(message, Location(path))
-    return Step(words, action=command)
+    return Step(words, command)
 
 
 def _refuse_others(

@@ -39,10 +39,9 @@ def test_the_environment_of_the_branch(acme: Organisation) -> None:
     told, headline = acme.said
     page = told.removeprefix("Started schedule.yaml (environment dev): ")
     assert page.startswith(f"{acme.url()}/actions/runs/")
-    assert headline == "schedule is started for dev after a push to dev."
+    assert headline == "started schedule for dev."
     assert outcome.summary == (
-        "## kalypso start-schedule: schedule is started for `dev` after a push to `dev`\n\n"
-        f"- [dev]({page})"
+        f"## kalypso start-schedule: started schedule for `dev`\n\n`dev` was pushed: [dev]({page})."
     )
 
 

@@ -30,6 +30,9 @@ CONTEXTS = {
         ("${{ inputs.commit || github.event.before }}", "abc"),
         ("${{ inputs.commit || vars.ABSENT || 'none' }}", "none"),
         ("${{ inputs.environment || 'none' }}", "dev"),
+        ("${{ secrets.KEY && inputs.environment }}", "dev"),
+        ("${{ inputs.commit && inputs.environment }}", ""),
+        ("${{ inputs.commit && vars.ABSENT || inputs.environment }}", "dev"),
         ("$ENVIRONMENT ${ENVIRONMENT}", "$ENVIRONMENT ${ENVIRONMENT}"),
     ],
 )
@@ -38,7 +41,7 @@ def test_values(text: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ["always()", "inputs.commit == ''", "matrix.os", "inputs.a && inputs.b", ""]
+    "expression", ["always()", "inputs.commit == ''", "matrix.os", "!inputs.a", "inputs.a &&", ""]
 )
 def test_what_is_not_understood_is_told(expression: str) -> None:
     with pytest.raises(KalypsoError, match="is not understood here"):

@@ -9,16 +9,19 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions.clients.github.workflows import dispatch
 from kalypso_actions.commands.chain_run import ChainCommand
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.demo import jobs
 from kalypso_actions.commands.demo.clock import Clock
 from kalypso_actions.commands.demo.jobs import LATENCY, Workflows
+from kalypso_actions.commands.demo.machine import Machine
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.world import Environment
 from tests.commands.chain.world import NOON
 from tests.git_repositories import programs
 
@@ -41,14 +44,21 @@ jobs:
       - uses: kalypso-actions/kalypso-actions/actions/cd@v0
         with: {environment: stage, commit: "${{ github.sha }}", token: "${{ secrets.OTHER }}"}
 """
-START = """\
+VERIFIED = """\
 on: push
-permissions: {actions: write}
+permissions: {}
 jobs:
-  start:
+  cd:
+    needs: [verify]
+    environment: {name: "${{ github.ref_name }}"}
+    permissions: {id-token: write}
     steps:
-      - run: gh workflow run cd.yaml --ref main -f environment=${{ github.ref_name }}
-        env: {GH_REPO: "${{ github.repository }}", GH_TOKEN: "${{ github.token }}"}
+      - uses: kalypso-actions/kalypso-actions/actions/cd@v0
+        with: {environment: "${{ vars.NAME }}", commit: "${{ vars.COMMIT }}"}
+  verify:
+    steps:
+      - uses: kalypso-actions/kalypso-actions/actions/cd@v0
+        with: {environment: dev, commit: "${{ vars.COMMIT }}", verify-only: true}
 """
 MACHINE = {
     "PATH": os.environ["PATH"],
@@ -96,11 +106,9 @@ def workflows(sandbox: Sandbox, folder: Path) -> Workflows:
 
 
 def start(sandbox: Sandbox, made: Workflows) -> Any:
-    """Somebody pushes to the branch dev; the run of cd that is due then."""
-    sandbox.commit(FLEET, {".github/workflows/start.yaml": START}, branch="dev")
-    (run,) = made.due()
-    (done,) = made.run(run)
-    assert (done.command, done.environment, done.exit_code) == ("start", "dev", 0)
+    """Somebody starts cd; the run that is due then."""
+    github = Machine(sandbox, made.clock, MACHINE).github(sandbox.create_token(owner="acme"))
+    dispatch(github, FLEET, "cd.yaml", ref="main", inputs={"environment": "dev"})
     (run,) = made.due()
     return run
 
@@ -128,9 +136,7 @@ def test_a_job_s_token_may_what_its_file_says_for_its_repository(
     made = workflows(sandbox, tmp_path)
     made.run(start(sandbox, made))
     token = command.runs[0][0].token.get_secret_value()
-    identities = [
-        one for one in sandbox.world.tokens.values() if one.permissions.get("contents") == "write"
-    ]
+    identities = [one for one in sandbox.world.tokens.values() if one.kind == "actions"]
     assert token.startswith("ghs_")
     assert [(one.kind, one.repositories, one.permissions) for one in identities] == [
         ("actions", [FLEET], {"metadata": "read", "contents": "write"}),
@@ -158,15 +164,41 @@ def test_each_step_leaves_its_files_without_any_secret(
 ) -> None:
     made = workflows(sandbox, tmp_path)
     first, second = made.run(start(sandbox, made))
-    assert first.folder == tmp_path / "runs" / "02-cd-dev"
-    assert second.folder.name == "03-cd-stage"
+    assert first.folder == tmp_path / "runs" / "01-cd-dev"
+    assert second.folder.name == "01-cd-stage"
     assert (first.folder / "summary.md").read_text() == "## kalypso cd: done\n\n"
     assert "changed<<" in (first.folder / "outputs.txt").read_text()
-    assert (tmp_path / "runs" / "01-start-dev" / "log.txt").read_text().startswith("$ gh workflow")
     assert first.said[0].startswith("the token is ghs_")
     logged = (first.folder / "log.txt").read_text()
-    assert f"12:00:{2 * LATENCY}  the token is ***" in logged
+    assert f"12:00:{LATENCY}  the token is ***" in logged
     assert "ghs_" not in logged
+
+
+def test_a_job_comes_after_those_that_it_needs_and_sees_its_environment(
+    sandbox: Sandbox, command: Command, tmp_path: Path
+) -> None:
+    dev = Environment(id=1, name="Dev", created_at=NOON, variables={"NAME": "of-dev"})
+    sandbox.repository(FLEET).environments["dev"] = dev
+    made = workflows(sandbox, tmp_path)
+    sandbox.commit(FLEET, {".github/workflows/verified.yaml": VERIFIED}, branch="dev")
+    (run,) = made.due()
+    verify, deploy = made.run(run)
+    assert [one.environment for one, _ in command.runs] == ["dev", "of-dev"]
+    assert (verify.is_verified, deploy.is_verified) == (True, False)
+    assert (verify.folder.name, deploy.folder.name) == ("01-cd-dev-verify", "01-cd-of-dev")
+    variables = [session.around.environment for _, session in command.runs]
+    assert ["ACTIONS_ID_TOKEN_REQUEST_URL" in one for one in variables] == [False, True]
+
+
+def test_what_does_not_hold_ends_the_run(
+    sandbox: Sandbox, command: Command, tmp_path: Path
+) -> None:
+    command.failed = True
+    made = workflows(sandbox, tmp_path)
+    sandbox.commit(FLEET, {".github/workflows/verified.yaml": VERIFIED}, branch="dev")
+    (run,) = made.due()
+    (verify,) = made.run(run)
+    assert (verify.exit_code, verify.is_verified) == (1, False)
 
 
 @pytest.mark.parametrize("fails", [True, False])
@@ -185,8 +217,7 @@ def test_the_first_step_that_fails_is_the_last(
     ("step", "message"),
     [
         ("uses: acme/x/actions/fly@v0", "there is no action 'fly'"),
-        ("run: make deploy", "the command 'make deploy' is not understood"),
-        ("run: gh workflow run cd.yaml --ref main --json", "is not understood"),
+        ("uses: acme/x@v0, with: {run: fly}", "there is no action 'fly'"),
     ],
 )
 def test_what_is_not_understood_is_told(

@@ -52,7 +52,7 @@ class Planned:
 
 def step(
     command: str,
-    document: ChainDocument | None,
+    document: ChainDocument,
     folder: Path,
     *,
     environment: str = "dev",
@@ -70,7 +70,7 @@ def step(
         created_at=NOON,
     )
     run = Run(event, Workflow(f".github/workflows/{command}.yaml", {}, []))
-    outcome = Outcome(document, f"## kalypso {command}: it is so\n\nmore") if document else None
+    outcome = Outcome(document, f"## kalypso {command}: it is so\n\nmore")
     return Done(run, command, {"environment": environment}, outcome, exit_code, said, folder)
 
 
@@ -101,7 +101,13 @@ def stage(folder: Path, *done: Done) -> Iterator[tuple[Stage, list[DemoStepEntry
 @pytest.mark.parametrize(
     ("command", "document", "exit_code", "ends", "details"),
     [
-        ("start", None, 0, "started", ()),
+        (
+            "start-schedule",
+            documents.StartScheduleDocument(environments=("dev",)),
+            0,
+            "started",
+            (),
+        ),
         ("ci", documents.CiDocument(), 0, "checked", ("only checks",)),
         ("ci", documents.CiDocument(environments=("dev",)), 0, "promoted", ("starts CD in dev",)),
         ("ci", documents.CiDocument(problems=(PROBLEM,)), 1, "failed", ("it is wrong",)),
@@ -141,7 +147,7 @@ def stage(folder: Path, *done: Done) -> Iterator[tuple[Stage, list[DemoStepEntry
 def test_a_step_ends_in_a_word(
     tmp_path: Path,
     command: str,
-    document: ChainDocument | None,
+    document: ChainDocument,
     exit_code: int,
     ends: str,
     details: tuple[str, ...] | None,
@@ -153,7 +159,7 @@ def test_a_step_ends_in_a_word(
         made.end_act()
     (entry,) = told
     assert (entry.act, entry.at, entry.who) == ("An act", "2026-03-01T12:00:00Z", command)
-    assert entry.text == ("it is so" if document else "starts the workflow of main for dev")
+    assert entry.text == "it is so"
     assert entry.as_expected
     assert details is None or entry.details == details
 
