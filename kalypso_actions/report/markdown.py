@@ -65,9 +65,9 @@ def link(words: str, url: str) -> str:
     return f"[{text(words)}]({url})"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; cells are Markdown already."""
-    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join("---" for _ in head) + " |"]
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, rule: str = "---") -> str:
+    """A table; cells are Markdown already. `rule` is the line below each column's head."""
+    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join(rule for _ in head) + " |"]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines)
 
@@ -75,9 +75,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def facts(rows: Sequence[tuple[str, str]]) -> str:
     """What there is to say of one thing: a row for each name and value, the first one the head.
 
-    A table has to have a head, and an empty one is seen.
+    A table has to have a head, and an empty one is seen; heads are centred unless they are told.
     """
-    return table(rows[0], rows[1:])
+    return table(rows[0], rows[1:], rule=":---")
 
 
 def details(summary: str, content: str) -> str:

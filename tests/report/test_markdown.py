@@ -127,3 +127,7 @@ def test_plain_words_come_back(words: str) -> None:
 def test_the_words_of_a_heading_with_links_and_code() -> None:
     heading = f"{markdown.link('pull [1]', 'https://a.example/1')} in {markdown.code('dev')}"
     assert markdown.plain(heading) == "pull [1] in dev"
+
+
+def test_what_is_said_of_one_thing_has_no_empty_head() -> None:
+    assert markdown.facts([("a", "1"), ("b", "2")]) == "| a | 1 |\n| :--- | :--- |\n| b | 2 |"
