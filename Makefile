@@ -40,6 +40,16 @@ lint: $(INSTALLED) ## style, types, floors
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+ACTIONLINT := .build/bin/actionlint
+ACTIONLINT_VERSION := v1.7.12
+
+$(ACTIONLINT):
+	GOBIN="$(CURDIR)/$(@D)" go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
+
+.PHONY: lint-workflows
+lint-workflows: $(INSTALLED) $(ACTIONLINT) ## templates, our own workflows, actions, scripts (needs go)
+	$(PYTHON) -m tools.lint_workflows
+
 .PHONY: test
 test: $(INSTALLED) ## all tests
 	$(PYTHON) -m pytest -n 2
