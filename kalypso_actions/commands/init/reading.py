@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from kalypso_actions import fleet
 from kalypso_actions.commands.init.opening import Opened
+from kalypso_actions.commands.workflow_templates import read_workflows
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.init import DEFAULT_ENVIRONMENTS, InitInputs
-from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, Reading, RevisionFiles
+from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.onboarding import BranchState, EnvironmentSetup, RepositorySetup, Setup
-from kalypso_actions.onboarding.workflows import FOLDER
 from kalypso_actions.snapshot.gather import environments_among
 from kalypso_actions.snapshot.reading import read_documents
 
@@ -43,6 +43,8 @@ def read_standing(inputs: InitInputs, opened: Opened) -> Standing:
         raise KalypsoError.of(problems)
     is_new = not _ours(main)
     environments = _environments(inputs, opened, known, is_new=is_new)
+    reader.ask_for_heads(opened.control_plane, [one.branch for one in environments])
+    reader.ask_for_heads(opened.gitops, [opened.gitops.main, *(one.name for one in environments)])
     environments = [reader.with_gitops_branches(one) for one in environments]
     reader.look(opened.gitops, opened.gitops.main)
     setup = Setup(opened.control_plane, opened.gitops, tuple(environments), is_new)
@@ -87,6 +89,14 @@ class _Reader:
         self._opened = opened
         self.states: dict[tuple[str, str], BranchState] = {}
         self.warnings: list[Problem] = []
+        self._heads: dict[tuple[str, str], str | None] = {}
+
+    def ask_for_heads(self, repository: RepositorySetup, branches: Iterable[str]) -> None:
+        """Where all of these stand, by one question."""
+        wanted = dict.fromkeys(branches)
+        found = self._opened.place(repository).heads(list(wanted))
+        for branch in wanted:
+            self._heads[repository.role, branch] = found.get(branch)
 
     def read(self, repository: RepositorySetup, branch: str) -> Reading | None:
         """The documents of a branch of the control plane; None where there is none."""
@@ -111,9 +121,10 @@ class _Reader:
             self._remember(repository, branch, files)
 
     def _files(self, repository: RepositorySetup, branch: str) -> RevisionFiles | None:
-        place = self._opened.place(repository)
-        head = place.heads([branch]).get(branch)
-        return None if head is None else place.files(head)
+        if (repository.role, branch) not in self._heads:
+            self.ask_for_heads(repository, [branch])
+        head = self._heads[repository.role, branch]
+        return None if head is None else self._opened.place(repository).files(head)
 
     def _remember(
         self,
@@ -123,7 +134,7 @@ class _Reader:
         documents: frozenset[tuple[str, str]] = frozenset(),
     ) -> None:
         self.states[repository.role, branch] = BranchState(
-            files.commit or "", frozenset(files.entries()), _workflow_files(files), documents
+            files.commit or "", frozenset(files.entries()), read_workflows(files), documents
         )
 
     def with_gitops_branches(self, environment: EnvironmentSetup) -> EnvironmentSetup:
@@ -180,14 +191,3 @@ def _ours(reading: Reading | None) -> frozenset[tuple[str, str]]:
         for document in documents
         if document.api_version.startswith(OUR_API)
     )
-
-
-def _workflow_files(files: RevisionFiles) -> dict[str, str]:
-    """The texts below `.github/workflows`."""
-    paths = [
-        path
-        for path, entry in files.entries().items()
-        if path.startswith(FOLDER) and entry.mode in {FILE_MODE, EXECUTABLE_MODE}
-    ]
-    contents = files.read(paths)
-    return {path: contents[path].decode("utf-8", "replace") for path in paths}

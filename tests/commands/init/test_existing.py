@@ -112,7 +112,7 @@ def edited(acme: Acme) -> str:
 
 def test_a_workflow_that_people_have_changed_stays(acme: Acme) -> None:
     acme.create()
-    acme.init()
+    acme.init(environments="dev")
     text = edited(acme)
     document = acme.init()
     assert outline(document) == {"acme/control-plane@main": [f"update {WORKFLOWS}/cd.yaml"]}
@@ -129,7 +129,7 @@ def test_a_workflow_that_people_have_changed_stays(acme: Acme) -> None:
 
 def test_it_is_overwritten_when_that_is_asked_for(acme: Acme) -> None:
     acme.create()
-    acme.init()
+    acme.init(environments="dev")
     template = acme.files("main")[f"{WORKFLOWS}/cd.yaml"]
     edited(acme)
     document = acme.init(lambda _: Consent(update_workflows=True), yes=False)
@@ -141,7 +141,7 @@ def test_it_is_overwritten_when_that_is_asked_for(acme: Acme) -> None:
 def test_a_workflow_of_somebody_else_stays(acme: Acme) -> None:
     own = "name: Lint\non: push\njobs: {}\n"
     acme.create({f"{WORKFLOWS}/ci.yaml": own})
-    document = acme.init()
+    document = acme.init(environments="dev")
     assert acme.files("main")[f"{WORKFLOWS}/ci.yaml"] == own
     (warning,) = document.warnings
     assert warning.message == ("on main: it is a workflow of somebody else, and is left as it is")
@@ -150,7 +150,7 @@ def test_a_workflow_of_somebody_else_stays(acme: Acme) -> None:
 
 def test_windows_line_ends_are_no_difference(acme: Acme) -> None:
     acme.create()
-    acme.init()
+    acme.init(environments="dev")
     path = f"{WORKFLOWS}/ci.yaml"
     acme.sandbox.commit(CONTROL_PLANE, {path: acme.files("main")[path].replace("\n", "\r\n")})
     assert outline(acme.init()) == {}
@@ -158,7 +158,7 @@ def test_windows_line_ends_are_no_difference(acme: Acme) -> None:
 
 def test_files_that_people_have_changed_or_removed_are_theirs(acme: Acme) -> None:
     acme.create()
-    acme.init()
+    acme.init(environments="dev")
     acme.sandbox.commit(
         CONTROL_PLANE, {"templates/argocd.yaml": None, "config/common.yaml": "# none\n"}
     )

@@ -69,18 +69,22 @@ def test_the_push_to_main_starts_the_chain_and_each_merge_carries_it_on(
 
 
 def test_a_change_of_an_environments_branch_is_scheduled(acme: Acme, chain: Chain) -> None:
-    acme.init()
-    ran(chain)
-    chain.merge_pull_request("dev")
+    acme.init(environments="dev")
     ran(chain)
     acme.sandbox.commit(CONTROL_PLANE, {"notes.md": "nothing of importance"}, branch="dev")
     assert ran(chain) == ["start-schedule", "schedule dev"]
 
 
 def test_the_chain_begins_as_well_after_init_was_killed(acme: Acme, chain: Chain) -> None:
-    assert is_killed(7, acme.init)
-    acme.init()
-    ran(chain)
-    chain.merge_pull_request("dev")
-    ran(chain)
-    assert chain.has("dev") == chain.has("stage") == acme.branches()["main"]
+    """Just before main was pushed: what dev was to have is a commit that does not exist."""
+
+    def act() -> object:
+        return acme.init(environments="dev")
+
+    assert is_killed(5, act)
+    assert "templates/flux.yaml" not in acme.files("main")
+    acme.clock.sleep(60)
+    act()
+    assert chain.has("dev") != acme.branches()["main"]
+    assert ran(chain) == ["ci", "cd dev", "schedule dev"]
+    assert chain.has("dev") == acme.branches()["main"]
