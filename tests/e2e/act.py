@@ -6,6 +6,7 @@ https://nektosact.com/usage/index.html
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
@@ -130,9 +131,18 @@ class Act:
             try:
                 output, _ = process.communicate(timeout=TIMEOUT)
             except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGINT)  # its steps are ended by it
+                _end(process)
                 raise ActError(f"nothing came of it in {TIMEOUT} s: {' '.join(command)}") from None
         return output
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """act ends its steps where it is asked to; where it does not, it is ended with them."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def read_run(lines: Iterable[str], job: str) -> JobRun:

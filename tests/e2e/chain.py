@@ -110,10 +110,11 @@ def _quick_folder() -> Path | None:
 
 
 def _path_of_jobs(tools: Path) -> str:
-    """The machine's PATH and uv, without what this project's own environment has besides."""
+    """The machine's PATH with uv and a Python, and nothing of this project's own environment."""
     tools.mkdir()
     own = Path(sys.prefix) / "bin"
     (tools / "uv").symlink_to(own / "uv")
+    (tools / "python3").symlink_to(Path(sys.base_prefix) / "bin" / "python3")
     others = [one for one in os.environ["PATH"].split(os.pathsep) if Path(one) != own]
     return os.pathsep.join([str(tools), *others])
 

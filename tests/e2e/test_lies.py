@@ -29,12 +29,12 @@ def heads(chain: Chain) -> dict[str, str]:
         (
             "check-promote.yaml",
             {"environment": "stage", "promoted_commit_id": "main", "commit_id": "of dev"},
-            "is not in",
+            "does not lie on the branch 'stage'",
         ),
         (
             "cd.yaml",
             {"environment": "production", "promoted_commit_id": "main", "promoted_from": "dev"},
-            "production",
+            "there is no Environment 'production' on main",
         ),
     ],
 )
@@ -51,6 +51,7 @@ def test_it_is_refused(
     (told,) = verify.ended.annotations
     assert told.level == "error"
     assert message in told.text
+    assert "exit status 2" in verify.ended.log
     after = state(chain.sandbox, chain.sandbox.url)
     assert after.runs.pop()[2] == "failure"
     assert after == before
