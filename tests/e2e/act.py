@@ -140,7 +140,7 @@ def _end(process: subprocess.Popen[str]) -> None:
     """act ends its steps where it is asked to; where it does not, it is ended with them."""
     process.send_signal(signal.SIGINT)
     try:
-        process.wait(timeout=30)
+        process.communicate(timeout=30)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
 
