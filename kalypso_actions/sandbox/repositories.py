@@ -31,6 +31,7 @@ CONFIGURATION: Final = """\
 """
 """What GitHub's repositories serve: partial clones, commits by id, pushes."""
 
+KEPT_TREES: Final = 4  # each event looks for workflows in the same ones
 STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "modified"}
 SUBMODULE: Final = "160000"
 
@@ -72,6 +73,9 @@ class BareRepository:
     def __init__(self, git_dir: Path, programs: Programs) -> None:
         self.git_dir = git_dir
         self._git = Git(programs)
+        # What a whole id stands for never changes, and it wins over every name.
+        self._commits: dict[str, GitCommit] = {}
+        self._trees: dict[str, Mapping[str, bytes]] = {}
 
     def create(self, default_branch: str) -> None:
         """Make the directory, ready to serve partial and shallow clones and commits by id."""
@@ -101,17 +105,24 @@ class BareRepository:
 
     def commit(self, revision: str) -> GitCommit:
         """A commit by id, branch or tag. Raises LookupError."""
+        if known := self._commits.get(revision):
+            return known
         found = next(self._objects([f"{one}^{{commit}}" for one in _readings(revision)]), None)
         if found is None:
             raise LookupError(f"there is no commit {revision!r}")
         object_id, _, content = found
-        return _parse_commit(object_id, content)
+        return self._commits.setdefault(object_id, _parse_commit(object_id, content))
 
     def files(self, revision: str) -> Mapping[str, bytes]:
         """Every file of a commit. Raises LookupError."""
-        listing = GitFiles(self._git, self.git_dir, str(self.git_dir), self.commit(revision).id)
+        commit = self.commit(revision).id
+        if (known := self._trees.get(commit)) is not None:
+            return known
+        listing = GitFiles(self._git, self.git_dir, str(self.git_dir), commit)
         entries = listing.entries().values()
-        return listing.read([entry.path for entry in entries if entry.mode != SUBMODULE])
+        files = listing.read([entry.path for entry in entries if entry.mode != SUBMODULE])
+        self._trees = {**dict(list(self._trees.items())[1 - KEPT_TREES :]), commit: files}
+        return files
 
     def object_at(self, revision: str, path: str) -> tuple[str, str] | None:
         """Id and type (`tree`, `blob`) of what lies at a path of a commit; "" is the root."""

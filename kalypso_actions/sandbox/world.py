@@ -86,6 +86,8 @@ class World(Entity):
     # Made by a factory: pydantic would take a function that stands here for a method.
     _now: Callable[[], datetime] = PrivateAttr(default_factory=lambda: _the_epoch)
     _programs: Programs = PrivateAttr(default_factory=lambda: Programs({}))
+    _gits: dict[int, BareRepository] = PrivateAttr(default_factory=dict)
+    """By the repository's id: each remembers what it has read of commits."""
 
     @classmethod
     def open(cls, folder: Path, now: Callable[[], datetime], programs: Programs) -> World:
@@ -135,7 +137,11 @@ class World(Entity):
     def git(self, repository: Repository) -> BareRepository:
         """A repository's files and commits."""
         name = f"{repository.owner}/{repository.name}.git".lower()
-        return BareRepository(self._folder / "repositories" / name, self._programs)
+        git_dir = self._folder / "repositories" / name
+        known = self._gits.get(repository.id)
+        if known is None or known.git_dir != git_dir:
+            known = self._gits[repository.id] = BareRepository(git_dir, self._programs)
+        return known
 
     def repository(self, full_name: str) -> Repository | None:
         """By its name or a former one; names do not differ by case."""
