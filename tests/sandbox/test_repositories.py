@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.process import ProcessError
-from kalypso_actions.sandbox.repositories import BareRepository, Person
+from kalypso_actions.sandbox.repositories import KEPT_TREES, BareRepository, Person
 from tests.git_repositories import git, programs
 
 ANNA = Person("Anna", "anna@example.com", datetime(2026, 3, 1, 12, 0, tzinfo=UTC))
@@ -44,6 +44,19 @@ def test_files_of_a_commit(tmp_path: Path) -> None:
     assert repository.head("main") == second
     assert repository.commit(second).parents == (first,)
     assert repository.changed_paths(first, second) == {"a/b.yaml": "modified", "c": "removed"}
+
+
+def test_what_was_read_of_a_commit_stays_and_what_a_branch_has_does_not(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    made = [commit(repository, {"n": str(number)}) for number in range(KEPT_TREES + 2)]
+    for _ in range(2):
+        for number, one in enumerate(made):
+            assert repository.files(one) == {"n": str(number).encode()}
+            assert repository.commit(one) is repository.commit(one[:12])
+    assert repository.files(made[-1]) is repository.files("main")
+    newest = commit(repository, {"n": "new"})
+    assert repository.commit("main").id == newest
+    assert repository.files("main") == {"n": b"new"}
 
 
 def test_a_commit_as_git_has_it(tmp_path: Path) -> None:
