@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import kalypso_actions
+from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, RevisionFiles
 from kalypso_actions.model.workflow_marks import TEMPLATES, Marks, filled_in
 
 Place = Literal["control-plane", "control-plane-environment", "gitops"]
@@ -32,6 +33,17 @@ def workflow_files(place: Place, marks: Marks) -> dict[str, str]:
         f"{FOLDER}/{file.name}": filled_in(file.read_text(encoding="utf-8"), marks, file.name)
         for file in sorted((templates_folder() / place).glob("*.yaml"))
     }
+
+
+def read_workflows(files: RevisionFiles) -> dict[str, str]:
+    """The texts of a commit below `.github/workflows`, by path. Raises KalypsoError."""
+    paths = [
+        path
+        for path, entry in files.entries().items()
+        if path.startswith(f"{FOLDER}/") and entry.mode in {FILE_MODE, EXECUTABLE_MODE}
+    ]
+    contents = files.read(paths)
+    return {path: contents[path].decode("utf-8", "replace") for path in paths}
 
 
 def templates_folder() -> Path:

@@ -60,8 +60,13 @@ class WorkflowFiles:
 
     def of_main(self, branch: str) -> dict[str, str]:
         """Those of the control plane's default branch, which has this name."""
-        ours = f"branches: [{scalar(branch)}]"
-        return {path: text.replace(MAIN, ours) for path, text in self.main.items()}
+        return for_branch(self.main, branch)
+
+
+def for_branch(files: Mapping[str, str], branch: str) -> dict[str, str]:
+    """Workflow files of the control plane's default branch, which has this name."""
+    ours = f"branches: [{scalar(branch)}]"
+    return {path: text.replace(MAIN, ours) for path, text in files.items()}
 
 
 def proposes(text: str) -> bool:

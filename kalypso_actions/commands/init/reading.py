@@ -99,7 +99,10 @@ class _Reader:
             self._heads[repository.role, branch] = found.get(branch)
 
     def read(self, repository: RepositorySetup, branch: str) -> Reading | None:
-        """The documents of a branch of the control plane; None where there is none."""
+        """The documents of a branch of the control plane; None where there is none.
+
+        Raises KalypsoError for a file of Kalypso that cannot be read: it would be taken for absent.
+        """
         files = self._files(repository, branch)
         if files is None:
             return None
@@ -111,6 +114,9 @@ class _Reader:
             kustomize=None,
             ignore_sourceignore=True,
         )
+        unread = [one for one in reading.problems if _is_about_us(one, files)]
+        if unread:
+            raise KalypsoError.of(unread)
         self._remember(repository, branch, files, _ours(reading))
         return reading
 
@@ -191,3 +197,9 @@ def _ours(reading: Reading | None) -> frozenset[tuple[str, str]]:
         for document in documents
         if document.api_version.startswith(OUR_API)
     )
+
+
+def _is_about_us(problem: Problem, files: RevisionFiles) -> bool:
+    """Whether a file that cannot be read as documents was meant to hold some of Kalypso."""
+    path = problem.where.path if problem.where else ""
+    return path in files.entries() and OUR_API.encode() in files.read([path])[path]

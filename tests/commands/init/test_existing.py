@@ -206,3 +206,21 @@ def test_an_environment_on_main_itself_is_refused(acme: Acme) -> None:
     acme.create({"dev.yaml": object_on_main})
     with pytest.raises(KalypsoError, match="lies on main, from which it is promoted"):
         acme.init()
+
+
+@pytest.mark.parametrize("branch", ["main", "dev"])
+def test_what_cannot_be_read_is_not_taken_for_absent(acme: Acme, branch: str) -> None:
+    upstream.found(acme)
+    broken = upstream.TEMPLATE.replace("]}", "}")
+    acme.sandbox.commit(CONTROL_PLANE, {"broken.yaml": broken, "chart.yaml": "{{ x"}, branch=branch)
+    before = acme.state()
+    with pytest.raises(KalypsoError, match="not valid YAML") as caught:
+        acme.init()
+    assert [one.where and one.where.path for one in caught.value.problems] == ["broken.yaml"]
+    assert acme.state() == before
+
+
+def test_files_that_are_not_kalypsos_are_no_matter(acme: Acme) -> None:
+    acme.create({"chart.yaml": "{{ x", "values.yaml": "a: b\n", ".github/dependabot.yml": "v: 2\n"})
+    assert acme.init(environments="dev").written
+    assert "templates/flux.yaml" in acme.files("main")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import SecretStr
 
+from kalypso_actions.commands.init.opening import open_repositories
 from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.init import InitInputs
+from kalypso_actions.onboarding import Identity
 from kalypso_actions.sandbox.world import Permissions
 from tests.commands.init.world import CONTROL_PLANE, GITOPS, Acme
 
@@ -70,6 +74,20 @@ def test_an_environment_named_as_a_default_branch(acme: Acme, name: str) -> None
     with pytest.raises(UsageError, match=f"cannot be named '{name}', as the default branch is"):
         acme.init(environments=f"dev,{name}")
     assert acme.state() == {CONTROL_PLANE: {}, GITOPS: {}}
+
+
+def test_ids_and_kind_of_the_owner_are_as_github_says(acme: Acme) -> None:
+    acme.create()
+    acme.sandbox.create_app("acme")  # makes it an organization
+    inputs = InitInputs(
+        control_plane=CONTROL_PLANE, gitops=GITOPS, token=SecretStr(acme.token), yes=True
+    )
+    with open_repositories(inputs, acme.machine()) as opened:
+        identity = opened.identity
+    with acme.sandbox.lock:
+        repository = acme.sandbox.repository(CONTROL_PLANE)
+        owner = acme.sandbox.world.account("acme")
+    assert identity == Identity(owner.id, repository.id, is_organization=True)
 
 
 def test_one_repository_by_two_names(acme: Acme) -> None:
