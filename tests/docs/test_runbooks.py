@@ -1,0 +1,156 @@
+"""What the runbooks tell people to do does what they say, followed in the sandbox."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions.sandbox.azure import Cluster, Configuration
+from tests.chain.conftest import OpenChain
+from tests.chain.driver import Chain
+from tests.chain.organisation import AZURE_CLIENT, Layout
+from tests.chain.test_promotion import TO_DEV
+from tests.commands.chain import documents
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP
+from tests.docs.pages import ROOT, Page
+
+RUNBOOKS: Final = Page(ROOT / "docs" / "guide" / "runbooks.md")
+START: Final = re.compile(r"^ *gh workflow run ((?:.*\\\n)*.*)", re.MULTILINE)
+
+
+def follow(chain: Chain, heading: str, **replaced: str) -> None:
+    """Start the workflow that a runbook starts, with these values in place of its examples."""
+    (command,) = START.findall(RUNBOOKS.section(heading))
+    workflow, *options = shlex.split(command.replace("\\\n", " "))
+    fields = [after for option, after in pairwise(options) if option == "--field"]
+    inputs = dict(field.split("=", 1) for field in fields)
+    assert replaced.keys() <= inputs.keys()
+    chain.start(workflow.removesuffix(".yaml"), **{**inputs, **replaced})
+
+
+def at_rest_with(chain: Chain, release: str) -> str:
+    """A commit of main that has come to every environment."""
+    commit = chain.merge_to_main(RELEASE=release)
+    chain.settle()
+    return commit
+
+
+def test_a_commit_is_promoted_by_hand(chain: Chain) -> None:
+    chain.drop_next_run("ci")
+    commit = chain.merge_to_main(RELEASE="one")
+    assert chain.run_everything() == []
+    follow(chain, "Promote a commit", promoted_commit_id=commit)
+    assert chain.run_everything() == TO_DEV[1:]
+    chain.settle()
+    for name in ("dev", "stage"):
+        chain.expect(name, commit, RELEASE="one")
+    follow(chain, "Promote a commit", promoted_commit_id=commit)
+    assert chain.run_everything() == ["cd dev: unchanged", "schedule dev: unchanged"]
+    chain.expect("dev", commit, RELEASE="one")
+
+
+def test_a_hotfix_comes_to_stage_before_dev(chain: Chain) -> None:
+    before = chain.tracks("dev")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    follow(chain, "Hotfix", promoted_commit_id=commit)
+    chain.run_everything()
+    chain.merge_pull_request("stage")
+    chain.run_everything()
+    chain.expect("stage", commit, RELEASE="one")
+    assert (chain.tracks("dev"), chain.status(commit, "dev")) == (before, "Promoted")
+    chain.settle()
+    for name in ("dev", "stage"):
+        chain.expect(name, commit, RELEASE="one")
+
+
+def test_an_environment_is_rolled_back(chain: Chain) -> None:
+    older = at_rest_with(chain, "one")
+    newer = at_rest_with(chain, "two")
+    follow(chain, "Roll back", promoted_commit_id=older)
+    chain.run_everything()
+    chain.merge_pull_request("stage")
+    chain.run_everything()
+    chain.expect("stage", older, RELEASE="one")
+    chain.expect("dev", newer, RELEASE="two")
+    assert chain.status(newer, "stage") == "Deployed"
+
+
+def test_a_reverted_merge_stays_reverted_and_is_made_good(chain: Chain) -> None:
+    older = at_rest_with(chain, "one")
+    at_rest_with(chain, "two")
+    chain.revert("stage")
+    chain.run_everything()
+    chain.start("schedule", environment="stage")
+    chain.settle()
+    assert chain.config("stage")["large/shop-web"]["RELEASE"] == "one"
+    follow(chain, "Roll back", promoted_commit_id=older)
+    chain.settle()
+    chain.expect("stage", older, RELEASE="one")
+
+
+def test_what_was_closed_is_proposed_by_force(chain: Chain) -> None:
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.close_pull_request("dev")
+    follow(chain, "A promotion is stuck")
+    assert chain.run_everything() == ["schedule dev: created, promoted"]
+    chain.settle()
+    chain.expect("stage", commit, RELEASE="one")
+
+
+def test_many_removals_are_allowed(open_chain: OpenChain) -> None:
+    chain = open_chain(Layout(cluster_types=tuple(f"type-{number}" for number in range(7))))
+    chain.acme.commit({"policy.yaml": documents.policy(size="type-0")}, "dev")
+    assert chain.run_everything() == ["start-schedule: for dev", "schedule dev: failed"]
+    follow(chain, "Many assignments would go")
+    assert chain.run_everything() == ["schedule dev: created"]
+    chain.merge_pull_request("dev")
+    chain.run_everything()
+    assert list(chain.config("dev")) == ["type-0/shop-web"]
+
+
+def test_an_environment_is_added(chain: Chain, tmp_path: Path) -> None:
+    acme = chain.acme
+    urls = (f"{acme.sandbox.url}/acme/shop-manifests", ("dev", "stage", "prod"))
+    acme.commit({"workload/shop.yaml": documents.workload("shop", *urls)}, repository=SHOP)
+    subjects = [f"repo:{CONTROL_PLANE}:environment:{name}" for name in urls[1]]
+    acme.sandbox.azure.register(*subjects, client_id=AZURE_CLIENT)
+    for cluster_type in Layout().cluster_types:
+        follows = Configuration(repository=GITOPS, branch="prod", paths=[f"./{cluster_type}"])
+        acme.sandbox.azure.put(Cluster(name=f"prod-{cluster_type}", configurations=[follows]))
+
+    acme.commit(environment_branch(acme.files("stage"), tmp_path), "prod")
+    acme.commit(acme.files("stage", GITOPS), "prod", GITOPS)
+    chain.run_everything()
+    acme.commit(environment_object(acme.url()))
+    chain.settle()
+    commit = acme.sandbox.git(CONTROL_PLANE).head("main") or ""
+    for name in ("dev", "stage", "prod"):
+        chain.expect(name, commit, REGION="west")
+
+
+def environment_branch(files: dict[str, str], folder: Path) -> dict[str, str]:
+    """The files of a branch after what the runbook does with them."""
+    text = files["gitops-repo.yaml"]
+    (folder / "gitops-repo.yaml").write_text(text, encoding="utf-8")
+    (command,) = re.findall(r"^ *(sed -i .*)", RUNBOOKS.section("Add an environment"), re.MULTILINE)
+    subprocess.run(["bash", "-c", command], cwd=folder, check=True)
+    changed = (folder / "gitops-repo.yaml").read_text(encoding="utf-8")
+    assert changed != text
+    return {**files, "gitops-repo.yaml": changed}
+
+
+def environment_object(url: str) -> dict[str, str]:
+    """The Environment of the runbook in this control plane, and stage, which names it as next."""
+    section = RUNBOOKS.section("Add an environment")
+    (block,) = (one for one in RUNBOOKS.blocks("yaml") if "name: prod" in one.text)
+    assert block.text.splitlines()[-1].strip() in section
+    return {
+        ".environments/prod.yaml": block.text.replace("https://github.com/acme/control-plane", url),
+        ".environments/stage.yaml": documents.environment(url, "stage", next_environment="prod"),
+    }
