@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from kalypso_actions.onboarding.setup import RepositorySetup, Setup
 from kalypso_actions.onboarding.starter import scalar
@@ -72,7 +72,7 @@ def obsolete_task(repository: RepositorySetup, branch: str, paths: Iterable[str]
         "Delete upstream's workflow files",
         f"They are no longer used on {branch} of {repository.name}. "
         "kalypso init --delete-upstream-workflows does it, too.",
-        {"files": f"{repository.url}/tree/{branch}/.github/workflows"},
+        {"files": _files_page(repository, branch, ".github/workflows")},
         tuple(paths),
     )
 
@@ -225,7 +225,7 @@ def _federated_credential(name: str, subject: str, server: str) -> str:
     }
     return (
         'az ad app federated-credential create --id "$AZURE_CLIENT_ID" '
-        f"--parameters '{json.dumps(parameters)}'"
+        f"--parameters {shlex.quote(json.dumps(parameters))}"
     )
 
 
@@ -247,9 +247,15 @@ def _chain(setup: Setup) -> Iterator[Task]:
         yield Task(
             f"Say what comes before {first}",
             f"Nothing is promoted to {first} until an Environment object of main names it.",
-            {"files": f"{setup.control_plane.url}/tree/{setup.control_plane.main}/.environments"},
+            {
+                "files": f"{setup.control_plane.url}/tree/{quote(setup.control_plane.main)}/.environments"
+            },
             ("metadata:", "  annotations:", f"    kalypso.io/next-environment: {scalar(first)}"),
         )
+
+
+def _files_page(repository: RepositorySetup, branch: str, folder: str) -> str:
+    return f"{repository.url}/tree/{quote(branch)}/{folder}"
 
 
 def _settings(repository: RepositorySetup, page: str) -> str:
@@ -267,7 +273,7 @@ def push_task(folders: Mapping[str, tuple[str, ...]]) -> Task:
         "The push of the control plane's main starts the chain: do the above before.",
         {},
         tuple(
-            f"git -C {shlex.quote(folder)} push --atomic origin {' '.join(branches)}"
+            f"git -C {shlex.quote(folder)} push --atomic origin {shlex.join(branches)}"
             for folder, branches in folders.items()
         ),
     )

@@ -15,6 +15,7 @@ from kalypso_actions.report.documents import (
     InitTaskEntry,
 )
 from kalypso_actions.report.printable import printable
+from kalypso_actions.runner.commands import harmless
 
 STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 WORDS: Final = {"add": "new", "replace": "replaced", "update": "differs", "delete": "to delete"}
@@ -72,5 +73,5 @@ def _name(branch: InitBranchEntry) -> str:
 
 
 def _print(console: Console, line: str, style: str = "") -> None:
-    """A line as it is: what repositories hold moves no cursor, and nothing is folded."""
-    console.print(Text(printable(line), style=style), soft_wrap=True)
+    """A line that is not folded: what repositories hold moves no cursor, and commands no runner."""
+    console.print(Text(harmless(printable(line)), style=style), soft_wrap=True)

@@ -187,8 +187,8 @@ def test_a_new_environment_of_an_old_chain_must_be_named_by_another() -> None:
 
 def test_the_tasks_that_end_a_run() -> None:
     made = setup()
-    pushed = push_task({"my clone": ("dev", "main")})
-    assert pushed.lines == ("git -C 'my clone' push --atomic origin dev main",)
+    pushed = push_task({"my clone": ("dev", "a;b", "main")})
+    assert pushed.lines == ("git -C 'my clone' push --atomic origin dev 'a;b' main",)
     assert merge_task({"a": "https://x"}).links == {"a": "https://x"}
     assert start_task(made).links == {
         "CI": "https://github.com/acme/cp/actions/workflows/ci.yaml",

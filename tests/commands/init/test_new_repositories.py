@@ -182,15 +182,6 @@ def test_killed_at_any_moment_the_next_run_completes_it(acme: Acme) -> None:
     assert outline(acme.init()) == {}
 
 
-@pytest.mark.parametrize("written", [3, 6])
-def test_killed_after_some_writes(acme: Acme, written: int) -> None:
-    acme.create()
-    assert is_killed(written, acme.init)
-    acme.init()
-    assert sorted(acme.files("main")) == sorted(OF_MAIN)
-    assert outline(acme.init()) == {}
-
-
 def test_who_does_not_agree_gets_nothing(acme: Acme) -> None:
     acme.create()
     document = acme.init(lambda _: None)
