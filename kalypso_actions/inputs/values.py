@@ -29,7 +29,8 @@ PERCENT: Final = re.compile(r"([0-9]{1,3})%?")
 class Inputs(BaseModel):
     """Common to all commands."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # A command starts quicker without building what others are given.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     output: Literal["text", "json"] = "text"
     verbose: bool = False
@@ -81,7 +82,7 @@ def _percent(text: str) -> int:
     return int(found[1])
 
 
-def _list(text: str) -> tuple[str, ...]:
+def split_list(text: str) -> tuple[str, ...]:
     """Separated by commas or lines."""
     return tuple(item.strip() for item in re.split(r"[,\n]", text) if item.strip())
 
@@ -99,7 +100,7 @@ Flag = Annotated[bool, BeforeValidator(_texts(_flag))]
 Duration = Annotated[timedelta, BeforeValidator(_texts(_duration))]
 DurationOrOff = Annotated[timedelta | None, BeforeValidator(_texts(_duration_or_off))]
 Percent = Annotated[int, BeforeValidator(_texts(_percent)), Field(ge=0, le=100)]
-List = Annotated[tuple[str, ...], BeforeValidator(_texts(_list))]
+List = Annotated[tuple[str, ...], BeforeValidator(_texts(split_list))]
 RepositoryName = Annotated[str, BeforeValidator(_texts(_repository))]
 Secret = SecretStr
 """Shown as asterisks wherever it is printed by mistake."""

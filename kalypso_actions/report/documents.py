@@ -19,7 +19,12 @@ _NO_TEXT = re.compile("[\udc80-\udcff]")
 class Document(BaseModel):
     """Camel-case names outside; every field is always present."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True,
+        alias_generator=to_camel,
+        populate_by_name=True,
+        defer_build=True,  # a command starts quicker without building what others print
+    )
 
     def to_json(self) -> str:
         r"""The document as it is printed; a byte of a path that is not UTF-8 is written as \xff."""
