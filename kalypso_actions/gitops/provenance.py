@@ -99,7 +99,7 @@ def previous_sources(
 ) -> PreviousSources | None:
     """What earlier runs have written into the branches of an environment; None where none has.
 
-    Where several know the same, the first counts. Branches that name the
+    Where several know the same, the first counts that has read it. Branches that name the
     promoted commit come before others: of two GitOpsRepos of which one is merged already, it holds
     what was good last.
     """
@@ -113,7 +113,11 @@ def previous_sources(
     targets: dict[str, str] = {}
     for one in reversed(known):
         base_repos |= one.base_repos
-        registrations |= one.registrations
+        registrations |= {
+            name: source
+            for name, source in one.registrations.items()
+            if source.commit is not None or name not in registrations
+        }
         targets |= one.targets
     return PreviousSources(
         environment=environment,

@@ -61,7 +61,7 @@ def test_another_environments_file_says_nothing() -> None:
     assert not is_of_another(b"not json", "dev")
 
 
-def base(promoted: str, environment: str = "dev", **commits: str) -> BaseTree:
+def base(promoted: str, environment: str = "dev", **commits: str | None) -> BaseTree:
     """A branch whose last tree had these registrations at these commits."""
     registrations = {
         name: REVISION.model_copy(update={"commit": one}) for name, one in commits.items()
@@ -83,11 +83,14 @@ def base(promoted: str, environment: str = "dev", **commits: str) -> BaseTree:
         ([base("m", app="1"), base("m", app="2", other="3")], {"app": "1", "other": "3"}),
         # The one that has the promoted commit already comes before.
         ([base("old", app="1", old="0"), base("m\n", app="2")], {"app": "2", "old": "0"}),
+        # What the first could not read, the next may have read.
+        ([base("m", app=None), base("m", app="2")], {"app": "2"}),
+        ([base("m", app=None), base("m", other="3")], {"app": None, "other": "3"}),
         # Another environment's says nothing.
         ([base("m", "stage", app="1"), base("old", app="2")], {"app": "2"}),
     ],
 )
-def test_what_several_branches_say(bases: list[BaseTree], commits: dict[str, str]) -> None:
+def test_what_several_branches_say(bases: list[BaseTree], commits: dict[str, str | None]) -> None:
     previous = previous_sources(bases, "dev", "m")
     assert previous is not None
     assert {name: one.commit for name, one in previous.registrations.items()} == commits
