@@ -6,13 +6,16 @@ workflows   our workflow files, and whose one is that stands in a branch already
 changes     branches as they are → what is written to each
 branches    what is written to which branch, from the setup and the branches as they are
 remaining   what only people can do
+  azure     the part of it that concerns Azure
+  tasks     one thing to do
 """
 
 from kalypso_actions.onboarding.branches import BranchState, plan_branches
 from kalypso_actions.onboarding.changes import BranchPlan, Consent, FileChange, unified_diff
-from kalypso_actions.onboarding.remaining import Identity, Task, remaining_tasks
+from kalypso_actions.onboarding.remaining import remaining_tasks
 from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositorySetup, Setup
 from kalypso_actions.onboarding.starter import StarterFiles
+from kalypso_actions.onboarding.tasks import Identity, Task
 from kalypso_actions.onboarding.workflows import WorkflowFiles
 
 __all__ = [

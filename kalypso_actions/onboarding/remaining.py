@@ -6,42 +6,18 @@ https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-using-
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlencode
 
+from kalypso_actions.onboarding.azure import azure_task
 from kalypso_actions.onboarding.setup import RepositorySetup, Setup
 from kalypso_actions.onboarding.starter import scalar
+from kalypso_actions.onboarding.tasks import Identity, Task
 
-GITHUB: Final = "https://github.com"
-AZURE_APPS: Final = (
-    "https://portal.azure.com/#view/Microsoft_AAD_RegisteredApps/ApplicationsListBlade"
-)
-AUDIENCE: Final = "api://AzureADTokenExchange"
 NAME_LIMIT: Final = 34
 """Characters of an App's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What GitHub says of the control plane; None where it was not asked."""
-
-    owner_id: int | None = None
-    repository_id: int | None = None
-    is_organization: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Something to do: where (pages, by what they are for), and what to type there."""
-
-    title: str
-    text: str
-    links: Mapping[str, str]
-    lines: tuple[str, ...] = ()
 
 
 def remaining_tasks(
@@ -61,7 +37,7 @@ def remaining_tasks(
         _credentials(setup),
         *([_job_token(setup, identity)] if jobs_propose else []),
         _environments(setup),
-        _azure(setup, identity),
+        azure_task(setup, identity),
         *_chain(setup),
     )
 
@@ -72,50 +48,15 @@ def obsolete_task(repository: RepositorySetup, branch: str, paths: Iterable[str]
         "Delete upstream's workflow files",
         f"They are no longer used on {branch} of {repository.name}. "
         "kalypso init --delete-upstream-workflows does it, too.",
-        {"files": _files_page(repository, branch, ".github/workflows")},
+        {"files": repository.files(branch, ".github/workflows")},
         tuple(paths),
     )
-
-
-def server_of(url: str) -> str:
-    """The GitHub server in a repository's URL."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
-
-
-def subjects(
-    repository: RepositorySetup, environment: str, identity: Identity
-) -> tuple[tuple[str, str], ...]:
-    """The two subjects that a job in a GitHub environment may have, each with a name for it.
-
-    By names, and by names with ids that never change, which repositories have that were created,
-    renamed or moved since July 2026, and those that have chosen it. GitHub Enterprise Server has
-    names alone. https://docs.github.com/actions/reference/security/oidc
-    """
-    owner, _, name = repository.name.partition("/")
-    by_name = (f"kalypso-{environment}", f"repo:{owner}/{name}:environment:{environment}")
-    if _is_enterprise_server(server_of(repository.url)):
-        return (by_name,)
-    owner_id = identity.owner_id or "OWNER-ID"
-    repository_id = identity.repository_id or "REPOSITORY-ID"
-    subject = f"repo:{owner}@{owner_id}/{name}@{repository_id}:environment:{environment}"
-    return by_name, (f"kalypso-{environment}-by-id", subject)
-
-
-def issuer(server: str) -> str:
-    """Who signs the tokens of jobs."""
-    host = urlsplit(server).netloc
-    if server == GITHUB:
-        return "https://token.actions.githubusercontent.com"
-    if host.endswith(".ghe.com"):
-        return f"https://token.actions.{host}"
-    return f"{server}/_services/token"
 
 
 def app_url(setup: Setup, permissions: Mapping[str, str], *, personal: bool) -> str:
     """The page that registers a GitHub App, filled in."""
     repository = setup.control_plane
-    server = server_of(repository.url)
+    server = repository.server
     account = "" if personal else f"/organizations/{repository.owner}"
     parameters = {
         "name": f"kalypso-{repository.owner}"[:NAME_LIMIT],
@@ -146,9 +87,9 @@ def _app(setup: Setup, identity: Identity, permissions: Mapping[str, str]) -> Ta
 def _credentials(setup: Setup) -> Task:
     links = {}
     for repository in (setup.control_plane, setup.gitops):
-        links[f"variable of {repository.name}"] = _settings(repository, "variables/actions/new")
-        links[f"secret of {repository.name}"] = _settings(repository, "secrets/actions/new")
-    server = server_of(setup.control_plane.url)
+        links[f"variable of {repository.name}"] = repository.settings("variables/actions/new")
+        links[f"secret of {repository.name}"] = repository.settings("secrets/actions/new")
+    server = setup.control_plane.server
     links["tokens, without an App"] = f"{server}/settings/personal-access-tokens/new"
     return Task(
         "Give both repositories the App's credentials",
@@ -168,10 +109,10 @@ def _credentials(setup: Setup) -> Task:
 def _job_token(setup: Setup, identity: Identity) -> Task:
     """Off by default, and an organization can forbid it to its repositories."""
     repository = setup.control_plane
-    links = {f"settings of {repository.name}": _settings(repository, "actions")}
+    links = {f"settings of {repository.name}": repository.settings("actions")}
     if identity.is_organization is not False:
         page = f"organizations/{repository.owner}/settings/actions"
-        links[f"settings of {repository.owner}"] = f"{server_of(repository.url)}/{page}"
+        links[f"settings of {repository.owner}"] = f"{repository.server}/{page}"
     return Task(
         "Allow GitHub Actions to create and approve pull requests",
         "cd.yaml has `mode: pull-request`: the job's own token proposes to the environments' "
@@ -186,56 +127,9 @@ def _environments(setup: Setup) -> Task:
         "Protect the environments",
         "A GitHub environment of each name, with the people who must approve. Those that do not "
         "exist are created by the first run, without any protection.",
-        {"environments": _settings(setup.control_plane, "environments/new")},
+        {"environments": setup.control_plane.settings("environments/new")},
         tuple(names),
     )
-
-
-def _azure(setup: Setup, identity: Identity) -> Task:
-    repository = setup.control_plane
-    lines = ["variables AZURE_CLIENT_ID, AZURE_TENANT_ID, AZURE_SCOPES (subscription ids)"]
-    for environment in setup.environments:
-        for name, subject in subjects(repository, environment.name, identity):
-            lines.append(_federated_credential(name, subject, server_of(repository.url)))
-    lines.append(
-        'az role assignment create --assignee "$AZURE_CLIENT_ID" --role Reader '
-        '--scope "/subscriptions/<subscription id>"'
-    )
-    return Task(
-        "Let the chain see the clusters",
-        "Where clusters report to Azure (AKS, Arc): an app registration with federated credentials "
-        "and the role Reader. A repository signs in by its names or by its ids, depending on its "
-        "age and settings: both credentials fit all. Without Azure, leave the annotation "
-        "kalypso.io/compliance: none on the cluster types.",
-        {
-            "app registrations": AZURE_APPS,
-            f"variables of {repository.name}": _settings(repository, "variables/actions/new"),
-            **_ids_link(repository, identity),
-        },
-        tuple(lines),
-    )
-
-
-def _federated_credential(name: str, subject: str, server: str) -> str:
-    parameters = {
-        "name": name,
-        "issuer": issuer(server),
-        "subject": subject,
-        "audiences": [AUDIENCE],
-    }
-    return (
-        'az ad app federated-credential create --id "$AZURE_CLIENT_ID" '
-        f"--parameters {shlex.quote(json.dumps(parameters))}"
-    )
-
-
-def _ids_link(repository: RepositorySetup, identity: Identity) -> dict[str, str]:
-    """Where the ids are, for whom GitHub was not asked."""
-    server = server_of(repository.url)
-    if identity.repository_id or _is_enterprise_server(server):
-        return {}
-    host = urlsplit(server).netloc
-    return {"the ids (id and owner.id)": f"https://api.{host}/repos/{repository.name}"}
 
 
 def _chain(setup: Setup) -> Iterator[Task]:
@@ -247,23 +141,9 @@ def _chain(setup: Setup) -> Iterator[Task]:
         yield Task(
             f"Say what comes before {first}",
             f"Nothing is promoted to {first} until an Environment object of main names it.",
-            {
-                "files": f"{setup.control_plane.url}/tree/{quote(setup.control_plane.main)}/.environments"
-            },
+            {"files": setup.control_plane.files(setup.control_plane.main, ".environments")},
             ("metadata:", "  annotations:", f"    kalypso.io/next-environment: {scalar(first)}"),
         )
-
-
-def _files_page(repository: RepositorySetup, branch: str, folder: str) -> str:
-    return f"{repository.url}/tree/{quote(branch)}/{folder}"
-
-
-def _settings(repository: RepositorySetup, page: str) -> str:
-    return f"{repository.url}/settings/{page}"
-
-
-def _is_enterprise_server(server: str) -> bool:
-    return server != GITHUB and not urlsplit(server).netloc.endswith(".ghe.com")
 
 
 def push_task(folders: Mapping[str, tuple[str, ...]]) -> Task:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import quote, urlsplit
 
 RepositoryRole = Literal["control plane", "GitOps repository"]
 
@@ -21,6 +22,20 @@ class RepositorySetup:
     def owner(self) -> str:
         """The account that it belongs to."""
         return self.name.partition("/")[0]
+
+    @property
+    def server(self) -> str:
+        """The GitHub server that it lies on."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def settings(self, page: str) -> str:
+        """A page of its settings."""
+        return f"{self.url}/settings/{page}"
+
+    def files(self, branch: str, folder: str) -> str:
+        """The page of a folder."""
+        return f"{self.url}/tree/{quote(branch)}/{folder}"
 
 
 @dataclass(frozen=True, slots=True)

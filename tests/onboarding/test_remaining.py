@@ -17,13 +17,12 @@ from kalypso_actions.onboarding import (
     Task,
     remaining_tasks,
 )
+from kalypso_actions.onboarding.azure import issuer, subjects
 from kalypso_actions.onboarding.remaining import (
-    issuer,
     merge_task,
     obsolete_task,
     push_task,
     start_task,
-    subjects,
 )
 
 PERMISSIONS = {"actions": "write", "pull_requests": "write"}

@@ -1,0 +1,99 @@
+"""How the chain signs in to Azure: federated credentials for the jobs of each environment."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Final
+from urllib.parse import urlsplit
+
+from kalypso_actions.onboarding.setup import RepositorySetup, Setup
+from kalypso_actions.onboarding.tasks import Identity, Task
+
+GITHUB: Final = "https://github.com"
+AZURE_APPS: Final = (
+    "https://portal.azure.com/#view/Microsoft_AAD_RegisteredApps/ApplicationsListBlade"
+)
+AUDIENCE: Final = "api://AzureADTokenExchange"
+
+
+def azure_task(setup: Setup, identity: Identity) -> Task:
+    """What lets check-promote ask Azure Resource Graph about the clusters."""
+    repository = setup.control_plane
+    lines = ["variables AZURE_CLIENT_ID, AZURE_TENANT_ID, AZURE_SCOPES (subscription ids)"]
+    for environment in setup.environments:
+        for name, subject in subjects(repository, environment.name, identity):
+            lines.append(_federated_credential(name, subject, repository.server))
+    lines.append(
+        'az role assignment create --assignee "$AZURE_CLIENT_ID" --role Reader '
+        '--scope "/subscriptions/<subscription id>"'
+    )
+    return Task(
+        "Let the chain see the clusters",
+        "Where clusters report to Azure (AKS, Arc): an app registration with federated credentials "
+        "and the role Reader. A repository signs in by its names or by its ids, depending on its "
+        "age and settings: both credentials fit all. Without Azure, leave the annotation "
+        "kalypso.io/compliance: none on the cluster types.",
+        {
+            "app registrations": AZURE_APPS,
+            f"variables of {repository.name}": repository.settings("variables/actions/new"),
+            **_ids_link(repository, identity),
+        },
+        tuple(lines),
+    )
+
+
+def _federated_credential(name: str, subject: str, server: str) -> str:
+    parameters = {
+        "name": name,
+        "issuer": issuer(server),
+        "subject": subject,
+        "audiences": [AUDIENCE],
+    }
+    return (
+        'az ad app federated-credential create --id "$AZURE_CLIENT_ID" '
+        f"--parameters {shlex.quote(json.dumps(parameters))}"
+    )
+
+
+def _ids_link(repository: RepositorySetup, identity: Identity) -> dict[str, str]:
+    """Where the ids are, for whom GitHub was not asked."""
+    server = repository.server
+    if identity.repository_id or _is_enterprise_server(server):
+        return {}
+    host = urlsplit(server).netloc
+    return {"the ids (id and owner.id)": f"https://api.{host}/repos/{repository.name}"}
+
+
+def subjects(
+    repository: RepositorySetup, environment: str, identity: Identity
+) -> tuple[tuple[str, str], ...]:
+    """The two subjects that a job in a GitHub environment may have, each with a name for it.
+
+    By names, and by names with ids that never change, which repositories have that were created,
+    renamed or moved since July 2026, and those that have chosen it. GitHub Enterprise Server has
+    names alone. https://docs.github.com/actions/reference/security/oidc
+    """
+    owner, _, name = repository.name.partition("/")
+    label = f"kalypso-{environment.replace('.', '-')}"  # Azure's names have no dots
+    by_name = (label, f"repo:{owner}/{name}:environment:{environment}")
+    if _is_enterprise_server(repository.server):
+        return (by_name,)
+    owner_id = identity.owner_id or "OWNER-ID"
+    repository_id = identity.repository_id or "REPOSITORY-ID"
+    subject = f"repo:{owner}@{owner_id}/{name}@{repository_id}:environment:{environment}"
+    return by_name, (f"{label}-by-id", subject)
+
+
+def issuer(server: str) -> str:
+    """Who signs the tokens of jobs."""
+    host = urlsplit(server).netloc
+    if server == GITHUB:
+        return "https://token.actions.githubusercontent.com"
+    if host.endswith(".ghe.com"):
+        return f"https://token.actions.{host}"
+    return f"{server}/_services/token"
+
+
+def _is_enterprise_server(server: str) -> bool:
+    return server != GITHUB and not urlsplit(server).netloc.endswith(".ghe.com")
