@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.documents import ProblemEntry, Where
 from kalypso_actions.report.printable import printable
 
 PUNCTUATION: Final = re.compile(r"([!-/:-@\[-`{-~])")
@@ -19,6 +19,9 @@ PUNCTUATION: Final = re.compile(r"([!-/:-@\[-`{-~])")
 # GitHub links people, issues and addresses in plain text by itself, however they are escaped.
 LINKED: Final = re.compile(r"(@|#|GH\\?-|www|:)(?=[\w\\./])", re.IGNORECASE)
 NO_LINK: Final = "\u200b"
+
+HOST: Final = re.compile(r"^https?://[^/]+/(?=[^/]+/[^/])")
+"""What comes before `owner/name` in the URL of a repository."""
 
 OURS: Final = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])|\[(?P<linked>(?:[^\]\\]|\\.)*)\]\([^)]*\)|`+|\u200b"
@@ -115,13 +118,18 @@ def findings(warnings: Sequence[ProblemEntry], problems: Sequence[ProblemEntry])
 
 
 def _finding(entry: ProblemEntry) -> str:
-    place = ""
-    if entry.where:
-        line = f":{entry.where.line}" if entry.where.line else ""
-        place = code(f"{entry.where.path}{line}" if entry.where.path else entry.where.repository)
-        place += " — "
+    place = f"{_place(entry.where)} — " if entry.where else ""
     advice = f"<br>→ {text(entry.advice)}" if entry.advice else ""
     return f"- {place}{text(entry.message)}{advice}"
+
+
+def _place(where: Where) -> str:
+    """The file and its repository: `owner/name`, as far as its URL is one of https."""
+    repository = HOST.sub("", where.repository)
+    if not where.path:
+        return code(repository)
+    line = f":{where.line}" if where.line else ""
+    return f"{code(where.path + line)} in {code(repository)}"
 
 
 def _on_one_line(content: str) -> str:

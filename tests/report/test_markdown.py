@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kalypso_actions.report import markdown
+from kalypso_actions.report.documents import ProblemEntry, Where
 from kalypso_actions.report.printable import printable
 
 PARSER = MarkdownIt("gfm-like", {"linkify": False})
@@ -131,3 +132,22 @@ def test_the_words_of_a_heading_with_links_and_code() -> None:
 
 def test_what_is_said_of_one_thing_has_no_empty_head() -> None:
     assert markdown.facts([("a", "1"), ("b", "2")]) == "| a | 1 |\n| :--- | :--- |\n| b | 2 |"
+
+
+@pytest.mark.parametrize(
+    ("repository", "path", "line", "shown"),
+    [
+        ("https://git.test/acme/shop", "a/b.yaml", 3, "`a/b.yaml:3` in `acme/shop`"),
+        ("https://git.test/acme/fleet@dev", "a.yaml", 0, "`a.yaml` in `acme/fleet@dev`"),
+        ("git@git.test:acme/shop.git", "a.yaml", 1, "`a.yaml:1` in `git@git.test:acme/shop.git`"),
+        ("https://git.test/shop", "", 0, "`https://git.test/shop`"),
+        ("../shop", "", 0, "`../shop`"),
+    ],
+)
+def test_a_finding_says_in_which_file_of_which_repository(
+    repository: str, path: str, line: int, shown: str
+) -> None:
+    where = Where(repository=repository, path=path, line=line)
+    entry = ProblemEntry(message="it fails", where=where, advice="mend it")
+    said = f"**Problems**\n\n- {shown} — it fails<br>→ mend it"
+    assert markdown.findings((), [entry]) == said
