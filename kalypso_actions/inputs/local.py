@@ -91,7 +91,11 @@ class TemplateValues(BaseModel):
     """What the file of `--values` may hold: a template's data, under the names they have there."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, alias_generator=AliasGenerator(to_pascal)
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        alias_generator=AliasGenerator(to_pascal),
+        defer_build=True,
     )
 
     environment: str = "dev"

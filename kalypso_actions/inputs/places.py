@@ -37,7 +37,7 @@ def _usable_place(place: str) -> str:
 class PathAtBranch(BaseModel):
     """`PATH[@BRANCH]`: a local repository or folder; "" is the branch that fits best."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     path: Path
     branch: str = ""
@@ -57,7 +57,7 @@ class PathAtBranch(BaseModel):
 class Source(BaseModel):
     """`URL[@BRANCH]=PATH`: a path that stands for a repository."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     url: str
     branch: str = ""

@@ -112,7 +112,10 @@ class _Part(BaseModel):
     """A part of a row: fields that we do not use are passed over, types are not converted."""
 
     model_config = ConfigDict(
-        frozen=True, strict=True, alias_generator=AliasGenerator(validation_alias=to_camel)
+        frozen=True,
+        strict=True,
+        alias_generator=AliasGenerator(validation_alias=to_camel),
+        defer_build=True,  # few commands read rows
     )
 
 
