@@ -92,18 +92,6 @@ def test_ci_is_a_script_that_bash_can_read() -> None:
     subprocess.run(["bash", "-n", str(script)], check=True)
 
 
-def markdown() -> list[Path]:
-    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-
-
-@pytest.mark.parametrize("file", markdown(), ids=lambda path: path.name)
-def test_links_between_documents_lead_somewhere(file: Path) -> None:
-    text = re.sub(r"```.*?```", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
-        if "://" not in target:
-            assert (file.parent / target).exists(), target
-
-
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
 
 
