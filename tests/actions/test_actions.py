@@ -264,3 +264,9 @@ def test_no_shell_reads_the_command_line(job: Job, text: str) -> None:
 )
 def test_the_exit_code_is_that_of_the_command(job: Job, run: str, exit_code: int) -> None:
     assert job.uses(ROOT, run=run).exit_code == exit_code
+
+
+def test_what_is_wrong_with_the_command_line_is_annotated(job: Job) -> None:
+    ran = job.uses(ROOT, run="validate 'a")
+    assert ran.annotations() == [("error", "--run: No closing quotation: validate 'a")]
+    assert ran.outputs == {"version": "", "python-path": ""}
