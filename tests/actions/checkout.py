@@ -165,7 +165,7 @@ class Machine:
     def launch(self, variables: Mapping[str, str] | None = None) -> Launched:
         """Start it and wait for its end; offline unless there are variables."""
         process = self.start(self.offline() if variables is None else variables)
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=300)
         return Launched(process.returncode, output, errors)
 
     def markers(self) -> list[Path]:

@@ -97,7 +97,7 @@ def test_an_installation_that_is_killed_half_way_is_never_used(machine: Machine)
     uv.unlink()
     machine.program("uv", f"echo > {shlex.quote(str(started))}; sleep 60")
     process = machine.start(machine.offline())
-    for _ in range(600):
+    for _ in range(2400):
         if started.exists():
             break
         time.sleep(0.05)
@@ -117,7 +117,7 @@ def test_an_installation_that_has_vanished_is_made_anew(machine: Machine) -> Non
 
 def test_two_at_once(machine: Machine) -> None:
     processes = [machine.start(machine.offline()) for _ in range(2)]
-    seen = [json.loads(process.communicate(timeout=120)[0]) for process in processes]
+    seen = [json.loads(process.communicate(timeout=300)[0]) for process in processes]
     assert len(machine.markers()) == 1
     assert machine.launch({}).seen["python"] in {one["python"] for one in seen}
 
