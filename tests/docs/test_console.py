@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 
 from tests.docs.pages import ROOT, Page, pages
 from tests.docs.replay import BLOCK, replayed
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the pages are for a shell of POSIX")
 
 RENDERING = Page(ROOT / "docs" / "guide" / "rendering.md")
 

@@ -13,9 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import requests
 
 from tests.docs.pages import ROOT, Page
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the pages are for a shell of POSIX")
 
 README = Page(ROOT / "README.md")
 KALYPSO = f"{shlex.quote(sys.executable)} -m kalypso_actions"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
+
+import pytest
 
 from kalypso_actions.sandbox.azure import Cluster, Configuration
 from tests.chain.conftest import OpenChain
@@ -114,6 +117,7 @@ def test_many_removals_are_allowed(open_chain: OpenChain) -> None:
     assert list(chain.config("dev")) == ["type-0/shop-web"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the pages are for a shell of POSIX")
 def test_an_environment_is_added(chain: Chain, tmp_path: Path) -> None:
     acme = chain.acme
     urls = (f"{acme.sandbox.url}/acme/shop-manifests", ("dev", "stage", "prod"))
@@ -138,8 +142,9 @@ def environment_branch(files: dict[str, str], folder: Path) -> dict[str, str]:
     """The files of a branch after what the runbook does with them."""
     text = files["gitops-repo.yaml"]
     (folder / "gitops-repo.yaml").write_text(text, encoding="utf-8")
-    (command,) = re.findall(r"^ *(sed -i .*)", RUNBOOKS.section("Add an environment"), re.MULTILINE)
-    subprocess.run(["bash", "-c", command], cwd=folder, check=True)
+    section = RUNBOOKS.section("Add an environment")
+    commands = "\n".join(re.findall(r"^ *((?:sed|mv) .*)", section, re.MULTILINE))
+    subprocess.run(["bash", "-euc", commands], cwd=folder, check=True)
     changed = (folder / "gitops-repo.yaml").read_text(encoding="utf-8")
     assert changed != text
     return {**files, "gitops-repo.yaml": changed}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -46,6 +47,7 @@ def commands_of(block: Block, program: str) -> Iterator[list[str]]:
             yield shlex.split(line.removeprefix(f"{program} "), comments=True)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="the pages are for a shell of POSIX")
 @pytest.mark.parametrize(("page", "block"), SCRIPTS, ids=name_of)
 def test_bash_can_read_it(page: Page, block: Block) -> None:
     done = subprocess.run(

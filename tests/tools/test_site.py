@@ -23,7 +23,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT,
-        env={"PATH": os.defpath, "NO_MKDOCS_2_WARNING": "1", "PYTHONUTF8": "1"},
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONUTF8": "1"},
         capture_output=True,
         encoding="utf-8",
         check=False,
