@@ -132,6 +132,13 @@ class Chain:
         self.done += done
         return [line(one) for one in done]
 
+    def run_without_secrets(self, run: Run) -> list[str]:
+        """Run one as GitHub runs it for a pull request from a fork, or of Dependabot's."""
+        folder = self._workflows.folder / "without-secrets"
+        done = dataclasses.replace(self._workflows, secrets={}, folder=folder).run(run)
+        self.done += done
+        return [line(one) for one in done]
+
     def run_at_once(self) -> list[str]:
         """Run everything that is due now at the same time; a line for each step."""
         runs = [*self._queue, *self._workflows.due()]

@@ -1,0 +1,33 @@
+"""Pull requests that get no secrets: those from forks, and those of Dependabot."""
+
+from __future__ import annotations
+
+from kalypso_actions.commands.demo.jobs import Run
+from tests.chain.driver import Chain
+from tests.commands.chain import documents
+from tests.commands.chain.world import GITOPS
+
+
+def proposed(chain: Chain, files: dict[str, str]) -> tuple[str, Run]:
+    """Somebody proposes a change of main: its commit, and the run that it starts."""
+    chain.acme.reset("change", chain.acme.head("main"))
+    commit = chain.acme.commit(files, "change")
+    chain.acme.pull("change")
+    return commit, chain.take(0)
+
+
+def test_what_can_be_checked_is_checked(chain: Chain) -> None:
+    """The job's own token reads the control plane alone, and writes nothing."""
+    files = {"release.yaml": documents.config_map("base", RELEASE="one")}
+    commit, run = proposed(chain, files)
+    assert chain.run_without_secrets(run) == ["ci: checked"]
+    warnings = [one.message for one in chain.done[-1].outcome.document.warnings]
+    unknown = f"what would change in {chain.acme.url(GITOPS)} is not known"
+    assert any(unknown in one for one in warnings)
+    assert chain.acme.statuses(commit) == {}
+    assert chain.waiting == []
+
+
+def test_what_is_wrong_fails(chain: Chain) -> None:
+    _, run = proposed(chain, {"broken.yaml": "kind: [ClusterType\n"})
+    assert chain.run_without_secrets(run) == ["ci: failed"]
