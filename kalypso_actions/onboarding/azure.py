@@ -16,11 +16,18 @@ AZURE_APPS: Final = (
 )
 AUDIENCE: Final = "api://AzureADTokenExchange"
 
+OWNER_ID: Final = "OWNER-ID"
+REPOSITORY_ID: Final = "REPOSITORY-ID"
+"""What stands for ids that GitHub was not asked for."""
+
 
 def azure_task(setup: Setup, identity: Identity) -> Task:
     """What lets check-promote ask Azure Resource Graph about the clusters."""
     repository = setup.control_plane
     lines = ["variables AZURE_CLIENT_ID, AZURE_TENANT_ID, AZURE_SCOPES (subscription ids)"]
+    if not identity.repository_id and not _is_enterprise_server(repository.server):
+        jq = "'.owner.id, .id'"
+        lines.append(f"gh api repos/{repository.name} --jq {jq} # {OWNER_ID} and {REPOSITORY_ID}")
     for environment in setup.environments:
         for name, subject in subjects(repository, environment.name, identity):
             lines.append(_federated_credential(name, subject, repository.server))
@@ -37,7 +44,6 @@ def azure_task(setup: Setup, identity: Identity) -> Task:
         {
             "app registrations": AZURE_APPS,
             f"variables of {repository.name}": repository.settings("variables/actions/new"),
-            **_ids_link(repository, identity),
         },
         tuple(lines),
     )
@@ -56,15 +62,6 @@ def _federated_credential(name: str, subject: str, server: str) -> str:
     )
 
 
-def _ids_link(repository: RepositorySetup, identity: Identity) -> dict[str, str]:
-    """Where the ids are, for whom GitHub was not asked."""
-    server = repository.server
-    if identity.repository_id or _is_enterprise_server(server):
-        return {}
-    host = urlsplit(server).netloc
-    return {"the ids (id and owner.id)": f"https://api.{host}/repos/{repository.name}"}
-
-
 def subjects(
     repository: RepositorySetup, environment: str, identity: Identity
 ) -> tuple[tuple[str, str], ...]:
@@ -79,8 +76,8 @@ def subjects(
     by_name = (label, f"repo:{owner}/{name}:environment:{environment}")
     if _is_enterprise_server(repository.server):
         return (by_name,)
-    owner_id = identity.owner_id or "OWNER-ID"
-    repository_id = identity.repository_id or "REPOSITORY-ID"
+    owner_id = identity.owner_id or OWNER_ID
+    repository_id = identity.repository_id or REPOSITORY_ID
     subject = f"repo:{owner}@{owner_id}/{name}@{repository_id}:environment:{environment}"
     return by_name, (f"{label}-by-id", subject)
 

@@ -171,10 +171,20 @@ def test_azure_gets_a_credential_for_each_environment_in_both_forms() -> None:
     assert "--role Reader" in task.lines[-1]
 
 
-def test_who_does_not_know_the_ids_is_told_where_they_are() -> None:
-    links = tasks(setup(), Identity())["Let the chain see the clusters"].links
-    assert links["the ids (id and owner.id)"] == "https://api.github.com/repos/acme/cp"
-    assert "the ids (id and owner.id)" not in tasks(setup())["Let the chain see the clusters"].links
+@pytest.mark.parametrize(
+    ("server", "identity", "is_asked"),
+    [
+        ("https://github.com", Identity(), True),
+        ("https://github.com", KNOWN, False),
+        ("https://ghes.example", Identity(), False),
+    ],
+)
+def test_who_does_not_know_the_ids_is_told_how_to_ask(
+    server: str, identity: Identity, *, is_asked: bool
+) -> None:
+    lines = tasks(setup(server), identity)["Let the chain see the clusters"].lines
+    question = "gh api repos/acme/cp --jq '.owner.id, .id' # OWNER-ID and REPOSITORY-ID"
+    assert (question in lines) is is_asked
 
 
 def test_a_new_environment_of_an_old_chain_must_be_named_by_another() -> None:
