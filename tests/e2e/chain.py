@@ -104,9 +104,11 @@ def opened(folder: Path) -> Iterator[Chain]:
 
 
 def _quick_folder() -> Path | None:
-    """Memory where there is some: each job installs its thousands of files anew."""
+    """Memory where there is enough that may be executed: each job installs thousands of files."""
     memory = Path("/dev/shm")
-    return memory if memory.is_dir() and shutil.disk_usage(memory).free > ROOM else None
+    if not memory.is_dir() or os.statvfs(memory).f_flag & os.ST_NOEXEC:
+        return None
+    return memory if shutil.disk_usage(memory).free > ROOM else None
 
 
 def _path_of_jobs(tools: Path) -> str:
