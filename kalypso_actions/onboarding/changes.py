@@ -72,13 +72,11 @@ class BranchPlan:
         return tuple(change for change in self.changes if consent.covers(change))
 
 
-def additions(
-    wanted: Mapping[str, str], paths: Iterable[str], reason: str = ""
-) -> list[FileChange]:
+def additions(wanted: Mapping[str, str], paths: Iterable[str]) -> list[FileChange]:
     """What of `wanted` is not there yet; a path that exists is people's, whatever it holds."""
     taken = set(paths)
     return [
-        FileChange(path, "add", None, text, reason)
+        FileChange(path, "add", None, text)
         for path, text in wanted.items()
         if path not in taken and not _in_the_way(path, taken)
     ]

@@ -125,8 +125,9 @@ def _environments(setup: Setup) -> Task:
     names = [environment.name for environment in setup.environments]
     return Task(
         "Protect the environments",
-        "A GitHub environment of each name, with the people who must approve. Those that do not "
-        "exist are created by the first run, without any protection.",
+        f"A GitHub environment of each name: with the people who must approve, and "
+        f"{setup.control_plane.main} as the only deployment branch. Those that do not exist are "
+        "created by the first run, without any protection.",
         {"environments": setup.control_plane.settings("environments/new")},
         tuple(names),
     )
