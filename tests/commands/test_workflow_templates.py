@@ -16,6 +16,7 @@ from kalypso_actions.commands.workflow_templates import Place, templates_folder,
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs import permissions
 from kalypso_actions.model.workflow_marks import Marks, filled_in
+from tests.commands.chain import documents
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PLACES: Final = get_args(Place)
@@ -115,6 +116,13 @@ def test_dispatch_inputs_are_the_contract_s(name: str) -> None:
         is_flag = key in {"allow_rollback", "force", "allow_removals"}
         assert one["type"] == ("boolean" if is_flag else "string")
         assert one["description"]
+
+
+@pytest.mark.parametrize("name", DISPATCHES)
+def test_commands_are_tested_with_the_same_inputs(name: str) -> None:
+    """The sandbox refuses a dispatch with any other one, as GitHub does."""
+    required, optional = documents.WORKFLOWS[name]
+    assert dict.fromkeys(required, True) | dict.fromkeys(optional, False) == DISPATCHES[name]
 
 
 @EACH_FILE
