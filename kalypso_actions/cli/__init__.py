@@ -26,6 +26,7 @@ from kalypso_actions import ISSUES_URL, __version__
 from kalypso_actions.cli import local
 from kalypso_actions.cli.chain import add_chain_command
 from kalypso_actions.cli.demo import demo
+from kalypso_actions.cli.doctor import add_doctor
 from kalypso_actions.cli.init import init
 from kalypso_actions.cli.interruption import interruptible
 from kalypso_actions.cli.sandbox import sandbox
@@ -44,7 +45,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (init, local.render, local.validate, local.template, sandbox, demo):
+app.command()(init)
+add_doctor(app)
+for command in (local.render, local.validate, local.template, sandbox, demo):
     app.command()(command)
 for chain_command in CHAIN:
     add_chain_command(app, chain_command)

@@ -8,13 +8,14 @@ from typing import Self
 from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
 from kalypso_actions.commands.chain_session import Surroundings
 from kalypso_actions.inputs.chain import CheckPromoteInputs
+from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.model.flux import FluxConfiguration
 
 
 class AzureClusters:
     """Asks Azure Resource Graph, once it must be asked; a context manager."""
 
-    def __init__(self, inputs: CheckPromoteInputs, around: Surroundings) -> None:
+    def __init__(self, inputs: CheckPromoteInputs | DoctorInputs, around: Surroundings) -> None:
         self._inputs = inputs
         self._around = around
         self._client: ResourceGraph | None = None

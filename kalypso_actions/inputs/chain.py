@@ -181,6 +181,22 @@ class NotifyInputs(ChainInputs):
         str, Field(description="Narrows it to one environment; default: all of this branch.")
     ] = ""
 
+AzureClientId = Annotated[
+    str, Field(description="Client id of the identity that signs in to Azure by OIDC.")
+]
+AzureTenantId = Annotated[str, Field(description="Tenant id of that identity.")]
+AzureScopes = Annotated[
+    List, Field(description="Subscriptions or management groups of the clusters.")
+]
+AzureCloud = Annotated[
+    Literal["public", "usgov", "china"],
+    Field(description="Azure's cloud: public, usgov or china."),
+]
+AzureCredentials = Annotated[
+    Secret,
+    Field(description="JSON of a service principal with a secret, instead of OIDC."),
+]
+
 
 class CheckPromoteInputs(ChainInputs):
     """Inputs of `kalypso check-promote`."""
@@ -232,20 +248,11 @@ class CheckPromoteInputs(ChainInputs):
         str, Field(description="When the waiting began, for a run that goes on with it.")
     ] = ""
     verify_only: VerifyOnly = False
-    azure_client_id: Annotated[
-        str, Field(description="Client id of the identity that signs in to Azure by OIDC.")
-    ] = ""
-    azure_tenant_id: Annotated[str, Field(description="Tenant id of that identity.")] = ""
-    azure_scopes: Annotated[
-        List, Field(description="Subscriptions or management groups of the clusters.")
-    ] = ()
-    azure_cloud: Annotated[
-        Literal["public", "usgov", "china"],
-        Field(description="Azure's cloud: public, usgov or china."),
-    ] = "public"
-    azure_credentials: Annotated[
-        Secret, Field(description="JSON of a service principal with a secret, instead of OIDC.")
-    ] = EMPTY
+    azure_client_id: AzureClientId = ""
+    azure_tenant_id: AzureTenantId = ""
+    azure_scopes: AzureScopes = ()
+    azure_cloud: AzureCloud = "public"
+    azure_credentials: AzureCredentials = EMPTY
 
 
 class PollInputs(ChainInputs):

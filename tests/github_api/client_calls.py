@@ -195,6 +195,9 @@ CALLS: Final = {
         *_ISSUE,
         *_COMMENTS,
     ),
+    "labels.exists": _call(
+        lambda github, _: labels.exists(github, FLEET, "nothing"), "GET R/labels/{name}", "GET R"
+    ),
     "labels.ensure": _call(
         lambda github, scene: labels.ensure(github, FLEET, scene.name(), description="d"),
         "GET R/labels/{name}",

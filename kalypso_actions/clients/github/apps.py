@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 import jwt
@@ -20,6 +20,8 @@ from kalypso_actions.clients.github.refusals import GitHubError, refusal, unansw
 from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
 from kalypso_actions.errors import Location, UsageError
+
+T = TypeVar("T")
 
 MARGIN: Final = timedelta(minutes=5)
 """A token ends after an hour. It is renewed earlier, so that what it is given to can still end."""
@@ -124,10 +126,23 @@ class Installations:
                 known = self._tokens[key] = self._new_token(owner)
             return known.text
 
+    def permissions(self, owner: str) -> dict[str, str]:
+        """What the App was granted where it is installed for the owner: `contents` -> `write`.
+
+        Raises NoInstallationError, and GitHubError saying what to change.
+        """
+        what = f"what the GitHub App {self._app.app_id} may do for {owner} cannot be read"
+        found = self._told(owner, what, lambda: self._installation(owner))
+        return dict(found["permissions"])
+
     def _new_token(self, owner: str) -> _Token:
         what = f"the GitHub App {self._app.app_id} gets no token for {owner}"
+        return self._told(owner, what, lambda: self._request_token(owner))
+
+    def _told(self, owner: str, what: str, call: Callable[[], T]) -> T:
+        """The result of `call`; its errors say what to change. Raises GitHubError."""
         try:
-            return self._request_token(owner)
+            return call()
         except RefusedError as error:
             raise self._refusal(error, owner, what) from None
         except LostError as error:
@@ -140,7 +155,7 @@ class Installations:
         content = self._narrowed(owner)
         key = owner.lower()
         if key not in self._ids:
-            self._ids[key] = self._installation(owner)
+            self._ids[key] = int(self._installation(owner)["id"])
         path = f"/app/installations/{self._ids[key]}/access_tokens"
         answer = self._send("POST", path, content)
         token = str(answer["token"])
@@ -164,7 +179,7 @@ class Installations:
             content["permissions"] = dict(self._app.permissions)
         return content
 
-    def _installation(self, owner: str) -> int:
+    def _installation(self, owner: str) -> Json:
         """Where the App is installed; GitHub has a path for organizations and one for people."""
         name = quote(owner, safe="")
         try:
@@ -175,7 +190,7 @@ class Installations:
             found = self._send("GET", f"/users/{name}/installation")
         if found.get("suspended_at"):
             raise self._suspended(owner)
-        return int(found["id"])
+        return found
 
     def _send(self, method: str, path: str, body: Json = None) -> Json:
         """As the App itself. A second token in place of a lost one harms nobody."""

@@ -76,8 +76,10 @@ class GitHub:
         )
         self._per_owner = isinstance(auth, AppAuth)
         self._token: Callable[[str], str]
+        self._installations: Installations | None = None
         if isinstance(auth, AppAuth):
-            self._token = Installations(auth, server, self._transport, now, mask).token
+            self._installations = Installations(auth, server, self._transport, now, mask)
+            self._token = self._installations.token
         else:
             self._token = lambda _: auth.token
         self._lock = threading.Lock()
@@ -181,6 +183,13 @@ class GitHub:
         for asking in list(groups)[:1]:
             groups[asking] += others
         return groups
+
+    def app_permissions(self, owner: str) -> Mapping[str, str]:
+        """What the App was granted for an owner: `contents` -> `write`; {} for a token.
+
+        Raises GitHubError, among them NoInstallationError.
+        """
+        return self._installations.permissions(owner) if self._installations else {}
 
     def authorize(self, url: str) -> str:
         """The header Authorization for git and a URL of this server; "" for every other URL.

@@ -20,8 +20,7 @@ def ensure(
     _check_name(repository, name)
 
     def find() -> rest.Json | None:
-        what = f"the label “{name}” cannot be read"
-        return rest.read_optional(github, repository, what, f"/labels/{rest.segment(name)}")
+        return _label(github, repository, name)
 
     def write() -> rest.Json:
         body = {
@@ -33,6 +32,11 @@ def ensure(
         return rest.write(github, repository, what, "POST", "/labels", body)
 
     return writing.once(github, find, write)[1]
+
+
+def exists(github: GitHub, repository: str, name: str) -> bool:
+    """Whether the repository has a label of this name. Raises GitHubError."""
+    return _label(github, repository, name) is not None
 
 
 def add(github: GitHub, repository: str, number: int, names: Collection[str]) -> bool:
@@ -75,6 +79,11 @@ def missing(names: Iterable[str], present: Iterable[str]) -> list[str]:
     """Those of `names` that are not among `present`."""
     known = {name.lower() for name in present}
     return [name for name in names if name.lower() not in known]
+
+
+def _label(github: GitHub, repository: str, name: str) -> rest.Json | None:
+    what = f"the label “{name}” cannot be read"
+    return rest.read_optional(github, repository, what, f"/labels/{rest.segment(name)}")
 
 
 def _present(github: GitHub, repository: str, number: int) -> list[str]:

@@ -1,0 +1,77 @@
+"""The command that looks at a live set-up: doctor."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import typer
+
+from kalypso_actions.cli.options import with_options
+from kalypso_actions.cli.speaking import print_json, show_calls, stderr, stdout, told
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.chain_session import Surroundings
+from kalypso_actions.commands.doctor import doctor
+from kalypso_actions.errors import Problem
+from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.inputs.reading import SECRET_VARIABLES, collect_inputs, secrets_of
+from kalypso_actions.report.doctor_report import print_checks
+from kalypso_actions.report.documents import DoctorDocument, Document, ProblemEntry
+from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.runner import Runner, read_context
+
+TEXT: Final = """Look at a control plane and its GitOps repositories, and say what is missing.
+
+    Checks branches, workflow files, secrets and variables by their names, what
+    the GitHub App may do, rules of branches, approvals, what is registered and
+    what it renders to, and whether Azure answers. Nothing is written. The token
+    (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) is that of somebody who may see the
+    settings of the repositories; with KALYPSO_APP_ID and KALYPSO_APP_PRIVATE_KEY
+    the App is looked at, too. Exit codes: 0 nothing fails, 1 something would,
+    2 wrong usage.
+    """
+
+
+def add_doctor(app: typer.Typer) -> None:
+    """Make it one of the command line."""
+    app.command(name="doctor")(with_options(DoctorInputs, "doctor", TEXT, _run))
+
+
+def _run(given: dict[str, Any]) -> None:
+    output = given.pop("output")
+    show_calls(verbose=given.pop("verbose"))
+    environment = dict(os.environ)
+    for name in SECRET_VARIABLES:  # Azure's library starts programs with all that is there
+        os.environ.pop(name, None)
+
+    def failed(problems: Sequence[Problem]) -> Document:
+        return DoctorDocument(
+            control_plane=given.get("control-plane") or "", problems=ProblemEntry.all_of(problems)
+        )
+
+    with told(output, failed), ProgressDisplay(stderr(), "looking") as progress:
+        inputs = checked_inputs(DoctorInputs, collect_inputs(DoctorInputs, given, environment))
+        runner = Runner(environment, sys.stderr)
+        for secret in secrets_of(inputs):
+            runner.mask(secret)
+        around = Surroundings(
+            environment=environment,
+            programs=Programs(environment),
+            runner=runner,
+            progress=progress.update,
+            say=lambda _: None,
+            now=lambda: datetime.now(UTC),
+            sleep=time.sleep,
+            context=read_context(environment),
+        )
+        document = doctor(inputs, around)
+    if output == "json":
+        print_json(document)
+    else:
+        print_checks(stdout(), document)
+    raise typer.Exit(1 if document.fails else 0)

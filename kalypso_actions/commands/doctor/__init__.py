@@ -1,0 +1,64 @@
+"""`kalypso doctor`: what a control plane and its GitOps repositories lack. Nothing is written.
+
+record          the checks so far; what cannot be looked at is one of them
+facts           the environments, and where they propose
+workflows       workflow files, and the secrets and variables that they use
+control_plane   the control plane
+gitops          the GitOps repositories
+environments    each environment: what it renders, and where a commit goes on from it
+access          what the App may do, and whether Azure answers
+"""
+
+from __future__ import annotations
+
+from kalypso_actions.commands.chain_session import ChainSession, Surroundings, chain_session
+from kalypso_actions.commands.doctor.access import check_app, check_azure
+from kalypso_actions.commands.doctor.control_plane import check_control_plane
+from kalypso_actions.commands.doctor.environments import check_environment, check_next
+from kalypso_actions.commands.doctor.facts import read_facts
+from kalypso_actions.commands.doctor.gitops import check_gitops
+from kalypso_actions.commands.doctor.record import Record
+from kalypso_actions.inputs.chain import EMPTY
+from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.report.documents import CheckEntry, DoctorDocument
+
+
+def doctor(inputs: DoctorInputs, around: Surroundings) -> DoctorDocument:
+    """Look at everything that the chain needs, and tell how each stands.
+
+    The token's owner sees the settings; what jobs see is looked at as the App, where it is given.
+    Raises UsageError for inputs that are missing or contradict one another.
+    """
+    has_token = bool(inputs.token.get_secret_value())
+    has_app = bool(inputs.app_id or inputs.app_private_key.get_secret_value())
+    by_token = inputs.model_copy(update={"app_id": "", "app_private_key": EMPTY})
+    with chain_session(by_token if has_token else inputs, around) as session:
+        if not (has_app and has_token):
+            return _looked_at(inputs, session, session)
+        with chain_session(inputs, around) as jobs:
+            return _looked_at(inputs, session, jobs)
+
+
+def _looked_at(inputs: DoctorInputs, session: ChainSession, jobs: ChainSession) -> DoctorDocument:
+    """`session` sees the settings, `jobs` what jobs see."""
+    record = Record(session.control_plane)
+    facts = read_facts(session, record)
+    if facts:
+        if inputs.app_id:
+            check_app(jobs, facts, record)
+        without_azure = [
+            one.name
+            for one in facts.environments
+            if not check_environment(inputs, jobs, one, record)
+        ]
+        for environment in facts.environments:
+            check_next(session, environment, facts, record)
+        check_control_plane(session, facts, without_azure, record)
+        for repository in facts.gitops_repositories:
+            check_gitops(session, repository, facts, record)
+        check_azure(inputs, session, facts, record)
+    checks = (
+        CheckEntry(place=one.place, state=one.state, text=one.text, advice=one.advice)
+        for one in record.checks
+    )
+    return DoctorDocument(control_plane=session.control_plane, checks=tuple(checks))

@@ -1,0 +1,102 @@
+"""The control plane: its workflows, secrets, variables and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import Final
+
+from kalypso_actions.clients.github import branches, environments, settings
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.doctor import workflows
+from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
+from kalypso_actions.commands.doctor.record import Record
+from kalypso_actions.model.github import Names
+from kalypso_actions.onboarding.checkup import (
+    Check,
+    UsedNames,
+    actions_checks,
+    name_checks,
+    ok,
+    push_checks,
+    warning,
+)
+from kalypso_actions.onboarding.workflows import FOLDER, MODE, proposes
+
+CD_FILE: Final = f"{FOLDER}cd.yaml"
+
+
+def check_control_plane(
+    session: ChainSession, facts: Facts, without_azure: Collection[str], record: Record
+) -> None:
+    """Record how the control plane's repository stands.
+
+    The environments `without_azure` have no clusters that report to it.
+    """
+    name = session.control_plane
+    cd = ""
+    used: dict[str, UsedNames] = {}
+    main = workflows.read_files(session, name, facts.main, record)
+    if main:
+        disabled = workflows.disabled_files(session, name, record)
+        templates = workflows.templates("control-plane", name, facts.main)
+        used = workflows.check_files(main, templates, disabled, record)
+        cd = main.texts.get(CD_FILE, "")
+    for branch in dict.fromkeys(one.branch for one in facts.environments if one.has_branch):
+        files = workflows.read_files(session, name, branch, record)
+        if files:
+            templates = workflows.templates("control-plane-environment", name, facts.main)
+            used |= workflows.check_files(files, templates, {}, record)
+    found = record.looked_up(lambda: settings.of_actions(session.github, name), name)
+    if found:
+        record.add(actions_checks(name, found, proposes_by_job=proposes(cd)))
+    _check_names(session, facts, used, without_azure, record)
+    if not MODE.search(cd):
+        for one in facts.environments:
+            _check_pushes(session, one, record)
+
+
+def _check_names(
+    session: ChainSession,
+    facts: Facts,
+    used: Mapping[str, UsedNames],
+    without_azure: Collection[str],
+    record: Record,
+) -> None:
+    """Secrets and variables, also those of GitHub's environments, which must exist."""
+    name, github = session.control_plane, session.github
+    of_repository = record.looked_up(lambda: settings.of_repository(github, name), name)
+    existing = record.looked_up(lambda: environments.names(github, name), name)
+    if existing is None:
+        return
+    known = {one.lower() for one in existing}
+    of_environments: dict[str, Names] = {}
+    for one in facts.environments:
+        if one.name.lower() in known:
+            record.add([ok(name, f"there is a GitHub environment {one.name}")])
+            own = record.looked_up(partial(settings.of_environment, github, name, one.name))
+            of_environments |= {one.name: own} if own else {}
+        else:
+            record.add([_unprotected(name, one.name)])
+            of_environments[one.name] = Names(frozenset(), frozenset())
+    if of_repository:
+        record.add(
+            name_checks(name, used, of_repository, of_environments, without_azure=without_azure)
+        )
+
+
+def _unprotected(place: str, environment: str) -> Check:
+    return warning(
+        place,
+        f"there is no GitHub environment {environment}: its first job creates it, unprotected",
+        "create it (Settings, Environments), with the reviewers that it is to have",
+    )
+
+
+def _check_pushes(session: ChainSession, one: EnvironmentFacts, record: Record) -> None:
+    """CD pushes to the environment's branch."""
+    name = session.control_plane
+    rules = record.looked_up(lambda: branches.rules(session.github, name, one.branch))
+    if rules:
+        otherwise = ", or let cd propose (mode: pull-request)"
+        record.add(push_checks(name, one.branch, rules, "cd", otherwise))

@@ -1,0 +1,63 @@
+"""An environment: what it renders to, and where a commit goes on from it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from kalypso_actions.clients.github import environments
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
+from kalypso_actions.commands.doctor.record import Record
+from kalypso_actions.commands.environment_snapshot import read_everything
+from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.inputs.values import split_list
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.onboarding.checkup import ok
+from kalypso_actions.plan import PlanOptions, make_plan
+from kalypso_actions.promotion.environments import next_environments
+from kalypso_actions.scheduling import find_scheduler
+
+NEXT_ENVIRONMENT: Final = "NEXT_ENVIRONMENT"
+
+
+def check_environment(
+    inputs: DoctorInputs, jobs: ChainSession, one: EnvironmentFacts, record: Record
+) -> bool:
+    """Record what an environment renders to, as jobs see its repositories.
+
+    Returns whether some of its clusters report to Azure, as far as that could be read.
+    """
+    if not one.gitops:  # why, is recorded already
+        return True
+    chosen = inputs.model_dump(include=set(PlanOptions.__dataclass_fields__))
+    as_scheduled = ScheduleInputs(environment=one.name, **chosen)
+    read = record.needed(lambda: read_everything(as_scheduled, jobs))
+    if read is None:
+        return True
+    _render(read.sources, PlanOptions(**chosen), jobs, record)
+    cluster_types = read.sources.fleet.cluster_types
+    return not cluster_types or any(one.reports_compliance for one in cluster_types)
+
+
+def check_next(session: ChainSession, one: EnvironmentFacts, facts: Facts, record: Record) -> None:
+    """Record where a commit goes on from an environment: by a variable, else by annotation."""
+    github, name = session.github, session.control_plane
+    variable = partial(environments.variable, github, name, one.name, NEXT_ENVIRONMENT)
+    given = split_list(record.looked_up(variable) or "")
+    found = record.needed(lambda: next_environments(given, one.name, facts.by_name))
+    if found is not None:
+        text = f"goes on to {', '.join(found)}" if found else "is a last environment"
+        record.add([ok(name, f"{one.name} {text}")])
+
+
+def _render(sources: Snapshot, options: PlanOptions, jobs: ChainSession, record: Record) -> None:
+    plan = make_plan(sources, options, find_scheduler(), jobs.around.progress)
+    record.fails(plan.problems)
+    record.warns(plan.warnings)
+    if not plan.problems:
+        number = len(plan.assignments)
+        count = "1 assignment" if number == 1 else f"{number} assignments"
+        text = f"{sources.environment} can be read and rendered: {count}"
+        record.add([ok(jobs.control_plane, text)])

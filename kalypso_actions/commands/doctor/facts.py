@@ -1,0 +1,93 @@
+"""The environments of a control plane, and where they propose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.doctor.record import Record
+from kalypso_actions.commands.gitops_branches import (
+    GitOpsBranch,
+    gitops_branches,
+    read_environment,
+)
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.onboarding.checkup import ok, problem
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentFacts:
+    """An environment, and its branches in GitOps repositories as far as they are known."""
+
+    environment: Environment
+    has_branch: bool
+    gitops: tuple[GitOpsBranch, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of its Environment object."""
+        return self.environment.name
+
+    @property
+    def branch(self) -> str:
+        """Its branch of the control plane."""
+        return self.environment.control_plane.branch
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The control plane's default branch and its environments."""
+
+    main: str
+    environments: tuple[EnvironmentFacts, ...]
+
+    @property
+    def by_name(self) -> Mapping[str, Environment]:
+        """The Environment objects."""
+        return {one.name: one.environment for one in self.environments}
+
+    @property
+    def gitops_repositories(self) -> tuple[str, ...]:
+        """`owner/name` of each GitOps repository."""
+        names = (branch.repository for one in self.environments for branch in one.gitops)
+        return tuple(dict.fromkeys(names))
+
+
+def read_facts(session: ChainSession, record: Record) -> Facts | None:
+    """Read main and the environments' branches; None where main itself cannot be read."""
+    main = record.needed(session.main)
+    if main is None:
+        return None
+    found = record.needed(session.environments) or {}
+    if not found:
+        advice = "kalypso init writes Environment objects and their branches"
+        record.add([problem(session.control_plane, "main has no Environment object", advice)])
+    url = session.url(session.control_plane)
+    branches = {one.control_plane.branch for one in found.values()}
+    heads = record.needed(lambda: session.remotes.heads(url, branches)) or {}
+    return Facts(main, tuple(_environment(session, one, heads, record) for one in found.values()))
+
+
+def _environment(
+    session: ChainSession, environment: Environment, heads: Mapping[str, str], record: Record
+) -> EnvironmentFacts:
+    name, branch = environment.name, environment.control_plane.branch
+    if branch not in heads:
+        record.add(
+            [
+                problem(
+                    session.control_plane,
+                    f"the environment {name} has no branch {branch}",
+                    "kalypso init creates it",
+                )
+            ]
+        )
+        return EnvironmentFacts(environment, has_branch=False)
+    record.add([ok(session.control_plane, f"the environment {name} has its branch {branch}")])
+
+    def read() -> tuple[GitOpsBranch, ...]:
+        own = read_environment(session, environment)
+        return gitops_branches(session, environment, own.gitops_repos)
+
+    return EnvironmentFacts(environment, True, record.needed(read) or ())

@@ -1,0 +1,94 @@
+"""A GitOps repository: its branches, workflows, secrets and variables, and what is open there."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from kalypso_actions.clients.github import branches, labels, pull_requests, settings
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.doctor import workflows
+from kalypso_actions.commands.doctor.facts import Facts
+from kalypso_actions.commands.doctor.record import Record
+from kalypso_actions.commands.own_labels import PROMOTED
+from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.onboarding.checkup import (
+    UsedNames,
+    actions_checks,
+    approval_checks,
+    name_checks,
+    ok,
+    problem,
+    push_checks,
+    warning,
+)
+
+UPSTREAMS: Final = "deployment/"
+"""Begins the branches that upstream proposes from."""
+
+OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default
+
+
+def check_gitops(session: ChainSession, repository: str, facts: Facts, record: Record) -> None:
+    """Record how a GitOps repository stands."""
+    places = [
+        (environment.name, place)
+        for environment in facts.environments
+        for place in environment.gitops
+        if place.repository == repository
+    ]
+    disabled = workflows.disabled_files(session, repository, record)
+    ours = workflows.templates("gitops", session.control_plane, facts.main)
+    used: dict[str, UsedNames] = {}
+    for branch in dict.fromkeys(place.branch for _, place in places):
+        if not _is_there(session, repository, branch, record):
+            continue
+        files = workflows.read_files(session, repository, branch, record)
+        if files:
+            used |= workflows.check_files(files, ours, disabled, record)
+        _check_branch(session, repository, branch, record)
+    for name in dict.fromkeys(name for name, _ in places):
+        own = f"{OWN_PREFIX}{name}"
+        rules = record.looked_up(partial(branches.rules, session.github, repository, own))
+        if rules:
+            record.add(push_checks(repository, own, rules, "the App", ""))
+    _check_repository(session, repository, used, record)
+
+
+def _is_there(session: ChainSession, repository: str, branch: str, record: Record) -> bool:
+    head = record.needed(lambda: branches.head(session.github, repository, branch), repository)
+    if head is None:
+        text = f"there is no branch {branch}"
+        record.add([problem(repository, text, "kalypso init creates it")])
+        return False
+    record.add([ok(repository, f"the branch {branch} is there")])
+    return True
+
+
+def _check_branch(session: ChainSession, repository: str, branch: str, record: Record) -> None:
+    """Approvals of what is merged to a branch, and what of upstream's is open."""
+    github = session.github
+    rules = record.looked_up(lambda: branches.rules(github, repository, branch), repository)
+    if rules:
+        record.add(approval_checks(repository, branch, rules))
+    pulls = record.looked_up(lambda: pull_requests.into(github, repository, branch), repository)
+    for pull in pulls or ():
+        if pull.head_branch.startswith(UPSTREAMS):
+            text = f"#{pull.number} into {branch} is open, and was proposed by upstream"
+            record.add([warning(repository, text, f"close it, or merge it first: {pull.url}")])
+
+
+def _check_repository(
+    session: ChainSession, repository: str, used: dict[str, UsedNames], record: Record
+) -> None:
+    github = session.github
+    found = record.looked_up(lambda: settings.of_actions(github, repository), repository)
+    if found:
+        record.add(actions_checks(repository, found, proposes_by_job=False))
+    names = record.looked_up(lambda: settings.of_repository(github, repository), repository)
+    if names:
+        record.add(name_checks(repository, used, names, {}))
+    has_label = record.looked_up(lambda: labels.exists(github, repository, PROMOTED), repository)
+    if has_label is not None:
+        text = "is there" if has_label else "is not there yet: schedule makes it"
+        record.add([ok(repository, f"the label {PROMOTED} {text}")])

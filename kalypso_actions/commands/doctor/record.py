@@ -1,0 +1,62 @@
+"""The checks so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.onboarding.checkup import Check, problem, warning
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Record:
+    """What was found of each thing; `place` is the repository that errors without one are about."""
+
+    place: str
+    checks: list[Check] = field(default_factory=list)
+
+    def add(self, checks: Iterable[Check]) -> None:
+        """These were found."""
+        self.checks += checks
+
+    def fails(self, problems: Iterable[Problem], place: str = "") -> None:
+        """Because of these, something fails."""
+        self.add(problem(*_told(one, place or self.place)) for one in problems)
+
+    def warns(self, problems: Iterable[Problem], place: str = "") -> None:
+        """Because of these, something may fail."""
+        self.add(warning(*_told(one, place or self.place)) for one in problems)
+
+    def needed(self, call: Callable[[], T], place: str = "") -> T | None:
+        """The result of `call`; where it fails, so does the chain, and the result is None."""
+        try:
+            return call()
+        except KalypsoError as error:
+            self.fails(error.problems, place)
+            return None
+
+    def looked_up(self, call: Callable[[], T], place: str = "") -> T | None:
+        """As `needed`, for what the chain works without: where it fails, nobody knows."""
+        try:
+            return call()
+        except KalypsoError as error:
+            self.warns(error.problems, place)
+            return None
+
+
+def _told(found: Problem, place: str) -> tuple[str, str, str]:
+    return place, f"{_where(found.where, place)}{found.message}", found.advice
+
+
+def _where(where: Location | None, place: str) -> str:
+    """Where it is, as far as the place does not say it."""
+    if where is None:
+        return ""
+    if where.path:
+        line = f":{where.line}" if where.line else ""
+        return f"{where.path}{line} ({where.repository}): "
+    return "" if where.repository in {"", place} else f"{where.repository}: "

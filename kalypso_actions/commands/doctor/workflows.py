@@ -1,0 +1,55 @@
+"""The workflow files of a repository's branches, and the secrets and variables that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from kalypso_actions.clients.github import workflows
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.doctor.record import Record
+from kalypso_actions.commands.workflow_templates import Place, read_workflows, workflow_files
+from kalypso_actions.inputs.init import DEFAULT_ACTION
+from kalypso_actions.model.workflow_marks import Marks
+from kalypso_actions.onboarding.checkup import Files, UsedNames, used_names, workflow_checks
+from kalypso_actions.onboarding.checkup.workflows import Templates
+from kalypso_actions.onboarding.workflows import for_branch
+
+ACTIONS, _, REF = DEFAULT_ACTION.partition("@")
+"""For the paths of the templates, which are the same whatever actions they use."""
+
+MAIN: Final = "control-plane"
+
+
+def templates(place: Place, control_plane: str, main: str) -> Templates:
+    """Our workflow files of a place; `main` is the control plane's default branch."""
+
+    def filled(actions: str, ref: str) -> Mapping[str, str]:
+        files = workflow_files(place, Marks(actions, ref, control_plane))
+        return for_branch(files, main) if place == MAIN else files
+
+    return filled
+
+
+def read_files(session: ChainSession, repository: str, branch: str, record: Record) -> Files | None:
+    """The workflow files of a branch; None where it cannot be read."""
+    url = session.url(repository)
+    texts = record.needed(
+        lambda: read_workflows(session.repositories.open(url, branch=branch)), repository
+    )
+    return None if texts is None else Files(repository, branch, texts)
+
+
+def disabled_files(session: ChainSession, repository: str, record: Record) -> Mapping[str, str]:
+    """The workflow files that GitHub does not run, with their states."""
+    states = record.looked_up(lambda: workflows.states(session.github, repository), repository)
+    return {one.path: one.state for one in states or () if one.state != "active"}
+
+
+def check_files(
+    files: Files, ours: Templates, disabled: Mapping[str, str], record: Record
+) -> dict[str, UsedNames]:
+    """Record how a branch's files stand; what those use that belong there, by path."""
+    paths = tuple(ours(ACTIONS, REF))
+    record.add(workflow_checks(files, paths, ours, disabled))
+    return {path: used_names(files.texts[path]) for path in paths if path in files.texts}

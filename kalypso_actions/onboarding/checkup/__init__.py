@@ -1,0 +1,34 @@
+"""What a set-up that exists lacks: facts about two repositories → one line for each thing checked.
+
+check       how a thing stands
+workflows   workflow files: there, current, enabled
+names       secrets and variables that workflows use
+settings    rules of branches, GitHub Actions, approvals
+app         what the GitHub App may do
+"""
+
+from kalypso_actions.onboarding.checkup.app import app_checks
+from kalypso_actions.onboarding.checkup.check import Check, ok, problem, warning
+from kalypso_actions.onboarding.checkup.names import UsedNames, name_checks, used_names
+from kalypso_actions.onboarding.checkup.settings import (
+    actions_checks,
+    approval_checks,
+    push_checks,
+)
+from kalypso_actions.onboarding.checkup.workflows import Files, workflow_checks
+
+__all__ = [
+    "Check",
+    "Files",
+    "UsedNames",
+    "actions_checks",
+    "app_checks",
+    "approval_checks",
+    "name_checks",
+    "ok",
+    "problem",
+    "push_checks",
+    "used_names",
+    "warning",
+    "workflow_checks",
+]

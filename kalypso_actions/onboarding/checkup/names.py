@@ -1,0 +1,149 @@
+"""Secrets and variables: which a workflow uses, and which are not set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml
+
+from kalypso_actions.model.github import Names
+from kalypso_actions.onboarding.checkup.check import Check, ok, problem, warning
+
+EXPRESSION: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+NAME: Final = re.compile(r"\b(secrets|vars)\.([A-Za-z_][A-Za-z0-9_]*)")
+
+ALWAYS: Final = frozenset({"GITHUB_TOKEN"})
+"""Secrets that GitHub sets itself."""
+
+OPTIONAL: Final = frozenset({"NEXT_ENVIRONMENT"})
+"""What is looked at elsewhere: there are other ways to say it."""
+
+OF_AZURE: Final = frozenset({"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SCOPES"})
+
+
+@dataclass(frozen=True, slots=True)
+class UsedNames:
+    """What the jobs of a workflow use: those in a GitHub environment, and those in none.
+
+    A name is `secrets.KEY` or `vars.KEY`.
+    """
+
+    in_environment: frozenset[str]
+    elsewhere: frozenset[str]
+
+
+def used_names(text: str) -> UsedNames:
+    """The secrets and variables in the expressions of a workflow file; comments do not count.
+
+    One that stands beside an alternative (`||`) need not be set. A file that is no YAML uses none:
+    GitHub does not run it either.
+    """
+    try:
+        document = yaml.load(text, yaml.BaseLoader)  # noqa: S506 (makes nothing but texts)
+    except yaml.YAMLError:
+        document = None
+    jobs = document.get("jobs") if isinstance(document, dict) else None
+    inside: set[str] = set()
+    outside: set[str] = set()
+    for job in jobs.values() if isinstance(jobs, dict) else ():
+        found = inside if isinstance(job, dict) and job.get("environment") else outside
+        for value in _texts(job):
+            for expression in EXPRESSION.findall(value):
+                if "||" not in expression:
+                    found |= {f"{kind}.{name.upper()}" for kind, name in NAME.findall(expression)}
+    return UsedNames(frozenset(inside), frozenset(outside))
+
+
+def name_checks(
+    place: str,
+    used: Mapping[str, UsedNames],
+    of_repository: Names,
+    of_environments: Mapping[str, Names],
+    *,
+    without_azure: Collection[str] = (),
+) -> Iterator[Check]:
+    """What is not set that workflows use; `used` is by the files' names.
+
+    A job in an environment finds the names of that environment, too: every environment must have
+    what the repository has not. Environments `without_azure` have no clusters that report to it.
+    """
+    problems = [
+        *_missing_everywhere(place, used, of_repository),
+        *_missing_in_environments(place, used, of_repository, of_environments, without_azure),
+    ]
+    wanted = {
+        name for names in used.values() for name in names.in_environment | names.elsewhere
+    } - {f"vars.{name}" for name in OPTIONAL}
+    if wanted and not problems:
+        names = ", ".join(sorted(name.partition(".")[2] for name in wanted))
+        yield ok(place, f"secrets and variables are set: {names}")
+    yield from problems
+    if "NEXT_ENVIRONMENT" in of_repository.variables:
+        yield problem(
+            place,
+            "NEXT_ENVIRONMENT is a variable of the repository: the last environment has a next one",
+            "delete it, and set it in the GitHub environments, or annotate the Environment objects",
+        )
+
+
+def _missing_everywhere(
+    place: str, used: Mapping[str, UsedNames], of_repository: Names
+) -> Iterator[Check]:
+    users: dict[str, list[str]] = {}
+    for file, names in used.items():
+        for name in sorted(names.elsewhere):
+            if not _is_set(name, of_repository):
+                users.setdefault(name, []).append(file)
+    for name, files in users.items():
+        yield _missing(place, name, f"for {', '.join(files)}", "of the repository or its owner")
+
+
+def _missing_in_environments(
+    place: str,
+    used: Mapping[str, UsedNames],
+    of_repository: Names,
+    of_environments: Mapping[str, Names],
+    without_azure: Collection[str],
+) -> Iterator[Check]:
+    for environment, own in of_environments.items():
+        for file, names in used.items():
+            for name in sorted(names.in_environment):
+                short = name.partition(".")[2]
+                needless = short in OPTIONAL or (short in OF_AZURE and environment in without_azure)
+                if needless or _is_set(name, of_repository) or _is_set(name, own):
+                    continue
+                if name in names.elsewhere:  # told already
+                    continue
+                where = f"of the repository, or of the GitHub environment {environment}"
+                yield _missing(place, name, f"for {environment} in {file}", where)
+
+
+def _missing(place: str, name: str, what_for: str, where: str) -> Check:
+    kind, _, short = name.partition(".")
+    noun = "secret" if kind == "secrets" else "variable"
+    text = f"the {noun} {short} is not set ({what_for})"
+    advice = f"set it among the {noun}s {where} (Settings, Secrets and variables, Actions)"
+    known = short.startswith(("KALYPSO_", "AZURE_")) or short.endswith("_TOKEN")
+    return (problem if known else warning)(place, text, advice)
+
+
+def _is_set(name: str, names: Names) -> bool:
+    kind, _, short = name.partition(".")
+    if kind == "secrets":
+        return short in names.secrets or short in ALWAYS
+    return short in names.variables
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a document."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one)

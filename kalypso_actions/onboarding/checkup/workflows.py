@@ -1,0 +1,94 @@
+"""Workflow files: whether they are there, current and enabled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kalypso_actions.onboarding.checkup.check import Check, ok, problem, warning
+from kalypso_actions.onboarding.workflows import (
+    USES_OURS,
+    is_upstreams_other_file,
+    owner_of_workflow,
+)
+
+USED: Final = re.compile(
+    r"^\s*(?:-\s+)?uses:\s*['\"]?(?P<actions>[\w.-]+/[\w.-]+)"
+    r"(?:/actions/(?:ci|cd|schedule|check-promote|notify|poll))?@(?P<ref>[\w./-]+)",
+    re.MULTILINE,
+)
+
+Templates = Callable[[str, str], Mapping[str, str]]
+"""The repository of the actions and a reference in it → the files that belong here, by path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The texts below `.github/workflows` of a branch, by path."""
+
+    repository: str
+    branch: str
+    texts: Mapping[str, str]
+
+
+def workflow_checks(
+    files: Files, paths: Sequence[str], templates: Templates, disabled: Mapping[str, str]
+) -> Iterator[Check]:
+    """How the files of a branch stand that belong there by `paths`.
+
+    A file is held against our template with the actions that it uses itself. `disabled` are the
+    files that GitHub does not run, each with the state that it is in.
+    """
+    place, branch = files.repository, files.branch
+    current = 0
+    for path in paths:
+        text = files.texts.get(path)
+        if text is None:
+            yield problem(place, f"{path} is missing on {branch}", "kalypso init writes it")
+            continue
+        if path in disabled:
+            yield problem(
+                place,
+                f"{path} is switched off ({disabled[path]})",
+                "enable the workflow in the repository's Actions",
+            )
+        found = _compared(files, path, text, templates)
+        if found:
+            yield found
+        else:
+            current += path not in disabled
+    if current == len(paths):
+        yield ok(place, f"workflows on {branch}: {_counted(current)}, as in our templates")
+    templates_here = dict.fromkeys(paths, "")
+    for path, text in files.texts.items():
+        if path not in templates_here and is_upstreams_other_file(path, text, templates_here):
+            yield warning(
+                place,
+                f"{path} on {branch} is a file of upstream's workflows, no longer used",
+                "delete it, or let kalypso init --delete-upstream-workflows do it",
+            )
+
+
+def _compared(files: Files, path: str, text: str, templates: Templates) -> Check | None:
+    """None where it is what our template says."""
+    used = USED.search(text) if USES_OURS.search(text) else None
+    where = f"{path} on {files.branch}"
+    if used is None:
+        upstream = owner_of_workflow(text, "") == "upstream"
+        whose = "upstream's" if upstream else "somebody else's: it uses none of our actions"
+        advice = "kalypso init replaces it" if upstream else "kalypso init --update-workflows"
+        return problem(files.repository, f"{where} is {whose}", advice)
+    template = templates(used["actions"], used["ref"])[path]
+    if owner_of_workflow(text, template) == "current":
+        return None
+    return warning(
+        files.repository,
+        f"{where} differs from our template",
+        "see the difference by kalypso init --dry-run; kalypso init --update-workflows takes ours",
+    )
+
+
+def _counted(number: int) -> str:
+    return "1 file" if number == 1 else f"{number} files"

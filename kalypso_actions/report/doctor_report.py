@@ -1,0 +1,51 @@
+"""What `kalypso doctor` has found, for people."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from kalypso_actions.report.documents import CheckEntry, DoctorDocument
+from kalypso_actions.report.printable import printable
+from kalypso_actions.runner.commands import harmless
+
+STYLES: Final = {"ok": "green", "warning": "yellow", "problem": "bold red"}
+INDENT: Final = " " * 12
+
+
+def print_checks(console: Console, document: DoctorDocument) -> None:
+    """A line for each check, below the repository that it is about; then what it comes to."""
+    for place, checks in groupby(_by_place(document), key=lambda check: check.place):
+        console.print(Text(_shown(place), style="bold"), soft_wrap=True)
+        for check in checks:
+            console.print(_line(check), soft_wrap=True)
+        console.print()
+    counts = {state: sum(one.state == state for one in document.checks) for state in STYLES}
+    problems, warnings = counts["problem"], counts["warning"]
+    console.print(
+        f"{counts['ok']} ok, {warnings} warning{'' if warnings == 1 else 's'}, "
+        f"{problems} problem{'' if problems == 1 else 's'}"
+    )
+
+
+def _by_place(document: DoctorDocument) -> list[CheckEntry]:
+    """The places in the order in which they come first."""
+    order = list(dict.fromkeys(check.place for check in document.checks))
+    return sorted(document.checks, key=lambda check: order.index(check.place))
+
+
+def _line(check: CheckEntry) -> Text:
+    text = Text(f"  {check.state:<9} ", style=STYLES[check.state])
+    lines = [_shown(line) for line in check.text.splitlines() if line.strip()]
+    text.append(f"\n{INDENT}".join(lines), style="default")
+    if check.advice:
+        text.append(f"\n{INDENT}→ {_shown(check.advice)}", style="cyan")
+    return text
+
+
+def _shown(words: str) -> str:
+    """What repositories and servers say moves no cursor, and commands no runner."""
+    return harmless(printable(words))

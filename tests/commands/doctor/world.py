@@ -1,0 +1,131 @@
+"""The demo's organisation with all that it needs, and `kalypso doctor` on it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import requests
+from jsonschema import Draft202012Validator
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.chain_session import Surroundings
+from kalypso_actions.commands.demo.clock import Clock
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, found
+from kalypso_actions.commands.doctor import doctor
+from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.plan import unwatched
+from kalypso_actions.report.documents import DoctorDocument
+from kalypso_actions.runner import Runner
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.azure import Job
+from kalypso_actions.sandbox.world import Environment, Repository
+from tests.commands.chain.world import NOON
+from tests.git_repositories import programs
+from tools.reference.schemas import schema_of
+
+APP_KEY: Final = "KALYPSO_APP_PRIVATE_KEY"
+
+
+class Acme:
+    """Somebody who may see all settings of acme's repositories."""
+
+    def __init__(self, sandbox: Sandbox, clock: Callable[[], datetime], folder: Path) -> None:
+        self.sandbox = sandbox
+        self.clock = clock
+        self.folder = folder
+        self.token = sandbox.create_token(owner="acme")
+        self.key = found(sandbox)[APP_KEY]
+        with sandbox.lock:
+            for repository in (self.control_plane, self.gitops):
+                repository.secrets.append(APP_KEY)
+            for number, name in enumerate(ENVIRONMENTS):
+                self.control_plane.environments[name] = Environment(
+                    id=100 + number, name=name, created_at=clock()
+                )
+        self.azure = {
+            name.lower().replace("_", "-"): value
+            for name, value in self.control_plane.variables.items()
+            if name.startswith("AZURE_")
+        }
+
+    @property
+    def control_plane(self) -> Repository:
+        return self.sandbox.repository(CONTROL_PLANE)
+
+    @property
+    def gitops(self) -> Repository:
+        return self.sandbox.repository(GITOPS)
+
+    @property
+    def app_id(self) -> str:
+        return self.control_plane.variables["KALYPSO_APP_ID"]
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Those of a machine that takes the sandbox for GitHub and Azure."""
+        job = Job(CONTROL_PLANE, ENVIRONMENTS[0], "refs/heads/main")
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            **self.sandbox.environment(),
+            **self.sandbox.azure.job_environment(self.sandbox.url, job),
+        }
+
+    def doctor(self, **given: Any) -> DoctorDocument:
+        """Run it as somebody with all rights, with the App and with Azure."""
+        options = {
+            "token": self.token,
+            "control-plane": CONTROL_PLANE,
+            "app-id": self.app_id,
+            "app-private-key": self.key,
+            **self.azure,
+            **{name.replace("_", "-"): value for name, value in given.items()},
+        }
+        inputs = DoctorInputs.model_validate(options)
+        document = doctor(inputs, self._around())
+        Draft202012Validator(schema_of(DoctorDocument)).validate(json.loads(document.to_json()))
+        return document
+
+    def ask(self, method: str, path: str, body: Any) -> Any:
+        """As the same person, by the API."""
+        headers = {"authorization": f"Bearer {self.token}"}
+        url = self.sandbox.api_url + path
+        answer = requests.request(method, url, json=body, headers=headers, timeout=60)
+        answer.raise_for_status()
+        return answer.json()
+
+    def _around(self) -> Surroundings:
+        variables = self.variables
+        return Surroundings(
+            environment=variables,
+            programs=Programs(variables),
+            runner=Runner(variables, io.StringIO()),
+            progress=unwatched,
+            say=lambda _: None,
+            now=self.clock,
+            sleep=lambda _: None,
+        )
+
+
+@contextmanager
+def acme(folder: Path, now: Callable[[], datetime] | None = None) -> Iterator[Acme]:
+    """Acme in a sandbox of its own, with this clock; by default with one that nobody waits for."""
+    clock = now or Clock(NOON)
+    with Sandbox(folder / "sandbox", programs(), now=clock, sign_in=True) as sandbox:
+        yield Acme(sandbox, clock, folder)
+
+
+def lines(document: DoctorDocument, *states: str) -> list[str]:
+    """The checks, each as a line; of these states, by default of all."""
+    return [
+        f"{one.state} {one.place}: {one.text}"
+        for one in document.checks
+        if one.state in (states or ("ok", "warning", "problem"))
+    ]
