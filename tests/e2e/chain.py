@@ -20,7 +20,6 @@ from kalypso_actions.commands.demo.jobs import Workflows
 from kalypso_actions.commands.demo.machine import Machine
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, OWNER
 from kalypso_actions.commands.demo.people import People
-from kalypso_actions.report.documents import DemoStepEntry
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.embedded import AUTHORITY
 from tests.e2e import organisation
@@ -41,7 +40,7 @@ OF_INSTALLERS: Final = ("PIP_", "UV_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 @dataclass
 class Chain:
-    """Acme, its stage and its jobs; `told` is what was played.
+    """Acme, its stage and its jobs.
 
     `secrets` are those of its repositories, `token` that of somebody who may do everything there.
     """
@@ -52,7 +51,6 @@ class Chain:
     jobs: Jobs
     secrets: Mapping[str, str] = field(repr=False)
     token: str = field(repr=False)
-    told: list[DemoStepEntry]
 
     def ask(self, path: str, body: Mapping[str, Any]) -> None:
         """Somebody posts something to GitHub's API, below `/repos/`."""
@@ -96,11 +94,10 @@ def opened(folder: Path) -> Iterator[Chain]:
             _environment_of_jobs(sandbox, Path(runner)),
             folder / "runs",
         )
-        told: list[DemoStepEntry] = []
         people = People(sandbox, clock, machine)
-        stage = ActStage(sandbox, clock, workflows, people, told.append, jobs)
+        stage = ActStage(sandbox, clock, workflows, people, lambda _: None, jobs)
         token = sandbox.create_token(owner=OWNER)
-        yield Chain(sandbox, stage, workflows, jobs, secrets, token, told)
+        yield Chain(sandbox, stage, workflows, jobs, secrets, token)
 
 
 def _quick_folder() -> Path | None:

@@ -46,8 +46,7 @@ class Done:
 class Jobs:
     """Runs what the events of a sandbox have started; keeps what each job leaves in `folder`.
 
-    `secrets` are those of all repositories, `environment` variables of every job; `actions` is the
-    folder of the project, whose actions are used.
+    `secrets` are those of all repositories, `environment` variables of every job.
     """
 
     def __init__(
