@@ -117,6 +117,31 @@ def test_many_removals_are_allowed(open_chain: OpenChain) -> None:
     assert list(chain.config("dev")) == ["type-0/shop-web"]
 
 
+def test_a_cluster_type_is_added(chain: Chain) -> None:
+    text = document("Add a cluster type", "edge")
+    # Acme's Template for the configuration has another name.
+    files = {"cluster-types/edge.yaml": text.replace("config-map", "config")}
+    follows = Configuration(repository=GITOPS, branch="dev", paths=["./edge"])
+    chain.acme.sandbox.azure.put(Cluster(name="dev-edge", configurations=[follows]))
+    chain.acme.commit(files, "dev")
+    chain.settle()
+    chain.expect("dev", chain.has("dev"), REGION="west")
+    assert "edge/shop-web" in chain.config("dev")
+
+
+def test_an_application_is_added(chain: Chain) -> None:
+    acme = chain.acme
+    workload = documents.workload("checkout", acme.url("acme/manifests"), ("dev", "stage"))
+    acme.sandbox.create_repository("acme/checkout", {"workload/checkout.yaml": workload})
+    text = document("Add an application", "checkout")
+    text = text.replace("https://github.com", acme.sandbox.url)
+    commit = acme.commit({"registrations/checkout.yaml": text})
+    chain.settle()
+    for name in ("dev", "stage"):
+        chain.expect(name, commit, REGION="west")
+        assert "large/checkout-web" in chain.config(name)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="the pages are for a shell of POSIX")
 def test_an_environment_is_added(chain: Chain, tmp_path: Path) -> None:
     acme = chain.acme
@@ -150,12 +175,21 @@ def environment_branch(files: dict[str, str], folder: Path) -> dict[str, str]:
     return {**files, "gitops-repo.yaml": changed}
 
 
+def document(heading: str, name: str) -> str:
+    """The document of this name that a runbook shows."""
+    section = RUNBOOKS.section(heading)
+    (text,) = (
+        block.text
+        for block in RUNBOOKS.blocks("yaml")
+        if f"\n  name: {name}\n" in block.text and f"name: {name}\n" in section
+    )
+    return text
+
+
 def environment_object(url: str) -> dict[str, str]:
     """The Environment of the runbook in this control plane, and stage, which names it as next."""
-    section = RUNBOOKS.section("Add an environment")
-    (block,) = (one for one in RUNBOOKS.blocks("yaml") if "name: prod" in one.text)
-    assert block.text.splitlines()[-1].strip() in section
+    text = document("Add an environment", "prod")
     return {
-        ".environments/prod.yaml": block.text.replace("https://github.com/acme/control-plane", url),
+        ".environments/prod.yaml": text.replace("https://github.com/acme/control-plane", url),
         ".environments/stage.yaml": documents.environment(url, "stage", next_environment="prod"),
     }
