@@ -74,7 +74,7 @@ class _Planner:
         )
         for branch in branches:
             state = self._state(repository, branch)
-            changes = workflow_changes(templates, state.files)
+            changes = workflow_changes(templates, state.files, state.paths)
             if not state.head:
                 changes += additions(self.starter.of_gitops_environment(self.setup), state.paths)
             yield BranchPlan(repository, branch, state.head, tuple(changes))
@@ -93,7 +93,9 @@ class _Planner:
             yield self._environment(environment)
         repository = self.setup.control_plane
         state = self._state(repository, repository.main)
-        changes = workflow_changes(self.workflows.of_main(repository.main), state.files)
+        changes = workflow_changes(
+            self.workflows.of_main(repository.main), state.files, state.paths
+        )
         objects = dict(
             self.starter.environment_object(self.setup, one)
             for one in self.setup.environments
@@ -107,7 +109,7 @@ class _Planner:
     def _environment(self, environment: EnvironmentSetup) -> BranchPlan:
         repository = self.setup.control_plane
         state = self._state(repository, environment.branch)
-        changes = workflow_changes(self.workflows.environment, state.files)
+        changes = workflow_changes(self.workflows.environment, state.files, state.paths)
         base_file = posixpath.normpath(f"{environment.path}/{BASE_REPO_FILE}")
         if state.documents:
             return BranchPlan(repository, environment.branch, state.head, tuple(changes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -82,13 +82,21 @@ def additions(wanted: Mapping[str, str], paths: Iterable[str]) -> list[FileChang
     ]
 
 
-def workflow_changes(templates: Mapping[str, str], files: Mapping[str, str]) -> list[FileChange]:
-    """The workflow files of a branch become the templates, as far as that is ours to do."""
+def workflow_changes(
+    templates: Mapping[str, str], files: Mapping[str, str], paths: Set[str]
+) -> list[FileChange]:
+    """The workflow files of a branch become the templates, as far as that is ours to do.
+
+    `files` are the texts of its workflow files, `paths` all that it has: links and submodules, too.
+    """
     changes = []
     for path, template in templates.items():
         text = files.get(path)
         if text is None:
-            changes.append(FileChange(path, "add", None, template))
+            is_free = path not in paths and not _in_the_way(path, paths)
+            action: Action = "add" if is_free else "update"
+            reason = "" if is_free else "is no file"
+            changes.append(FileChange(path, action, None, template, reason))
             continue
         match owner_of_workflow(text, template):
             case "upstream":
@@ -122,7 +130,7 @@ def unified_diff(change: FileChange) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n{NO_NEWLINE}\n" for line in lines)
 
 
-def _in_the_way(path: str, taken: set[str]) -> bool:
+def _in_the_way(path: str, taken: Set[str]) -> bool:
     """Whether a folder of the path is a file."""
     parts = path.split("/")
     return any("/".join(parts[:end]) in taken for end in range(1, len(parts)))

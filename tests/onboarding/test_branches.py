@@ -16,7 +16,7 @@ from kalypso_actions.onboarding import (
     plan_branches,
     unified_diff,
 )
-from kalypso_actions.onboarding.changes import additions
+from kalypso_actions.onboarding.changes import additions, workflow_changes
 from kalypso_actions.onboarding.starter import scalar
 
 STARTER = StarterFiles(
@@ -137,6 +137,13 @@ def test_a_gitops_repository_without_any_commit_begins_with_its_default_branch()
     assert planned(made)["a/go@trunk"] == {"README.md": "see https://x/a/cp\n"}
     states = {("GitOps repository", "trunk"): BranchState("1")}
     assert planned(made, states)["a/go@trunk"] == {}
+
+
+@pytest.mark.parametrize("taken", [".github/workflows/ci.yaml", ".github/workflows", ".github"])
+def test_a_link_where_a_workflow_belongs_is_not_replaced_without_consent(taken: str) -> None:
+    (change,) = workflow_changes(WORKFLOWS.main, {}, {taken})
+    assert change.action == "update"
+    assert not Consent().covers(change)
 
 
 @pytest.mark.parametrize("taken", ["a/b.yaml", "a", "a/b.yaml/c"])
