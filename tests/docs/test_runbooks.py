@@ -35,13 +35,6 @@ def follow(chain: Chain, heading: str, **replaced: str) -> None:
     chain.start(workflow.removesuffix(".yaml"), **{**inputs, **replaced})
 
 
-def at_rest_with(chain: Chain, release: str) -> str:
-    """A commit of main that has come to every environment."""
-    commit = chain.merge_to_main(RELEASE=release)
-    chain.settle()
-    return commit
-
-
 def test_a_commit_is_promoted_by_hand(chain: Chain) -> None:
     chain.drop_next_run("ci")
     commit = chain.merge_to_main(RELEASE="one")
@@ -72,28 +65,30 @@ def test_a_hotfix_comes_to_stage_before_dev(chain: Chain) -> None:
 
 
 def test_an_environment_is_rolled_back(chain: Chain) -> None:
-    older = at_rest_with(chain, "one")
-    newer = at_rest_with(chain, "two")
+    older = chain.has("stage")
+    newer = chain.merge_to_main(RELEASE="one")
+    chain.settle()
     follow(chain, "Roll back", promoted_commit_id=older)
     chain.run_everything()
     chain.merge_pull_request("stage")
     chain.run_everything()
-    chain.expect("stage", older, RELEASE="one")
-    chain.expect("dev", newer, RELEASE="two")
+    chain.expect("stage", older, RELEASE="zero")
+    chain.expect("dev", newer, RELEASE="one")
     assert chain.status(newer, "stage") == "Deployed"
 
 
 def test_a_reverted_merge_stays_reverted_and_is_made_good(chain: Chain) -> None:
-    older = at_rest_with(chain, "one")
-    at_rest_with(chain, "two")
+    older = chain.has("stage")
+    chain.merge_to_main(RELEASE="one")
+    chain.settle()
     chain.revert("stage")
     chain.run_everything()
     chain.start("schedule", environment="stage")
     chain.settle()
-    assert chain.config("stage")["large/shop-web"]["RELEASE"] == "one"
+    assert chain.config("stage")["large/shop-web"]["RELEASE"] == "zero"
     follow(chain, "Roll back", promoted_commit_id=older)
     chain.settle()
-    chain.expect("stage", older, RELEASE="one")
+    chain.expect("stage", older, RELEASE="zero")
 
 
 def test_what_was_closed_is_proposed_by_force(chain: Chain) -> None:
