@@ -84,6 +84,7 @@ class Programs:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
+        self._found: dict[str, Path] = {}
 
     def variable(self, name: str) -> str:
         """A variable of the environment; "" when it is not set."""
@@ -93,9 +94,14 @@ class Programs:
         """Where a program is, by the environment's PATH.
 
         The current folder does not count, where Windows looks first: it may hold what others wrote.
+        What was found once stays there: a run starts git a hundred times.
         """
-        found = shutil.which(name, path=self.variable("PATH"))
-        return Path(found) if found and Path(found).is_absolute() else None
+        if name not in self._found:
+            found = shutil.which(name, path=self.variable("PATH"))
+            if not found or not Path(found).is_absolute():
+                return None
+            self._found[name] = Path(found)
+        return self._found[name]
 
     def run(
         self,

@@ -1,4 +1,4 @@
-"""Git over HTTP: who may fetch and push, fetches by `git http-backend`, pushes by `receive_pack`.
+"""Git over HTTP: who may fetch and push, fetches by git itself, pushes by `receive_pack`.
 
 https://git-scm.com/docs/http-protocol
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
@@ -30,6 +32,7 @@ PATH: Final = re.compile(
     r"/(?P<rest>info/refs|git-upload-pack|git-receive-pack)"
 )
 RECEIVE: Final = "git-receive-pack"
+UPLOAD: Final = "git-upload-pack"
 CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="GitHub"'}
 NOT_KNOWN: Final = (
     "Invalid username or token. Password authentication is not supported for Git operations."
@@ -113,49 +116,58 @@ class GitHttp:
     def _serve(
         self, repository: Repository, asked: GitRequest, request: Request, body: bytes
     ) -> Response:
-        """Whatever `git http-backend` says.
+        """Whatever git says.
 
         In version 2 of the protocol its first answer tells what git can, and is the same for
         every repository: it is asked for once.
         """
         protocol = request.headers.get("Git-Protocol", "")
-        always = asked.rest == "info/refs" and not asked.writes and protocol == "version=2"
+        with self._state.lock:
+            git_dir = self._state.world.git(repository).git_dir
+        if asked.rest == UPLOAD:
+            return self._upload(git_dir, request, body, protocol)
+        always = not asked.writes and protocol == "version=2"
         output = self._capabilities if always else None
         if output is None:
-            output = self._run(repository, asked, request, body, protocol)
+            output = self._begin(git_dir, asked, request, protocol)
             if always and output.status == 200:
                 self._capabilities = output
         return Response(output.content, output.status, output.headers | HEADERS)
 
-    def _run(
-        self,
-        repository: Repository,
-        asked: GitRequest,
-        request: Request,
-        body: bytes,
-        protocol: str,
-    ) -> _Output:
-        with self._state.lock:
-            git_dir = self._state.world.git(repository).git_dir
+    def _upload(self, git_dir: Path, request: Request, body: bytes, protocol: str) -> Response:
+        """What `git http-backend` does with such a request, with half of its programs.
+
+        Most requests of a fetch are of this kind, and each program has to be started.
+        """
+        if request.method != "POST":
+            return Response(status=405, headers=HEADERS | {"Allow": "POST"})
+        if request.content_type != f"application/x-{UPLOAD}-request":
+            return Response("Unsupported Media Type\n", 415, HEADERS, content_type=TEXT)
+        command = ["git", "upload-pack", "--strict", "--stateless-rpc", str(git_dir)]
+        result = self._git(command, body, {"GIT_PROTOCOL": protocol})
+        return Response(result, headers=HEADERS, content_type=f"application/x-{UPLOAD}-result")
+
+    def _begin(self, git_dir: Path, asked: GitRequest, request: Request, protocol: str) -> _Output:
+        """What `git http-backend` says of a repository before anything is sent."""
         environment = {
-            **NO_USER_CONFIG,
             "GIT_HTTP_EXPORT_ALL": "1",
             "GIT_PROTOCOL": protocol,
             "PATH_TRANSLATED": str(git_dir / asked.rest),
-            "QUERY_STRING": f"service={asked.service}" if asked.rest == "info/refs" else "",
+            "QUERY_STRING": f"service={asked.service}",
             "REQUEST_METHOD": request.method,
-            "CONTENT_TYPE": request.content_type or "",
-            "CONTENT_LENGTH": str(len(body)),
         }
-        programs = self._state.programs
+        return _Output.parse(self._git(["git", "http-backend"], b"", environment))
+
+    def _git(self, command: Sequence[str], body: bytes, environment: Mapping[str, str]) -> bytes:
         try:
-            output = programs.run(["git", "http-backend"], stdin=body, extra=environment)
+            return self._state.programs.run(
+                command, stdin=body, extra={**NO_USER_CONFIG, **environment}
+            )
         except ProcessError as error:
             # What it does not want it has told the client already: `ERR upload-pack: not our ref`.
             if not error.output:
                 raise
-            output = error.output
-        return _Output.parse(output)
+            return error.output
 
 
 @dataclass(frozen=True, slots=True)

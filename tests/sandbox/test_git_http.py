@@ -162,6 +162,28 @@ def test_requests_that_git_compresses(tmp_path: Path) -> None:
         assert post(b"no gzip")[0] == 400
 
 
+@pytest.mark.parametrize(
+    ("method", "kind", "status"),
+    [
+        ("POST", f"application/x-{READ}-request", 200),
+        ("POST", "application/json", 415),
+        ("POST", "", 415),
+        ("GET", f"application/x-{READ}-request", 405),
+    ],
+)
+def test_what_is_no_fetch(tmp_path: Path, method: str, kind: str, status: int) -> None:
+    with serving(tmp_path) as sandbox:
+        answer = ask(
+            sandbox,
+            method,
+            f"/{FLEET}.git/{READ}",
+            authorization=f"Bearer {sandbox.create_token()}",
+            headers={"Content-Type": kind, "Git-Protocol": "version=2"},
+            data=FLUSH,
+        )
+    assert answer.status_code == status
+
+
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"0009 0000", b"0005", line(b"x y") + FLUSH])
 def test_what_is_no_push(tmp_path: Path, body: bytes) -> None:
     with serving(tmp_path) as sandbox:
