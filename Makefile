@@ -9,6 +9,10 @@ BIN := $(VENV)/bin
 PYTHON := $(BIN)/python
 INSTALLED := $(VENV)/.installed
 
+# Images of containers set it. Without bytecode each program that a test starts compiles this package
+# for two seconds, and each worker all tests.
+unexport PYTHONDONTWRITEBYTECODE
+
 # A `python3.13` on PATH may be a version manager's shim that cannot run: each is tried.
 FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
