@@ -144,13 +144,14 @@ class ActionsSettings:
 class BranchRules:
     """What the rules of a branch ask of those whom they bind.
 
-    `refuses_pushes`: pushes of commits that no pull request has brought, or all pushes.
+    `types` are those of the rulesets' rules, as GitHub calls them. `is_classic`: there is a classic
+    branch protection in their place, whose content only administrators may read.
     """
 
-    refuses_pushes: bool
-    required_approvals: int
-    dismisses_stale_approvals: bool
-    required_statuses: tuple[str, ...]
+    types: tuple[str, ...] = ()
+    required_approvals: int = 0
+    dismisses_stale_approvals: bool = False
+    is_classic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ def _line(check: CheckEntry) -> Text:
     text.append(f"\n{INDENT}".join(lines), style="default")
     if check.advice:
         text.append(f"\n{INDENT}→ {_shown(check.advice)}", style="cyan")
+    if check.link:
+        text.append(f"\n{INDENT}  {_shown(check.link)}", style="cyan")
     return text
 
 

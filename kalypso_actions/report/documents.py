@@ -270,12 +270,16 @@ class InitDocument(Document):
 
 
 class CheckEntry(Document):
-    """One thing that was checked; `advice` says what to do, "" where all is well."""
+    """One thing that was checked; `advice` says what to do, "" where all is well.
+
+    `link` is the page where to do it, "" where there is none.
+    """
 
     place: str
     state: Literal["ok", "warning", "problem"]
     text: str
     advice: str = ""
+    link: str = ""
 
 
 class DoctorDocument(Document):

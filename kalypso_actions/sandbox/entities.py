@@ -195,10 +195,11 @@ class BranchRule(Entity):
     """What protects branches whose names match `pattern` (a glob).
 
     Those in `may_push` are bound by nothing but the refusal of force pushes and deletion;
-    with `restrict_pushes` nobody else may push.
+    with `restrict_pushes` nobody else may push. It is part of a ruleset, or `classic`.
     """
 
     pattern: str
+    classic: bool = False
     required_reviews: int = 0
     dismiss_stale_reviews: bool = False
     required_contexts: list[str] = Field(default_factory=list)

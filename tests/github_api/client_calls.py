@@ -154,8 +154,11 @@ CALLS: Final = {
         "GET R/commits/{commit_sha}/pulls",
     ),
     "branches.rules": _call(
-        lambda github, _: branches.rules(github, FLEET, "protected"),
+        lambda github, _: [
+            branches.rules(github, FLEET, name) for name in ("protected", "main", "nowhere")
+        ],
         "GET R/rules/branches/{branch}",
+        "GET R/branches/{branch}",
     ),
     "environments.names": _call(
         lambda github, _: environments.names(github, FLEET), "GET R/environments"

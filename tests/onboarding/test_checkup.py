@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+import yaml
+
+from kalypso_actions.commands.workflow_templates import workflow_files
 from kalypso_actions.model.github import ActionsSettings, BranchRules, Names
+from kalypso_actions.model.workflow_marks import Marks
 from kalypso_actions.onboarding.checkup import (
     Check,
     Files,
@@ -17,6 +22,7 @@ from kalypso_actions.onboarding.checkup import (
     used_names,
     workflow_checks,
 )
+from kalypso_actions.onboarding.checkup.choices import is_as_offered
 
 OURS = "jobs:\n  a:\n    steps:\n      - uses: acme/kalypso/actions/cd@v1 # {}\n"
 PATH = ".github/workflows/cd.yaml"
@@ -36,7 +42,7 @@ jobs:
     environment: ${{ inputs.environment }}
     steps:
       - with: {id: "${{ vars.app_id }}", next: "${{ vars.NEXT_ENVIRONMENT }}", words: vars.NO}
-      - env: {BOTH: "${{ secrets.KEY }}-${{ secrets.OF_IT }}"}
+      - env: {BOTH: "${{ secrets.KEY }}-${{ Secrets['of_it'] }}"}
 """
 
 
@@ -127,7 +133,8 @@ def test_nobody_asks_azure_about_clusters_that_do_not_report() -> None:
     ("text", "expected"),
     [
         (OURS.format("acme/kalypso@v1"), "ok: workflows on main: 1 file, as in our templates"),
-        (OURS.format("mine"), f"warning: {PATH} on main differs from our template"),
+        (OURS.format("mine"), "ok: workflows on main: 1 file, as in our templates"),
+        (f"{OURS}      - run: mine\n", f"warning: {PATH} on main differs from our template"),
         ("on: push\n", f"problem: {PATH} on main is somebody else's: it uses none of our actions"),
         ("run: ./utils/create-pr.sh\n", f"problem: {PATH} on main is upstream's"),
         (None, f"problem: {PATH} is missing on main"),
@@ -142,6 +149,57 @@ def test_a_workflow_file(text: str | None, expected: str) -> None:
     assert told(found) == [expected]
 
 
+MARKS = Marks("acme/kalypso", "v1", "acme/fleet")
+TEMPLATES = {
+    place: workflow_files(place, MARKS)
+    for place in ("control-plane", "gitops")
+}
+NO_APP = (r"(?m)^ *app-(id|private-key): .*\n", "")
+TOKEN = (r"# (token: )", r"\1")
+NO_FEDERATION = (r"(?m)^ *(azure-(client|tenant)-id|id-token): .*\n", "")
+AZURE = (r"# (azure-credentials: )", r"\1")
+NO_PERMISSION = (r"permissions:\n", r"permissions: {}\n")
+NO_NEXT = (r"next-environment: \$\{\{ vars.*", "")
+NEXT = (r"# (next-environment: )", r"\1")
+MODE = (r"# (mode: )", r"\1")
+PROPOSES = (r"( *)actions: write", r"\1actions: write\n\1pull-requests: write # proposes")
+
+
+@pytest.mark.parametrize(
+    ("place", "file", "changes", "expected"),
+    [
+        ("gitops", "check-promote", [NO_APP, TOKEN], True),
+        ("gitops", "check-promote", [TOKEN], True),
+        ("gitops", "check-promote", [NO_APP], False),
+        ("gitops", "check-promote", [(r"secrets\.K", "secrets.MY_K")], False),
+        ("gitops", "check-promote", [(r" # zizmor.*", "")], True),
+        ("gitops", "check-promote", [(r"$", "env:\n  A: b\n")], False),
+        ("control-plane", "ci", [TOKEN], True),
+        ("control-plane", "poll", [NO_APP, TOKEN], True),
+        ("control-plane", "schedule", [NO_APP, TOKEN], True),
+        ("control-plane", "check-promote", [NO_APP, TOKEN], True),
+        ("control-plane", "check-promote", [NO_FEDERATION, AZURE, NO_PERMISSION], True),
+        ("control-plane", "check-promote", [NO_FEDERATION], False),
+        ("control-plane", "check-promote", [NO_NEXT, NEXT], True),
+        ("control-plane", "check-promote", [NO_NEXT], False),
+        ("control-plane", "cd", [MODE, PROPOSES], True),
+        ("control-plane", "cd", [MODE], False),
+        ("control-plane", "cd", [PROPOSES], False),
+        ("control-plane", "cd", [(r" +verify-only: true\n", "")], False),
+    ],
+)
+def test_what_templates_offer(
+    place: str, file: str, changes: list[tuple[str, str]], expected: bool
+) -> None:
+    template = TEMPLATES[place][f".github/workflows/{file}.yaml"]
+    text = template
+    for old, new in changes:
+        assert re.search(old, text), old
+        text = re.sub(old, new, text)
+    assert isinstance(yaml.safe_load(text), dict)
+    assert is_as_offered(text, template) == expected
+
+
 def test_a_workflow_that_is_switched_off() -> None:
     files = Files("r", "main", {PATH: OURS.format("acme/kalypso@v1")})
     found = workflow_checks(
@@ -154,42 +212,70 @@ def test_a_workflow_that_is_switched_off() -> None:
 
 
 @pytest.mark.parametrize(
-    ("refuses", "approvals", "dismisses", "pushes", "merges"),
+    ("rules", "pushes", "own", "merges"),
     [
-        (False, 0, False, "ok: no rule keeps cd from", "ok: merges to dev need no approval"),
-        (True, 1, False, "warning: rules of dev refuse", "warning: an approval for dev stays"),
-        (True, 2, True, "warning: rules of dev refuse", "ok: merges to dev need an approval of"),
+        (BranchRules(), "", "", "ok: merges to dev need no approval"),
+        (
+            BranchRules(("deletion", "non_fast_forward")),
+            "",
+            "(deletion, non_fast_forward)",
+            "ok: merges to dev need no approval",
+        ),
+        (
+            BranchRules(("pull_request",), 1),
+            "(pull_request)",
+            "(pull_request)",
+            "warning: an approval for dev stays",
+        ),
+        (
+            BranchRules(("creation", "pull_request", "required_signatures"), 2, True),
+            "(pull_request, required_signatures)",
+            "(creation, pull_request, required_signatures)",
+            "ok: merges to dev need an approval of what is merged",
+        ),
     ],
 )
-def test_rules_of_a_branch(
-    refuses: bool,
-    approvals: int,
-    dismisses: bool,
-    pushes: str,
-    merges: str,
-) -> None:
-    rules = BranchRules(refuses, approvals, dismisses, ())
-    (push,) = told(push_checks("r", "dev", rules, "cd", ""))
+def test_rules_of_a_branch(rules: BranchRules, pushes: str, own: str, merges: str) -> None:
+    for refusing, is_own in ((pushes, False), (own, True)):
+        (push,) = told(push_checks("r", "dev", rules, "cd", is_own=is_own))
+        if refusing:
+            assert push.startswith(f"warning: rules of dev refuse pushes {refusing}, if they bind")
+        else:
+            assert push == "ok: no rule keeps cd from pushing to dev"
     (merge,) = told(approval_checks("r", "dev", rules))
-    assert push.startswith(pushes)
     assert merge.startswith(merges)
 
 
+def test_a_classic_rule_says_nothing() -> None:
+    rules = BranchRules(is_classic=True)
+    for checks in (push_checks("r", "dev", rules, "cd"), approval_checks("r", "dev", rules)):
+        (line,) = checks
+        assert line.text == "a classic rule protects dev, and what it asks is not looked at"
+        assert (line.state, line.page) == ("warning", "settings/branches")
+
+
 @pytest.mark.parametrize(
-    ("settings", "expected"),
+    ("settings", "used", "expected"),
     [
-        (ActionsSettings(True, "all", True), ["ok: GitHub Actions runs"]),
-        (ActionsSettings(False, "all", True), ["problem: GitHub Actions is switched off"]),
-        (ActionsSettings(True, "local_only", True), ["problem: actions of other owners"]),
-        (ActionsSettings(True, "selected", True), ["warning: only selected actions"]),
+        (ActionsSettings(True, "all", True), "x/kalypso", ["ok: GitHub Actions runs"]),
+        (ActionsSettings(False, "all", True), "x/k", ["problem: GitHub Actions is switched off"]),
+        (
+            ActionsSettings(True, "local_only", True),
+            "x/kalypso",
+            ["problem: actions of other owners are not allowed: x/kalypso"],
+        ),
+        (ActionsSettings(True, "local_only", True), "Acme/kalypso", ["ok: GitHub Actions runs"]),
+        (ActionsSettings(True, "selected", True), "x/k", ["warning: only selected actions"]),
+        (ActionsSettings(True, "selected", True), "acme/k", ["ok: GitHub Actions runs"]),
         (
             ActionsSettings(True, "all", False),
+            "x/k",
             ["ok: GitHub Actions runs", "problem: jobs may not open pull requests"],
         ),
     ],
 )
-def test_settings_of_actions(settings: ActionsSettings, expected: list[str]) -> None:
-    found = told(actions_checks("r", settings, proposes_by_job=True))
+def test_settings_of_actions(settings: ActionsSettings, used: str, expected: list[str]) -> None:
+    found = told(actions_checks("acme/fleet", settings, [used], proposes_by_job=True))
     assert [line[: len(start)] for line, start in zip(found, expected, strict=True)] == expected
 
 

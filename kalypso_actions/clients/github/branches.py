@@ -35,26 +35,27 @@ def default(github: GitHub, repository: str) -> str:
 def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
     """What the active rulesets ask of pushes and merges to a branch, which need not exist.
 
-    Whether they bind whoever asks, GitHub does not say. Raises GitHubError.
+    Whether they bind whoever asks, GitHub does not say. A classic protection is seen where there is
+    no ruleset, and the branch exists. Raises GitHubError.
     https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
     """
     what = f"the rules of the branch {branch} cannot be read"
     found = rest.read_all(github, repository, what, f"/rules/branches/{quote(branch, safe='')}")
     reviews = [_parameters(one) for one in found if one["type"] == "pull_request"]
-    checks = [
-        check["context"]
-        for one in found
-        if one["type"] == "required_status_checks"
-        for check in _parameters(one)["required_status_checks"]
-    ]
     return BranchRules(
-        refuses_pushes=bool(reviews or checks or any(one["type"] == "update" for one in found)),
+        types=tuple(dict.fromkeys(one["type"] for one in found)),
         required_approvals=max(
             (one["required_approving_review_count"] for one in reviews), default=0
         ),
         dismisses_stale_approvals=any(one["dismiss_stale_reviews_on_push"] for one in reviews),
-        required_statuses=tuple(dict.fromkeys(checks)),
+        is_classic=not found and _is_protected(github, repository, branch, what),
     )
+
+
+def _is_protected(github: GitHub, repository: str, branch: str, what: str) -> bool:
+    path = f"/branches/{quote(branch, safe='')}"
+    answer = rest.read_optional(github, repository, what, path)
+    return answer is not None and bool(answer["protected"])
 
 
 def _parameters(rule: rest.Json) -> rest.Json:

@@ -20,6 +20,7 @@ from kalypso_actions.commands.doctor.gitops import check_gitops
 from kalypso_actions.commands.doctor.record import Record
 from kalypso_actions.inputs.chain import EMPTY
 from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.onboarding.checkup import Check
 from kalypso_actions.report.documents import CheckEntry, DoctorDocument
 
 
@@ -57,8 +58,12 @@ def _looked_at(inputs: DoctorInputs, session: ChainSession, jobs: ChainSession) 
         for repository in facts.gitops_repositories:
             check_gitops(session, repository, facts, record)
         check_azure(inputs, session, facts, record)
-    checks = (
-        CheckEntry(place=one.place, state=one.state, text=one.text, advice=one.advice)
-        for one in record.checks
-    )
-    return DoctorDocument(control_plane=session.control_plane, checks=tuple(checks))
+    checks = tuple(_entry(session, one) for one in record.checks)
+    return DoctorDocument(control_plane=session.control_plane, checks=checks)
+
+
+def _entry(session: ChainSession, one: Check) -> CheckEntry:
+    link = one.page
+    if link and "://" not in link:
+        link = f"{session.url(one.place)}/{link}"
+    return CheckEntry(place=one.place, state=one.state, text=one.text, advice=one.advice, link=link)

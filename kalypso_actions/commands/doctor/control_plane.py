@@ -16,9 +16,13 @@ from kalypso_actions.onboarding.checkup import (
     Check,
     UsedNames,
     actions_checks,
+    job_may_propose,
     name_checks,
     ok,
+    pages,
+    problem,
     push_checks,
+    used_actions,
     warning,
 )
 from kalypso_actions.onboarding.workflows import FOLDER, MODE, proposes
@@ -36,20 +40,27 @@ def check_control_plane(
     name = session.control_plane
     cd = ""
     used: dict[str, UsedNames] = {}
+    actions: set[str] = set()
     main = workflows.read_files(session, name, facts.main, record)
     if main:
         disabled = workflows.disabled_files(session, name, record)
         templates = workflows.templates("control-plane", name, facts.main)
         used = workflows.check_files(main, templates, disabled, record)
         cd = main.texts.get(CD_FILE, "")
+        actions |= used_actions(main.texts.values())
     for branch in dict.fromkeys(one.branch for one in facts.environments if one.has_branch):
         files = workflows.read_files(session, name, branch, record)
         if files:
             templates = workflows.templates("control-plane-environment", name, facts.main)
             used |= workflows.check_files(files, templates, {}, record)
+            actions |= used_actions(files.texts.values())
     found = record.looked_up(lambda: settings.of_actions(session.github, name), name)
     if found:
-        record.add(actions_checks(name, found, proposes_by_job=proposes(cd)))
+        record.add(actions_checks(name, found, actions, proposes_by_job=proposes(cd)))
+    if proposes(cd) and not job_may_propose(cd):
+        text = f"{CD_FILE} on {facts.main} has mode: pull-request, and its job may open none"
+        advice = "add pull-requests: write to the job's permissions"
+        record.add([problem(name, text, advice, pages.file(facts.main, CD_FILE))])
     _check_names(session, facts, used, without_azure, record)
     if not MODE.search(cd):
         for one in facts.environments:
@@ -89,7 +100,8 @@ def _unprotected(place: str, environment: str) -> Check:
     return warning(
         place,
         f"there is no GitHub environment {environment}: its first job creates it, unprotected",
-        "create it (Settings, Environments), with the reviewers that it is to have",
+        "create it, with the reviewers that it is to have",
+        pages.NEW_ENVIRONMENT,
     )
 
 

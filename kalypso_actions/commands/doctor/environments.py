@@ -45,7 +45,8 @@ def check_next(session: ChainSession, one: EnvironmentFacts, facts: Facts, recor
     """Record where a commit goes on from an environment: by a variable, else by annotation."""
     github, name = session.github, session.control_plane
     variable = partial(environments.variable, github, name, one.name, NEXT_ENVIRONMENT)
-    given = split_list(record.looked_up(variable) or "")
+    value = record.looked_up(variable)
+    given = split_list(value or "")
     found = record.needed(lambda: next_environments(given, one.name, facts.by_name))
     if found is not None:
         text = f"goes on to {', '.join(found)}" if found else "is a last environment"

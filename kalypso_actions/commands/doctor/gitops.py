@@ -20,6 +20,7 @@ from kalypso_actions.onboarding.checkup import (
     ok,
     problem,
     push_checks,
+    used_actions,
     warning,
 )
 
@@ -40,19 +41,23 @@ def check_gitops(session: ChainSession, repository: str, facts: Facts, record: R
     disabled = workflows.disabled_files(session, repository, record)
     ours = workflows.templates("gitops", session.control_plane, facts.main)
     used: dict[str, UsedNames] = {}
+    actions: set[str] = set()
     for branch in dict.fromkeys(place.branch for _, place in places):
         if not _is_there(session, repository, branch, record):
             continue
         files = workflows.read_files(session, repository, branch, record)
         if files:
             used |= workflows.check_files(files, ours, disabled, record)
+            actions |= used_actions(files.texts.values())
         _check_branch(session, repository, branch, record)
     for name in dict.fromkeys(name for name, _ in places):
         own = f"{OWN_PREFIX}{name}"
-        rules = record.looked_up(partial(branches.rules, session.github, repository, own))
+        rules = record.looked_up(
+            partial(branches.rules, session.github, repository, own), repository
+        )
         if rules:
-            record.add(push_checks(repository, own, rules, "the App", ""))
-    _check_repository(session, repository, used, record)
+            record.add(push_checks(repository, own, rules, "schedule", is_own=True))
+    _check_repository(session, repository, used, actions, record)
 
 
 def _is_there(session: ChainSession, repository: str, branch: str, record: Record) -> bool:
@@ -75,16 +80,20 @@ def _check_branch(session: ChainSession, repository: str, branch: str, record: R
     for pull in pulls or ():
         if pull.head_branch.startswith(UPSTREAMS):
             text = f"#{pull.number} into {branch} is open, and was proposed by upstream"
-            record.add([warning(repository, text, f"close it, or merge it first: {pull.url}")])
+            record.add([warning(repository, text, "close it, or merge it first", pull.url)])
 
 
 def _check_repository(
-    session: ChainSession, repository: str, used: dict[str, UsedNames], record: Record
+    session: ChainSession,
+    repository: str,
+    used: dict[str, UsedNames],
+    actions: set[str],
+    record: Record,
 ) -> None:
     github = session.github
     found = record.looked_up(lambda: settings.of_actions(github, repository), repository)
     if found:
-        record.add(actions_checks(repository, found, proposes_by_job=False))
+        record.add(actions_checks(repository, found, actions, proposes_by_job=False))
     names = record.looked_up(lambda: settings.of_repository(github, repository), repository)
     if names:
         record.add(name_checks(repository, used, names, {}))

@@ -43,7 +43,7 @@ def read_files(session: ChainSession, repository: str, branch: str, record: Reco
 def disabled_files(session: ChainSession, repository: str, record: Record) -> Mapping[str, str]:
     """The workflow files that GitHub does not run, with their states."""
     states = record.looked_up(lambda: workflows.states(session.github, repository), repository)
-    return {one.path: one.state for one in states or () if one.state != "active"}
+    return {one.path: one.state for one in states or () if one.state.startswith("disabled")}
 
 
 def check_files(

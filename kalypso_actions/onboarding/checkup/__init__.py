@@ -1,12 +1,15 @@
 """What a set-up that exists lacks: facts about two repositories → one line for each thing checked.
 
 check       how a thing stands
+choices     what a workflow file may have in place of what its template has
+pages       where something can be changed
 workflows   workflow files: there, current, enabled
 names       secrets and variables that workflows use
 settings    rules of branches, GitHub Actions, approvals
 app         what the GitHub App may do
 """
 
+from kalypso_actions.onboarding.checkup import pages
 from kalypso_actions.onboarding.checkup.app import app_checks
 from kalypso_actions.onboarding.checkup.check import Check, ok, problem, warning
 from kalypso_actions.onboarding.checkup.names import UsedNames, name_checks, used_names
@@ -15,7 +18,12 @@ from kalypso_actions.onboarding.checkup.settings import (
     approval_checks,
     push_checks,
 )
-from kalypso_actions.onboarding.checkup.workflows import Files, workflow_checks
+from kalypso_actions.onboarding.checkup.workflows import (
+    Files,
+    job_may_propose,
+    used_actions,
+    workflow_checks,
+)
 
 __all__ = [
     "Check",
@@ -24,10 +32,13 @@ __all__ = [
     "actions_checks",
     "app_checks",
     "approval_checks",
+    "job_may_propose",
     "name_checks",
     "ok",
+    "pages",
     "problem",
     "push_checks",
+    "used_actions",
     "used_names",
     "warning",
     "workflow_checks",

@@ -11,9 +11,11 @@ import yaml
 
 from kalypso_actions.model.github import Names
 from kalypso_actions.onboarding.checkup.check import Check, ok, problem, warning
+from kalypso_actions.onboarding.checkup.pages import SECRETS, VARIABLES
 
 EXPRESSION: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
-NAME: Final = re.compile(r"\b(secrets|vars)\.([A-Za-z_][A-Za-z0-9_]*)")
+NAME: Final = re.compile(r"\b(secrets|vars)(?:\.|\[\s*')([A-Za-z_][A-Za-z0-9_]*)", re.IGNORECASE)
+"""`secrets.KEY` or `secrets['KEY']`; case makes no difference to GitHub."""
 
 ALWAYS: Final = frozenset({"GITHUB_TOKEN"})
 """Secrets that GitHub sets itself."""
@@ -53,7 +55,9 @@ def used_names(text: str) -> UsedNames:
         for value in _texts(job):
             for expression in EXPRESSION.findall(value):
                 if "||" not in expression:
-                    found |= {f"{kind}.{name.upper()}" for kind, name in NAME.findall(expression)}
+                    found |= {
+                        f"{kind.lower()}.{name.upper()}" for kind, name in NAME.findall(expression)
+                    }
     return UsedNames(frozenset(inside), frozenset(outside))
 
 
@@ -86,6 +90,7 @@ def name_checks(
             place,
             "NEXT_ENVIRONMENT is a variable of the repository: the last environment has a next one",
             "delete it, and set it in the GitHub environments, or annotate the Environment objects",
+            VARIABLES,
         )
 
 
@@ -98,7 +103,7 @@ def _missing_everywhere(
             if not _is_set(name, of_repository):
                 users.setdefault(name, []).append(file)
     for name, files in users.items():
-        yield _missing(place, name, f"for {', '.join(files)}", "of the repository or its owner")
+        yield _missing(place, name, f"for {', '.join(files)}", "for the repository or its owner")
 
 
 def _missing_in_environments(
@@ -117,7 +122,7 @@ def _missing_in_environments(
                     continue
                 if name in names.elsewhere:  # told already
                     continue
-                where = f"of the repository, or of the GitHub environment {environment}"
+                where = f"for the repository, or for the GitHub environment {environment}"
                 yield _missing(place, name, f"for {environment} in {file}", where)
 
 
@@ -125,9 +130,9 @@ def _missing(place: str, name: str, what_for: str, where: str) -> Check:
     kind, _, short = name.partition(".")
     noun = "secret" if kind == "secrets" else "variable"
     text = f"the {noun} {short} is not set ({what_for})"
-    advice = f"set it among the {noun}s {where} (Settings, Secrets and variables, Actions)"
     known = short.startswith(("KALYPSO_", "AZURE_")) or short.endswith("_TOKEN")
-    return (problem if known else warning)(place, text, advice)
+    page = SECRETS if kind == "secrets" else VARIABLES
+    return (problem if known else warning)(place, text, f"set it {where}", page)
 
 
 def _is_set(name: str, names: Names) -> bool:

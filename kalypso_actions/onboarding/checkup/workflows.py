@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.onboarding.checkup.check import Check, ok, problem, warning
+from kalypso_actions.onboarding.checkup.choices import is_as_offered
+from kalypso_actions.onboarding.checkup.pages import file, workflow
 from kalypso_actions.onboarding.workflows import (
     USES_OURS,
     is_upstreams_other_file,
@@ -18,6 +20,10 @@ USED: Final = re.compile(
     r"^\s*(?:-\s+)?uses:\s*['\"]?(?P<actions>[\w.-]+/[\w.-]+)"
     r"(?:/actions/(?:ci|cd|schedule|check-promote|notify|poll))?@(?P<ref>[\w./-]+)",
     re.MULTILINE,
+)
+
+PROPOSING: Final = re.compile(
+    r"^\s*(?:pull-requests:\s*write|permissions:\s*write-all)\b", re.MULTILINE
 )
 
 Templates = Callable[[str, str], Mapping[str, str]]
@@ -52,7 +58,8 @@ def workflow_checks(
             yield problem(
                 place,
                 f"{path} is switched off ({disabled[path]})",
-                "enable the workflow in the repository's Actions",
+                "enable the workflow",
+                workflow(path),
             )
         found = _compared(files, path, text, templates)
         if found:
@@ -68,26 +75,44 @@ def workflow_checks(
                 place,
                 f"{path} on {branch} is a file of upstream's workflows, no longer used",
                 "delete it, or let kalypso init --delete-upstream-workflows do it",
+                file(branch, path),
             )
 
 
 def _compared(files: Files, path: str, text: str, templates: Templates) -> Check | None:
-    """None where it is what our template says."""
+    """None where it is what our template says, or offers in its comments."""
     used = USED.search(text) if USES_OURS.search(text) else None
     where = f"{path} on {files.branch}"
     if used is None:
         upstream = owner_of_workflow(text, "") == "upstream"
         whose = "upstream's" if upstream else "somebody else's: it uses none of our actions"
         advice = "kalypso init replaces it" if upstream else "kalypso init --update-workflows"
-        return problem(files.repository, f"{where} is {whose}", advice)
+        page = file(files.branch, path)
+        return problem(files.repository, f"{where} is {whose}", advice, page)
     template = templates(used["actions"], used["ref"])[path]
-    if owner_of_workflow(text, template) == "current":
+    if owner_of_workflow(text, template) == "current" or is_as_offered(text, template):
         return None
     return warning(
         files.repository,
         f"{where} differs from our template",
         "see the difference by kalypso init --dry-run; kalypso init --update-workflows takes ours",
+        file(files.branch, path),
     )
+
+
+def used_actions(texts: Iterable[str]) -> set[str]:
+    """The repositories (owner/name) of our actions, as the files name them."""
+    return {
+        found["actions"]
+        for text in texts
+        for line in USES_OURS.finditer(text)
+        if (found := USED.match(text, line.start()))
+    }
+
+
+def job_may_propose(text: str) -> bool:
+    """Whether a job's own token gets what it takes to open pull requests."""
+    return bool(PROPOSING.search(text))
 
 
 def _counted(number: int) -> str:

@@ -62,6 +62,7 @@ def read_rules(call: Call) -> Answer:
             "ruleset_id": 1 + repository.rules.index(rule),
         }
         for rule in rules.of_branch(repository, call.parameters["branch"])
+        if not rule.classic
         for one in _parts(rule)
     ]
     some, headers = page(call, found)

@@ -24,12 +24,7 @@ from tests.git_repositories import ENVIRONMENT
 
 FLEET = "acme/fleet"
 WORKFLOW = "on: workflow_dispatch\njobs: {}\n"
-NO_RULES = BranchRules(
-    refuses_pushes=False,
-    required_approvals=0,
-    dismisses_stale_approvals=False,
-    required_statuses=(),
-)
+ALWAYS = ("deletion", "non_fast_forward")
 
 
 @pytest.fixture
@@ -108,32 +103,38 @@ def test_settings_of_actions(sandbox: Sandbox, repository: Repository) -> None:
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
-        (None, NO_RULES),
-        (BranchRule(pattern="*", allow_force_push=True), NO_RULES),
-        (BranchRule(pattern="*", restrict_pushes=True), (True, 0, False, ())),
-        (BranchRule(pattern="*", required_contexts=["Lint"]), (True, 0, False, ("Lint",))),
-        (BranchRule(pattern="*", required_reviews=2), (True, 2, False, ())),
+        (None, BranchRules()),
+        (BranchRule(pattern="*", allow_force_push=True), BranchRules(("deletion",))),
+        (BranchRule(pattern="*", restrict_pushes=True), BranchRules((*ALWAYS, "update"))),
+        (
+            BranchRule(pattern="*", required_contexts=["Lint"]),
+            BranchRules((*ALWAYS, "required_status_checks")),
+        ),
+        (
+            BranchRule(pattern="*", required_reviews=2),
+            BranchRules((*ALWAYS, "pull_request"), required_approvals=2),
+        ),
         (
             BranchRule(pattern="*", required_reviews=1, dismiss_stale_reviews=True),
-            (True, 1, True, ()),
+            BranchRules((*ALWAYS, "pull_request"), 1, dismisses_stale_approvals=True),
         ),
-        (BranchRule(pattern="release/*", restrict_pushes=True), NO_RULES),
+        (BranchRule(pattern="release/*", restrict_pushes=True), BranchRules()),
+        (BranchRule(pattern="*", classic=True, required_reviews=1), BranchRules(is_classic=True)),
     ],
 )
 def test_rules_of_a_branch(
     sandbox: Sandbox,
     repository: Repository,
     rule: BranchRule | None,
-    told: BranchRules | tuple[bool, int, bool, tuple[str, ...]],
+    told: BranchRules,
 ) -> None:
     repository.rules += [rule] if rule else []
-    expected = told if isinstance(told, BranchRules) else BranchRules(*told)
-    assert branches.rules(connect(sandbox), FLEET, "dev") == expected
+    assert branches.rules(connect(sandbox), FLEET, "main") == told
 
 
 def test_rules_of_a_branch_whose_name_has_a_slash(sandbox: Sandbox, repository: Repository) -> None:
     repository.rules.append(BranchRule(pattern="release/*", restrict_pushes=True))
-    assert branches.rules(connect(sandbox), FLEET, "release/1").refuses_pushes
+    assert branches.rules(connect(sandbox), FLEET, "release/1").types[-1] == "update"
 
 
 def test_workflow_files_with_their_states(sandbox: Sandbox) -> None:

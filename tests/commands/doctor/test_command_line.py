@@ -40,7 +40,8 @@ def test_what_is_printed(world: Acme) -> None:
     assert (
         "  problem   the secret KALYPSO_APP_PRIVATE_KEY is not set "
         "(for .github/workflows/check-promote.yaml)\n"
-        "            → set it among the secrets of the repository or its owner "
+        "            → set it for the repository or its owner\n"
+        f"              {world.sandbox.url}/acme/gitops/settings/secrets/actions\n"
     ) in done.stdout
     assert done.stdout.endswith(" ok, 2 warnings, 1 problem\n")
     assert world.token not in done.stdout + done.stderr
