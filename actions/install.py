@@ -153,7 +153,7 @@ def install_packages(python: Path, wanted: Sequence[str], folder: Path) -> None:
         else:
             return
     tell("Installing Kalypso's dependencies by pip.")
-    command = [*pip_for(python, folder), "install", "--quiet", "--no-input"]
+    command = [*pip_for(python, folder), "install", "--quiet", "--no-input", "--no-user"]
     try:
         run([*command, "--disable-pip-version-check", *wanted], folder)
     except InstallError as error:
@@ -162,7 +162,7 @@ def install_packages(python: Path, wanted: Sequence[str], folder: Path) -> None:
 
 def pip_for(python: Path, folder: Path) -> list[str]:
     """How pip is started for an environment that has none: this Python's, or its bundled one."""
-    own = [sys.executable, "-I", "-m", "pip"]
+    own = [sys.executable, "-I", "-m", "pip", "--python", str(python)]  # since pip 22.3
     try:
         run([*own, "--version"], folder)
     except InstallError:
@@ -172,7 +172,7 @@ def pip_for(python: Path, folder: Path) -> list[str]:
             advice = "install uv or pip before, or put a step with actions/setup-python before"
             raise InstallError(f"there is neither uv nor pip: {error}", advice) from error
         return [str(python), "-I", "-m", "pip"]
-    return [*own, "--python", str(python)]
+    return own
 
 
 def run(arguments: Sequence[str], folder: Path, more: Mapping[str, str] | None = None) -> str:
@@ -215,8 +215,8 @@ def advice_for_missing_wheels() -> str:
     """What helps where the packages cannot be had."""
     if "musl" in importlib.machinery.EXTENSION_SUFFIXES[0]:
         return (
-            "google-re2 has no wheels for Alpine: take an image with glibc, for example "
-            "python:3.12-slim"
+            "google-re2 has no wheels for Alpine: take an image with glibc and git, for example "
+            "python:3.13"
         )
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     return (

@@ -47,7 +47,9 @@ find_python() {
     done <<<"$(candidates)"
 }
 
-here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+# In Git Bash, `pwd -W` is what Python understands also where a job keeps arguments as they are
+# (MSYS_NO_PATHCONV); other shells refuse it.
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && { pwd -W 2>/dev/null || pwd; })
 python=$(find_python)
 [ -n "$python" ] || die "Kalypso needs Python 3.11 or later (CPython), and finds none: neither on \
 PATH nor among the tools of the runner. Put a step with actions/setup-python before this one; in a \

@@ -61,6 +61,15 @@ def test_without_uv_and_pip_python_installs_its_own_pip(machine: Machine) -> Non
     assert machine.launch().seen["arguments"] == ["ci", "two words"]
 
 
+def test_a_pip_that_cannot_install_for_another_python_is_passed_over(machine: Machine) -> None:
+    """Some distributions' own is older than the option for it (pip 22.3)."""
+    machine.has("pip")
+    pip = machine.bare_python() / "pip" / "__main__.py"
+    pip.parent.mkdir()
+    pip.write_text("import sys\nif '--python' in sys.argv: sys.exit('no such option: --python')\n")
+    assert machine.launch().seen["arguments"] == ["ci", "two words"]
+
+
 @pytest.mark.parametrize("installer", ["uv", "pip"])
 def test_what_is_not_as_locked_is_refused(machine: Machine, installer: str) -> None:
     machine.has(installer)
@@ -171,6 +180,21 @@ def test_the_newest_of_the_runners_tools_that_works(machine: Machine, separator:
     assert chosen.exists()
 
 
+def test_git_bash_tells_python_paths_of_windows(machine: Machine) -> None:
+    """Its own (`/d/a/…`) become those only where a job has not turned that off."""
+    of_windows = machine.folder / "of windows"
+    of_windows.symlink_to(machine.checkout.folder / "actions")
+    git_bash = machine.folder / "git-bash.sh"
+    git_bash.write_text(
+        f'pwd() {{ if [ "${{1:-}}" = -W ]; then echo {shlex.quote(str(of_windows))}; '
+        'else builtin pwd "$@"; fi; }\n'
+    )
+    told = machine.folder / "told"
+    machine.program("python3", f'echo "$4" >> {shlex.quote(str(told))}\n{PYTHON}')
+    assert machine.launch(machine.offline() | {"BASH_ENV": str(git_bash)}).seen
+    assert told.read_text().splitlines()[-1] == f"{of_windows}/install.py"
+
+
 # What the job says
 
 
@@ -243,6 +267,14 @@ def test_an_index_that_pip_conf_names(machine: Machine, has_uv: bool) -> None:
         assert ("uv cannot do it; pip is tried." in launched.errors) is has_uv
 
 
+def test_pip_conf_may_prefer_the_user_s_own_folder(machine: Machine) -> None:
+    machine.has("pip")
+    configuration = machine.folder / "pip.conf"
+    configuration.write_text("[install]\nuser = true\n[global]\nrequire-virtualenv = true\n")
+    launched = machine.launch(machine.offline() | {"PIP_CONFIG_FILE": str(configuration)})
+    assert Path(launched.seen["marble"]).is_relative_to(machine.temp)
+
+
 def test_installers_are_told_no_secret_and_say_nothing_to_the_runner(machine: Machine) -> None:
     told = machine.folder / "told"
     said = "::add-mask::Kalypso\n::set-output name=a::b\n##[error]x\nits last words"
@@ -281,7 +313,7 @@ def test_what_the_user_has_to_change_is_one_annotation(
 def test_alpine_is_told_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     suffixes = [".cpython-312-x86_64-linux-musl.so", ".so"]
     monkeypatch.setattr(importlib.machinery, "EXTENSION_SUFFIXES", suffixes)
-    assert "take an image with glibc" in install.advice_for_missing_wheels()
+    assert "take an image with glibc and git" in install.advice_for_missing_wheels()
 
 
 def test_the_tests_of_actions_have_what_is_installed(job: Job) -> None:
