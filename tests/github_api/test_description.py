@@ -77,6 +77,15 @@ def test_answers_that_github_would_not_give(
         check_answer("GET", f"{REPOSITORY}/{path}", status, body)
 
 
+@pytest.mark.parametrize("resembling", [{"id": True}, {"default": 0}, {"color": None}])
+def test_what_resembles_an_answer_that_was_right(resembling: dict[str, Any]) -> None:
+    path = f"{REPOSITORY}/labels/{{name}}"
+    for _ in range(2):
+        check_answer("GET", path, 200, label())
+        with pytest.raises(AssertionError, match="is not of type"):
+            check_answer("GET", path, 200, label(**resembling))
+
+
 def test_no_body_where_none_is_described() -> None:
     with pytest.raises(AssertionError, match="none is described"):
         check_answer("DELETE", f"{REPOSITORY}/issues/comments/{{comment_id}}", 204, {})
