@@ -34,7 +34,7 @@ def set_up(
     command line that ends within quotes.
     """
     try:
-        words = shlex.split(inputs.run)
+        words = _words(inputs.run)
     except ValueError as error:
         raise UsageError(f"--run: {error}: {inputs.run}") from error
     folder = environment_folder / COMMANDS
@@ -42,6 +42,13 @@ def set_up(
     runner.path(folder)
     runner.outputs(dict(zip(OUTPUTS, (__version__, str(python)), strict=True)))
     return words
+
+
+def _words(line: str) -> list[str]:
+    """A backslash is one: it parts the folders of Windows. Raises ValueError for an open quote."""
+    lexer = shlex.shlex(line, posix=True)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
+    return list(lexer)
 
 
 def _write_command(folder: Path, python: Path) -> None:
