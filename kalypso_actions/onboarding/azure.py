@@ -35,11 +35,16 @@ def azure_task(setup: Setup, identity: Identity) -> Task:
         'az role assignment create --assignee "$AZURE_CLIENT_ID" --role Reader '
         '--scope "/subscriptions/<subscription id>"'
     )
+    forms = (
+        ""
+        if _is_enterprise_server(repository.server)
+        else "A repository signs in by its names or by its ids, depending on its age and settings: "
+        "with both credentials of an environment, either is known. "
+    )
     return Task(
         "Let the chain see the clusters",
         "Where clusters report to Azure (AKS, Arc): an app registration with federated credentials "
-        "and the role Reader. A repository signs in by its names or by its ids, depending on its "
-        "age and settings: both credentials fit all. Without Azure, leave the annotation "
+        f"and the role Reader. {forms}Without Azure, leave the annotation "
         "kalypso.io/compliance: none on the cluster types.",
         {
             "app registrations": AZURE_APPS,

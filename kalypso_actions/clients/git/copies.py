@@ -193,7 +193,11 @@ class Copy:
             if reference.startswith("ref: refs/heads/"):
                 return reference.removeprefix("ref: refs/heads/")
         where = Location(self._connection.url)
-        raise KalypsoError("the repository has no default branch", where, "name the branch")
+        raise KalypsoError(
+            "the repository is empty, or its default branch does not exist",
+            where,
+            "push a first commit (kalypso init fills a control plane), or name the branch",
+        )
 
     def _ask_for(self, arguments: list[str], what: str, stdin: bytes = b"") -> None:
         # Negotiation would offer commits that say nothing about which blobs are here.

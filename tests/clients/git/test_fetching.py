@@ -95,7 +95,7 @@ def test_the_default_branch_is_asked_for_once_unless_everything_is_to_be_asked_a
 
 
 def test_repository_without_a_default_branch(tmp_path: Path) -> None:
-    with remotes() as opened, pytest.raises(KalypsoError, match="has no default branch"):
+    with remotes() as opened, pytest.raises(KalypsoError, match="default branch does not exist"):
         opened.default_branch(str(repository(tmp_path / "empty")))
 
 
