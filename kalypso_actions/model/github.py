@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -121,6 +122,14 @@ class RepositoryFacts:
     default_branch: str
     may_push: bool
     is_archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AppInstallation:
+    """What an App was granted for an owner (`contents` -> `write`); `page` is where it is set."""
+
+    permissions: Mapping[str, str]
+    page: str
 
 
 @dataclass(frozen=True, slots=True)

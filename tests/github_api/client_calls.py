@@ -303,6 +303,7 @@ CALLS: Final = {
 
 OF_APPS: Final = frozenset(
     {
+        "GET /repos/{owner}/{repo}/installation",
         "GET /orgs/{org}/installation",
         "GET /users/{username}/installation",
         "POST /app/installations/{installation_id}/access_tokens",

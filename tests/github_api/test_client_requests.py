@@ -74,6 +74,10 @@ def test_an_app_asks_for_its_installations(scene: Scene) -> None:
     branches.head(github, FLEET, "main")
     with pytest.raises(GitHubError, match="suspended"):
         branches.head(github, "somebody/fleet", "main")
+    assert github.installations is not None
+    assert github.installations.has(FLEET)
+    assert not github.installations.has("acme/nothing")
+    assert github.installations.installation("acme").permissions
     exchanges = asked(scene)[before:]
     check_exchanges(exchanges)
     assert endpoints(exchanges) == OF_APPS | CALLS["branches.head"].endpoints

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from kalypso_actions.commands.workflow_templates import workflow_files
-from kalypso_actions.model.github import ActionsSettings, BranchRules, Names
+from kalypso_actions.model.github import ActionsSettings, AppInstallation, BranchRules, Names
 from kalypso_actions.model.workflow_marks import Marks
 from kalypso_actions.onboarding.checkup import (
     Check,
@@ -150,10 +150,7 @@ def test_a_workflow_file(text: str | None, expected: str) -> None:
 
 
 MARKS = Marks("acme/kalypso", "v1", "acme/fleet")
-TEMPLATES = {
-    place: workflow_files(place, MARKS)
-    for place in ("control-plane", "gitops")
-}
+TEMPLATES = {place: workflow_files(place, MARKS) for place in ("control-plane", "gitops")}
 NO_APP = (r"(?m)^ *app-(id|private-key): .*\n", "")
 TOKEN = (r"# (token: )", r"\1")
 NO_FEDERATION = (r"(?m)^ *(azure-(client|tenant)-id|id-token): .*\n", "")
@@ -288,5 +285,6 @@ def test_settings_of_actions(settings: ActionsSettings, used: str, expected: lis
     ],
 )
 def test_permissions_of_the_app(granted: dict[str, str], expected: str) -> None:
-    (line,) = told(app_checks("acme", granted, {"contents": "write", "issues": "read"}))
+    installed = AppInstallation(granted, "https://github.com/settings/installations/1")
+    (line,) = told(app_checks("acme", installed, {"contents": "write", "issues": "read"}))
     assert line.startswith(expected)

@@ -20,6 +20,7 @@ from kalypso_actions.clients.github.refusals import GitHubError, refusal, unansw
 from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
 from kalypso_actions.errors import Location, UsageError
+from kalypso_actions.model.github import AppInstallation
 
 T = TypeVar("T")
 
@@ -126,14 +127,29 @@ class Installations:
                 known = self._tokens[key] = self._new_token(owner)
             return known.text
 
-    def permissions(self, owner: str) -> dict[str, str]:
-        """What the App was granted where it is installed for the owner: `contents` -> `write`.
+    def installation(self, owner: str) -> AppInstallation:
+        """What the App was granted where it is installed for the owner.
 
         Raises NoInstallationError, and GitHubError saying what to change.
         """
         what = f"what the GitHub App {self._app.app_id} may do for {owner} cannot be read"
         found = self._told(owner, what, lambda: self._installation(owner))
-        return dict(found["permissions"])
+        return AppInstallation(dict(found["permissions"]), found["html_url"])
+
+    def has(self, repository: str) -> bool:
+        """Whether the App is installed for `owner/name`. Raises GitHubError."""
+        what = f"whether the GitHub App {self._app.app_id} is installed cannot be read"
+
+        def look() -> bool:
+            try:
+                self._send("GET", f"/repos/{quote(repository)}/installation")
+            except RefusedError as error:
+                if error.answer.status != 404 or words(error.answer.body) == NO_APP:
+                    raise
+                return False
+            return True
+
+        return self._told(repository, what, look)
 
     def _new_token(self, owner: str) -> _Token:
         what = f"the GitHub App {self._app.app_id} gets no token for {owner}"

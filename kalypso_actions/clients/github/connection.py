@@ -184,12 +184,10 @@ class GitHub:
             groups[asking] += others
         return groups
 
-    def app_permissions(self, owner: str) -> Mapping[str, str]:
-        """What the App was granted for an owner: `contents` -> `write`; {} for a token.
-
-        Raises GitHubError, among them NoInstallationError.
-        """
-        return self._installations.permissions(owner) if self._installations else {}
+    @property
+    def installations(self) -> Installations | None:
+        """Where the App is installed; None for a token."""
+        return self._installations
 
     def authorize(self, url: str) -> str:
         """The header Authorization for git and a URL of this server; "" for every other URL.

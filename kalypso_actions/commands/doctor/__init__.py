@@ -6,13 +6,13 @@ workflows       workflow files, and the secrets and variables that they use
 control_plane   the control plane
 gitops          the GitOps repositories
 environments    each environment: what it renders, and where a commit goes on from it
-access          what the App may do, and whether Azure answers
+access          what the App or the token may do, and whether Azure answers
 """
 
 from __future__ import annotations
 
 from kalypso_actions.commands.chain_session import ChainSession, Surroundings, chain_session
-from kalypso_actions.commands.doctor.access import check_app, check_azure
+from kalypso_actions.commands.doctor.access import check_azure, check_credentials
 from kalypso_actions.commands.doctor.control_plane import check_control_plane
 from kalypso_actions.commands.doctor.environments import check_environment, check_next
 from kalypso_actions.commands.doctor.facts import read_facts
@@ -45,8 +45,7 @@ def _looked_at(inputs: DoctorInputs, session: ChainSession, jobs: ChainSession) 
     record = Record(session.control_plane)
     facts = read_facts(session, record)
     if facts:
-        if inputs.app_id:
-            check_app(jobs, facts, record)
+        check_credentials(jobs, facts, record)
         without_azure = [
             one.name
             for one in facts.environments
@@ -57,7 +56,7 @@ def _looked_at(inputs: DoctorInputs, session: ChainSession, jobs: ChainSession) 
         check_control_plane(session, facts, without_azure, record)
         for repository in facts.gitops_repositories:
             check_gitops(session, repository, facts, record)
-        check_azure(inputs, session, facts, record)
+        check_azure(inputs, session, facts, without_azure, record)
     checks = tuple(_entry(session, one) for one in record.checks)
     return DoctorDocument(control_plane=session.control_plane, checks=checks)
 

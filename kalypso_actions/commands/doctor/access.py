@@ -1,47 +1,92 @@
-"""What the App may do, and whether Azure answers."""
+"""What the App or the token may do, and whether Azure answers."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Final
 
 from kalypso_actions.clients.github import repositories
+from kalypso_actions.clients.github.apps import Installations
 from kalypso_actions.commands.azure_clusters import AzureClusters
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.doctor.facts import Facts
 from kalypso_actions.commands.doctor.record import Record
 from kalypso_actions.inputs import permissions
 from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.model.github import AppInstallation
 from kalypso_actions.model.urls import owner_of
-from kalypso_actions.onboarding.checkup import app_checks, ok, warning
+from kalypso_actions.onboarding.checkup import app_checks, ok, pages, problem, warning
 
 AZURE: Final = "Azure"
 
 
-def check_app(jobs: ChainSession, facts: Facts, record: Record) -> None:
-    """Record whether the App is installed for all owners, with what it needs, and for all."""
-    github = jobs.github
+def check_credentials(jobs: ChainSession, facts: Facts, record: Record) -> None:
+    """Record whether the App, or the token in its place, may write where the chain does."""
     everything = (jobs.control_plane, *facts.gitops_repositories)
-    for owner in dict.fromkeys(owner_of(name) or name for name in everything):
-        granted = record.needed(partial(github.app_permissions, owner), owner)
-        if granted is not None:
-            record.add(app_checks(owner, granted, permissions.of_app()))
+    app = jobs.github.installations
+    if app:
+        _check_app(app, everything, record)
     for name in everything:
-        if record.needed(partial(repositories.get, github, name), name):
-            record.add([ok(name, "the App sees the repository")])
+        found = record.needed(partial(repositories.get, jobs.github, name), name)
+        if found and found.is_archived:
+            text = "the repository is archived: nothing can be written"
+            record.add([problem(name, text, "unarchive it", pages.GENERAL)])
+        if app is None and found and not found.may_push:
+            text = "the given token may not push: no job can use it"
+            advice = "look at the token that the jobs have, too: give it to kalypso doctor"
+            record.add([warning(name, text, advice)])
 
 
-def check_azure(inputs: DoctorInputs, session: ChainSession, facts: Facts, record: Record) -> None:
-    """Record what Azure says of each GitOps branch, asked as check-promote would."""
+def _check_app(app: Installations, everything: Sequence[str], record: Record) -> None:
+    """It must be installed for all owners, with what it needs, and for all repositories."""
+    installed: dict[str, AppInstallation] = {}
+    for owner in dict.fromkeys(_owner(name) for name in everything):
+        found = record.needed(partial(app.installation, owner), owner)
+        if found:
+            installed[owner] = found
+            record.add(app_checks(owner, found, permissions.of_app()))
+    for name in everything:
+        if _owner(name) not in installed:
+            continue
+        has = record.needed(partial(app.has, name), name)
+        if has:
+            record.add([ok(name, "the App is installed for the repository")])
+        elif has is not None:
+            text = "the App is not installed for the repository"
+            advice = "add the repository where the App is installed"
+            record.add([problem(name, text, advice, installed[_owner(name)].page)])
+
+
+def _owner(name: str) -> str:
+    return owner_of(name) or name
+
+
+def check_azure(
+    inputs: DoctorInputs,
+    session: ChainSession,
+    facts: Facts,
+    without_azure: Collection[str],
+    record: Record,
+) -> None:
+    """Record what Azure says of each GitOps branch, asked as check-promote would.
+
+    Nobody asks it about the environments `without_azure`.
+    """
+    asked = [one for one in facts.environments if one.name not in without_azure]
+    if not asked:
+        return
     if not inputs.azure_scopes:
         advice = "give --azure-scopes, and sign in (az login), to have Azure asked"
         record.add([warning(AZURE, "Azure was not asked about clusters", advice)])
         return
     with AzureClusters(inputs, session.around) as azure:
-        for one in facts.environments:
+        for one in asked:
             for branch in one.gitops:
                 rows = record.needed(partial(azure.following, branch.url, branch.branch), AZURE)
                 if rows is None:
                     return
                 count = f"{len(rows)} Flux configuration{'' if len(rows) == 1 else 's'}"
-                record.add([ok(AZURE, f"{branch.name} is followed by {count}")])
+                text = f"{branch.name} is followed by {count}"
+                advice = "see that the scopes and the role Reader cover the clusters' subscriptions"
+                record.add([ok(AZURE, text) if rows else warning(AZURE, text, advice)])

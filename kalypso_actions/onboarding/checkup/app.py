@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from kalypso_actions.model.github import AppInstallation
 from kalypso_actions.onboarding.checkup.check import Check, ok, problem
 
 LEVELS: Final = {"read": 1, "write": 2, "admin": 3}
 
 
 def app_checks(
-    owner: str, granted: Mapping[str, str], needed: Mapping[str, str]
+    owner: str, installed: AppInstallation, needed: Mapping[str, str]
 ) -> Iterator[Check]:
     """Whether the installation for an owner has what the chain needs, by the API's names."""
+    granted = installed.permissions
     missing = [
         f"{name}: {level}"
         for name, level in needed.items()
@@ -25,5 +27,6 @@ def app_checks(
     yield problem(
         owner,
         f"the App lacks {', '.join(missing)}",
-        "add them on the App's page (Permissions), and accept them where it is installed",
+        "add them to the App's permissions, and accept them where it is installed",
+        installed.page,
     )

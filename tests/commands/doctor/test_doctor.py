@@ -108,6 +108,14 @@ def without_permission(world: Acme) -> None:
     app.permissions = {**app.permissions, "issues": "read"}
 
 
+def for_the_control_plane_alone(world: Acme) -> None:
+    world.sandbox.world.apps[int(world.app_id)].installations["acme"].repositories = [CONTROL_PLANE]
+
+
+def archived(world: Acme) -> None:
+    world.gitops.archived = True
+
+
 def suspended(world: Acme) -> None:
     world.sandbox.world.apps[int(world.app_id)].installations["acme"].suspended = True
 
@@ -206,6 +214,10 @@ TOGETHER: dict[str, Fault] = {
         only_local_actions,
         f"problem {CONTROL_PLANE}: actions of other owners are not allowed",
     ),
+    "a classic rule": (
+        rule(GITOPS, pattern="dev", classic=True, required_reviews=1),
+        f"warning {GITOPS}: a classic rule protects dev",
+    ),
     "a pull request of upstream's": (
         upstream_s_pull_request,
         f"warning {GITOPS}: #1 into dev is open, and was proposed by upstream",
@@ -229,6 +241,7 @@ BRANCHES: dict[str, Fault] = {
     ),
 }
 PLACES: dict[str, Fault] = {
+    "an archived repository": (archived, f"problem {GITOPS}: the repository is archived"),
     "no branch in the GitOps repository": (
         delete(GITOPS, "stage"),
         f"problem {GITOPS}: there is no branch stage",
@@ -244,7 +257,13 @@ APPS: dict[str, Fault] = {
         "problem acme: the GitHub App ",
     ),
 }
-SET_UPS = (TOGETHER, BRANCHES, PLACES, APPS)
+SELECTED: dict[str, Fault] = {
+    "the App is not installed for a repository": (
+        for_the_control_plane_alone,
+        f"problem {GITOPS}: the App is not installed for the repository",
+    ),
+}
+SET_UPS = (TOGETHER, BRANCHES, PLACES, APPS, SELECTED)
 FAULTS = [(number, fault) for number, faults in enumerate(SET_UPS) for fault in faults]
 
 
