@@ -181,6 +181,7 @@ class NotifyInputs(ChainInputs):
         str, Field(description="Narrows it to one environment; default: all of this branch.")
     ] = ""
 
+
 AzureClientId = Annotated[
     str, Field(description="Client id of the identity that signs in to Azure by OIDC.")
 ]
