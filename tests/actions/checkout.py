@@ -20,7 +20,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 ROOT: Final = Path(__file__).resolve().parents[2]
+POSIX: Final = pytest.mark.skipif(
+    os.name == "nt", reason="made of links and shell scripts; selftest.yml runs actions on Windows"
+)
+
 PROGRAMS: Final = ("bash", "dirname", "sort", "sleep")
 """All that launch.sh needs of a machine, besides a Python; and what stubs need."""
 

@@ -11,12 +11,14 @@ from typing import Final
 
 import pytest
 
-from tests.actions.checkout import ROOT, Checkout
+from tests.actions.checkout import POSIX, ROOT, Checkout
 from tests.actions.composite import Job, Ran
 from tests.actions.organisation import acme_of_today, job_of
 from tests.commands.chain import documents, world
 from tests.commands.chain.promotions import main_commit, merge
 from tests.commands.chain.world import CLUSTER_TYPES, CONTROL_PLANE, GITOPS, Organisation
+
+pytestmark = POSIX
 
 ACTIONS: Final = ROOT / "actions"
 OWN: Final = {"add-mask", "error", "warning"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,13 @@ def test_an_action_is_one_step_that_gives_its_inputs_in_one_variable(name: str) 
     assert {key: one["value"] for key, one in action["outputs"].items()} == {
         key: f"${{{{ steps.run.outputs.{key} }}}}" for key in action["outputs"]
     }
-    assert (folder_of(name) / way).stat().st_mode & 0o111
+    assert (folder_of(name) / way).resolve() == ROOT / "actions" / "launch.sh"
+
+
+def test_runners_get_a_script_that_may_be_executed() -> None:
+    command = ["git", "ls-files", "--stage", "actions/launch.sh"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert told.startswith("100755 ")
 
 
 def test_no_script_of_any_action_or_workflow_holds_an_expression() -> None:

@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 
 from actions import install
-from tests.actions.checkout import PYTHON, ROOT, UV, Machine
+from tests.actions.checkout import POSIX, PYTHON, ROOT, UV, Machine
 from tests.actions.composite import Job, read_log
 from tests.actions.index import index_of
+
+pytestmark = POSIX
 
 STORE = 'echo "Python was not found; run without arguments to install from the Store" >&2; exit 49'
 SHIM = 'echo "shim: python3: command not found in the installed versions" >&2; exit 127'

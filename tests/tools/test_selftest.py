@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CONTROL_PLANE = "acme/control-plane"
 PYTHON = Path(sys.executable).as_posix()
+BASH = shutil.which("bash") or "bash"
+"""By its path: by its name alone, Windows finds that of its Linux."""
 
 
 def told(*arguments: str | Path) -> dict[str, str]:
@@ -36,7 +39,7 @@ class Steps:
             "GITHUB_OUTPUT": str(self._outputs),
         }
         done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+            [BASH, "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
             cwd=ROOT,
             env=environment,
             stdout=subprocess.PIPE,
