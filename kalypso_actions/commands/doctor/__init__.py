@@ -11,10 +11,13 @@ access          what the App or the token may do, and whether Azure answers
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from kalypso_actions.commands.chain_session import ChainSession, Surroundings, chain_session
 from kalypso_actions.commands.doctor.access import check_azure, check_credentials
 from kalypso_actions.commands.doctor.control_plane import check_control_plane
-from kalypso_actions.commands.doctor.environments import check_environment, check_next
+from kalypso_actions.commands.doctor.environments import check_environment
 from kalypso_actions.commands.doctor.facts import read_facts
 from kalypso_actions.commands.doctor.gitops import check_gitops
 from kalypso_actions.commands.doctor.record import Record
@@ -22,6 +25,7 @@ from kalypso_actions.inputs.chain import EMPTY
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.onboarding.checkup import Check
 from kalypso_actions.report.documents import CheckEntry, DoctorDocument
+from kalypso_actions.snapshot.reader import in_parallel
 
 
 def doctor(inputs: DoctorInputs, around: Surroundings) -> DoctorDocument:
@@ -51,14 +55,22 @@ def _looked_at(inputs: DoctorInputs, session: ChainSession, jobs: ChainSession) 
             for one in facts.environments
             if not check_environment(inputs, jobs, one, record)
         ]
-        for environment in facts.environments:
-            check_next(session, environment, facts, record)
-        check_control_plane(session, facts, without_azure, record)
-        for repository in facts.gitops_repositories:
-            check_gitops(session, repository, facts, record)
-        check_azure(inputs, session, facts, without_azure, record)
-    checks = tuple(_entry(session, one) for one in record.checks)
-    return DoctorDocument(control_plane=session.control_plane, checks=checks)
+        parts: list[Callable[[Record], None]] = [
+            partial(check_control_plane, session, facts, without_azure),
+            *(partial(check_gitops, session, one, facts) for one in facts.gitops_repositories),
+            partial(check_azure, inputs, session, facts, without_azure),
+        ]
+
+        def look(part: Callable[[Record], None]) -> list[Check]:
+            own = Record(session.control_plane)
+            part(own)
+            return own.checks
+
+        for checks in in_parallel(look, parts):
+            record.add(checks)
+    told = dict.fromkeys(record.checks)  # what is refused is so to everything that asks for it
+    entries = tuple(_entry(session, one) for one in told)
+    return DoctorDocument(control_plane=session.control_plane, checks=entries)
 
 
 def _entry(session: ChainSession, one: Check) -> CheckEntry:

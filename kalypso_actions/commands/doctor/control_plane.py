@@ -1,4 +1,4 @@
-"""The control plane: its workflows, secrets, variables and settings."""
+"""The control plane: its workflows, secrets, variables and settings, and what follows what."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 from kalypso_actions.clients.github import branches, environments, settings
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.doctor import workflows
+from kalypso_actions.commands.doctor.environments import NEXT_ENVIRONMENT, check_next
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
 from kalypso_actions.commands.doctor.record import Record
 from kalypso_actions.model.github import Names
@@ -28,6 +29,7 @@ from kalypso_actions.onboarding.checkup import (
 from kalypso_actions.onboarding.workflows import FOLDER, MODE, proposes
 
 CD_FILE: Final = f"{FOLDER}cd.yaml"
+CHECK_PROMOTE_FILE: Final = f"{FOLDER}check-promote.yaml"
 
 
 def check_control_plane(
@@ -61,7 +63,12 @@ def check_control_plane(
         text = f"{CD_FILE} on {facts.main} has mode: pull-request, and its job may open none"
         advice = "add pull-requests: write to the job's permissions"
         record.add([problem(name, text, advice, pages.file(facts.main, CD_FILE))])
-    _check_names(session, facts, used, without_azure, record)
+    secrets = _check_names(session, facts, used, without_azure, record)
+    promotes = used.get(CHECK_PROMOTE_FILE, UsedNames(frozenset(), frozenset()))
+    asks_secret = f"secrets.{NEXT_ENVIRONMENT}" in promotes.in_environment
+    for one in facts.environments:
+        by_secret = asks_secret and NEXT_ENVIRONMENT in secrets.get(one.name, ())
+        check_next(session, one, facts, by_secret, record)
     if not MODE.search(cd):
         for one in facts.environments:
             _check_pushes(session, one, record)
@@ -73,13 +80,16 @@ def _check_names(
     used: Mapping[str, UsedNames],
     without_azure: Collection[str],
     record: Record,
-) -> None:
-    """Secrets and variables, also those of GitHub's environments, which must exist."""
+) -> Mapping[str, Collection[str]]:
+    """Secrets and variables, also those of GitHub's environments, which must exist.
+
+    Returns the secrets of each environment, as far as they can be seen.
+    """
     name, github = session.control_plane, session.github
     of_repository = record.looked_up(lambda: settings.of_repository(github, name), name)
     existing = record.looked_up(lambda: environments.names(github, name), name)
     if existing is None:
-        return
+        return {}
     known = {one.lower() for one in existing}
     of_environments: dict[str, Names] = {}
     for one in facts.environments:
@@ -94,6 +104,7 @@ def _check_names(
         record.add(
             name_checks(name, used, of_repository, of_environments, without_azure=without_azure)
         )
+    return {environment: names.secrets for environment, names in of_environments.items()}
 
 
 def _unprotected(place: str, environment: str) -> Check:

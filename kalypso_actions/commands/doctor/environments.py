@@ -41,9 +41,17 @@ def check_environment(
     return not cluster_types or any(one.reports_compliance for one in cluster_types)
 
 
-def check_next(session: ChainSession, one: EnvironmentFacts, facts: Facts, record: Record) -> None:
-    """Record where a commit goes on from an environment: by a variable, else by annotation."""
+def check_next(
+    session: ChainSession, one: EnvironmentFacts, facts: Facts, by_secret: bool, record: Record
+) -> None:
+    """Record where a commit goes on from an environment: by a variable, else by annotation.
+
+    `by_secret`: a secret says it, which nobody can read.
+    """
     github, name = session.github, session.control_plane
+    if by_secret:
+        record.add([ok(name, f"{one.name} goes on as its secret {NEXT_ENVIRONMENT} says")])
+        return
     variable = partial(environments.variable, github, name, one.name, NEXT_ENVIRONMENT)
     value = record.looked_up(variable)
     given = split_list(value or "")

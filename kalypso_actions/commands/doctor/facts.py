@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kalypso_actions.clients.github import repositories
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.doctor.record import Record
 from kalypso_actions.commands.gitops_branches import (
@@ -56,14 +57,19 @@ class Facts:
 
 def read_facts(session: ChainSession, record: Record) -> Facts | None:
     """Read main and the environments' branches; None where main itself cannot be read."""
-    main = record.needed(session.main)
+    github, name = session.github, session.control_plane
+    # First by the API, which says of a credential what is wrong with it; git does not.
+    known = record.needed(lambda: repositories.get(github, name), name)
+    main = record.needed(session.main) if known else None
     if main is None:
         return None
-    found = record.needed(session.environments) or {}
+    found = record.needed(session.environments)
+    if found is None:
+        return None
     if not found:
         advice = "kalypso init writes Environment objects and their branches"
-        record.add([problem(session.control_plane, "main has no Environment object", advice)])
-    url = session.url(session.control_plane)
+        record.add([problem(name, f"{main} has no Environment object", advice)])
+    url = session.url(name)
     branches = {one.control_plane.branch for one in found.values()}
     heads = record.needed(lambda: session.remotes.heads(url, branches)) or {}
     return Facts(main, tuple(_environment(session, one, heads, record) for one in found.values()))

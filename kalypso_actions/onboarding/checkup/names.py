@@ -80,9 +80,9 @@ def name_checks(
     ]
     wanted = {
         name for names in used.values() for name in names.in_environment | names.elsewhere
-    } - {f"vars.{name}" for name in OPTIONAL}
+    } - {f"{kind}.{name}" for kind in ("secrets", "vars") for name in OPTIONAL}
     if wanted and not problems:
-        names = ", ".join(sorted(name.partition(".")[2] for name in wanted))
+        names = ", ".join(sorted({name.partition(".")[2] for name in wanted}))
         yield ok(place, f"secrets and variables are set: {names}")
     yield from problems
     if "NEXT_ENVIRONMENT" in of_repository.variables:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.errors import UsageError
 from kalypso_actions.sandbox.world import BranchRule
 from tests.commands.doctor.world import APP_KEY, Acme, acme, lines
 
 WORKFLOWS = ".github/workflows"
+NO_REPORTS = "kalypso.io/compliance: none"
 REGISTRATION = "registrations/monitoring.yaml"
 
 
@@ -314,6 +316,91 @@ def test_the_app_alone(healthy: Acme) -> None:
     document = healthy.doctor(token="")
     assert not document.fails
     assert "warning acme/gitops: the secrets cannot be listed" in "\n".join(lines(document))
+
+
+def change(world: Acme, repository: str, branch: str, file: str, *changes: tuple[str, str]) -> None:
+    path = f"{WORKFLOWS}/{file}.yaml"
+    text = world.sandbox.git(repository).files(branch)[path].decode()
+    for old, new in changes:
+        assert re.search(old, text), (file, old)
+        text = re.sub(old, new, text)
+    world.sandbox.commit(repository, {path: text}, branch=branch)
+
+
+def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
+    """Tokens of the organization, the next environment as a secret, cd by pull requests."""
+    by_token = ((r"(?m)^ *app-(id|private-key): .*\n", ""), (r"# (token: )", r"\1"))
+    by_secret = ((r"next-environment: \$\{\{ vars.*", ""), (r"# (next-environment: )", r"\1"))
+    proposes = ((r"# (mode: )", r"\1"), (r"( *)(actions: write)", r"\1\2\n\1pull-requests: write"))
+    for file in ("ci", "poll", "schedule"):
+        change(healthy, CONTROL_PLANE, "main", file, *by_token)
+    change(healthy, CONTROL_PLANE, "main", "check-promote", *by_token, *by_secret)
+    change(healthy, CONTROL_PLANE, "main", "cd", *proposes)
+    for branch in ENVIRONMENTS:
+        change(healthy, GITOPS, branch, "check-promote", *by_token)
+    without_app = {"app_id": "", "app_private_key": ""}
+    found = lines(healthy.doctor(**without_app), "problem", "warning")
+    assert [line.partition(" (for ")[0] for line in found] == [
+        f"problem {CONTROL_PLANE}: the secret GITOPS_REPO_TOKEN is not set",
+        f"problem {GITOPS}: the secret CONTROL_PLANE_TOKEN is not set",
+    ]
+    healthy.control_plane.shared_secrets.append("GITOPS_REPO_TOKEN")
+    healthy.gitops.shared_secrets.append("CONTROL_PLANE_TOKEN")
+    healthy.control_plane.environments["dev"].secrets.append("NEXT_ENVIRONMENT")
+    document = healthy.doctor(**without_app)
+    assert lines(document, "problem", "warning") == []
+    told = lines(document)
+    assert f"ok {CONTROL_PLANE}: dev goes on as its secret NEXT_ENVIRONMENT says" in told
+    assert f"ok {CONTROL_PLANE}: stage is a last environment" in told
+    change(healthy, CONTROL_PLANE, "main", "cd", (r"(?m)^ *pull-requests: write.*\n", ""))
+    assert f"problem {CONTROL_PLANE}: {WORKFLOWS}/cd.yaml on main has mode: pull-request" in (
+        "\n".join(lines(healthy.doctor(**without_app), "problem"))
+    )
+
+
+def test_nobody_reports_to_azure(healthy: Acme) -> None:
+    """Neither its variables nor a look at it are asked for."""
+    for branch in ENVIRONMENTS:
+        for path, content in healthy.sandbox.git(CONTROL_PLANE).files(branch).items():
+            text = content.decode()
+            if "kind: ClusterType" in text:
+                quiet = text.replace("metadata:\n", f"metadata:\n  annotations: {{{NO_REPORTS}}}\n")
+                healthy.sandbox.commit(CONTROL_PLANE, {path: quiet}, branch=branch)
+    healthy.azure.clear()
+    for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SCOPES"):
+        del healthy.control_plane.variables[name]
+    assert lines(healthy.doctor(), "problem", "warning") == []
+
+
+def test_a_token_that_is_wrong(healthy: Acme) -> None:
+    (line,) = lines(healthy.doctor(token="ghp_" + "0" * 36))
+    assert line == (
+        f"problem {CONTROL_PLANE}: the repository cannot be read: GitHub says: Bad credentials"
+    )
+
+
+def test_an_app_that_is_wrong(healthy: Acme) -> None:
+    """Each thing is said once, however often it was asked for."""
+    found = lines(healthy.doctor(app_id="999999"), "problem", "warning")
+    assert len(found) == len(set(found))
+    assert found[0].startswith("problem acme: what the GitHub App 999999 may do")
+
+
+def test_where_to_change_something(healthy: Acme) -> None:
+    """A link to the very page, on the server that is asked."""
+    healthy.gitops.secrets.clear()
+    del healthy.control_plane.environments["stage"]
+    healthy.gitops.rules.append(BranchRule(pattern="dev", required_reviews=1))
+    without_permission(healthy)
+    server = healthy.sandbox.url
+    links = {one.link for one in healthy.doctor().checks if one.state != "ok"}
+    assert {link for link in links if "/organizations/" not in link} == {
+        f"{server}/{GITOPS}/settings/secrets/actions",
+        f"{server}/{GITOPS}/settings/rules",
+        f"{server}/{CONTROL_PLANE}/settings/environments/new",
+    }
+    (of_app,) = (link for link in links if "/organizations/" in link)
+    assert of_app.startswith(f"{server}/organizations/acme/settings/installations/")
 
 
 def test_nothing_can_be_read(healthy: Acme) -> None:
