@@ -56,7 +56,7 @@ lint-workflows: $(INSTALLED) $(ACTIONLINT) ## templates, our own workflows, acti
 
 .PHONY: test
 test: $(INSTALLED) ## all tests
-	$(PYTHON) -m pytest -n 2
+	$(PYTHON) -m pytest -n 2 --dist worksteal
 
 .PHONY: mutants
 mutants: $(INSTALLED) ## break the promotion chain in every listed way; a test must notice each
