@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
@@ -37,6 +38,12 @@ NO_APP: Final = "Integration not found"
 """What GitHub answers (404) to an App that it does not know."""
 
 
+@lru_cache(maxsize=4)
+def _loaded(key: str) -> Any:
+    """A private key, which is proven before it is used; jobs of one process have the same one."""
+    return RS256.prepare_key(key)
+
+
 @dataclass(frozen=True, slots=True)
 class AppAuth:
     """A GitHub App: its id (or client id) and its private key (PEM).
@@ -60,7 +67,7 @@ class AppAuth:
         if not self.app_id:
             raise UsageError("the GitHub App's id is empty")
         try:
-            object.__setattr__(self, "_key", RS256.prepare_key(key))
+            object.__setattr__(self, "_key", _loaded(key))
             self.sign(datetime.fromtimestamp(0, UTC))
         except (AttributeError, TypeError, ValueError, jwt.PyJWTError):  # public keys sign nothing
             raise UsageError(
