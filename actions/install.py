@@ -64,11 +64,17 @@ def main() -> None:
 
 
 def temporary_folder() -> Path:
-    """Where the runner keeps what lives as long as a job. Raises InstallError outside of jobs."""
+    """Where the runner keeps what lives as long as a job.
+
+    Raises InstallError outside of jobs, and for a folder where no library can be loaded from.
+    """
     folder = os.environ.get("RUNNER_TEMP", "")
     if not folder:
         advice = "this script is for jobs of GitHub Actions; elsewhere, install by pip install ."
         raise InstallError("RUNNER_TEMP is not set", advice)
+    if hasattr(os, "ST_NOEXEC") and os.statvfs(folder).f_flag & os.ST_NOEXEC:  # known to Linux
+        advice = "keep the runner's work folder where programs may run"
+        raise InstallError(f"RUNNER_TEMP ({folder}) is mounted noexec", advice)
     return Path(folder)
 
 

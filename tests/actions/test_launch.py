@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -310,6 +311,20 @@ def test_what_the_user_has_to_change_is_one_annotation(
     assert launched.errors.startswith("::error title=kalypso::Kalypso cannot be installed: ")
     assert message in launched.errors
     assert launched.errors.count("\n") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "ST_NOEXEC"), reason="Linux alone tells this of a folder")
+def test_a_folder_where_nothing_may_be_executed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Packages have compiled parts, which a system would refuse one by one."""
+    monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
+    assert install.temporary_folder() == tmp_path
+    mount = SimpleNamespace(f_flag=os.ST_NOEXEC | os.ST_NOSUID)
+    monkeypatch.setattr(os, "statvfs", lambda _: mount)
+    with pytest.raises(install.InstallError, match="mounted noexec") as caught:
+        install.temporary_folder()
+    assert caught.value.advice == "keep the runner's work folder where programs may run"
 
 
 def test_alpine_is_told_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
