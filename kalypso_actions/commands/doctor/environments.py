@@ -14,7 +14,7 @@ from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.inputs.values import split_list
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.onboarding.checkup import ok
+from kalypso_actions.onboarding.checkup import ok, problem
 from kalypso_actions.plan import PlanOptions, make_plan
 from kalypso_actions.promotion.environments import next_environments
 from kalypso_actions.scheduling import find_scheduler
@@ -29,14 +29,20 @@ def check_environment(
 
     Returns whether some of its clusters report to Azure, as far as that could be read.
     """
-    if not one.gitops:  # why, is recorded already
-        return True
     chosen = inputs.model_dump(include=set(PlanOptions.__dataclass_fields__))
     as_scheduled = ScheduleInputs(environment=one.name, **chosen)
-    read = record.needed(lambda: read_everything(as_scheduled, jobs))
+    # Where it has no GitOps branch, the reason is recorded already.
+    read = record.needed(lambda: read_everything(as_scheduled, jobs)) if one.gitops else None
+    number = _rendered(read.sources, PlanOptions(**chosen), jobs, record) if read else None
+    place = jobs.control_plane
+    if number is None:
+        text = f"{one.name} cannot be read and rendered"
+        record.add([problem(place, text, "correct what is said about it here")])
+    else:
+        count = "1 assignment" if number == 1 else f"{number} assignments"
+        record.add([ok(place, f"{one.name} can be read and rendered: {count}")])
     if read is None:
         return True
-    _render(read.sources, PlanOptions(**chosen), jobs, record)
     cluster_types = read.sources.fleet.cluster_types
     return not cluster_types or any(one.reports_compliance for one in cluster_types)
 
@@ -61,12 +67,11 @@ def check_next(
         record.add([ok(name, f"{one.name} {text}")])
 
 
-def _render(sources: Snapshot, options: PlanOptions, jobs: ChainSession, record: Record) -> None:
+def _rendered(
+    sources: Snapshot, options: PlanOptions, jobs: ChainSession, record: Record
+) -> int | None:
+    """The number of assignments; None where there are problems, which are recorded."""
     plan = make_plan(sources, options, find_scheduler(), jobs.around.progress)
     record.fails(plan.problems)
     record.warns(plan.warnings)
-    if not plan.problems:
-        number = len(plan.assignments)
-        count = "1 assignment" if number == 1 else f"{number} assignments"
-        text = f"{sources.environment} can be read and rendered: {count}"
-        record.add([ok(jobs.control_plane, text)])
+    return None if plan.problems else len(plan.assignments)

@@ -56,7 +56,10 @@ def _where(where: Location | None, place: str) -> str:
     """Where it is, as far as the place does not say it."""
     if where is None:
         return ""
+    repository = where.repository
+    if repository == place or repository.endswith(f"/{place}"):  # by its name, or by its URL
+        repository = ""
     if where.path:
         line = f":{where.line}" if where.line else ""
-        return f"{where.path}{line} ({where.repository}): "
-    return "" if where.repository in {"", place} else f"{where.repository}: "
+        return f"{where.path}{line}{f' ({repository})' if repository else ''}: "
+    return f"{repository}: " if repository else ""

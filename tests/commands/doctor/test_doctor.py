@@ -233,13 +233,17 @@ TOGETHER: dict[str, Fault] = {
 """What is wrong at the same time in one set-up, and the line that tells of each."""
 
 BRANCHES: dict[str, Fault] = {
+    "what that means for its environment": (
+        lambda _: None,
+        f"problem {CONTROL_PLANE}: dev cannot be read and rendered",
+    ),
     "no branch of an environment": (
         delete(CONTROL_PLANE, "stage"),
         f"problem {CONTROL_PLANE}: the environment stage has no branch stage",
     ),
     "a policy is faulty": (
         commit(CONTROL_PLANE, "dev", "policies.yaml", "kind: [\n"),
-        f"problem {CONTROL_PLANE}: policies.yaml:",
+        f"problem {CONTROL_PLANE}: policies.yaml:1: ",
     ),
 }
 PLACES: dict[str, Fault] = {
