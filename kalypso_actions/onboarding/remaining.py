@@ -174,8 +174,8 @@ def start_task(setup: Setup) -> Task:
     url = setup.control_plane.url
     return Task(
         "Look at the first run",
-        "The push to main has started CI. Where it came before the App's credentials, run it "
-        "again; then merge the pull request that schedule opens in the GitOps repository.",
+        "A push to main starts CI, and so does a merge. Where it came before the App's "
+        "credentials, run it again; then merge the pull request that schedule opens in the GitOps repository.",
         {
             "CI": f"{url}/actions/workflows/ci.yaml",
             "pull requests": f"{setup.gitops.url}/pulls",

@@ -36,8 +36,6 @@ from kalypso_actions.report.documents import (
 
 CD_FILE: Final = f"{FOLDER}cd.yaml"
 
-NOTHING: Final = Consent()
-
 
 def init_document(
     inputs: InitInputs,
@@ -47,8 +45,11 @@ def init_document(
     consent: Consent | None = None,
     written: Sequence[Written] = (),
 ) -> InitDocument:
-    """The preview without `consent`; with it, what became of each plan."""
-    agreed = consent or NOTHING
+    """The preview without `consent`; with it, what became of each plan.
+
+    What the command line agrees to is not among the tasks of the preview.
+    """
+    agreed = consent or Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
     done = {(one.plan.repository.role, one.plan.branch): one for one in written}
     branches = [
         _branch(plan, consent, done.get((plan.repository.role, plan.branch))) for plan in plans

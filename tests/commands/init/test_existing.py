@@ -57,6 +57,8 @@ def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> 
 
 def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
     upstream.found(acme)
+    seen = acme.init(delete_upstream_workflows=True, decide=lambda _: None)
+    assert "Delete upstream's workflow files" not in {task.title for task in seen.remaining}
     document = acme.init(delete_upstream_workflows=True)
     assert "Delete upstream's workflow files" not in {task.title for task in document.remaining}
     left = sorted(path for path in acme.files("main") if path.startswith(WORKFLOWS))
