@@ -42,6 +42,12 @@ MISLEADING = frozenset(
 )
 """A job's settings that would install something else, or elsewhere."""
 
+SECRETS = (
+    *("KALYPSO_", "GH_TOKEN", "GITHUB_TOKEN", "AZURE_CREDENTIALS"),
+    *("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_RUNTIME_TOKEN"),
+)
+"""How the names begin of what an index need not know."""
+
 MOST_SHOWN = 4000
 """Characters of what an installer has said: the last ones, where it says what went wrong."""
 
@@ -200,11 +206,11 @@ def run(arguments: Sequence[str], folder: Path, more: Mapping[str, str] | None =
 
 
 def environment() -> dict[str, str]:
-    """The job's variables, without its secrets, for proxies and indexes are told by them."""
+    """The job's variables, which tell of proxies and indexes, without what is secret of Kalypso."""
     return {
         name: value
         for name, value in os.environ.items()
-        if name not in MISLEADING and not name.startswith(("PYTHON", INPUTS))
+        if name not in MISLEADING and not name.startswith(("PYTHON", *SECRETS))
     }
 
 
