@@ -20,5 +20,8 @@ def checked_inputs(model: type[Model], given: Mapping[str, Any]) -> Model:
         faults = []
         for details in error.errors(include_url=False):
             option = "--" + str(details["loc"][0]).replace("_", "-") if details["loc"] else ""
-            faults.append(f"{option}: {details['msg']}" if option else details["msg"])
+            if details["type"] == "missing":
+                faults.append(f"{option} is needed")
+            else:
+                faults.append(f"{option}: {details['msg']}" if option else details["msg"])
         raise UsageError("; ".join(faults)) from error

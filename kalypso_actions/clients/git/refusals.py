@@ -73,6 +73,11 @@ UNREACHABLE: Final = (
         "check the URL, the network and the proxy",
     ),
     (
+        r"failed to connect to|couldn't connect to server|connection refused",
+        "the server cannot be reached",
+        "check the URL with its port, the network and the proxy",
+    ),
+    (
         r"\b(open)?ssl|gnutls",
         "no encrypted connection to the server comes about",
         "check the URL with its port, the network and the proxy",
@@ -93,8 +98,8 @@ UNREADABLE: Final = (
     (
         r"could not read (username|password)|authentication failed|error: 401|invalid user",
         "the repository does not exist, or is private and there is no valid credential for it",
-        "check the URL, and that the GitHub App is installed for its owner, or that "
-        "git-credentials has a token for it that may read its contents",
+        "check the URL, that the token is right and has not expired, and that the GitHub App is "
+        "installed for its owner, or that git-credentials has a token that may read its contents",
     ),
     SINGLE_SIGN_ON,
     (

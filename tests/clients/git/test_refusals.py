@@ -205,6 +205,7 @@ def test_limits_pass_although_they_say_forbidden() -> None:
         ),
         ("fatal: detected dubious ownership in repository at '/x'", "belongs to another user"),
         ("fatal: Could not resolve host: nowhere.invalid", "the server's name is not known"),
+        ("fatal: Failed to connect to 127.0.0.1 port 9", "the server cannot be reached"),
         ("fatal: something new", "the branch 'x' cannot be read: git: fatal: something new"),
     ],
 )
