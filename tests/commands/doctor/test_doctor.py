@@ -11,7 +11,7 @@ import pytest
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.errors import UsageError
-from kalypso_actions.sandbox.world import BranchRule
+from kalypso_actions.sandbox.world import BranchRule, Permissions
 from tests.commands.doctor.world import APP_KEY, Acme, acme, lines
 
 WORKFLOWS = ".github/workflows"
@@ -305,6 +305,20 @@ def test_without_the_right_to_see_settings(healthy: Acme) -> None:
     found = lines(document, "warning")
     for what in ("secrets", "workflows", "environments", "settings of GitHub Actions"):
         assert [line for line in found if f"the {what} cannot be" in line], found
+
+
+def test_what_a_token_needs_to_see_everything(healthy: Acme) -> None:
+    """As the guide lists it."""
+    page = (Path(__file__).parents[3] / "docs/guide/troubleshooting.md").read_text()
+    (listed,) = re.findall(
+        r"fine-grained token needs, in both repositories, to read: ([^.]*)", page
+    )
+    names = [name.strip().replace(" ", "_") for name in listed.split(",")]
+    permissions: Permissions = {
+        name.replace("variables", "actions_variables"): "read" for name in names
+    }
+    healthy.token = healthy.sandbox.create_token("user", permissions, owner="acme")
+    assert lines(healthy.doctor(), "warning", "problem") == []
 
 
 def test_without_app_and_azure(healthy: Acme) -> None:
