@@ -30,7 +30,10 @@ def sandbox(
         typer.Option("--dir", metavar="DIR", help="Where everything is kept, for the next time."),
     ],
     port: Annotated[
-        int, typer.Option(metavar="N", help="On 127.0.0.1; 0 is any that is free.")
+        int,
+        typer.Option(
+            metavar="N", help="On 127.0.0.1; 0 is that of the last time, or any that is free."
+        ),
     ] = 0,
     tls: Annotated[
         bool, typer.Option("--tls", help="https, with a certificate authority of its own.")

@@ -13,7 +13,7 @@ Flavour = Literal["github.com", "ghes"]
 
 
 class SandboxInputs(BaseModel):
-    """Inputs of `kalypso sandbox`; a port of 0 is any that is free."""
+    """Inputs of `kalypso sandbox`; a port of 0 is that of the last time, or any that is free."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from ssl import SSLContext
 from types import TracebackType
 from typing import Final, Literal, Self
+from urllib.parse import urlsplit
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError
@@ -21,12 +24,14 @@ from kalypso_actions.sandbox.contents import Contents
 from kalypso_actions.sandbox.controls import controls
 from kalypso_actions.sandbox.faults import Faults
 from kalypso_actions.sandbox.front import MOUNT
-from kalypso_actions.sandbox.server import Server
+from kalypso_actions.sandbox.server import HOST, Server
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.traffic import Traffic
 from kalypso_actions.sandbox.world import World
 
 Flavour = Literal["github.com", "ghes"]
+
+log = logging.getLogger(__name__)
 
 AUTHORITY: Final = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE")
 """The names under which programs know the file of trusted authorities."""
@@ -35,7 +40,8 @@ AUTHORITY: Final = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUES
 class Sandbox(Contents):
     """An embedded GitHub and Azure on a loopback port; a context manager.
 
-    What is in `folder` is there again the next time. With `sign_in`, one signs in to Azure by https
+    What is in `folder` is there again the next time, at the same URL where `port` is 0 and the
+    last one is free. With `sign_in`, one signs in to Azure by https
     on a port of its own: Azure's libraries do it by nothing else. Raises KalypsoError where the
     port is taken, or the folder by another sandbox.
     """
@@ -87,7 +93,7 @@ class Sandbox(Contents):
         application = Application(
             self.state, azure.blueprint(self.azure), controls(self, self.azure)
         )
-        server = Server(application.front, port=self._port, tls=context if self._tls else None)
+        server = self._listening(application, context if self._tls else None)
         self._stack.enter_context(server)
         self.url = server.url
         if self._sign_in:
@@ -95,6 +101,18 @@ class Sandbox(Contents):
             self._sign_in_url = self._stack.enter_context(front_door).url
         self.world.server_url = self.url
         self.world.api_url = self.api_url
+
+    def _listening(self, application: Application, tls: SSLContext | None) -> Server:
+        """On the given port; else on that of the last time, which its repositories speak of."""
+        last = urlsplit(self.world.server_url)
+        if not self._port and last.hostname == HOST and last.port:
+            try:
+                return Server(application.front, port=last.port, tls=tls)
+            except KalypsoError:
+                log.warning(
+                    "port %d of the last time is taken: what names it leads elsewhere", last.port
+                )
+        return Server(application.front, port=self._port, tls=tls)
 
     def __exit__(
         self,

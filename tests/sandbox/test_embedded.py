@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -24,6 +26,21 @@ def test_everything_is_there_the_next_time(tmp_path: Path) -> None:
         assert issue["url"].startswith(sandbox.url)
         assert sandbox.git(FLEET).head("main") == head
         assert [event.name for event in sandbox.world.events] == ["push"]
+
+
+def test_the_url_is_that_of_the_last_time_unless_it_is_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(tmp_path / "first") as sandbox:
+        url = sandbox.url
+    taken = urlsplit(url).port
+    assert taken
+    with socket.create_server(("127.0.0.1", taken)), serving(tmp_path / "first") as sandbox:
+        assert sandbox.url != url
+        assert f"port {taken} of the last time is taken" in caplog.text
+        url = sandbox.url
+    with serving(tmp_path / "first") as sandbox:
+        assert sandbox.url == url
 
 
 def test_the_environment(tmp_path: Path) -> None:
