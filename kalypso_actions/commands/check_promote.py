@@ -10,6 +10,7 @@ from typing import Final
 from kalypso_actions.commands.azure_clusters import AzureClusters
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.deployment_status import DeploymentStatus
+from kalypso_actions.commands.hook import LONGEST as LONGEST_HOOK
 from kalypso_actions.commands.hook import HookRun, run_hook
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.commands.starting import start_workflow
@@ -30,7 +31,8 @@ WORKFLOW: Final = "check-promote.yaml"
 """The file that runs this command, by the name that every control plane gives it."""
 
 LONGEST_RUN: Final = timedelta(hours=5, minutes=30)
-"""A hosted job is ended after six hours: before that, another run goes on with the waiting."""
+"""A hosted job is ended after six hours: before that, another run goes on with the waiting. A
+command that runs after it has to end within them, too."""
 
 SHORTEST_PAUSE: Final = timedelta(seconds=1)
 
@@ -117,6 +119,7 @@ def _wait(
     The clusters are asked before the branches are read: what a cluster has then, the branch has.
     """
     around = session.around
+    longest = LONGEST_RUN - timedelta(seconds=LONGEST_HOOK if inputs.post_deployment else 0)
     while True:
         rows = watch.ask()
         found = watch.look_at_branches()
@@ -130,7 +133,7 @@ def _wait(
         if decision:
             return _Ending(decision, look, _status(inputs, decision))
         pause = max(min(inputs.poll_interval, left), SHORTEST_PAUSE)
-        if around.context.in_actions and around.now() + pause - began >= LONGEST_RUN:
+        if around.context.in_actions and around.now() + pause - began >= longest:
             return _Ending(None, look, started=_continue(inputs, session, started))
         around.sleep(pause.total_seconds())
 

@@ -239,6 +239,19 @@ def test_a_run_near_the_limit_of_its_job_is_followed_by_another(acme: Organisati
     assert verdict(outcome) == "compliant"
 
 
+def test_a_command_to_run_after_has_its_time_before_the_limit(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", delay=6 * 3600)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    began = acme.clock()
+    outcome = check(
+        acme, merged, commit, timeout="9h", poll_interval="10m", post_deployment="exit 0"
+    )
+    assert (outcome.failed, verdict(outcome)) == (False, "")
+    assert (acme.clock() - began) < timedelta(hours=4, minutes=30)
+    assert len(acme.dispatches()) == 1
+
+
 def test_outside_of_a_job_there_is_no_limit(acme: Organisation) -> None:
     acme.cluster("dev", "drone", delay=6 * 3600)
     commit = main_commit(acme)
