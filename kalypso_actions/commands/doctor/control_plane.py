@@ -12,6 +12,7 @@ from kalypso_actions.commands.doctor import workflows
 from kalypso_actions.commands.doctor.environments import NEXT_ENVIRONMENT, check_next
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
 from kalypso_actions.commands.doctor.record import Record
+from kalypso_actions.commands.environment_branch import EnvironmentBranch
 from kalypso_actions.model.github import Names
 from kalypso_actions.onboarding.checkup import (
     Check,
@@ -69,9 +70,8 @@ def check_control_plane(
     for one in facts.environments:
         by_secret = asks_secret and NEXT_ENVIRONMENT in secrets.get(one.name, ())
         check_next(session, one, facts, by_secret, record)
-    if not MODE.search(cd):
-        for one in facts.environments:
-            _check_pushes(session, one, record)
+    for one in facts.environments:
+        _check_pushes(session, one, facts.main, bool(MODE.search(cd)), record)
 
 
 def _check_names(
@@ -116,10 +116,20 @@ def _unprotected(place: str, environment: str) -> Check:
     )
 
 
-def _check_pushes(session: ChainSession, one: EnvironmentFacts, record: Record) -> None:
-    """CD pushes to the environment's branch."""
+def _check_pushes(
+    session: ChainSession,
+    one: EnvironmentFacts,
+    main: str,
+    by_pull_request: bool,
+    record: Record,
+) -> None:
+    """CD pushes to the environment's branch, or to its own one, which it proposes."""
     name = session.control_plane
-    rules = record.looked_up(lambda: branches.rules(session.github, name, one.branch))
+    place = record.needed(lambda: EnvironmentBranch(session, one.environment, main))
+    if place is None:
+        return
+    branch = place.own_name if by_pull_request else place.name
+    rules = record.looked_up(lambda: branches.rules(session.github, name, branch))
     if rules:
-        otherwise = ", or let cd propose (mode: pull-request)"
-        record.add(push_checks(name, one.branch, rules, "cd", otherwise))
+        otherwise = "" if by_pull_request else ", or let cd propose (mode: pull-request)"
+        record.add(push_checks(name, branch, rules, "cd", otherwise, is_own=by_pull_request))

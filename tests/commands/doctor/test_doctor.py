@@ -14,6 +14,17 @@ from kalypso_actions.errors import UsageError
 from kalypso_actions.sandbox.world import BranchRule, Permissions
 from tests.commands.doctor.world import APP_KEY, Acme, acme, lines
 
+ON_MAIN = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Environment
+metadata:
+  name: edge
+spec:
+  controlPlane:
+    repo: https://github.com/acme/control-plane
+    branch: main
+    path: .
+"""
 WORKFLOWS = ".github/workflows"
 NO_REPORTS = "kalypso.io/compliance: none"
 REGISTRATION = "registrations/monitoring.yaml"
@@ -233,6 +244,10 @@ TOGETHER: dict[str, Fault] = {
 """What is wrong at the same time in one set-up, and the line that tells of each."""
 
 BRANCHES: dict[str, Fault] = {
+    "an environment lies on main": (
+        commit(CONTROL_PLANE, "main", ".environments/edge.yaml", ON_MAIN),
+        f"problem {CONTROL_PLANE}: .environments/edge.yaml:1: environment 'edge' lies on main",
+    ),
     "what that means for its environment": (
         lambda _: None,
         f"problem {CONTROL_PLANE}: dev cannot be read and rendered",
@@ -370,6 +385,7 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     told = lines(document)
     assert f"ok {CONTROL_PLANE}: dev goes on as its secret NEXT_ENVIRONMENT says" in told
     assert f"ok {CONTROL_PLANE}: stage is a last environment" in told
+    assert f"ok {CONTROL_PLANE}: no rule keeps cd from pushing to kalypso/promote/dev" in told
     change(healthy, CONTROL_PLANE, "main", "cd", (r"(?m)^ *pull-requests: write.*\n", ""))
     assert f"problem {CONTROL_PLANE}: {WORKFLOWS}/cd.yaml on main has mode: pull-request" in (
         "\n".join(lines(healthy.doctor(**without_app), "problem"))
