@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -13,6 +14,7 @@ from kalypso_actions.clients.git import GitFiles
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.sandbox.differences import EMPTY_TREE, OPTIONS, FileChange, parse
+from kalypso_actions.sandbox.fast_import import fast_import
 
 NO_OBJECT: Final = "0" * 40
 """What git writes where a ref does not exist."""
@@ -32,6 +34,7 @@ CONFIGURATION: Final = """\
 """What GitHub's repositories serve: partial clones, commits by id, pushes."""
 
 KEPT_TREES: Final = 4  # each event looks for workflows in the same ones
+KEPT_ANSWERS: Final = 500  # who waits for a pull request asks the same of its commits again
 STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "modified"}
 SUBMODULE: Final = "160000"
 
@@ -76,6 +79,7 @@ class BareRepository:
         # What a whole id stands for never changes, and it wins over every name.
         self._commits: dict[str, GitCommit] = {}
         self._trees: dict[str, Mapping[str, bytes]] = {}
+        self._answers: dict[tuple[str, ...], bytes | None] = {}
 
     def create(self, default_branch: str) -> None:
         """Make the directory, ready to serve partial and shallow clones and commits by id."""
@@ -157,7 +161,10 @@ class BareRepository:
         span = [commits[1], f"^{commits[0]}"]
         answer = self._compare(commits, "rev-list", "--reverse", "--topo-order", *span)
         ids = (answer or b"").decode().split()
-        return [_parse_commit(one, content) for one, _, content in self._objects(ids)]
+        unknown = [one for one in ids if one not in self._commits]
+        for one, _, content in self._objects(unknown):
+            self._commits[one] = _parse_commit(one, content)
+        return [self._commits[one] for one in ids]
 
     def changed_paths(self, base: str, head: str) -> Mapping[str, str]:
         """Path -> `added`, `modified` or `removed`. Raises LookupError."""
@@ -205,23 +212,9 @@ class BareRepository:
     ) -> str:
         """Commit on a branch (a new one begins empty), None deletes; returns the commit's id."""
         parent = self.head(branch)
-        person = _written(author).encode()
-        words = [
-            b"feature done",
-            b"commit refs/heads/" + branch.encode(),
-            b"mark :1",
-            b"author " + person,
-            b"committer " + person,
-            _data(message.encode()),
-            *([f"from {parent}".encode()] if parent else []),
-            *(_change(path, content) for path, content in changes.items()),
-            b"",
-            b"get-mark :1",
-            b"done",
-            b"",
-        ]
+        stream = fast_import(branch, parent, changes, message, _written(author))
         arguments = ["fast-import", "--quiet", "--date-format=raw-permissive"]
-        return self._run(*arguments, stdin=b"\n".join(words)).decode().strip()
+        return self._run(*arguments, stdin=stream).decode().strip()
 
     def update_ref(self, ref: str, new: str | None, old: str | None) -> bool:
         """Set or (None) delete a full ref if it still stands at `old`; whether it did.
@@ -254,20 +247,35 @@ class BareRepository:
         return [one if WHOLE_ID.match(one) else self.commit(one).id for one in revisions]
 
     def _compare(self, commits: Sequence[str], *arguments: str) -> bytes | None:
-        """As `_ask`. Raises LookupError where git refuses since one of the commits is not here."""
+        """As `_ask`, once for the same commits.
+
+        Raises LookupError where git refuses since one of them is not here.
+        """
+        if arguments in self._answers:
+            return self._answers[arguments]
         try:
-            return self._ask(*arguments)
+            answer = self._ask(*arguments)
         except ProcessError:
             for commit in commits:
                 self.commit(commit)
             raise
+        kept = list(self._answers.items())[1 - KEPT_ANSWERS :]
+        self._answers = {**dict(kept), arguments: answer}
+        return answer
 
     def _object_id(self, ref: str) -> str | None:
+        """Where a full ref stands. The file of a ref is read without git: it is asked for most."""
+        with suppress(OSError, ValueError):
+            kept = (self.git_dir / ref).read_text("ascii").removesuffix("\n")
+            if WHOLE_ID.match(kept):
+                return kept
         answer = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", ref)
         return answer.decode().strip() if answer is not None else None
 
     def _objects(self, names: Sequence[str]) -> Iterator[tuple[str, str, bytes]]:
         """Id, type and content of those that exist: `id type size<LF>content<LF>` for each."""
+        if not names:
+            return
         request = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
         output = self._run("cat-file", "--batch", stdin=request)
         position = 0
@@ -333,17 +341,3 @@ def _written(person: Person) -> str:
     """The reverse; a name cannot hold what ends it."""
     name, email = (re.sub(r"[<>\x00-\x1f]", "", text) for text in (person.name, person.email))
     return f"{name} <{email}> {int(person.date.timestamp())} {person.date:%z}"
-
-
-def _data(content: bytes) -> bytes:
-    return b"data %d\n%s" % (len(content), content)
-
-
-def _change(path: str, content: str | bytes | None) -> bytes:
-    """A line of fast-import, the path in quotes."""
-    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    name = b'"%s"' % escaped.encode("utf-8", "surrogateescape")
-    if content is None:
-        return b"D " + name
-    data = content.encode() if isinstance(content, str) else content
-    return b"M 100644 inline " + name + b"\n" + _data(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -57,6 +58,53 @@ def test_what_was_read_of_a_commit_stays_and_what_a_branch_has_does_not(tmp_path
     newest = commit(repository, {"n": "new"})
     assert repository.commit("main").id == newest
     assert repository.files("main") == {"n": b"new"}
+
+
+def test_what_was_compared_is_known(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    first = commit(repository, {"a": "1"})
+    branched(repository, "side", first)
+    main, side = commit(repository, {"a": "2"}), commit(repository, {"a": "3"}, "side")
+
+    def compared() -> list[object]:
+        return [
+            repository.merge_base(main, side),
+            repository.is_ancestor(first, side),
+            repository.is_ancestor(main, side),
+            repository.commits_between(first, main),
+            repository.changed_paths(first, main),
+            repository.differences(first, main),
+            repository.merge_tree(main, side),
+        ]
+
+    before = compared()
+    assert before[:3] == [first, True, False]
+    assert before[-1] is None, "they conflict"
+    shutil.rmtree(repository.git_dir / "objects")
+    assert compared() == before
+
+
+def test_a_ref_wherever_git_keeps_it(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    first = commit(repository, {"a": "1"})
+    for branch in ("packed", "moved", "below/packed"):
+        branched(repository, branch, first)
+    git(repository.git_dir, "pack-refs", "--all")
+    second = commit(repository, {"a": "2"}, "moved")
+    git(repository.git_dir, "symbolic-ref", "refs/heads/other", "refs/heads/moved")
+    heads = {
+        "main": first,
+        "packed": first,
+        "below/packed": first,
+        "moved": second,
+        "other": second,
+        "below": None,
+        "packed/more": None,
+        "absent": None,
+    }
+    assert {branch: repository.head(branch) for branch in heads} == heads
+    assert repository.update_ref("refs/heads/moved", None, second)
+    assert repository.head("moved") is None
 
 
 def test_a_commit_as_git_has_it(tmp_path: Path) -> None:
