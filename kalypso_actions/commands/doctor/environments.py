@@ -10,11 +10,12 @@ from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
 from kalypso_actions.commands.doctor.record import Record
 from kalypso_actions.commands.environment_snapshot import read_everything
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.inputs.values import split_list
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.onboarding.checkup import ok, problem
+from kalypso_actions.onboarding.checkup import ok, pages, problem
 from kalypso_actions.plan import PlanOptions, make_plan
 from kalypso_actions.promotion.environments import next_environments
 from kalypso_actions.scheduling import find_scheduler
@@ -61,10 +62,15 @@ def check_next(
     variable = partial(environments.variable, github, name, one.name, NEXT_ENVIRONMENT)
     value = record.looked_up(variable)
     given = split_list(value or "")
-    found = record.needed(lambda: next_environments(given, one.name, facts.by_name))
-    if found is not None:
-        text = f"goes on to {', '.join(found)}" if found else "is a last environment"
-        record.add([ok(name, f"{one.name} {text}")])
+    try:
+        found = next_environments(given, one.name, facts.by_name)
+    except KalypsoError as error:
+        for wrong in error.problems:
+            text = f"{one.name}: {wrong.message}"
+            record.add([problem(name, text, wrong.advice, pages.ENVIRONMENTS if given else "")])
+        return
+    text = f"goes on to {', '.join(found)}" if found else "is a last environment"
+    record.add([ok(name, f"{one.name} {text}")])
 
 
 def _rendered(

@@ -200,7 +200,7 @@ TOGETHER: dict[str, Fault] = {
     ),
     "the next environment is unknown": (
         goes_nowhere,
-        f"problem {CONTROL_PLANE}: next-environment: there is no Environment 'qa' on main",
+        f"problem {CONTROL_PLANE}: dev: next-environment: there is no Environment 'qa' on main",
     ),
     "an unprotected environment": (
         without_environment,
