@@ -126,7 +126,8 @@ def _headline(text: PullRequestText, groups: Mapping[str, _Group]) -> str:
     counts = sum((group.counts for group in groups.values()), Counter[str]())
     words = ", ".join(f"{counts[change]} {change}" for change in CHANGES)
     return (
-        f"Environment {markdown.code(text.environment)}, {text.assignments} assignments. "
+        f"Environment {markdown.code(text.environment)}, {text.assignments} "
+        f"assignment{'' if text.assignments == 1 else 's'}. "
         f"Manifests: **{words}**."
     )
 
