@@ -175,7 +175,8 @@ def start_task(setup: Setup) -> Task:
     return Task(
         "Look at the first run",
         "A push to main starts CI, and so does a merge. Where it came before the App's "
-        "credentials, run it again; then merge the pull request that schedule opens in the GitOps repository.",
+        "credentials, run it again; then merge the pull request that schedule opens in the GitOps "
+        "repository.",
         {
             "CI": f"{url}/actions/workflows/ci.yaml",
             "pull requests": f"{setup.gitops.url}/pulls",
