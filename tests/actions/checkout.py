@@ -195,4 +195,17 @@ class Launched:
 
 
 PYTHON: Final = f'exec {shlex.quote(sys.executable)} "$@"'
+
+
+def fingerprint() -> str:
+    """What install.py calls the environment that is made of this repository's lock.
+
+    Asked in a process of its own, as launch.sh does: tests of others may have changed this one.
+    """
+    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['fingerprint'](), end='')"
+    script = str(ROOT / "actions" / "install.py")
+    arguments = [sys.executable, "-I", "-X", "utf8", "-c", code, script]
+    return subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+
+
 UV: Final = str(Path(sys.executable).parent / "uv")

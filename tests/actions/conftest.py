@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from actions import install
-from tests.actions.checkout import PYTHON
+from tests.actions.checkout import PYTHON, fingerprint
 from tests.actions.composite import Job
 
 
@@ -29,7 +28,7 @@ def runner_temp(tmp_path_factory: pytest.TempPathFactory) -> Path:
     test_launch.py holds that it is installed as the marker says here.
     """
     folder = tmp_path_factory.mktemp("runner-temp")
-    (folder / f"kalypso-{install.fingerprint()}").write_text(sys.prefix, encoding="utf-8")
+    (folder / f"kalypso-{fingerprint()}").write_text(sys.prefix, encoding="utf-8")
     return folder
 
 

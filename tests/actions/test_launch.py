@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from actions import install
-from tests.actions.checkout import POSIX, PYTHON, ROOT, UV, Machine
+from tests.actions.checkout import POSIX, PYTHON, ROOT, UV, Machine, fingerprint
 from tests.actions.composite import Job, read_log
 from tests.actions.index import index_of
 
@@ -337,7 +337,7 @@ def test_alpine_is_told_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_tests_of_actions_have_what_is_installed(job: Job) -> None:
     """Their marker is the one that launch.sh looks for, and leads to the same packages."""
     script = f'{ROOT}/actions/launch.sh --version; ls "$RUNNER_TEMP"'
-    assert job.shell(script).log.splitlines()[1:] == [f"kalypso-{install.fingerprint()}"]
+    assert job.shell(script).log.splitlines()[1:] == [f"kalypso-{fingerprint()}"]
 
 
 def test_the_script_is_clean() -> None:
