@@ -8,6 +8,7 @@ import re
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +19,8 @@ PYTHON = Path(sys.executable).name
 HERE = Programs({"PATH": str(Path(sys.executable).parent)})
 
 
-def python(code: str, programs: Programs = HERE, **more: object) -> bytes:
-    return programs.run([PYTHON, "-c", code], **more)  # type: ignore[arg-type]
+def python(code: str, programs: Programs = HERE, **more: Any) -> bytes:
+    return programs.run([PYTHON, "-c", code], **more)
 
 
 def test_bytes_go_in_and_come_out() -> None:

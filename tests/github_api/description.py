@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -112,8 +112,8 @@ class Description:
     def __init__(self, document: Json) -> None:
         self.document = document
         # Validators of parts are made from this one, so that they find what they refer to.
-        remembering = {"$ref": self._referred}
-        with_memory = validators.extend(Draft202012Validator, remembering)  # type: ignore[no-untyped-call]
+        extend: Callable[..., type[Draft202012Validator]] = validators.extend
+        with_memory = extend(Draft202012Validator, {"$ref": self._referred})
         self._whole = with_memory(document, format_checker=FORMATS)
         self._right: set[tuple[str, bytes]] = set()
 

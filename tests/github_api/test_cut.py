@@ -19,7 +19,7 @@ ANSWER = {
     "description": "A label",
     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/label"}}},
 }
-DOCUMENT = {
+DOCUMENT: Json = {
     "info": {"title": "An API", "version": "1", "description": "text"},
     "paths": {
         "/labels/{name}": {
@@ -81,7 +81,7 @@ def test_no_fact_is_lost_unseen() -> None:
 
 
 def test_an_operation_stands_for_itself() -> None:
-    assert operation(DOCUMENT["paths"]["/labels/{name}"]["get"], DOCUMENT) == {  # type: ignore[index]
+    assert operation(DOCUMENT["paths"]["/labels/{name}"]["get"], DOCUMENT) == {
         "parameters": [{"name": "name", "in": "path", "required": True, "schema": schema(NAME)}],
         "responses": {"200": {"content": ANSWER["content"]}, "304": {}},
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,8 +62,8 @@ def test_sort_keys_say_the_same_as_the_comparison(a: str, b: str) -> None:
 
 
 @given(st.lists(NAMES, unique=True), st.randoms())
-def test_the_order_does_not_depend_on_where_a_key_stood(names: list[str], random: object) -> None:
-    shuffled = sorted(names, key=lambda _: random.random())  # type: ignore[attr-defined]
+def test_the_order_does_not_depend_on_where_a_key_stood(names: list[str], chance: Random) -> None:
+    shuffled = sorted(names, key=lambda _: chance.random())
     once = ordered(dict.fromkeys(names), version=3)
     assert once == ordered(dict.fromkeys(shuffled), version=3)
 

@@ -6,11 +6,13 @@ import base64
 import gzip
 import subprocess
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.pkt_lines import FLUSH, line
+from kalypso_actions.sandbox.world import Permissions
 from tests.git_repositories import ENVIRONMENT, git
 from tests.sandbox.pushing import clone
 from tests.sandbox.serving import FLEET, ask, over_http, serving
@@ -35,12 +37,12 @@ def test_who_may_fetch_and_push(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         sandbox.create_repository("acme/open", private=False)
 
-        def token(kind: str, **permissions: str) -> str:
-            made = sandbox.create_token(kind, permissions, repositories=[FLEET])  # type: ignore[arg-type]
+        def token(kind: Literal["user", "actions"], permissions: Permissions) -> str:
+            made = sandbox.create_token(kind, permissions, repositories=[FLEET])
             return "Basic " + base64.b64encode(f"x-access-token:{made}".encode()).decode()
 
-        reader, writer = token("user", contents="read"), token("user", contents="write")
-        job, other = token("actions", contents="read"), token("user", issues="write")
+        reader, writer = token("user", {"contents": "read"}), token("user", {"contents": "write"})
+        job, other = token("actions", {"contents": "read"}), token("user", {"issues": "write"})
         denied = f"Permission to {FLEET}.git denied to github-actions[bot]."
         cases = [
             (READ, "", FLEET, "401 Authentication is required."),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kalypso_actions.sandbox import Fault, Sandbox
+from kalypso_actions.sandbox.faults import FaultKind
 from kalypso_actions.sandbox.world import BranchRule
 from tests.git_repositories import git
 from tests.sandbox.pushing import clone
@@ -79,7 +79,9 @@ def test_many_files_in_pieces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "made"), [("lost", True), ("cut", False), ("refused", False), ("raced", False)]
 )
-def test_a_fault_meets_what_is_pushed_in_pieces(tmp_path: Path, kind: Any, made: bool) -> None:
+def test_a_fault_meets_what_is_pushed_in_pieces(
+    tmp_path: Path, kind: FaultKind, made: bool
+) -> None:
     """And not the question that comes before it."""
     with serving(tmp_path) as sandbox:
         copy = clone(sandbox, tmp_path)
@@ -193,13 +195,12 @@ def test_objects_that_lack_others(tmp_path: Path) -> None:
     ],
 )
 def test_where_a_new_branch_stands_after_a_fault(
-    tmp_path: Path, kind: str, succeeds: bool, made: bool, words: str
+    tmp_path: Path, kind: FaultKind, succeeds: bool, made: bool, words: str
 ) -> None:
     with serving(tmp_path) as sandbox:
         copy = clone(sandbox, tmp_path)
         commit = copy.commit(a="1")
-        fault = Fault("POST", "git", kind)  # type: ignore[arg-type]
-        with sandbox.faults.on(fault):
+        with sandbox.faults.on(Fault("POST", "git", kind)):
             status, told = copy.push("HEAD:feat")
         assert (status == 0) is succeeds
         assert words in told

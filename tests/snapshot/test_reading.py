@@ -10,7 +10,7 @@ import pytest
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitFiles, GitRepository
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.model.documents import Reading, Revision, RevisionFiles
+from kalypso_actions.model.documents import FileEntry, Reading, Revision, RevisionFiles
 from kalypso_actions.snapshot.reading import KustomizeBuild, kustomize_builder, read_documents
 from tests.git_repositories import commit, git, programs, repository
 from tests.sources.trees import kustomization, manifest, texts
@@ -79,7 +79,7 @@ class Rounds:
         self.repository = files.repository
         self.commit = files.commit
 
-    def entries(self):  # type: ignore[no-untyped-def]
+    def entries(self) -> Mapping[str, FileEntry]:
         return self.files.entries()
 
     def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:

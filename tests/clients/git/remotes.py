@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from kalypso_actions.clients.git import Authorize, RemoteRepositories, Signature
 from kalypso_actions.clients.process import Programs
@@ -36,7 +37,7 @@ class Counting(Programs):
         self.calls: list[list[str]] = []
         self.extras: list[dict[str, str]] = []
 
-    def run(self, arguments, **more):  # type: ignore[no-untyped-def]
+    def run(self, arguments: Sequence[str], **more: Any) -> bytes:
         self.calls.append(list(arguments))
         self.extras.append(dict(more.get("extra") or {}))
         return super().run(arguments, **more)

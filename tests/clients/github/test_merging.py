@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.clients.github import GitHubError
-from kalypso_actions.clients.github.merging import Merged, Refused, merge, merge_as_allowed
+from kalypso_actions.clients.github.merging import Merged, Method, Refused, merge, merge_as_allowed
 from tests.clients.github.answers import merged, pull
 from tests.clients.github.scripts import LOST, REPOSITORY, Step, conversation, refusal
 
@@ -39,9 +39,9 @@ def test_it_is_merged_once(steps: list[Step]) -> None:
 
 
 @pytest.mark.parametrize("method", ["merge", "squash", "rebase"])
-def test_the_head_that_was_looked_at_is_named(method: str) -> None:
+def test_the_head_that_was_looked_at_is_named(method: Method) -> None:
     with conversation(OPEN, MERGED) as told:
-        merge(told.github, REPOSITORY, 7, head=HEAD, method=method)  # type: ignore[arg-type] # of a table
+        merge(told.github, REPOSITORY, 7, head=HEAD, method=method)
         assert told.bodies("PUT") == [{"sha": HEAD, "merge_method": method}]
 
 

@@ -14,6 +14,7 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.sandbox import Fault
+from kalypso_actions.sandbox.faults import FaultKind
 from kalypso_actions.sandbox.world import BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.world import CONTROL_PLANE, Dispatch, Organisation
@@ -319,10 +320,9 @@ def test_a_branch_that_never_stands_still(acme: Organisation) -> None:
 
 
 @pytest.mark.parametrize("kind", ["lost", "dropped", "cut", "doubled", "truncated"])
-def test_a_push_whose_answer_is_lost(acme: Organisation, kind: str) -> None:
+def test_a_push_whose_answer_is_lost(acme: Organisation, kind: FaultKind) -> None:
     new = change_main(acme)
-    fault = Fault("POST", "*/git-receive-pack", kind)  # type: ignore[arg-type] # a kind
-    with acme.sandbox.faults.on(fault):
+    with acme.sandbox.faults.on(Fault("POST", "*/git-receive-pack", kind)):
         assert document(run(acme, new)).action == "written"
     assert has(acme) == new
     commits = acme.sandbox.git(CONTROL_PLANE).commits_between("main", "dev")
