@@ -1,9 +1,6 @@
-"""The guide asks an App's owner for just what the table of permissions says."""
+"""What a job's token may do, by the table of permissions."""
 
 from __future__ import annotations
-
-import re
-from pathlib import Path
 
 import pytest
 
@@ -13,23 +10,8 @@ from kalypso_actions.inputs.permissions import (
     PERMISSIONS,
     REGISTERED,
     Place,
-    of_app,
     of_job,
 )
-
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "security.md"
-ROW = re.compile(r"^ *\| ([A-Z][a-z ]+) \| (read|read and write) \| .* \|$", re.MULTILINE)
-OTHER_NAMES = {"commit_statuses": "statuses"}
-"""GitHub's settings have words of their own."""
-
-
-def test_the_guide_asks_an_app_for_what_it_needs() -> None:
-    asked = {}
-    for words, level in ROW.findall(GUIDE.read_text(encoding="utf-8")):
-        name = words.lower().replace(" ", "_")
-        asked[OTHER_NAMES.get(name, name)] = level.rpartition(" ")[2]
-    assert asked.pop("metadata") == "read"
-    assert asked == of_app()
 
 
 @pytest.mark.parametrize(
