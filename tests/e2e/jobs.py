@@ -6,9 +6,8 @@ identity towards Azure are made here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Final
 
@@ -77,7 +76,7 @@ class Jobs:
         """
         record = self._workflows.record(run.event)
         ended: dict[str, Done] = {}
-        for job in in_order(run.workflow.jobs):
+        for job in run.workflow.jobs:
             may_run = all(ended[name].ended.result == "success" for name in job.needs)
             done = self._job(run, job, record.id if record else run.event.id, skipped=not may_run)
             ended[job.name] = done
@@ -151,12 +150,3 @@ class Jobs:
         folder = self._folder / "-".join(parts)
         folder.mkdir(parents=True)
         return folder
-
-
-def in_order(jobs: Sequence[Job]) -> list[Job]:
-    """Each job after those that it needs."""
-    by_name = {job.name: job for job in jobs}
-    return [
-        by_name[name]
-        for name in TopologicalSorter({job.name: job.needs for job in jobs}).static_order()
-    ]
