@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
@@ -272,6 +273,14 @@ class Chain:
         assert self.waiting == []
         assert self.to_be_lost == set()
         assert self._clock.is_empty
+
+    def expect_everywhere(self, commit: str, **values: str) -> None:
+        """Every environment of main is at rest with a commit that is deployed: see `expect`."""
+        paths = [PurePosixPath(path) for path in self.acme.files("main")]
+        environments = [path.stem for path in paths if path.parent.name == ".environments"]
+        assert environments
+        for name in environments:
+            self.expect(name, commit, **values)
 
 
 def _names(run: Run) -> set[str]:

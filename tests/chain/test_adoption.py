@@ -57,8 +57,7 @@ def test_an_upstream_control_plane_is_adopted(open_chain: OpenChain) -> None:
     chain.merge_pull_request("dev")
     assert chain.run_everything() == FROM_DEV
     chain.settle()
-    for name in ("dev", "stage"):
-        chain.expect(name, commit, RELEASE="one")
+    chain.expect_everywhere(commit, RELEASE="one")
 
 
 def test_nothing_goes_while_nobody_knows_whose_it_is(open_chain: OpenChain) -> None:

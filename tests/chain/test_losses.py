@@ -67,8 +67,7 @@ def test_a_later_commit_makes_every_loss_good(chain: Chain) -> None:
             chain.settle()
     last = chain.merge_to_main(RELEASE="last")
     chain.settle()
-    for name in ("dev", "stage"):
-        chain.expect(name, last, RELEASE="last")
+    chain.expect_everywhere(last, RELEASE="last")
     assert not chain.statuses("stage").keys() & set(lost)
 
 
@@ -84,8 +83,7 @@ def test_a_start_that_github_refuses_is_told_and_repeated(chain: Chain) -> None:
     assert chain.run_everything()[0] == "check-promote dev: compliant, starts stage"
     chain.merge_pull_request("stage")
     assert chain.run_everything() == IN_STAGE
-    for name in ("dev", "stage"):
-        chain.expect(name, commit, RELEASE="one")
+    chain.expect_everywhere(commit, RELEASE="one")
 
 
 def test_clusters_that_nobody_sees_are_no_success(chain: Chain) -> None:
@@ -108,5 +106,4 @@ def test_clusters_that_nobody_sees_are_no_success(chain: Chain) -> None:
         azure.change(f"dev-{name}", branch="dev")
     chain.run_again("check-promote dev")
     chain.settle()
-    for name in ("dev", "stage"):
-        chain.expect(name, commit, RELEASE="one")
+    chain.expect_everywhere(commit, RELEASE="one")

@@ -116,8 +116,7 @@ def test_a_newer_commit_overtakes_what_is_proposed(chain: Chain) -> None:
     assert chain.run_everything() == FROM_DEV
     chain.merge_pull_request("stage")
     chain.run_everything()
-    for name in ("dev", "stage"):
-        chain.expect(name, newer, RELEASE="two")
+    chain.expect_everywhere(newer, RELEASE="two")
     assert chain.status(older, "dev") == f"Superseded by {newer[:7]}"
     assert older not in chain.statuses("stage")
 
@@ -141,8 +140,7 @@ def test_a_newer_commit_overtakes_what_clusters_are_syncing(chain: Chain) -> Non
     assert newer != older
     chain.merge_pull_request("stage")
     chain.run_everything()
-    for name in ("dev", "stage"):
-        chain.expect(name, newer, RELEASE="two")
+    chain.expect_everywhere(newer, RELEASE="two")
     assert chain.status(older, "dev") == f"Superseded by {newer[:7]}"
     assert older not in chain.statuses("stage")
 
@@ -163,8 +161,7 @@ def test_an_older_commit_comes_after_a_newer_one(chain: Chain) -> None:
     assert chain.run_everything() == FROM_DEV
     chain.merge_pull_request("stage")
     chain.run_everything()
-    for name in ("dev", "stage"):
-        chain.expect(name, newer, RELEASE="two")
+    chain.expect_everywhere(newer, RELEASE="two")
     assert chain.status(older, "dev") == f"Superseded by {newer[:7]}"
 
 
@@ -179,8 +176,7 @@ def test_a_broken_commit_goes_nowhere(chain: Chain) -> None:
     mended = chain.merge_to_main({"templates/flux.yaml": templates}, RELEASE="one")
     assert chain.run_everything() == TO_DEV
     chain.settle()
-    for name in ("dev", "stage"):
-        chain.expect(name, mended, RELEASE="one")
+    chain.expect_everywhere(mended, RELEASE="one")
 
 
 def test_a_promotion_that_changes_no_manifest(chain: Chain) -> None:
@@ -194,8 +190,7 @@ def test_a_promotion_that_changes_no_manifest(chain: Chain) -> None:
     assert chain.run_everything() == FROM_DEV
     chain.merge_pull_request("stage")
     assert chain.run_everything() == IN_STAGE
-    for name in ("dev", "stage"):
-        chain.expect(name, commit, RELEASE="zero")
+    chain.expect_everywhere(commit, RELEASE="zero")
 
 
 def test_what_changes_no_manifest_needs_nobody(open_chain: OpenChain) -> None:
@@ -205,8 +200,7 @@ def test_what_changes_no_manifest_needs_nobody(open_chain: OpenChain) -> None:
     lines = chain.run_everything()
     assert lines[:3] == [*TO_DEV[:2], "schedule dev: merged, promoted"]
     assert lines.count("schedule stage: merged, promoted") == 1
-    for name in ("dev", "stage"):
-        chain.expect(name, commit, RELEASE="zero")
+    chain.expect_everywhere(commit, RELEASE="zero")
     changed = chain.merge_to_main(RELEASE="one")
     assert chain.run_everything() == TO_DEV
     chain.open_pull_request("dev")

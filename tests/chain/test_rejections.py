@@ -31,8 +31,7 @@ def test_a_closed_pull_request_is_not_proposed_again(chain: Chain) -> None:
     newer = chain.merge_to_main({"docs/operations.md": "We want it.\n"})
     assert chain.run_everything() == TO_DEV
     chain.settle()
-    for name in ("dev", "stage"):
-        chain.expect(name, newer, RELEASE="one")
+    chain.expect_everywhere(newer, RELEASE="one")
     assert chain.status(commit, "dev") == f"Superseded by {newer[:7]}"
 
 
@@ -59,8 +58,7 @@ def test_a_closed_pull_request_is_forced(chain: Chain) -> None:
     chain.merge_pull_request("dev")
     assert chain.run_everything() == FROM_DEV
     chain.settle()
-    for name in ("dev", "stage"):
-        chain.expect(name, commit, RELEASE="one")
+    chain.expect_everywhere(commit, RELEASE="one")
 
 
 def test_a_reverted_merge_is_not_proposed_again(chain: Chain) -> None:
@@ -83,8 +81,7 @@ def test_a_reverted_merge_is_not_proposed_again(chain: Chain) -> None:
     assert chain.config("dev")["large/shop-web"]["RELEASE"] == "zero"
     newer = chain.merge_to_main(RELEASE="two")
     chain.settle()
-    for name in ("dev", "stage"):
-        chain.expect(name, newer, RELEASE="two")
+    chain.expect_everywhere(newer, RELEASE="two")
 
 
 def test_a_revert_while_the_clusters_sync_stops_the_promotion(chain: Chain) -> None:
@@ -169,8 +166,7 @@ def test_a_rollback_of_what_has_failed(chain: Chain) -> None:
         "cd stage: unchanged",
         "schedule stage: unchanged",
     ]
-    for name in ("dev", "stage"):
-        chain.expect(name, older, RELEASE="zero")
+    chain.expect_everywhere(older, RELEASE="zero")
     assert newer not in chain.statuses("stage")
     mended = chain.merge_to_main(RELEASE="two")
     assert chain.run_everything() == TO_DEV
@@ -178,5 +174,4 @@ def test_a_rollback_of_what_has_failed(chain: Chain) -> None:
     assert chain.run_everything() == FROM_DEV
     chain.merge_pull_request("stage")
     assert chain.run_everything() == IN_STAGE
-    for name in ("dev", "stage"):
-        chain.expect(name, mended, RELEASE="two")
+    chain.expect_everywhere(mended, RELEASE="two")

@@ -57,8 +57,7 @@ def test_what_an_application_takes_back_is_withdrawn(chain: Chain) -> None:
     ]
     chain.start("poll")
     assert chain.run_everything() == ["poll: polled"]
-    for name in ("dev", "stage"):
-        chain.expect(name, commit)
+    chain.expect_everywhere(commit)
 
 
 def test_a_registration_breaks_and_heals(chain: Chain) -> None:
@@ -88,8 +87,7 @@ def test_a_registration_breaks_and_heals(chain: Chain) -> None:
     chain.acme.commit(dict.fromkeys(BROKEN), repository=SHOP)
     chain.start("poll")
     chain.settle()
-    for name in ("dev", "stage"):
-        chain.expect(name, commit, RELEASE="one")
+    chain.expect_everywhere(commit, RELEASE="one")
 
 
 def test_a_registration_that_never_could_be_read_heals(chain: Chain) -> None:
