@@ -69,8 +69,7 @@ class GitFiles:
         if path not in {"", "."}:
             return self._list()[1].get(path)
         if not self._root:
-            root = self._run("rev-parse", "--verify", "--end-of-options", self._commit + "^{tree}")
-            self._root = root.decode().strip()
+            self._contents([])
         return self._root
 
     def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
@@ -80,26 +79,31 @@ class GitFiles:
         ids = {entry.object_id for entry in wanted}
         if self._fetch_missing is not None:
             self._fetch_missing(ids)
-        blobs = self._blobs(sorted(ids))
-        return {entry.path: blobs[entry.object_id] for entry in wanted}
+        contents = self._contents(sorted(ids))
+        return {entry.path: contents[entry.object_id] for entry in wanted}
 
     def _list(self) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
         if self._listing is None:
             # Asking for sizes would ask for the blobs.
             long = ["-l"] if self._fetch_missing is None else []
             command = ["ls-tree", "-r", "-t", "-z", "--full-tree", *long, self._commit]
-            self._listing = self._parse(self._run(*command, most=MAX_LISTING))
+            try:
+                output = self._run(*command, most=MAX_LISTING)
+            except TooMuchError as error:
+                message = f"the commit {self._commit} holds too many files"
+                advice = (
+                    f"at most {MAX_LISTING >> 20} MiB of paths are listed: use a smaller repository"
+                )
+                raise KalypsoError(message, Location(self._repository), advice) from error
+            self._listing = self._parse(output)
         return self._listing
 
-    def _run(self, *arguments: str, stdin: bytes = b"", most: int | None = None) -> bytes:
+    def _run(self, *arguments: str, stdin: bytes = b"", most: int) -> bytes:
+        """What git says. Raises TooMuchError, KalypsoError."""
         try:
             return self._git.run(self._git_dir, arguments, stdin=stdin, most=most)
-        except TooMuchError as error:
-            message = f"the commit {self._commit} holds too many files"
-            advice = (
-                f"at most {MAX_LISTING >> 20} MiB of paths are listed: use a smaller repository"
-            )
-            raise KalypsoError(message, Location(self._repository), advice) from error
+        except TooMuchError:
+            raise
         except ProcessError as error:
             partial = "promisor" in error.words or "object info" in error.words
             advice = "a partial clone lacks files: clone it again without --filter"
@@ -129,35 +133,33 @@ class GitFiles:
                 entries[path] = FileEntry(path, mode, object_id, int(size[0]) if known else -1)
         return dict(sorted(entries.items(), key=lambda one: _bytes(one[0]))), trees
 
-    def _blobs(self, ids: list[str]) -> Mapping[str, bytes]:
-        """`id type size<LF>content<LF>` for each."""
-        request = "".join(f"{object_id}\n" for object_id in ids).encode()
-        self._check_sizes(self._run("cat-file", "--batch-check", stdin=request))
-        output = self._run("cat-file", "--batch", stdin=request)
-        blobs: dict[str, bytes] = {}
-        position = 0
-        for object_id in ids:
-            start = output.index(b"\n", position) + 1
-            position = start + int(output[position:start].split()[2])
-            blobs[object_id] = output[start:position]
-            position += 1
-        return blobs
+    def _contents(self, ids: list[str]) -> Mapping[str, bytes]:
+        """What these objects hold. The root's tree comes along: its id is asked for afterwards.
 
-    def _check_sizes(self, answer: bytes) -> None:
-        """Every blob is here, and all of them fit into memory: `id type size<LF>` for each."""
-        total = 0
-        for line in answer.decode().splitlines():
-            object_id, *rest = line.split()
-            if len(rest) != 2:
-                message = f"the repository lacks the object {object_id}"
-                raise KalypsoError(message, Location(self._repository), "clone it again")
-            total += int(rest[1])
-        if total > MAX_TOTAL:
-            message = (
-                f"the files to read have {total >> 20} MiB, at most {MAX_TOTAL >> 20} are read"
-            )
+        `id type size<LF>content<LF>` for each.
+        """
+        root = f"{self._commit}^{{tree}}"
+        request = "".join(f"{one}\n" for one in [root, *ids]).encode()
+        try:
+            output = self._run("cat-file", "--batch", stdin=request, most=MAX_TOTAL)
+        except TooMuchError as error:
+            message = f"the files to read have more than {MAX_TOTAL >> 20} MiB"
             advice = "exclude large files by .sourceignore"
-            raise KalypsoError(message, Location(self._repository), advice)
+            raise KalypsoError(message, Location(self._repository), advice) from error
+        contents: dict[str, bytes] = {}
+        position = 0
+        for name in [root, *ids]:
+            start = output.index(b"\n", position) + 1
+            found, *kind_and_size = output[position:start].decode().split()
+            if len(kind_and_size) != 2:  # `name missing`
+                message = f"the repository lacks the object {name}"
+                raise KalypsoError(message, Location(self._repository), "clone it again")
+            if name == root:
+                self._root = found
+            position = start + int(kind_and_size[1])
+            contents[found] = output[start:position]
+            position += 1
+        return contents
 
 
 def _bytes(path: str) -> bytes:

@@ -110,14 +110,15 @@ def test_server_that_cannot_leave_files_out_sends_them_all(tmp_path: Path) -> No
 
 
 def test_few_processes_and_requests(tmp_path: Path) -> None:
-    bare(tmp_path)
+    path, _ = bare(tmp_path)
     started = Counting()
     with serving(tmp_path / "srv") as server, remotes(started) as opened:
         files = opened.fetch(f"{server.url}/org/repo", branch="main")
         assert files.tree_id("nowhere") is None
         assert files.read(["x.yaml", "y.yaml"]) == {"x.yaml": b"x", "y.yaml": b"y"}
+        assert files.tree_id("") == git(path, "rev-parse", "main^{tree}")
         named = [next(word for word in call[2:] if word in COMMANDS) for call in started.calls]
-        assert named == ["fetch", "ls-tree", "fetch", "cat-file", "cat-file"]
+        assert named == ["fetch", "ls-tree", "fetch", "cat-file"]
         assert len(server.requests) == 5
 
 

@@ -107,6 +107,30 @@ def test_a_few_folders_that_unfold_into_billions_are_refused(
         opened(path).at_commit(bomb).entries()
 
 
+def test_files_that_memory_would_not_bear_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = repository(tmp_path / "repo")
+    commit(path, {"large": "x" * (3 << 20), "small": "x"})
+    files = opened(path).at_branch("main")
+    monkeypatch.setattr("kalypso_actions.clients.git.files.MAX_TOTAL", 2 << 20)
+    with pytest.raises(KalypsoError, match="the files to read have more than 2 MiB") as caught:
+        files.read(["large", "small"])
+    assert caught.value.problem.advice == "exclude large files by .sourceignore"
+    assert files.read(["small"]) == {"small": b"x"}
+
+
+def test_a_lost_object_is_named(tmp_path: Path) -> None:
+    path = repository(tmp_path / "repo")
+    commit(path, {"x": "x", "y": "y"})
+    files = opened(path).at_branch("main")
+    lost = files.entries()["x"].object_id
+    (path / ".git/objects" / lost[:2] / lost[2:]).unlink()
+    with pytest.raises(KalypsoError, match=f"the repository lacks the object {lost}") as caught:
+        files.read(["x", "y"])
+    assert caught.value.problem.advice == "clone it again"
+
+
 def test_clone_has_its_own_branches_and_origins(tmp_path: Path) -> None:
     origin = repository(tmp_path / "origin")
     main = commit(origin, {"x": "main"})
