@@ -136,8 +136,8 @@ class AppInstallation:
 class Names:
     """Which secrets and variables there are, in capitals."""
 
-    secrets: frozenset[str]
-    variables: frozenset[str]
+    secrets: frozenset[str] = frozenset()
+    variables: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

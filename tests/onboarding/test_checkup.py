@@ -62,10 +62,10 @@ def test_names_in_a_workflow() -> None:
 
 @pytest.mark.parametrize("text", ["", "a: [", "- 1", "jobs: 1", "jobs: [1]", "jobs: {a: 1}"])
 def test_names_in_what_is_no_workflow(text: str) -> None:
-    assert used_names(text) == UsedNames(frozenset(), frozenset())
+    assert used_names(text) == UsedNames()
 
 
-NOTHING = Names(frozenset(), frozenset())
+NOTHING = Names()
 EVERYWHERE = UsedNames(frozenset(), frozenset({"secrets.KALYPSO_KEY", "secrets.GITHUB_TOKEN"}))
 IN_ENVIRONMENT = UsedNames(frozenset({"vars.AZURE_SCOPES", "vars.NEXT_ENVIRONMENT"}), frozenset())
 
@@ -128,6 +128,17 @@ def test_nobody_asks_azure_about_clusters_that_do_not_report() -> None:
     environments = {"dev": NOTHING, "edge": NOTHING}
     found = name_checks("r", used, NOTHING, environments, without_azure=["edge"])
     assert told(found) == ["problem: the variable AZURE_SCOPES is not set (for dev in cd.yaml)"]
+
+
+@pytest.mark.parametrize(
+    ("of_environments", "without_azure"), [({}, []), ({"edge": NOTHING}, ["edge"])]
+)
+def test_what_nobody_has_looked_for_is_not_told_as_set(
+    of_environments: dict[str, Names], without_azure: list[str]
+) -> None:
+    used = {"cd.yaml": IN_ENVIRONMENT}
+    found = name_checks("r", used, NOTHING, of_environments, without_azure=without_azure)
+    assert told(found) == []
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ from kalypso_actions.onboarding.checkup import (
     pages,
     problem,
     push_checks,
-    used_actions,
     warning,
 )
 from kalypso_actions.onboarding.workflows import FOLDER, MODE, proposes
@@ -42,30 +41,27 @@ def check_control_plane(
     """
     name = session.control_plane
     cd = ""
-    used: dict[str, UsedNames] = {}
-    actions: set[str] = set()
+    used = workflows.Used()
     main = workflows.read_files(session, name, facts.main, record)
     if main:
         disabled = workflows.disabled_files(session, name, record)
         templates = workflows.templates("control-plane", name, facts.main)
-        used = workflows.check_files(main, templates, disabled, record)
+        workflows.check_files(main, templates, disabled, used, record)
         cd = main.texts.get(CD_FILE, "")
-        actions |= used_actions(main.texts.values())
     for branch in dict.fromkeys(one.branch for one in facts.environments if one.has_branch):
         files = workflows.read_files(session, name, branch, record)
         if files:
             templates = workflows.templates("control-plane-environment", name, facts.main)
-            used |= workflows.check_files(files, templates, {}, record)
-            actions |= used_actions(files.texts.values())
+            workflows.check_files(files, templates, {}, used, record)
     found = record.looked_up(lambda: settings.of_actions(session.github, name), name)
     if found:
-        record.add(actions_checks(name, found, actions, proposes_by_job=proposes(cd)))
+        record.add(actions_checks(name, found, used.actions, proposes_by_job=proposes(cd)))
     if proposes(cd) and not job_may_propose(cd):
         text = f"{CD_FILE} on {facts.main} has mode: pull-request, and its job may open none"
         advice = "add pull-requests: write to the job's permissions"
         record.add([problem(name, text, advice, pages.file(facts.main, CD_FILE))])
-    secrets = _check_names(session, facts, used, without_azure, record)
-    promotes = used.get(CHECK_PROMOTE_FILE, UsedNames(frozenset(), frozenset()))
+    secrets = _check_names(session, facts, used.names, without_azure, record)
+    promotes = used.names.get(CHECK_PROMOTE_FILE, UsedNames())
     asks_secret = f"secrets.{NEXT_ENVIRONMENT}" in promotes.in_environment
     for one in facts.environments:
         by_secret = asks_secret and NEXT_ENVIRONMENT in secrets.get(one.name, ())
@@ -87,24 +83,33 @@ def _check_names(
     """
     name, github = session.control_plane, session.github
     of_repository = record.looked_up(lambda: settings.of_repository(github, name), name)
-    existing = record.looked_up(lambda: environments.names(github, name), name)
-    if existing is None:
-        return {}
-    known = {one.lower() for one in existing}
-    of_environments: dict[str, Names] = {}
-    for one in facts.environments:
-        if one.name.lower() in known:
-            record.add([ok(name, f"there is a GitHub environment {one.name}")])
-            own = record.looked_up(partial(settings.of_environment, github, name, one.name))
-            of_environments |= {one.name: own} if own else {}
-        else:
-            record.add([_unprotected(name, one.name)])
-            of_environments[one.name] = Names(frozenset(), frozenset())
+    of_environments = _names_of_environments(session, facts, record)
     if of_repository:
         record.add(
             name_checks(name, used, of_repository, of_environments, without_azure=without_azure)
         )
     return {environment: names.secrets for environment, names in of_environments.items()}
+
+
+def _names_of_environments(
+    session: ChainSession, facts: Facts, record: Record
+) -> Mapping[str, Names]:
+    """What each of GitHub's environments has, as far as it can be seen."""
+    name, github = session.control_plane, session.github
+    existing = record.looked_up(lambda: environments.names(github, name), name)
+    if existing is None:
+        return {}
+    known = {one.lower() for one in existing}
+    found: dict[str, Names] = {}
+    for one in facts.environments:
+        if one.name.lower() in known:
+            record.add([ok(name, f"there is a GitHub environment {one.name}")])
+            own = record.looked_up(partial(settings.of_environment, github, name, one.name))
+            found |= {one.name: own} if own else {}
+        else:
+            record.add([_unprotected(name, one.name)])
+            found[one.name] = Names()
+    return found
 
 
 def _unprotected(place: str, environment: str) -> Check:

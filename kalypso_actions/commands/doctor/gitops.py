@@ -13,14 +13,12 @@ from kalypso_actions.commands.doctor.record import Record
 from kalypso_actions.commands.own_labels import PROMOTED
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.onboarding.checkup import (
-    UsedNames,
     actions_checks,
     approval_checks,
     name_checks,
     ok,
     problem,
     push_checks,
-    used_actions,
     warning,
 )
 
@@ -40,15 +38,13 @@ def check_gitops(session: ChainSession, repository: str, facts: Facts, record: R
     ]
     disabled = workflows.disabled_files(session, repository, record)
     ours = workflows.templates("gitops", session.control_plane, facts.main)
-    used: dict[str, UsedNames] = {}
-    actions: set[str] = set()
+    used = workflows.Used()
     for branch in dict.fromkeys(place.branch for _, place in places):
         if not _is_there(session, repository, branch, record):
             continue
         files = workflows.read_files(session, repository, branch, record)
         if files:
-            used |= workflows.check_files(files, ours, disabled, record)
-            actions |= used_actions(files.texts.values())
+            workflows.check_files(files, ours, disabled, used, record)
         _check_branch(session, repository, branch, record)
     for name in dict.fromkeys(name for name, _ in places):
         own = f"{OWN_PREFIX}{name}"
@@ -57,7 +53,7 @@ def check_gitops(session: ChainSession, repository: str, facts: Facts, record: R
         )
         if rules:
             record.add(push_checks(repository, own, rules, "schedule", is_own=True))
-    _check_repository(session, repository, used, actions, record)
+    _check_repository(session, repository, used, record)
 
 
 def _is_there(session: ChainSession, repository: str, branch: str, record: Record) -> bool:
@@ -84,19 +80,15 @@ def _check_branch(session: ChainSession, repository: str, branch: str, record: R
 
 
 def _check_repository(
-    session: ChainSession,
-    repository: str,
-    used: dict[str, UsedNames],
-    actions: set[str],
-    record: Record,
+    session: ChainSession, repository: str, used: workflows.Used, record: Record
 ) -> None:
     github = session.github
     found = record.looked_up(lambda: settings.of_actions(github, repository), repository)
     if found:
-        record.add(actions_checks(repository, found, actions, proposes_by_job=False))
+        record.add(actions_checks(repository, found, used.actions, proposes_by_job=False))
     names = record.looked_up(lambda: settings.of_repository(github, repository), repository)
     if names:
-        record.add(name_checks(repository, used, names, {}))
+        record.add(name_checks(repository, used.names, names, {}))
     has_label = record.looked_up(lambda: labels.exists(github, repository, PROMOTED), repository)
     if has_label is not None:
         text = "is there" if has_label else "is not there yet: schedule makes it"

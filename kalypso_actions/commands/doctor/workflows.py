@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from kalypso_actions.clients.github import workflows
@@ -11,7 +12,13 @@ from kalypso_actions.commands.doctor.record import Record
 from kalypso_actions.commands.workflow_templates import Place, read_workflows, workflow_files
 from kalypso_actions.inputs.init import DEFAULT_ACTION
 from kalypso_actions.model.workflow_marks import Marks
-from kalypso_actions.onboarding.checkup import Files, UsedNames, used_names, workflow_checks
+from kalypso_actions.onboarding.checkup import (
+    Files,
+    UsedNames,
+    used_actions,
+    used_names,
+    workflow_checks,
+)
 from kalypso_actions.onboarding.checkup.workflows import Templates
 from kalypso_actions.onboarding.workflows import for_branch
 
@@ -19,6 +26,18 @@ ACTIONS, _, REF = DEFAULT_ACTION.partition("@")
 """For the paths of the templates, which are the same whatever actions they use."""
 
 MAIN: Final = "control-plane"
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What the workflow files of a repository use, in all branches that were looked at.
+
+    `names` are secrets and variables, by the paths of files that belong there; `actions` are the
+    repositories of our actions.
+    """
+
+    names: dict[str, UsedNames] = field(default_factory=dict)
+    actions: set[str] = field(default_factory=set)
 
 
 def templates(place: Place, control_plane: str, main: str) -> Templates:
@@ -47,9 +66,13 @@ def disabled_files(session: ChainSession, repository: str, record: Record) -> Ma
 
 
 def check_files(
-    files: Files, ours: Templates, disabled: Mapping[str, str], record: Record
-) -> dict[str, UsedNames]:
-    """Record how a branch's files stand; what those use that belong there, by path."""
+    files: Files, ours: Templates, disabled: Mapping[str, str], used: Used, record: Record
+) -> None:
+    """Record how a branch's files stand, and add to `used` what they use."""
     paths = tuple(ours(ACTIONS, REF))
     record.add(workflow_checks(files, paths, ours, disabled))
-    return {path: used_names(files.texts[path]) for path in paths if path in files.texts}
+    used.actions.update(used_actions(files.texts.values()))
+    for path in paths:
+        if path in files.texts:
+            known = used.names.get(path, UsedNames())
+            used.names[path] = known | used_names(files.texts[path])

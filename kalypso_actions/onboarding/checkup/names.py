@@ -33,8 +33,14 @@ class UsedNames:
     A name is `secrets.KEY` or `vars.KEY`.
     """
 
-    in_environment: frozenset[str]
-    elsewhere: frozenset[str]
+    in_environment: frozenset[str] = frozenset()
+    elsewhere: frozenset[str] = frozenset()
+
+    def __or__(self, other: UsedNames) -> UsedNames:
+        """What one of two files uses, or both: the same file of two branches."""
+        return UsedNames(
+            self.in_environment | other.in_environment, self.elsewhere | other.elsewhere
+        )
 
 
 def used_names(text: str) -> UsedNames:
@@ -78,12 +84,16 @@ def name_checks(
         *_missing_everywhere(place, used, of_repository),
         *_missing_in_environments(place, used, of_repository, of_environments, without_azure),
     ]
-    wanted = {
-        name for names in used.values() for name in names.in_environment | names.elsewhere
-    } - {f"{kind}.{name}" for kind in ("secrets", "vars") for name in OPTIONAL}
-    if wanted and not problems:
-        names = ", ".join(sorted({name.partition(".")[2] for name in wanted}))
-        yield ok(place, f"secrets and variables are set: {names}")
+    wanted = {name for names in used.values() for name in names.elsewhere} | {
+        name
+        for names in used.values()
+        for name in names.in_environment
+        if _is_set(name, of_repository)
+        or any(_is_asked_for(name, environment, without_azure) for environment in of_environments)
+    }
+    told = {name.partition(".")[2] for name in wanted} - OPTIONAL
+    if told and not problems:
+        yield ok(place, f"secrets and variables are set: {', '.join(sorted(told))}")
     yield from problems
     if "NEXT_ENVIRONMENT" in of_repository.variables:
         yield problem(
@@ -116,14 +126,20 @@ def _missing_in_environments(
     for environment, own in of_environments.items():
         for file, names in used.items():
             for name in sorted(names.in_environment):
-                short = name.partition(".")[2]
-                needless = short in OPTIONAL or (short in OF_AZURE and environment in without_azure)
-                if needless or _is_set(name, of_repository) or _is_set(name, own):
+                if not _is_asked_for(name, environment, without_azure):
+                    continue
+                if _is_set(name, of_repository) or _is_set(name, own):
                     continue
                 if name in names.elsewhere:  # told already
                     continue
                 where = f"for the repository, or for the GitHub environment {environment}"
                 yield _missing(place, name, f"for {environment} in {file}", where)
+
+
+def _is_asked_for(name: str, environment: str, without_azure: Collection[str]) -> bool:
+    """Whether the jobs of an environment need a name."""
+    short = name.partition(".")[2]
+    return short not in OPTIONAL and not (short in OF_AZURE and environment in without_azure)
 
 
 def _missing(place: str, name: str, what_for: str, where: str) -> Check:

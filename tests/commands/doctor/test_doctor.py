@@ -13,7 +13,7 @@ from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMEN
 from kalypso_actions.errors import UsageError
 from kalypso_actions.sandbox.world import BranchRule, Permissions
 from tests.commands.doctor.faults import SET_UPS, WORKFLOWS, without_permission
-from tests.commands.doctor.world import Acme, acme, lines
+from tests.commands.doctor.world import APP_KEY, Acme, acme, lines
 
 NO_REPORTS = "kalypso.io/compliance: none"
 
@@ -127,17 +127,41 @@ def change(world: Acme, repository: str, branch: str, file: str, *changes: tuple
     world.sandbox.commit(repository, {path: text}, branch=branch)
 
 
+BY_TOKEN = ((r"(?m)^ *app-(id|private-key): .*\n", ""), (r"# (token: )", r"\1"))
+
+
+def test_a_secret_that_a_file_uses_in_one_branch_alone(healthy: Acme) -> None:
+    """Files of other branches have the same path."""
+    change(healthy, CONTROL_PLANE, "main", "schedule", *BY_TOKEN)
+    change(healthy, GITOPS, "dev", "check-promote", *BY_TOKEN)
+    assert lines(healthy.doctor(), "problem", "warning") == [
+        f"problem {CONTROL_PLANE}: the secret GITOPS_REPO_TOKEN is not set "
+        f"(for {WORKFLOWS}/schedule.yaml)",
+        f"problem {GITOPS}: the secret CONTROL_PLANE_TOKEN is not set "
+        f"(for {WORKFLOWS}/check-promote.yaml)",
+    ]
+
+
+def test_secrets_are_looked_at_where_the_environments_are_hidden(healthy: Acme) -> None:
+    permissions: Permissions = {"contents": "read", "secrets": "read", "actions_variables": "read"}
+    healthy.token = healthy.sandbox.create_token("user", permissions, owner="acme")
+    healthy.control_plane.secrets.clear()
+    found = lines(healthy.doctor(), "problem")
+    assert [line.partition(" (for ")[0] for line in found] == [
+        f"problem {CONTROL_PLANE}: the secret {APP_KEY} is not set"
+    ]
+
+
 def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     """Tokens of the organization, the next environment as a secret, cd by pull requests."""
-    by_token = ((r"(?m)^ *app-(id|private-key): .*\n", ""), (r"# (token: )", r"\1"))
     by_secret = ((r"next-environment: \$\{\{ vars.*", ""), (r"# (next-environment: )", r"\1"))
     proposes = ((r"# (mode: )", r"\1"), (r"( *)(actions: write)", r"\1\2\n\1pull-requests: write"))
     for file in ("ci", "poll", "schedule"):
-        change(healthy, CONTROL_PLANE, "main", file, *by_token)
-    change(healthy, CONTROL_PLANE, "main", "check-promote", *by_token, *by_secret)
+        change(healthy, CONTROL_PLANE, "main", file, *BY_TOKEN)
+    change(healthy, CONTROL_PLANE, "main", "check-promote", *BY_TOKEN, *by_secret)
     change(healthy, CONTROL_PLANE, "main", "cd", *proposes)
     for branch in ENVIRONMENTS:
-        change(healthy, GITOPS, branch, "check-promote", *by_token)
+        change(healthy, GITOPS, branch, "check-promote", *BY_TOKEN)
     without_app = {"app_id": "", "app_private_key": ""}
     found = lines(healthy.doctor(**without_app), "problem", "warning")
     assert [line.partition(" (for ")[0] for line in found] == [
@@ -170,7 +194,10 @@ def test_nobody_reports_to_azure(healthy: Acme) -> None:
     healthy.azure.clear()
     for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SCOPES"):
         del healthy.control_plane.variables[name]
-    assert lines(healthy.doctor(), "problem", "warning") == []
+    document = healthy.doctor()
+    assert lines(document, "problem", "warning") == []
+    names = f"KALYPSO_APP_ID, {APP_KEY}"
+    assert f"ok {CONTROL_PLANE}: secrets and variables are set: {names}" in lines(document)
 
 
 def test_a_token_that_is_wrong(healthy: Acme) -> None:
