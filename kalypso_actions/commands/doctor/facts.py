@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from kalypso_actions.clients.github import repositories
 from kalypso_actions.commands.chain_session import ChainSession
@@ -13,17 +14,25 @@ from kalypso_actions.commands.gitops_branches import (
     gitops_branches,
     read_environment,
 )
+from kalypso_actions.gitops import own_branches
+from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.onboarding.checkup import ok, problem
+
+OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentFacts:
-    """An environment, and its branches in GitOps repositories as far as they are known."""
+    """An environment, and its branches in GitOps repositories as far as they are known.
+
+    `own_branches` are those that schedule proposes from, one for each of them.
+    """
 
     environment: Environment
     has_branch: bool
     gitops: tuple[GitOpsBranch, ...] = ()
+    own_branches: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -92,8 +101,10 @@ def _environment(
         return EnvironmentFacts(environment, has_branch=False)
     record.add([ok(session.control_plane, f"the environment {name} has its branch {branch}")])
 
-    def read() -> tuple[GitOpsBranch, ...]:
-        own = read_environment(session, environment)
-        return gitops_branches(session, environment, own.gitops_repos)
+    def read() -> EnvironmentFacts:
+        repos = read_environment(session, environment).gitops_repos
+        gitops = gitops_branches(session, environment, repos)
+        own = own_branches(OWN_PREFIX, name, repos)
+        return EnvironmentFacts(environment, True, gitops, tuple(own[one.name] for one in repos))
 
-    return EnvironmentFacts(environment, True, record.needed(read) or ())
+    return record.needed(read) or EnvironmentFacts(environment, has_branch=True)

@@ -11,7 +11,6 @@ from kalypso_actions.commands.doctor import workflows
 from kalypso_actions.commands.doctor.facts import Facts
 from kalypso_actions.commands.doctor.record import Record
 from kalypso_actions.commands.own_labels import PROMOTED
-from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.onboarding.checkup import (
     actions_checks,
     approval_checks,
@@ -25,29 +24,26 @@ from kalypso_actions.onboarding.checkup import (
 UPSTREAMS: Final = "deployment/"
 """Begins the branches that upstream proposes from."""
 
-OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default
-
 
 def check_gitops(session: ChainSession, repository: str, facts: Facts, record: Record) -> None:
     """Record how a GitOps repository stands."""
     places = [
-        (environment.name, place)
+        (place.branch, own)
         for environment in facts.environments
-        for place in environment.gitops
+        for place, own in zip(environment.gitops, environment.own_branches, strict=True)
         if place.repository == repository
     ]
     disabled = workflows.disabled_files(session, repository, record)
     ours = workflows.templates("gitops", session.control_plane, facts.main)
     used = workflows.Used()
-    for branch in dict.fromkeys(place.branch for _, place in places):
+    for branch in dict.fromkeys(branch for branch, _ in places):
         if not _is_there(session, repository, branch, record):
             continue
         files = workflows.read_files(session, repository, branch, record)
         if files:
             workflows.check_files(files, ours, disabled, used, record)
         _check_branch(session, repository, branch, record)
-    for name in dict.fromkeys(name for name, _ in places):
-        own = f"{OWN_PREFIX}{name}"
+    for _, own in places:
         rules = record.looked_up(
             partial(branches.rules, session.github, repository, own), repository
         )

@@ -12,7 +12,7 @@ import pytest
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.errors import UsageError
 from kalypso_actions.sandbox.world import BranchRule, Permissions
-from tests.commands.doctor.faults import SET_UPS, WORKFLOWS, without_permission
+from tests.commands.doctor.faults import SET_UPS, WORKFLOWS, rule, without_permission
 from tests.commands.doctor.world import APP_KEY, Acme, acme, lines
 
 NO_REPORTS = "kalypso.io/compliance: none"
@@ -125,6 +125,34 @@ def change(world: Acme, repository: str, branch: str, file: str, *changes: tuple
         assert re.search(old, text), (file, old)
         text = re.sub(old, new, text)
     world.sandbox.commit(repository, {path: text}, branch=branch)
+
+
+SECOND = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: GitOpsRepo
+metadata:
+  name: second
+spec:
+  repo: {url}/acme/gitops
+  branch: stage
+  path: second
+"""
+
+
+def test_the_branches_of_several_gitops_repos_in_one_repository(healthy: Acme) -> None:
+    """Each proposes from a branch of its own, which has its name."""
+    second = SECOND.format(url=healthy.sandbox.url)
+    healthy.sandbox.commit(CONTROL_PLANE, {"second.yaml": second}, branch="dev")
+    rule(GITOPS, pattern="kalypso/dev.second", restrict_pushes=True)(healthy)
+    told = [
+        line for line in lines(healthy.doctor()) if f"{GITOPS}: " in line and "kalypso/" in line
+    ]
+    assert told == [
+        f"ok {GITOPS}: no rule keeps schedule from pushing to kalypso/dev.dev",
+        f"warning {GITOPS}: rules of kalypso/dev.second refuse pushes (deletion, "
+        "non_fast_forward, update), if they bind schedule: GitHub does not say whether",
+        f"ok {GITOPS}: no rule keeps schedule from pushing to kalypso/stage",
+    ]
 
 
 BY_TOKEN = ((r"(?m)^ *app-(id|private-key): .*\n", ""), (r"# (token: )", r"\1"))
