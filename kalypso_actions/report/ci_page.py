@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report import markdown
@@ -43,10 +44,10 @@ def changes_entry(changes: TreeChanges) -> ChangesEntry:
 def ci_headline(document: CiDocument) -> str:
     """What came of it, in a line of plain text; the description of the status."""
     if document.problems:
-        return _count(len(document.problems), "problem") + _warnings(document)
+        return counted(len(document.problems), "problem") + _warnings(document)
     rendered = [one for one in document.checked if one.assignments is not None]
     assignments = sum(one.assignments or 0 for one in rendered)
-    found = f"{_count(assignments, 'assignment')} in {_count(len(rendered), 'environment')}"
+    found = f"{counted(assignments, 'assignment')} in {counted(len(rendered), 'environment')}"
     return found + _warnings(document)
 
 
@@ -78,7 +79,7 @@ def _row(one: CheckedEntry, facts: CiFacts) -> tuple[str, ...]:
         else ("?", "?", "?")
     )
     assignments = "not rendered" if one.assignments is None else str(one.assignments)
-    found = f"{one.problems} ({_count(one.warnings, 'warning')})"
+    found = f"{one.problems} ({counted(one.warnings, 'warning')})"
     return (markdown.code(one.environment), has, assignments, *counts, found)
 
 
@@ -111,8 +112,4 @@ def _paths(one: CheckedEntry) -> str:
 
 
 def _warnings(document: CiDocument) -> str:
-    return f", {_count(len(document.warnings), 'warning')}" if document.warnings else ""
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f", {counted(len(document.warnings), 'warning')}" if document.warnings else ""

@@ -8,6 +8,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
+from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import CheckEntry, DoctorDocument
 from kalypso_actions.report.printable import printable
 from kalypso_actions.runner.commands import harmless
@@ -24,11 +25,8 @@ def print_checks(console: Console, document: DoctorDocument) -> None:
             console.print(_line(check), soft_wrap=True)
         console.print()
     counts = {state: sum(one.state == state for one in document.checks) for state in STYLES}
-    problems, warnings = counts["problem"], counts["warning"]
-    console.print(
-        f"{counts['ok']} ok, {warnings} warning{'' if warnings == 1 else 's'}, "
-        f"{problems} problem{'' if problems == 1 else 's'}"
-    )
+    warnings, problems = (counted(counts[state], state) for state in ("warning", "problem"))
+    console.print(f"{counts['ok']} ok, {warnings}, {problems}")
 
 
 def _by_place(document: DoctorDocument) -> list[CheckEntry]:

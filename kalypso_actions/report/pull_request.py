@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.tree import RegistrationReading, TreeChanges
 from kalypso_actions.report import markdown
@@ -126,9 +127,8 @@ def _headline(text: PullRequestText, groups: Mapping[str, _Group]) -> str:
     counts = sum((group.counts for group in groups.values()), Counter[str]())
     words = ", ".join(f"{counts[change]} {change}" for change in CHANGES)
     return (
-        f"Environment {markdown.code(text.environment)}, {text.assignments} "
-        f"assignment{'' if text.assignments == 1 else 's'}. "
-        f"Manifests: **{words}**."
+        f"Environment {markdown.code(text.environment)}, "
+        f"{counted(text.assignments, 'assignment')}. Manifests: **{words}**."
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from kalypso_actions.clients.github.limits import SECONDS
+from kalypso_actions.model.counts import counted
 
 
 @dataclass(slots=True)
@@ -50,8 +51,7 @@ class Quota:
 
 def _line(account: str, resource: str, use: _Use) -> str:
     of = f" of {account}" if account else ""
-    requests = "1 request" if use.requests == 1 else f"{use.requests} requests"
-    line = f"GitHub API ({resource}{of}): {requests}"
+    line = f"GitHub API ({resource}{of}): {counted(use.requests, 'request')}"
     if use.remaining is None or use.limit is None:
         return line
     line += f", {use.remaining} of {use.limit} left"

@@ -14,6 +14,7 @@ from kalypso_actions.commands.doctor.facts import Facts
 from kalypso_actions.commands.doctor.record import Record
 from kalypso_actions.inputs import permissions
 from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.github import AppInstallation
 from kalypso_actions.model.urls import owner_of
 from kalypso_actions.onboarding.checkup import app_checks, ok, pages, problem, warning
@@ -86,7 +87,6 @@ def check_azure(
                 rows = record.needed(partial(azure.following, branch.url, branch.branch), AZURE)
                 if rows is None:
                     return
-                count = f"{len(rows)} Flux configuration{'' if len(rows) == 1 else 's'}"
-                text = f"{branch.name} is followed by {count}"
+                text = f"{branch.name} is followed by {counted(len(rows), 'Flux configuration')}"
                 advice = "see that the scopes and the role Reader cover the clusters' subscriptions"
                 record.add([ok(AZURE, text) if rows else warning(AZURE, text, advice)])

@@ -14,6 +14,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.inputs.values import split_list
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.onboarding.checkup import ok, pages, problem
 from kalypso_actions.plan import PlanOptions, make_plan
@@ -40,8 +41,8 @@ def check_environment(
         text = f"{one.name} cannot be read and rendered"
         record.add([problem(place, text, "correct what is said about it here")])
     else:
-        count = "1 assignment" if number == 1 else f"{number} assignments"
-        record.add([ok(place, f"{one.name} can be read and rendered: {count}")])
+        text = f"{one.name} can be read and rendered: {counted(number, 'assignment')}"
+        record.add([ok(place, text)])
     if read is None:
         return True
     cluster_types = read.sources.fleet.cluster_types

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kalypso_actions.model.counts import counted
 from kalypso_actions.onboarding.checkup.check import Check, ok, problem, warning
 from kalypso_actions.onboarding.checkup.choices import is_as_offered
 from kalypso_actions.onboarding.checkup.pages import file, workflow
@@ -67,7 +68,7 @@ def workflow_checks(
         else:
             current += path not in disabled
     if current == len(paths):
-        yield ok(place, f"workflows on {branch}: {_counted(current)}, as in our templates")
+        yield ok(place, f"workflows on {branch}: {counted(current, 'file')}, as in our templates")
     templates_here = dict.fromkeys(paths, "")
     for path, text in files.texts.items():
         if path not in templates_here and is_upstreams_other_file(path, text, templates_here):
@@ -113,7 +114,3 @@ def used_actions(texts: Iterable[str]) -> set[str]:
 def job_may_propose(text: str) -> bool:
     """Whether a job's own token gets what it takes to open pull requests."""
     return bool(PROPOSING.search(text))
-
-
-def _counted(number: int) -> str:
-    return "1 file" if number == 1 else f"{number} files"
