@@ -9,7 +9,6 @@ from typing import Final
 
 from kalypso_actions.onboarding.changes import (
     BranchPlan,
-    FileChange,
     additions,
     workflow_changes,
 )
@@ -89,8 +88,8 @@ class _Planner:
         yield BranchPlan(repository, repository.main, state.head, tuple(changes))
 
     def control_plane(self) -> Iterator[BranchPlan]:
-        for environment in self.setup.environments:
-            yield self._environment(environment)
+        for branch in dict.fromkeys(one.branch for one in self.setup.environments):
+            yield self._environments(branch)
         repository = self.setup.control_plane
         state = self._state(repository, repository.main)
         changes = workflow_changes(
@@ -106,25 +105,27 @@ class _Planner:
             changes += additions(self.starter.of_main(self.setup), state.paths)
         yield BranchPlan(repository, repository.main, state.head, tuple(changes))
 
-    def _environment(self, environment: EnvironmentSetup) -> BranchPlan:
+    def _environments(self, branch: str) -> BranchPlan:
+        """One plan for a branch, on which several environments may have a folder each."""
         repository = self.setup.control_plane
-        state = self._state(repository, environment.branch)
+        state = self._state(repository, branch)
         changes = workflow_changes(self.workflows.environment, state.files, state.paths)
+        base_files: set[str] = set()
+        for environment in self.setup.environments:
+            if environment.branch == branch and not state.documents:
+                taken = state.paths | {change.path for change in changes}
+                base_file, files = self._beginning(environment)
+                changes += additions(files, taken)
+                base_files.add(base_file)
+        return BranchPlan(repository, branch, state.head, tuple(changes), frozenset(base_files))
+
+    def _beginning(self, environment: EnvironmentSetup) -> tuple[str, dict[str, str]]:
+        """The path of an environment's base-repo.yaml, and all files that it begins with."""
         base_file = posixpath.normpath(f"{environment.path}/{BASE_REPO_FILE}")
-        if state.documents:
-            return BranchPlan(repository, environment.branch, state.head, tuple(changes))
         files = self.starter.of_environment(
             self.setup, environment, with_samples=self._has_templates
         )
-        begun: list[FileChange] = additions({base_file: self.base_repo_text, **files}, state.paths)
-        is_begun = any(change.path == base_file for change in begun)
-        return BranchPlan(
-            repository,
-            environment.branch,
-            state.head,
-            tuple(changes + begun),
-            base_file if is_begun else "",
-        )
+        return base_file, {base_file: self.base_repo_text, **files}
 
     @property
     def _has_templates(self) -> bool:

@@ -52,15 +52,15 @@ class Consent:
 class BranchPlan:
     """What a branch shall get; `head` is where it stands ("": there is no such branch).
 
-    `base_file` is the path of base-repo.yaml among the changes, into which the commit of main comes
-    when it is known ("": there is none).
+    `base_files` are the paths of base-repo.yaml: into those among the changes the commit of main
+    comes when it is known.
     """
 
     repository: RepositorySetup
     branch: str
     head: str
     changes: tuple[FileChange, ...]
-    base_file: str = ""
+    base_files: frozenset[str] = frozenset()
 
     @property
     def is_main(self) -> bool:

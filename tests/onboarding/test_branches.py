@@ -25,7 +25,7 @@ STARTER = StarterFiles(
         "control-plane/main/registration.yaml": "repo: GITOPS_URL\nbranch: GITOPS_MAIN\n",
         "control-plane/environments/environment.yaml": "name: ENVIRONMENT\nnext: NEXT\n",
         "control-plane/environments/last-environment.yaml": "name: ENVIRONMENT\n",
-        "control-plane/environment/gitops-repo.yaml": "repo: GITOPS_URL\nbranch: BRANCH\n",
+        "control-plane/environment/gitops-repo.yaml": "repo: GITOPS_URL\nbranch: ENVIRONMENT\n",
         "control-plane/environment/policy.yaml": "# of ENVIRONMENT, not MY_ENVIRONMENT\n",
         "gitops/main/README.md": "see CONTROL_PLANE_URL\n",
         "gitops/main/workload.yaml": "targets:\n    - name: ENVIRONMENT\n      repo: GITOPS_URL\n",
@@ -111,6 +111,23 @@ def test_an_environment_in_a_folder_of_its_branch_and_others_on_one_gitops_branc
         "fleet/dev/gitops-repo.yaml",
     ]
     assert found["a/cp@main"] == {".github/workflows/ci.yaml": "ci"}
+
+
+def test_environments_in_folders_of_one_branch() -> None:
+    """It gets everything at once: it is written once."""
+    one, other = (
+        EnvironmentSetup(name, "fleets", f"fleet/{name}", is_new=False, gitops_branches=(name,))
+        for name in ("dev", "stage")
+    )
+    found = planned(setup(one, other, is_new=False))
+    assert list(found) == ["a/go@dev", "a/go@stage", "a/go@trunk", "a/cp@fleets", "a/cp@main"]
+    assert found["a/cp@fleets"] == {
+        ".github/workflows/schedule.yaml": "schedule",
+        "fleet/dev/base-repo.yaml": "base",
+        "fleet/dev/gitops-repo.yaml": "repo: https://x/a/go\nbranch: dev\n",
+        "fleet/stage/base-repo.yaml": "base",
+        "fleet/stage/gitops-repo.yaml": "repo: https://x/a/go\nbranch: stage\n",
+    }
 
 
 @pytest.mark.parametrize(

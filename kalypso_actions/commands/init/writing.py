@@ -126,11 +126,11 @@ class _Writer:
         return self._place(plan).commit(plan.head, _contents(changes), message)
 
     def _with_base(self, plan: BranchPlan, commit_of_main: str) -> BranchPlan:
-        if not plan.base_file:
+        if not plan.base_files:
             return plan
         text = base_repo_text(plan.repository, commit_of_main)
         changes = (
-            replace(change, after=text) if change.path == plan.base_file else change
+            replace(change, after=text) if change.path in plan.base_files else change
             for change in plan.changes
         )
         return replace(plan, changes=tuple(changes))

@@ -55,6 +55,35 @@ def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> 
     }
 
 
+ENVIRONMENT = """\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Environment
+metadata:
+  name: {name}
+spec:
+  controlPlane:
+    repo: {url}/acme/control-plane
+    branch: fleets
+    path: {name}
+"""
+
+
+def test_environments_in_folders_of_one_branch_that_holds_nothing_yet(acme: Acme) -> None:
+    """Each proposes to the branch that it is given in the GitOps repository."""
+    names = ("dev", "stage")
+    objects = {
+        f".environments/{name}.yaml": ENVIRONMENT.format(name=name, url=acme.url) for name in names
+    }
+    acme.create(objects)
+    acme.init()
+    files, main = acme.files("fleets"), acme.branches()["main"]
+    assert acme.branches(GITOPS).keys() == {"main", *names}
+    for name in names:
+        assert f"branch: {name}\n" in files[f"{name}/gitops-repo.yaml"]
+        assert f"commit: {main}\n" in files[f"{name}/base-repo.yaml"]
+    assert outline(acme.init()) == {}
+
+
 def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
     upstream.found(acme)
     seen = acme.init(delete_upstream_workflows=True, decide=lambda _: None)
