@@ -124,7 +124,6 @@ CALLS: Final = {
         lambda github, _: [branches.head(github, FLEET, name) for name in ("main", "a/b")],
         "GET R/git/ref/{ref}",
     ),
-    "branches.default": _call(lambda github, _: branches.default(github, FLEET), "GET R"),
     "comments.marked": _call(
         lambda github, scene: comments.marked(github, FLEET, scene.issue(), MARK),
         "GET R/issues/{issue_number}/comments",

@@ -26,12 +26,6 @@ def head(github: GitHub, repository: str, branch: str) -> str | None:
     return None if answer is None else str(answer["object"]["sha"])
 
 
-def default(github: GitHub, repository: str) -> str:
-    """The name of the default branch. Raises GitHubError."""
-    what = "the default branch cannot be read"
-    return str(rest.read(github, repository, what, "")["default_branch"])
-
-
 def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
     """What the active rulesets ask of pushes and merges to a branch, which need not exist.
 
@@ -41,7 +35,11 @@ def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
     """
     what = f"the rules of the branch {branch} cannot be read"
     found = rest.read_all(github, repository, what, f"/rules/branches/{quote(branch, safe='')}")
-    reviews = [_parameters(one) for one in found if one["type"] == "pull_request"]
+    reviews = [
+        one["parameters"]
+        for one in found
+        if one["type"] == "pull_request" and one.get("parameters")
+    ]
     return BranchRules(
         types=tuple(dict.fromkeys(one["type"] for one in found)),
         required_approvals=max(
@@ -56,7 +54,3 @@ def _is_protected(github: GitHub, repository: str, branch: str, what: str) -> bo
     path = f"/branches/{quote(branch, safe='')}"
     answer = rest.read_optional(github, repository, what, path)
     return answer is not None and bool(answer["protected"])
-
-
-def _parameters(rule: rest.Json) -> rest.Json:
-    return rule.get("parameters") or {}

@@ -6,6 +6,7 @@ import pytest
 import responses
 
 from kalypso_actions.clients.github import GitHubError, branches
+from kalypso_actions.model.github import BranchRules
 from tests.clients.github.connections import REPOSITORY, connect
 
 NOT_FOUND = {"message": "Not Found"}
@@ -49,7 +50,8 @@ def test_other_refusals_are_errors(status: int, message: str) -> None:
             branches.head(connect(), "acme/fleet", "main")
 
 
-def test_default() -> None:
+def test_a_rule_without_parameters() -> None:
+    """GitHub's description does not promise them."""
     with responses.RequestsMock() as server:
-        server.get(REPOSITORY, json={"default_branch": "trunk"})
-        assert branches.default(connect(), "acme/fleet") == "trunk"
+        server.get(f"{REPOSITORY}/rules/branches/main", json=[{"type": "pull_request"}])
+        assert branches.rules(connect(), "acme/fleet", "main") == BranchRules(("pull_request",))

@@ -62,7 +62,6 @@ def test_branches_and_commits(sandbox: Sandbox) -> None:
     first = branches.head(github, "acme/fleet", "main")
     second = sandbox.commit("acme/fleet", {"deploy/a": "2"})
     assert first is not None
-    assert branches.default(github, "acme/fleet") == "main"
     assert branches.head(github, "acme/fleet", "main") == second
     assert branches.head(github, "acme/fleet", "mai") is None
     assert commits.get(github, "acme/fleet", second).parents == (first,)
