@@ -37,6 +37,14 @@ def follow(chain: Chain, heading: str, **replaced: str) -> None:
     chain.start(workflow.removesuffix(".yaml"), **{**inputs, **replaced})
 
 
+def bring_to_stage(chain: Chain, heading: str, commit: str) -> None:
+    """Follow a runbook that brings a commit to stage, and merge what it proposes."""
+    follow(chain, heading, promoted_commit_id=commit)
+    chain.run_everything()
+    chain.merge_pull_request("stage")
+    chain.run_everything()
+
+
 def test_a_commit_is_promoted_by_hand(chain: Chain) -> None:
     chain.drop_next_run("ci")
     commit = chain.merge_to_main(RELEASE="one")
@@ -44,8 +52,7 @@ def test_a_commit_is_promoted_by_hand(chain: Chain) -> None:
     follow(chain, "Promote a commit", promoted_commit_id=commit)
     assert chain.run_everything() == TO_DEV[1:]
     chain.settle()
-    for name in ("dev", "stage"):
-        chain.expect(name, commit, RELEASE="one")
+    chain.expect_everywhere(commit, RELEASE="one")
     follow(chain, "Promote a commit", promoted_commit_id=commit)
     assert chain.run_everything() == ["cd dev: unchanged", "schedule dev: unchanged"]
     chain.expect("dev", commit, RELEASE="one")
@@ -55,25 +62,18 @@ def test_a_hotfix_comes_to_stage_before_dev(chain: Chain) -> None:
     before = chain.tracks("dev")
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
-    follow(chain, "Hotfix", promoted_commit_id=commit)
-    chain.run_everything()
-    chain.merge_pull_request("stage")
-    chain.run_everything()
+    bring_to_stage(chain, "Hotfix", commit)
     chain.expect("stage", commit, RELEASE="one")
     assert (chain.tracks("dev"), chain.status(commit, "dev")) == (before, "Promoted")
     chain.settle()
-    for name in ("dev", "stage"):
-        chain.expect(name, commit, RELEASE="one")
+    chain.expect_everywhere(commit, RELEASE="one")
 
 
 def test_an_environment_is_rolled_back(chain: Chain) -> None:
     older = chain.has("stage")
     newer = chain.merge_to_main(RELEASE="one")
     chain.settle()
-    follow(chain, "Roll back", promoted_commit_id=older)
-    chain.run_everything()
-    chain.merge_pull_request("stage")
-    chain.run_everything()
+    bring_to_stage(chain, "Roll back", older)
     chain.expect("stage", older, RELEASE="zero")
     chain.expect("dev", newer, RELEASE="one")
     assert chain.status(newer, "stage") == "Deployed"
