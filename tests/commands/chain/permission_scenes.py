@@ -49,8 +49,7 @@ class Scene:
     """A command where it needs just `needs`: by repository, the level of each permission.
 
     `prepare` makes what is there before, and returns the command. `check` asserts what the command
-    was to do, wholly. `is_job`: it reaches the job's repository alone, so that the job's own token
-    is enough. `verify_only`: it is given this input.
+    was to do, wholly. `verify_only`: it is given this input.
     """
 
     command: str
@@ -58,12 +57,16 @@ class Scene:
     prepare: Callable[[Organisation], Run]
     check: Callable[[Organisation], None]
     needs: Mapping[str, Mapping[str, Level]]
-    is_job: bool = False
     verify_only: bool = False
 
     @property
     def id(self) -> str:
         return f"{self.command}, {self.name}"
+
+    @property
+    def is_job(self) -> bool:
+        """It reaches the job's repository alone, so that the job's own token is enough."""
+        return self.needs.keys() == {CONTROL_PLANE}
 
 
 def _runs(acme: Organisation, command: Any, model: Any, **given: Any) -> Run:
@@ -218,7 +221,6 @@ SCENES: Final = (
         _cd,
         _cd_done,
         {CONTROL_PLANE: {"contents": "write", "statuses": "write", "actions": "write"}},
-        is_job=True,
     ),
     Scene(
         "cd",
@@ -226,7 +228,6 @@ SCENES: Final = (
         _cd_proposes,
         _cd_proposed,
         {CONTROL_PLANE: {"contents": "write", "statuses": "write", "pull-requests": "write"}},
-        is_job=True,
     ),
     Scene(
         "cd",
@@ -234,7 +235,6 @@ SCENES: Final = (
         _cd_verifies,
         _nothing_done,
         {CONTROL_PLANE: READ},
-        is_job=True,
         verify_only=True,
     ),
     Scene(
@@ -308,6 +308,5 @@ SCENES: Final = (
         _start_schedule,
         _scheduled,
         {CONTROL_PLANE: {"contents": "read", "actions": "write"}},
-        is_job=True,
     ),
 )
