@@ -157,19 +157,25 @@ def test_outputs_that_a_following_step_reads(acme: Organisation, job: Job) -> No
     assert harmless(job, check)
 
 
-def test_an_output_is_set_where_the_verdict_is_negative(acme: Organisation, job: Job) -> None:
-    for kind in CLUSTER_TYPES:
-        acme.sandbox.azure.change(f"dev-{kind}", branch="elsewhere")
-    merged = merge(acme, None)
+def fails_to_promote(acme: Organisation, job: Job, merged: str, timeout: str) -> Ran:
+    """What check-promote says of a merge into dev that is not to go on."""
     ran = job_of(acme, job).uses(
         ACTIONS / "check-promote",
         environment="dev",
         gitops_commit=merged,
         grace_period="0s",
         poll_interval="1s",
-        timeout="5s",
+        timeout=timeout,
     )
-    assert ran.exit_code == 1
+    assert ran.exit_code == 1, ran.log
+    return ran
+
+
+def test_an_output_is_set_where_the_verdict_is_negative(acme: Organisation, job: Job) -> None:
+    for kind in CLUSTER_TYPES:
+        acme.sandbox.azure.change(f"dev-{kind}", branch="elsewhere")
+    merged = merge(acme, None)
+    ran = fails_to_promote(acme, job, merged, timeout="5s")
     assert ran.outputs["verdict"] == "none-targeted"
 
 
@@ -216,15 +222,7 @@ def test_messages_of_clusters(acme: Organisation, job: Job) -> None:
     merged = merge(acme, None)
     for kind in CLUSTER_TYPES:
         acme.cluster("dev", kind, behaviour="fail", failure={"message": message})
-    ran = job_of(acme, job).uses(
-        ACTIONS / "check-promote",
-        environment="dev",
-        gitops_commit=merged,
-        grace_period="0s",
-        poll_interval="1s",
-        timeout="20s",
-    )
-    assert ran.exit_code == 1
+    ran = fails_to_promote(acme, job, merged, timeout="20s")
     assert ran.outputs["verdict"] == "failed"
     assert json.loads(ran.outputs["clusters"]) == {"failed": 2}
     assert harmless(job, ran)
