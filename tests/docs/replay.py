@@ -22,6 +22,8 @@ from tests.docs.pages import ROOT, Page, pages
 BLOCK: Final = re.compile(r"```console\n(.*?)```", re.DOTALL)
 COMMAND: Final = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 STATUS: Final = "echo $?"
+PROGRESS: Final = re.compile(r"[a-z]+: \d+ of \d+")
+"""What is told of a step that takes seconds: on a slow machine alone, so it is left out."""
 
 
 @dataclass
@@ -73,7 +75,8 @@ class Shell:
             check=False,
         )
         self.status = done.returncode
-        return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+        lines = (line.rstrip() for line in done.stdout.splitlines())
+        return "".join(f"{line}\n" for line in lines if not PROGRESS.fullmatch(line))
 
 
 def replayed(page: Page, folder: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT, Page, pages
-from tests.docs.replay import BLOCK, replayed
+from tests.docs.replay import BLOCK, Shell, replayed
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the pages are for a shell of POSIX")
 
@@ -20,6 +20,12 @@ RENDERING = Page(ROOT / "docs" / "guide" / "rendering.md")
 @pytest.mark.parametrize("page", [one for one in pages() if BLOCK.search(one.text)], ids=str)
 def test_console_blocks_show_what_their_commands_print(page: Page, tmp_path: Path) -> None:
     assert replayed(page, tmp_path) == page.text
+
+
+def test_a_slow_machine_makes_no_difference(tmp_path: Path) -> None:
+    """Where a step takes seconds, its progress is told between what a page shows."""
+    session = "$ echo 'rendering: 1 of 7' >&2; echo written\n"
+    assert Shell(tmp_path).replay(session) == f"{session}written\n"
 
 
 def options_in_the_guide() -> Iterator[str]:
