@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import gzip
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
+from kalypso_actions.clients.process import Programs
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.pkt_lines import FLUSH, line
 from kalypso_actions.sandbox.world import Permissions
@@ -108,6 +110,31 @@ def test_git_fetches_what_a_commit_needs(tmp_path: Path) -> None:
         assert copy.run("cat-file", "-t", first) == "commit"
         copy.run("checkout", "--quiet", "HEAD")
         assert (copy.folder / "a").read_text() == "1"
+
+
+def test_what_is_fetched_again_is_not_packed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed: list[bytes] = []
+    begin_program = Programs.run
+
+    def run(programs: Programs, arguments: Sequence[str], **options: Any) -> bytes:
+        if "upload-pack" in arguments and b"command=fetch" in options["stdin"]:
+            packed.append(options["stdin"])
+        return begin_program(programs, arguments, **options)
+
+    monkeypatch.setattr(Programs, "run", run)
+    with serving(tmp_path) as sandbox:
+        heads = []
+        for number, name in enumerate(("first", "again", "changed")):
+            (tmp_path / name).mkdir()
+            if name == "changed":
+                sandbox.commit(FLEET, {"a": "1"})
+            copy = clone(sandbox, tmp_path / name, "--depth=1")
+            heads.append(copy.run("rev-parse", "HEAD"))
+            assert heads[number] == sandbox.git(FLEET).head("main")
+    assert heads[0] == heads[1] != heads[2]
+    assert len(packed) == 2
 
 
 def test_a_commit_that_is_not_there(tmp_path: Path) -> None:
