@@ -57,7 +57,7 @@ def try_merge(
 
 def place(git: BareRepository, ref: str, commit: str) -> None:
     """Let a ref of GitHub's own stand at a commit; "" takes it away."""
-    before = git.refs().get(ref)
+    before = git.ref(ref)
     if before != (commit or None):
         git.update_ref(ref, commit or None, before)
 

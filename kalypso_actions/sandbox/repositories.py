@@ -100,18 +100,36 @@ class BareRepository:
 
     def head(self, branch: str) -> str | None:
         """The commit at a branch's head."""
-        return self._object_id(f"refs/heads/{branch}") if not NO_NAME.search(branch) else None
+        return self.ref(f"refs/heads/{branch}")
+
+    def ref(self, name: str) -> str | None:
+        """Where a full ref stands, which is what is asked for most; without git where that can be.
+
+        https://git-scm.com/docs/gitrepository-layout
+        """
+        if NO_NAME.search(name):
+            return None
+        if kept := self._kept(name):
+            return kept
+        if not (self.git_dir / "packed-refs").exists() and not (self.git_dir / name).exists():
+            return None
+        answer = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+        return answer.decode().strip() if answer is not None else None
 
     def object_type(self, object_id: str) -> str | None:
         """`commit`, `tag`, `tree` or `blob`; None for what is not here."""
+        if object_id in self._commits:
+            return "commit"
         found = next(self._objects([object_id]), None) if SOME_ID.match(object_id) else None
         return found[1] if found else None
 
     def commit(self, revision: str) -> GitCommit:
         """A commit by id, branch or tag. Raises LookupError."""
-        if known := self._commits.get(revision):
-            return known
-        found = next(self._objects([f"{one}^{{commit}}" for one in _readings(revision)]), None)
+        readings = _readings(revision)
+        for first in readings[:1]:
+            if known := self._commits.get(self._kept(first) or first):
+                return known
+        found = next(self._objects([f"{one}^{{commit}}" for one in readings]), None)
         if found is None:
             raise LookupError(f"there is no commit {revision!r}")
         object_id, _, content = found
@@ -225,7 +243,7 @@ class BareRepository:
         try:
             self._run("update-ref", ref, new or NO_OBJECT, old or NO_OBJECT)
         except ProcessError:
-            if self._object_id(ref) != old:
+            if self.ref(ref) != old:
                 return False
             raise
         return True
@@ -263,14 +281,13 @@ class BareRepository:
         self._answers = {**dict(kept), arguments: answer}
         return answer
 
-    def _object_id(self, ref: str) -> str | None:
-        """Where a full ref stands. The file of a ref is read without git: it is asked for most."""
+    def _kept(self, ref: str) -> str | None:
+        """Where a full ref stands that has a file of its own; None for any other, and for links."""
         with suppress(OSError, ValueError):
             kept = (self.git_dir / ref).read_text("ascii").removesuffix("\n")
             if WHOLE_ID.match(kept):
                 return kept
-        answer = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", ref)
-        return answer.decode().strip() if answer is not None else None
+        return None
 
     def _objects(self, names: Sequence[str]) -> Iterator[tuple[str, str, bytes]]:
         """Id, type and content of those that exist: `id type size<LF>content<LF>` for each."""

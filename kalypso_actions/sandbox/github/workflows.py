@@ -125,9 +125,8 @@ def _workflow(call: Call) -> Workflow:
 def _ref(call: Call, name: str) -> tuple[str, str]:
     """A branch or tag by its short or full name, and its commit."""
     git = call.world.git(call.named_repository)
-    refs = git.refs()
     for ref in (name, f"refs/heads/{name}", f"refs/tags/{name}"):
-        if ref.startswith(("refs/heads/", "refs/tags/")) and ref in refs:
+        if ref.startswith(("refs/heads/", "refs/tags/")) and git.ref(ref):
             return ref, git.commit(ref).id
     raise RefusedError(422, f"No ref found for: {name}")
 
