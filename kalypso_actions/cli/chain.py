@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import typer
 
 from kalypso_actions.cli.options import with_options
 from kalypso_actions.cli.speaking import print_json, show_calls, stderr
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.chain_commands import CHAIN
 from kalypso_actions.commands.chain_run import ChainCommand, run_command
 from kalypso_actions.commands.chain_session import Surroundings
 from kalypso_actions.inputs.reading import SECRET_VARIABLES
@@ -27,8 +29,8 @@ from kalypso_actions.runner import Runner
 from kalypso_actions.runner.commands import harmless
 
 
-def add_chain_command(app: typer.Typer, chain: ChainCommand[Any]) -> None:
-    """Make it one of the command line; its function's first paragraph is the help."""
+def _function(chain: ChainCommand[Any]) -> Callable[..., None]:
+    """What Typer makes the command of; its function's first paragraph is the help."""
     text = (chain.command.__doc__ or "").partition("\n\n")[0]
 
     def run(given: dict[str, Any]) -> None:
@@ -54,9 +56,20 @@ def add_chain_command(app: typer.Typer, chain: ChainCommand[Any]) -> None:
             print_json(document)
         raise typer.Exit(exit_code)
 
-    app.command(name=chain.name)(with_options(chain.model, chain.name, text, run))
+    return with_options(chain.model, chain.name, text, run)
 
 
 def _say(line: str) -> None:
     """A line of what goes on, for people; what clusters and people wrote is no command in it."""
     stderr().print(harmless(printable(line)), soft_wrap=True, markup=False)
+
+
+_FUNCTIONS: Final = {chain.name: _function(chain) for chain in CHAIN}
+
+ci = _FUNCTIONS["ci"]
+cd = _FUNCTIONS["cd"]
+schedule = _FUNCTIONS["schedule"]
+notify = _FUNCTIONS["notify"]
+check_promote = _FUNCTIONS["check-promote"]
+poll = _FUNCTIONS["poll"]
+start_schedule = _FUNCTIONS["start-schedule"]

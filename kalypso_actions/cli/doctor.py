@@ -15,7 +15,7 @@ from kalypso_actions.cli.options import with_options
 from kalypso_actions.cli.speaking import print_json, show_calls, stderr, stdout, told
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.chain_session import Surroundings
-from kalypso_actions.commands.doctor import doctor
+from kalypso_actions.commands.doctor import doctor as run_doctor
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.doctor import DoctorInputs
@@ -35,11 +35,6 @@ TEXT: Final = """Look at a control plane and its GitOps repositories, and say wh
     the App is looked at, too. Exit codes: 0 nothing fails, 1 something would,
     2 wrong usage.
     """
-
-
-def add_doctor(app: typer.Typer) -> None:
-    """Make it one of the command line."""
-    app.command(name="doctor")(with_options(DoctorInputs, "doctor", TEXT, _run))
 
 
 def _run(given: dict[str, Any]) -> None:
@@ -69,9 +64,12 @@ def _run(given: dict[str, Any]) -> None:
             sleep=time.sleep,
             context=read_context(environment),
         )
-        document = doctor(inputs, around)
+        document = run_doctor(inputs, around)
     if output == "json":
         print_json(document)
     else:
         print_checks(stdout(), document)
     raise typer.Exit(1 if document.fails else 0)
+
+
+doctor = with_options(DoctorInputs, "doctor", TEXT, _run)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,11 +12,8 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.session import Session
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.report.documents import Document
-from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.runner.commands import harmless
 
 Output = Annotated[Literal["text", "json"], typer.Option(help="What goes to standard output.")]
@@ -34,12 +30,6 @@ def told(output: str, failed: Callable[[Sequence[Problem]], Document]) -> Iterat
             raise
         print_json(failed(error.problems))
         raise typer.Exit(error.exit_code) from error
-
-
-def local_session(progress: ProgressDisplay, *, verbose: bool) -> Session:
-    """What a command gets that reads for a person at a terminal."""
-    show_calls(verbose=verbose)
-    return Session(Programs(os.environ), progress.update)
 
 
 def show_calls(*, verbose: bool) -> None:

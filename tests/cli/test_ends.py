@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions import cli
+from kalypso_actions.cli import app
+from kalypso_actions.cli.main import main
 from kalypso_actions.errors import KalypsoError, UsageError
 
 
@@ -43,7 +44,7 @@ def ended(error: Exception, monkeypatch: pytest.MonkeyPatch) -> object:
     def run(**_: object) -> None:
         raise error
 
-    monkeypatch.setattr(cli, "app", run)
+    monkeypatch.setattr(app, "app", run)
     with pytest.raises(SystemExit) as caught:
-        cli.main()
+        main()
     return caught.value.code

@@ -16,7 +16,8 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows ends program
 CHILD = "import socket, sys;s = socket.create_connection(('127.0.0.1', int(sys.argv[1])));s.recv(1)"
 RUN = f"""
 import os, signal, sys
-from kalypso_actions import cli
+from kalypso_actions.cli.app import app
+from kalypso_actions.cli.main import main
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.snapshot.reader import in_parallel
@@ -24,14 +25,14 @@ from kalypso_actions.snapshot.reader import in_parallel
 port = sys.argv.pop()
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
 
-@cli.app.command()
+@app.command()
 def wait() -> None:
     programs = Programs(os.environ)
     with RemoteRepositories(programs):
         command = [os.path.basename(sys.executable), "-c", {CHILD!r}, port]
         in_parallel(lambda _: programs.run(command), range(40))
 
-cli.main()
+main()
 """
 
 

@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 from typer.testing import CliRunner
 
-from kalypso_actions.cli import app
+from kalypso_actions.cli.app import app
 from kalypso_actions.commands.demo import demo, play
 from kalypso_actions.commands.demo.organisation import CLUSTERS
 from kalypso_actions.commands.demo.stage import Stage

@@ -6,23 +6,17 @@ import os
 import subprocess
 import sys
 
-import typer.main
-from typer.core import TyperGroup
-
-from kalypso_actions.cli import app
+from kalypso_actions.cli.command_list import COMMANDS
 
 WIDTH = 100
 
 
 def commands_text() -> str:
     """A page with a section for each command that people call."""
-    group = typer.main.get_command(app)
-    if not isinstance(group, TyperGroup):
-        raise TypeError("the command line is not a group of commands")
     sections = [
         f"\n## kalypso {name}\n\n```text\n{help_of(name)}\n```\n"
-        for name, command in group.commands.items()
-        if not command.hidden
+        for name, listed in COMMANDS.items()
+        if not listed.hidden
     ]
     return "# Commands\n\nWritten by `make docs` from the code.\n" + "".join(sections)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from typing import Any
@@ -11,13 +10,11 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner, Result
 
-from kalypso_actions.cli import app
+from kalypso_actions.cli import init
+from kalypso_actions.cli.app import app
 from tests.commands.init import upstream
 from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme
 from tools.reference.schemas import REFERENCE
-
-MODULE = importlib.import_module("kalypso_actions.cli.init")
-"""By its name alone, it is the function of this name that is found."""
 
 BOTH = ["--control-plane", CONTROL_PLANE, "--gitops", GITOPS]
 
@@ -31,7 +28,7 @@ class Terminal:
 
     def run(self, *arguments: str, typed: str | None = None, token: str | None = None) -> Result:
         """With `typed` there is a terminal; without, none."""
-        self._monkeypatch.setattr(MODULE, "is_terminal", lambda: typed is not None)
+        self._monkeypatch.setattr(init, "is_terminal", lambda: typed is not None)
         environment = {
             **self._acme.machine().environment,
             "GH_TOKEN": self._acme.token if token is None else token,

@@ -1,0 +1,48 @@
+"""The Typer app: every command by its line of the list, and what is asked of no command."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from kalypso_actions import __version__
+from kalypso_actions.cli.command_list import COMMANDS, load
+
+
+class CommandLine(TyperGroup):
+    """The commands of the list, each of which is loaded when it is called.
+
+    Until then it is known by its name and its summary, which is all that `--help` shows of it.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, listed in COMMANDS.items():
+            self.add_command(TyperCommand(name, help=listed.summary, hidden=listed.hidden))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The name of the command to be called, itself, and its arguments."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load(name) if name in COMMANDS else command, rest
+
+
+app = typer.Typer(
+    cls=CommandLine,
+    help="Kalypso: schedule, render and promote workloads for many clusters with GitOps.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit

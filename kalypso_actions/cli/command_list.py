@@ -1,0 +1,95 @@
+"""Every command in a line: where it is, and what it is for.
+
+A run takes as long as its imports before it does anything, and there is one at each step of a job:
+nothing is imported for a command before that command is called.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+import typer
+import typer.main
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A command that is not imported.
+
+    `module` of this package has a function of the command's name, of which Typer makes the command.
+    `summary` is the first paragraph of its help. One that is `hidden` is for a job alone.
+    """
+
+    module: str
+    summary: str
+    hidden: bool = False
+
+
+COMMANDS: Final = {
+    "init": Listed(
+        "init",
+        "Make a control plane and a GitOps repository of two repositories, empty or not.",
+    ),
+    "doctor": Listed(
+        "doctor",
+        "Look at a control plane and its GitOps repositories, and say what is missing.",
+    ),
+    "render": Listed(
+        "render",
+        "Compute what belongs into the GitOps repository of one environment.",
+    ),
+    "validate": Listed(
+        "validate",
+        "Check every document of the given branches: schema, references, templates, names.",
+    ),
+    "template": Listed("template", "Render one Template with given data, for its author."),
+    "sandbox": Listed(
+        "sandbox",
+        "Serve a GitHub and an Azure Resource Graph on this machine, for trials and tests.",
+    ),
+    "demo": Listed(
+        "demo",
+        "Play the whole promotion chain with a sample organisation, on this machine alone.",
+    ),
+    "ci": Listed(
+        "chain",
+        "Check a commit of main in every environment, and start cd for the first ones.",
+    ),
+    "cd": Listed("chain", "Promote a commit of main to an environment, and start schedule for it."),
+    "schedule": Listed(
+        "chain",
+        "Render an environment and propose its tree: one pull request for each GitOpsRepo.",
+    ),
+    "notify": Listed(
+        "chain",
+        "Tell the control plane of a push to a GitOps branch, and whether it is a promotion.",
+    ),
+    "check-promote": Listed(
+        "chain",
+        "Wait until the clusters of an environment comply with a merge, and promote its commit.",
+    ),
+    "poll": Listed(
+        "chain",
+        "Start schedule for every environment of which a registered repository has moved.",
+    ),
+    "start-schedule": Listed(
+        "chain",
+        "Start schedule for every environment that a branch of the control plane belongs to.",
+    ),
+    "set-up": Listed(
+        "set_up",
+        "Put kalypso on the PATH of a job's next steps, and run one command line.",
+        hidden=True,
+    ),
+}
+"""By name, in the order of `--help`."""
+
+
+def load(name: str) -> Any:
+    """Import a command of the list; the command as Typer makes it."""
+    module = import_module(f"kalypso_actions.cli.{COMMANDS[name].module}")
+    alone = typer.Typer(add_completion=False)
+    alone.command(name)(getattr(module, name.replace("-", "_")))
+    return typer.main.get_command(alone)

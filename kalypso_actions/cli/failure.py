@@ -1,0 +1,30 @@
+"""How a run ends that an error has ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+from kalypso_actions import ISSUES_URL, __version__
+from kalypso_actions.cli.speaking import stderr
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.findings import print_findings
+from kalypso_actions.runner import Runner
+from kalypso_actions.runner.commands import harmless
+
+
+def tell(error: Exception) -> int:
+    """Say what was wrong, to people and to the runner; the exit code.
+
+    Anything but a KalypsoError is a bug of ours.
+    """
+    if isinstance(error, KalypsoError):
+        print_findings(stderr(), (), ProblemEntry.all_of(error.problems))
+        Runner(os.environ, sys.stderr).annotate("error", error.problems, "kalypso")
+        return error.exit_code
+    sys.stderr.write(harmless("".join(traceback.format_exception(error))) + "\n")
+    request = f"This is a bug in kalypso {__version__}. Please report it: {ISSUES_URL}"
+    stderr().print(f"\n{request}", soft_wrap=True)
+    return 1

@@ -1,0 +1,81 @@
+"""The command that computes the GitOps repository of an environment: render."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kalypso_actions import inputs
+from kalypso_actions.cli.local import SourceOption, local_session
+from kalypso_actions.cli.speaking import Output, Verbose, print_json, stderr, stdout, told
+from kalypso_actions.commands.render import render as run_render
+from kalypso_actions.errors import Problem
+from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.report.documents import Document, ProblemEntry, RenderDocument
+from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.render_report import print_render
+
+
+def render(
+    environment: Annotated[str, typer.Argument(help="The environment, such as dev.")],
+    control_plane: Annotated[
+        str | None,
+        typer.Option(metavar="REPO", help="URL or path of the control plane, a git repository."),
+    ] = None,
+    environment_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Instead of it: the environment branch as a folder."),
+    ] = None,
+    source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
+    base_commit: Annotated[
+        str | None,
+        typer.Option(metavar="SHA", help="Instead of the commit in base-repo.yaml."),
+    ] = None,
+    gitops: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH[@BRANCH]",
+            help="The existing GitOps tree, a git repository or a folder, to apply the result to.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the resulting tree here.")
+    ] = None,
+    namespace_scheme: Annotated[
+        inputs.NamespaceScheme,
+        typer.Option(help="legacy: <environment>-<workspace>-<target>."),
+    ] = "current",
+    config_file: Annotated[
+        inputs.ConfigFile, typer.Option(help="legacy: config.yaml for platform-config.yaml.")
+    ] = "current",
+    on_failure: Annotated[
+        inputs.OnFailure,
+        typer.Option(help="What a failing assignment does: block, or keep its folder as it is."),
+    ] = "block",
+    on_source_failure: Annotated[
+        inputs.OnSourceFailure,
+        typer.Option(help="What an unusable registered repository does."),
+    ] = "last-good",
+    output: Output = "text",
+    verbose: Verbose = False,
+) -> None:
+    """Compute what belongs into the GitOps repository of one environment."""
+    options = locals()
+
+    def failed(problems: Sequence[Problem]) -> Document:
+        return RenderDocument(environment=environment, problems=ProblemEntry.all_of(problems))
+
+    with told(output, failed):
+        given = checked_inputs(inputs.RenderInputs, options)
+        with ProgressDisplay(stderr(), "rendering") as progress:
+            document = run_render(given, local_session(progress, verbose=verbose))
+    if output == "json":
+        print_json(document)
+    else:
+        print_render(stdout(), document)
+        if out and not document.problems:
+            typer.echo(f"written to {out}")
+    raise typer.Exit(1 if document.problems else 0)

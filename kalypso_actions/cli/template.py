@@ -1,0 +1,64 @@
+"""The command that tries one Template: template."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kalypso_actions.cli.speaking import Output, print_json, stderr, stdout, told
+from kalypso_actions.commands.template import template as run_template
+from kalypso_actions.errors import Problem
+from kalypso_actions.inputs import TemplateInputs
+from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.report.documents import Document, TemplateDocument, TemplateProblemEntry
+from kalypso_actions.report.template_report import print_template
+
+
+def template(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A YAML file with Template documents; any other text is one Go template.",
+        ),
+    ],
+    values: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The data, as JSON or YAML.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which Template, where FILE has several.")
+    ] = None,
+    output: Output = "text",
+) -> None:
+    """Render one Template with given data, for its author.
+
+    The data have the names that a template sees. What is left out is:
+
+    Environment            dev
+    Workspace              team
+    Workload               app
+    ClusterType            large
+    DeploymentTargetName   <Workload>-target
+    Namespace              <Environment>-<ClusterType>-<DeploymentTargetName>
+    Labels                 workload and workspace
+    Manifests, ConfigData  empty
+
+    A text in ConfigData is read as a ConfigMap's value; a list or an object
+    can also be written out.
+    """
+    options = locals()
+
+    def failed(problems: Sequence[Problem]) -> Document:
+        entries = TemplateProblemEntry.all_of(problems)
+        return TemplateDocument(template=name or "", problems=entries)
+
+    with told(output, failed):
+        document = run_template(checked_inputs(TemplateInputs, options))
+    if output == "json":
+        print_json(document)
+    else:
+        print_template(stdout(), stderr(), document)
+    raise typer.Exit(1 if document.problems else 0)

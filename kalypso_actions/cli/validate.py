@@ -1,0 +1,47 @@
+"""The command that checks branches: validate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from kalypso_actions.cli.local import SourceOption, local_session
+from kalypso_actions.cli.speaking import Output, Verbose, print_json, stderr, stdout, told
+from kalypso_actions.commands.validate import validate as run_validate
+from kalypso_actions.errors import Problem
+from kalypso_actions.inputs import ValidateInputs
+from kalypso_actions.inputs.checking import checked_inputs
+from kalypso_actions.report.documents import Document, ProblemEntry, ValidateDocument
+from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.validate_report import print_validate
+
+
+def validate(
+    places: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="REPO[@BRANCH]|DIR",
+            help="Branches to check together; without any, the current folder.",
+        ),
+    ] = None,
+    source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
+    output: Output = "text",
+    verbose: Verbose = False,
+) -> None:
+    """Check every document of the given branches: schema, references, templates, names."""
+    options = {"places": places or ["."], "source": source, "output": output, "verbose": verbose}
+
+    def failed(problems: Sequence[Problem]) -> Document:
+        return ValidateDocument(problems=ProblemEntry.all_of(problems))
+
+    with told(output, failed):
+        given = checked_inputs(ValidateInputs, options)
+        with ProgressDisplay(stderr(), "validating") as progress:
+            document = run_validate(given, local_session(progress, verbose=verbose))
+    if output == "json":
+        print_json(document)
+    else:
+        print_validate(stdout(), document)
+    raise typer.Exit(1 if document.problems else 0)
