@@ -10,8 +10,7 @@ from rich.text import Text
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import CheckEntry, DoctorDocument
-from kalypso_actions.report.printable import printable
-from kalypso_actions.runner.commands import harmless
+from kalypso_actions.report.printable import shown
 
 STYLES: Final = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 INDENT: Final = " " * 12
@@ -20,7 +19,7 @@ INDENT: Final = " " * 12
 def print_checks(console: Console, document: DoctorDocument) -> None:
     """A line for each check, below the repository that it is about; then what it comes to."""
     for place, checks in groupby(_by_place(document), key=lambda check: check.place):
-        console.print(Text(_shown(place), style="bold"), soft_wrap=True)
+        console.print(Text(shown(place), style="bold"), soft_wrap=True)
         for check in checks:
             console.print(_line(check), soft_wrap=True)
         console.print()
@@ -37,15 +36,10 @@ def _by_place(document: DoctorDocument) -> list[CheckEntry]:
 
 def _line(check: CheckEntry) -> Text:
     text = Text(f"  {check.state:<9} ", style=STYLES[check.state])
-    lines = [_shown(line) for line in check.text.splitlines() if line.strip()]
+    lines = [shown(line) for line in check.text.splitlines() if line.strip()]
     text.append(f"\n{INDENT}".join(lines), style="default")
     if check.advice:
-        text.append(f"\n{INDENT}→ {_shown(check.advice)}", style="cyan")
+        text.append(f"\n{INDENT}→ {shown(check.advice)}", style="cyan")
     if check.link:
-        text.append(f"\n{INDENT}  {_shown(check.link)}", style="cyan")
+        text.append(f"\n{INDENT}  {shown(check.link)}", style="cyan")
     return text
-
-
-def _shown(words: str) -> str:
-    """What repositories and servers say moves no cursor, and commands no runner."""
-    return harmless(printable(words))

@@ -8,8 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.printable import printable
-from kalypso_actions.runner.commands import harmless
+from kalypso_actions.report.printable import shown
 
 
 def print_findings(
@@ -34,14 +33,9 @@ def _finding(heading: str, style: str, entry: ProblemEntry) -> Text:
             place += f":{entry.where.line}"
         if entry.where.path:
             place += f" ({entry.where.repository})"
-    text.append(f" {_shown(place)}: " if place else ": ")
-    lines = [_shown(line) for line in entry.message.splitlines() if line.strip()]
+    text.append(f" {shown(place)}: " if place else ": ")
+    lines = [shown(line) for line in entry.message.splitlines() if line.strip()]
     text.append("\n    ".join(lines))
     if entry.advice:
-        text.append(f"\n    → {_shown(entry.advice)}", style="cyan")
+        text.append(f"\n    → {shown(entry.advice)}", style="cyan")
     return text
-
-
-def _shown(words: str) -> str:
-    """What repositories and servers say moves no cursor, and commands no runner."""
-    return harmless(printable(words))

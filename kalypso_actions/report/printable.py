@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 
+from kalypso_actions.runner.commands import harmless
+
+
+def shown(text: str) -> str:
+    """`text` on a line of a log: it moves no cursor, and commands no runner."""
+    return harmless(printable(text))
+
 
 def printable(text: str) -> str:
     """`text` on one line: what would move a cursor, switch colours or reorder the line is escaped.
