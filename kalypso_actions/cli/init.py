@@ -187,12 +187,7 @@ def _asked(preview: InitDocument, agreed: Consent, ask: Ask) -> Consent | None:
         or (deletions > 0 and ask(f"Delete what is left of upstream's workflows ({deletions})?")),
     )
     files = [
-        file
-        for branch in preview.branches
-        for file in branch.files
-        if file.action in {"add", "replace"}
-        or (file.action == "update" and consent.update_workflows)
-        or (file.action == "delete" and consent.delete_upstream_workflows)
+        file for branch in preview.branches for file in branch.files if consent.covers(file.action)
     ]
     if not files or not ask(f"Write this ({len(files)} files)?"):
         return None

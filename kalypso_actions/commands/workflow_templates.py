@@ -14,14 +14,11 @@ from typing import Final, Literal
 
 import kalypso_actions
 from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, RevisionFiles
-from kalypso_actions.model.workflow_marks import TEMPLATES, Marks, filled_in
+from kalypso_actions.model.workflow_marks import FOLDER, TEMPLATES, Marks, filled_in
 
 Place = Literal["control-plane", "control-plane-environment", "gitops"]
 
 PACKAGE: Final = Path(kalypso_actions.__file__).parent
-
-FOLDER: Final = ".github/workflows"
-"""Where GitHub looks for workflows."""
 
 
 def workflow_files(place: Place, marks: Marks) -> dict[str, str]:
@@ -30,7 +27,7 @@ def workflow_files(place: Place, marks: Marks) -> dict[str, str]:
     Raises KalypsoError where a template has a mark that nobody knows.
     """
     return {
-        f"{FOLDER}/{file.name}": filled_in(file.read_text(encoding="utf-8"), marks, file.name)
+        f"{FOLDER}{file.name}": filled_in(file.read_text(encoding="utf-8"), marks, file.name)
         for file in sorted((templates_folder() / place).glob("*.yaml"))
     }
 
@@ -40,7 +37,7 @@ def read_workflows(files: RevisionFiles) -> dict[str, str]:
     paths = [
         path
         for path, entry in files.entries().items()
-        if path.startswith(f"{FOLDER}/") and entry.mode in {FILE_MODE, EXECUTABLE_MODE}
+        if path.startswith(FOLDER) and entry.mode in {FILE_MODE, EXECUTABLE_MODE}
     ]
     contents = files.read(paths)
     return {path: contents[path].decode("utf-8", "replace") for path in paths}

@@ -1,4 +1,4 @@
-"""The marks in the workflow templates, and what is written in their place."""
+"""Where workflows lie; the marks in our templates of them, and what is written in their place."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Final
 
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.urls import owner_of
+
+FOLDER: Final = ".github/workflows/"
+"""Where GitHub looks for workflows."""
 
 TEMPLATES: Final = "workflows-templates"
 """The folder of the templates, in the repository and in the package."""

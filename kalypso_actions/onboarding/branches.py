@@ -14,7 +14,7 @@ from kalypso_actions.onboarding.changes import (
 )
 from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositorySetup, Setup
 from kalypso_actions.onboarding.starter import TEMPLATE_NAMES, StarterFiles
-from kalypso_actions.onboarding.workflows import WorkflowFiles
+from kalypso_actions.onboarding.workflows import WorkflowFiles, for_branch
 
 BASE_REPO_FILE: Final = "base-repo.yaml"
 
@@ -92,9 +92,8 @@ class _Planner:
             yield self._environments(branch)
         repository = self.setup.control_plane
         state = self._state(repository, repository.main)
-        changes = workflow_changes(
-            self.workflows.of_main(repository.main), state.files, state.paths
-        )
+        templates = for_branch(self.workflows.main, repository.main)
+        changes = workflow_changes(templates, state.files, state.paths)
         objects = dict(
             self.starter.environment_object(self.setup, one)
             for one in self.setup.environments

@@ -38,9 +38,9 @@ class Consent:
     update_workflows: bool = False
     delete_upstream_workflows: bool = False
 
-    def covers(self, change: FileChange) -> bool:
-        """Whether a change is written."""
-        match change.action:
+    def covers(self, action: str) -> bool:
+        """Whether what is done with a file (`Action`) is done."""
+        match action:
             case "update":
                 return self.update_workflows
             case "delete":
@@ -69,7 +69,7 @@ class BranchPlan:
 
     def written(self, consent: Consent) -> tuple[FileChange, ...]:
         """The changes that are written."""
-        return tuple(change for change in self.changes if consent.covers(change))
+        return tuple(change for change in self.changes if consent.covers(change.action))
 
 
 def additions(wanted: Mapping[str, str], paths: Iterable[str]) -> list[FileChange]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 from urllib.parse import urlencode
 
+from kalypso_actions.model.workflow_marks import FOLDER
 from kalypso_actions.onboarding.azure import azure_task
 from kalypso_actions.onboarding.setup import RepositorySetup, Setup
 from kalypso_actions.onboarding.starter import scalar
@@ -48,7 +49,7 @@ def obsolete_task(repository: RepositorySetup, branch: str, paths: Iterable[str]
         "Delete upstream's workflow files",
         f"They are no longer used on {branch} of {repository.name}. "
         "kalypso init --delete-upstream-workflows does it, too.",
-        {"files": repository.files(branch, ".github/workflows")},
+        {"files": repository.files(branch, FOLDER.rstrip("/"))},
         tuple(paths),
     )
 

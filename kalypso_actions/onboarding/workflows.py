@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from kalypso_actions.model.workflow_marks import FOLDER
 from kalypso_actions.onboarding.starter import scalar
 
 Owner = Literal["current", "ours", "upstream", "foreign"]
 """As our template has it; by our actions, but different; upstream Kalypso's; somebody else's."""
 
-FOLDER: Final = ".github/workflows/"
+CD_FILE: Final = f"{FOLDER}cd.yaml"
+CHECK_PROMOTE_FILE: Final = f"{FOLDER}check-promote.yaml"
 MAIN: Final = "branches: [main]"
 """Where a template names the default branch."""
 
@@ -57,10 +59,6 @@ class WorkflowFiles:
     main: Mapping[str, str]
     environment: Mapping[str, str]
     gitops: Mapping[str, str]
-
-    def of_main(self, branch: str) -> dict[str, str]:
-        """Those of the control plane's default branch, which has this name."""
-        return for_branch(self.main, branch)
 
 
 def for_branch(files: Mapping[str, str], branch: str) -> dict[str, str]:

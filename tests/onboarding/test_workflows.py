@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.onboarding.workflows import (
     UPSTREAM,
-    WorkflowFiles,
+    for_branch,
     is_upstreams_other_file,
     owner_of_workflow,
     proposes,
@@ -69,8 +69,8 @@ def test_nothing_of_ours_is_taken_for_upstreams() -> None:
     ("branch", "written"), [("main", "main"), ("trunk", "trunk"), ("on", '"on"'), ("a,b", '"a,b"')]
 )
 def test_the_default_branch_is_written_where_a_template_names_it(branch: str, written: str) -> None:
-    files = WorkflowFiles({CI: "on:\n  push:\n    branches: [main]\n"}, {}, {})
-    assert files.of_main(branch) == {CI: f"on:\n  push:\n    branches: [{written}]\n"}
+    files = {CI: "on:\n  push:\n    branches: [main]\n"}
+    assert for_branch(files, branch) == {CI: f"on:\n  push:\n    branches: [{written}]\n"}
 
 
 @pytest.mark.parametrize(

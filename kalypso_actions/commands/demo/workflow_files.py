@@ -15,10 +15,10 @@ from typing import Any, Final
 import yaml
 
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.workflow_marks import FOLDER
 from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
 from kalypso_actions.sandbox.world import Event
 
-FOLDER: Final = ".github/workflows/"
 BRANCH: Final = "refs/heads/"
 
 ACTION: Final = re.compile(r"[\w.-]+/[\w.-]+(/actions/(?P<name>[a-z-]+))?@[\w./-]+")

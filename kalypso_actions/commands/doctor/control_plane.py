@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import partial
-from typing import Final
 
 from kalypso_actions.clients.github import branches, environments, settings
 from kalypso_actions.commands.chain_session import ChainSession
@@ -26,10 +25,7 @@ from kalypso_actions.onboarding.checkup import (
     push_checks,
     warning,
 )
-from kalypso_actions.onboarding.workflows import FOLDER, MODE, proposes
-
-CD_FILE: Final = f"{FOLDER}cd.yaml"
-CHECK_PROMOTE_FILE: Final = f"{FOLDER}check-promote.yaml"
+from kalypso_actions.onboarding.workflows import CD_FILE, CHECK_PROMOTE_FILE, MODE, proposes
 
 
 def check_control_plane(

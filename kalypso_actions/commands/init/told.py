@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from kalypso_actions.commands.init.opening import Opened
 from kalypso_actions.commands.init.reading import Standing
@@ -14,7 +13,6 @@ from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import (
     BranchPlan,
     Consent,
-    FileChange,
     Task,
     remaining_tasks,
     unified_diff,
@@ -25,7 +23,7 @@ from kalypso_actions.onboarding.remaining import (
     push_task,
     start_task,
 )
-from kalypso_actions.onboarding.workflows import FOLDER, proposes
+from kalypso_actions.onboarding.workflows import CD_FILE, proposes
 from kalypso_actions.report.documents import (
     InitBranchEntry,
     InitDocument,
@@ -33,8 +31,6 @@ from kalypso_actions.report.documents import (
     InitTaskEntry,
     ProblemEntry,
 )
-
-CD_FILE: Final = f"{FOLDER}cd.yaml"
 
 
 def init_document(
@@ -98,7 +94,7 @@ def _branch(plan: BranchPlan, consent: Consent | None, written: Written | None) 
                 action=change.action,
                 reason=change.reason,
                 diff=unified_diff(change),
-                written=consent is not None and consent.covers(change),
+                written=consent is not None and consent.covers(change.action),
             )
             for change in plan.changes
         ),
@@ -111,7 +107,7 @@ def _kept(plans: Sequence[BranchPlan], consent: Consent) -> Iterator[Problem]:
     """Workflows that people have changed, and that stay as they are."""
     for plan in plans:
         for change in plan.changes:
-            if change.action == "update" and not consent.covers(change):
+            if change.action == "update" and not consent.covers(change.action):
                 yield Problem(
                     f"on {plan.branch}: it {change.reason}, and is left as it is",
                     Location(plan.repository.name, change.path),
@@ -121,13 +117,9 @@ def _kept(plans: Sequence[BranchPlan], consent: Consent) -> Iterator[Problem]:
 
 def _own_tasks(plans: Sequence[BranchPlan], consent: Consent) -> Iterator[Task]:
     for plan in plans:
-        left = [one.path for one in _deletions(plan) if not consent.covers(one)]
-        if left:
+        left = [change.path for change in plan.changes if change.action == "delete"]
+        if left and not consent.covers("delete"):
             yield obsolete_task(plan.repository, plan.branch, left)
-
-
-def _deletions(plan: BranchPlan) -> list[FileChange]:
-    return [change for change in plan.changes if change.action == "delete"]
 
 
 def _last_tasks(
