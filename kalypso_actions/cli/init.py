@@ -29,7 +29,7 @@ from kalypso_actions.commands.init.opening import Machine, check_token
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.init import DEFAULT_ACTION, DEFAULT_ENVIRONMENTS, InitInputs
-from kalypso_actions.inputs.reading import SECRETS
+from kalypso_actions.inputs.reading import stand_in
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import Document, InitDocument, ProblemEntry
 from kalypso_actions.report.findings import print_findings
@@ -119,7 +119,7 @@ def init(
 
     with told(output, failed):
         _check_answerable(given)
-        given["token"] = _token(os.environ)
+        given["token"] = stand_in("token", os.environ)
         if interactive:
             _ask_for_missing(given)
         inputs = checked_inputs(InitInputs, given)
@@ -202,7 +202,3 @@ def _finish(inputs: InitInputs, document: InitDocument) -> None:
     print_result(console, document, in_clones=inputs.in_clones)
     print_remaining(console, document.remaining)
     print_findings(stderr(), document.warnings, document.problems)
-
-
-def _token(environment: Mapping[str, str]) -> str:
-    return next((environment[name] for name in SECRETS["token"] if environment.get(name)), "")

@@ -15,7 +15,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.urls import repository_key
+from kalypso_actions.model.urls import name_in, repository_key
 from kalypso_actions.plan import Progress
 from kalypso_actions.runner import Context, Runner
 from kalypso_actions.snapshot.allowed import AllowedRepositories
@@ -71,8 +71,7 @@ class ChainSession:
                 where,
                 "pull requests can be opened on the GitHub server of the control plane only",
             )
-        names = urlsplit(url).path if "://" in url else url.partition(":")[2]
-        return names.strip("/").removesuffix(".git")
+        return name_in(url)
 
     def main(self) -> str:
         """The control plane's default branch."""

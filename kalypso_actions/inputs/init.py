@@ -9,37 +9,31 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from kalypso_actions.inputs.places import Folder
-from kalypso_actions.inputs.values import Inputs, List, RepositoryName
+from kalypso_actions.inputs.values import Inputs, List, RepositoryName, fault
+from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.names import dns_label_fault
 
 ACTION: Final = re.compile(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+@[A-Za-z0-9._/-]+")
 DEFAULT_ACTION: Final = "kalypso-actions/kalypso-actions@v0"
 DEFAULT_ENVIRONMENTS: Final = ("dev", "stage")
 
-OWN_BRANCHES: Final = "kalypso"
-"""Our branches begin with it and a slash: git can have no branch of this name beside them."""
-
-
-def _fault(value: str, wanted: str) -> PydanticCustomError:
-    return PydanticCustomError("init", "{value} {wanted}", {"value": repr(value), "wanted": wanted})
-
 
 def _action(text: str) -> str:
     if not ACTION.fullmatch(text):
-        raise _fault(text, "is not of the form owner/name@ref")
+        raise fault("action", text, "is not of the form owner/name@ref")
     return text
 
 
 def _environments(names: tuple[str, ...]) -> tuple[str, ...]:
     """Names of branches, folders, and namespaces of upstream's operator."""
     for index, name in enumerate(names):
-        fault = dns_label_fault(name)
-        if name == OWN_BRANCHES:
-            fault = "is a name that Kalypso's own branches begin with"
+        wrong = dns_label_fault(name)
+        if f"{name}/" == OWN_BRANCHES:  # git can have no branch of this name beside them
+            wrong = "is a name that Kalypso's own branches begin with"
         elif name in names[:index]:
-            fault = "is named twice"
-        if fault:
-            raise _fault(name, fault)
+            wrong = "is named twice"
+        if wrong:
+            raise fault("environment", name, wrong)
     return names
 
 

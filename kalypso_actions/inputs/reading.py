@@ -53,13 +53,18 @@ def collect_inputs(
     """
     known = {field.alias or name for name, field in model.model_fields.items()}
     given: dict[str, Any] = {}
-    for name, variables in SECRETS.items():
-        value = next((environment[one] for one in variables if environment.get(one)), "")
+    for name in SECRETS:
+        value = stand_in(name, environment)
         if name in known and value:
             given[name] = value
     given |= action_inputs(environment)
     given |= {name: value for name, value in options.items() if value not in (None, "", [], ())}
     return given
+
+
+def stand_in(name: str, environment: Mapping[str, str]) -> str:
+    """What the environment says in place of an input of `SECRETS`; "" where it says nothing."""
+    return next((environment[one] for one in SECRETS[name] if environment.get(one)), "")
 
 
 def action_inputs(environment: Mapping[str, str]) -> dict[str, str]:

@@ -36,20 +36,21 @@ class Inputs(BaseModel):
     verbose: bool = False
 
 
-def _fault(kind: str, value: object, wanted: str) -> PydanticCustomError:
+def fault(kind: str, value: object, wanted: str) -> PydanticCustomError:
+    """The error that says what is wrong with a value."""
     return PydanticCustomError(kind, "{value} {wanted}", {"value": repr(value), "wanted": wanted})
 
 
 def _environment_name(name: str) -> str:
-    fault = object_name_fault(name)
-    if fault:
-        raise _fault("environment", name, fault)
+    wrong = object_name_fault(name)
+    if wrong:
+        raise fault("environment", name, wrong)
     return name
 
 
 def _commit(text: str | None) -> str | None:
     if text is not None and not is_commit_id(text):
-        raise _fault("commit", text, "is not a full commit id")
+        raise fault("commit", text, "is not a full commit id")
     return text
 
 
@@ -60,14 +61,14 @@ def _texts(parse: Callable[[str], Value]) -> Callable[[object], object]:
 
 def _flag(text: str) -> bool:
     if text not in {"true", "false"}:
-        raise _fault("flag", text, "is neither true nor false")
+        raise fault("flag", text, "is neither true nor false")
     return text == "true"
 
 
 def _duration(text: str) -> timedelta:
     found = DURATION.fullmatch(text)
     if not found:
-        raise _fault("duration", text, "is no duration; write for example 90s, 5m or 2h")
+        raise fault("duration", text, "is no duration; write for example 90s, 5m or 2h")
     return timedelta(seconds=int(found[1]) * UNITS[found[2]])
 
 
@@ -78,7 +79,7 @@ def _duration_or_off(text: str) -> timedelta | None:
 def _percent(text: str) -> int:
     found = PERCENT.fullmatch(text)
     if not found or int(found[1]) > 100:
-        raise _fault("percent", text, "is no percentage from 0% to 100%")
+        raise fault("percent", text, "is no percentage from 0% to 100%")
     return int(found[1])
 
 
@@ -89,7 +90,7 @@ def split_list(text: str) -> tuple[str, ...]:
 
 def _repository(text: str) -> str:
     if text and owner_of(text) is None:
-        raise _fault("repository", text, "is not of the form owner/name")
+        raise fault("repository", text, "is not of the form owner/name")
     return text
 
 

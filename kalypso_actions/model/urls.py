@@ -38,6 +38,12 @@ def repository_key(url: str) -> str:
     return place.removesuffix(".git").rstrip("/")
 
 
+def name_in(url: str) -> str:
+    """`owner/name` as a repository's URL writes it, which `repository_key` has in lower case."""
+    path = urlsplit(url).path if "://" in url else url.partition(":")[2]
+    return path.strip("/").removesuffix(".git")
+
+
 def is_loopback(url: str) -> bool:
     """Whether a URL's host is this machine itself."""
     host = urlsplit(url).hostname or ""

@@ -18,7 +18,7 @@ from kalypso_actions.commands.init.places import PREFERRED, ClonePlace, Place, R
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.github import RepositoryFacts
-from kalypso_actions.model.urls import owner_of, repository_key
+from kalypso_actions.model.urls import name_in, owner_of, repository_key
 from kalypso_actions.onboarding import Identity, RepositorySetup
 from kalypso_actions.onboarding.setup import RepositoryRole
 
@@ -149,15 +149,9 @@ def _setup_of_clone(
     server_url = GitHubServer.of_environment(machine.environment).server_url
     if is_on_server and not machine.environment.get("GITHUB_SERVER_URL"):
         server_url = f"https://{server}"
-    name = name or _written(origin)
+    name = name or name_in(origin)
     main = clone.default_branch(PREFERRED)
     return RepositorySetup(role, name, f"{server_url}/{name}", main)
-
-
-def _written(origin: str) -> str:
-    """`owner/name` as it is written in a URL."""
-    path = urlsplit(origin).path if "://" in origin else origin.partition(":")[2]
-    return path.strip("/").removesuffix(".git")
 
 
 def _check_apart(control_plane: RepositorySetup, gitops: RepositorySetup) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -172,14 +172,7 @@ class _Reader:
             branches = {environment.name: None}
         for branch in branches:
             self.look(gitops, branch)
-        return EnvironmentSetup(
-            environment.name,
-            environment.branch,
-            environment.path,
-            environment.is_new,
-            environment.next_environment,
-            tuple(branches),
-        )
+        return replace(environment, gitops_branches=tuple(branches))
 
 
 def _gitops_repos(reading: Reading | None) -> list[RepositoryPath]:

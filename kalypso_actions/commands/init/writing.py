@@ -14,6 +14,7 @@ from kalypso_actions.clients.github import GitHub, commits, pull_requests
 from kalypso_actions.commands.init.opening import Opened
 from kalypso_actions.commands.init.places import Place
 from kalypso_actions.errors import Location
+from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.onboarding import BranchPlan, Consent, FileChange, RepositorySetup
 from kalypso_actions.promotion import with_commit
 from kalypso_actions.report.init_pull_request import pull_request_text
@@ -26,7 +27,7 @@ QUIET: Final = f"{MESSAGE}\n\n[skip ci]"
 https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs
 """
 
-PROPOSALS: Final = "kalypso/set-up/"
+PROPOSALS: Final = f"{OWN_BRANCHES}set-up/"
 
 README_FILE: Final = "README.md"
 
@@ -97,8 +98,8 @@ class _Writer:
         plan = self._with_base(plan, commit_of_main)
         if not plan.written(self.consent):
             return Written(plan)
-        if self._is_proposed(plan):
-            return self._propose(plan)
+        if self.proposes_to and plan.head:
+            return self._propose(self.proposes_to, plan)
         commit = self._commit(plan)
         self._place(plan).move(plan.branch, commit, plan.head)
         return Written(plan, commit)
@@ -135,16 +136,13 @@ class _Writer:
         )
         return replace(plan, changes=tuple(changes))
 
-    def _propose(self, plan: BranchPlan) -> Written:
+    def _propose(self, github: GitHub, plan: BranchPlan) -> Written:
         """One pull request for the branch, kept up to date on a branch of ours."""
-        github = self.proposes_to
-        if github is None:
-            raise RuntimeError("nothing is proposed to clones")
         changes = plan.written(self.consent)
         own = PROPOSALS + plan.branch
         own_head = self._place(plan).heads([own]).get(own, "")
         commit = own_head
-        if not own_head or not self._brings(own_head, plan, changes):
+        if not own_head or not self._brings(github, own_head, plan, changes):
             commit = self._commit(plan)
             self._place(plan).move(own, commit, own_head)
         title, body = pull_request_text(plan.branch, changes)
@@ -153,11 +151,10 @@ class _Writer:
         )
         return Written(plan, commit, pull.url)
 
-    def _brings(self, commit: str, plan: BranchPlan, changes: Sequence[FileChange]) -> bool:
+    def _brings(
+        self, github: GitHub, commit: str, plan: BranchPlan, changes: Sequence[FileChange]
+    ) -> bool:
         """Whether a commit has these changes on top of the branch already."""
-        github = self.proposes_to
-        if github is None:
-            return False
         parents = commits.get(github, plan.repository.name, commit).parents
         files = self._place(plan).files(commit)
         wanted = _contents(changes)

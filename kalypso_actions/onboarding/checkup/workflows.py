@@ -82,7 +82,7 @@ def workflow_checks(
 
 def _compared(files: Files, path: str, text: str, templates: Templates) -> Check | None:
     """None where it is what our template says, or offers in its comments."""
-    used = USED.search(text) if USES_OURS.search(text) else None
+    used = next(_uses(text), None)
     where = f"{path} on {files.branch}"
     if used is None:
         upstream = owner_of_workflow(text, "") == "upstream"
@@ -103,12 +103,13 @@ def _compared(files: Files, path: str, text: str, templates: Templates) -> Check
 
 def used_actions(texts: Iterable[str]) -> set[str]:
     """The repositories (owner/name) of our actions, as the files name them."""
-    return {
-        found["actions"]
-        for text in texts
-        for line in USES_OURS.finditer(text)
-        if (found := USED.match(text, line.start()))
-    }
+    return {used["actions"] for text in texts for used in _uses(text)}
+
+
+def _uses(text: str) -> Iterator[re.Match[str]]:
+    """Where a file uses our actions."""
+    found = (USED.match(text, line.start()) for line in USES_OURS.finditer(text))
+    return (one for one in found if one)
 
 
 def job_may_propose(text: str) -> bool:
