@@ -1,4 +1,4 @@
-"""What an interrupted run leaves behind: no program, no folder."""
+"""What an interrupted run leaves behind: no program, no folder, no traceback."""
 
 from __future__ import annotations
 
@@ -58,3 +58,31 @@ def test_nothing_is_left_of_it(tmp_path: Path, number: signal.Signals) -> None:
                 assert call.recv(1) == b""
     assert (process.returncode, b"Traceback" in words) == (130, False)
     assert list(temporary.iterdir()) == []
+
+
+IMPORTING = """
+import signal, sys
+from kalypso_actions.cli.main import main
+
+name, number = sys.argv.pop(), int(sys.argv.pop())
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
+
+class Interrupted:
+    def find_spec(self, wanted, path=None, target=None):
+        if wanted == name:
+            signal.raise_signal(number)
+
+sys.meta_path.insert(0, Interrupted())
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("library", ["typer", "pydantic", "github"])
+def test_it_is_heard_while_libraries_are_imported(library: str, number: signal.Signals) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTING, "ci", str(number.value), library],
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
