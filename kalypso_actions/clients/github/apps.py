@@ -114,7 +114,7 @@ class Installations:
         self._mask = mask
         self._lock = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
-        self._ids: dict[str, int] = {}
+        self._found: dict[str, Json] = {}
         self._tokens: dict[str, _Token] = {}
         self._absent: dict[str, Callable[[str], NoInstallationError]] = {}
 
@@ -176,10 +176,7 @@ class Installations:
 
     def _request_token(self, owner: str) -> _Token:
         content = self._narrowed(owner)
-        key = owner.lower()
-        if key not in self._ids:
-            self._ids[key] = int(self._installation(owner)["id"])
-        path = f"/app/installations/{self._ids[key]}/access_tokens"
+        path = f"/app/installations/{self._installation(owner)['id']}/access_tokens"
         answer = self._send("POST", path, content)
         token = str(answer["token"])
         self._mask(token)
@@ -203,7 +200,14 @@ class Installations:
         return content
 
     def _installation(self, owner: str) -> Json:
-        """Where the App is installed; GitHub has a path for organizations and one for people."""
+        """Where the App is installed; it is asked for once."""
+        key = owner.lower()
+        if key not in self._found:
+            self._found[key] = self._look_up(owner)
+        return self._found[key]
+
+    def _look_up(self, owner: str) -> Json:
+        """GitHub has a path for organizations and one for people."""
         name = quote(owner, safe="")
         try:
             found = self._send("GET", f"/orgs/{name}/installation")

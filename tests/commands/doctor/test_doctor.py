@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from kalypso_actions.sandbox.world import BranchRule, Permissions
 from tests.commands.doctor.faults import SET_UPS, WORKFLOWS, rule, without_permission
 from tests.commands.doctor.world import APP_KEY, Acme, acme, lines
 
+API = ("/repos/", "/orgs/", "/app/")
 NO_REPORTS = "kalypso.io/compliance: none"
 
 
@@ -178,6 +180,14 @@ def test_secrets_are_looked_at_where_the_environments_are_hidden(healthy: Acme) 
     assert [line.partition(" (for ")[0] for line in found] == [
         f"problem {CONTROL_PLANE}: the secret {APP_KEY} is not set"
     ]
+
+
+def test_github_is_asked_for_nothing_twice(healthy: Acme) -> None:
+    """But for the control plane itself, as the person sees it, and as the App does."""
+    healthy.doctor()
+    questions = [one for one in healthy.sandbox.traffic if one.template.startswith(API)]
+    asked = Counter(one.path for one in questions if one.method == "GET")
+    assert [path for path, count in asked.items() if count > 1] == [f"/repos/{CONTROL_PLANE}"]
 
 
 def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
