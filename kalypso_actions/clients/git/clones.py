@@ -9,8 +9,7 @@ from typing import Final
 
 from kalypso_actions.clients.git.commits import REF, Signature, fast_import
 from kalypso_actions.clients.git.files import GitFiles
-from kalypso_actions.clients.git.local import check_branch
-from kalypso_actions.clients.git.program import Git
+from kalypso_actions.clients.git.local import GitRepository, check_branch
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 
@@ -19,7 +18,7 @@ MESSAGE: Final = "kalypso init"
 """What the reflog of a moved branch says."""
 
 
-class Clone:
+class Clone(GitRepository):
     """A clone with a work tree on this machine.
 
     Its owner's git configuration holds: who commits, and how files of the work tree are written.
@@ -27,45 +26,37 @@ class Clone:
 
     def __init__(self, folder: Path, programs: Programs) -> None:
         """Raises UsageError for a folder that is no clone with a work tree."""
-        self.folder = folder
-        self.repository = str(folder)
-        self._git_dir = (folder / ".git").absolute()
-        if not self._git_dir.exists():
+        if not (folder / ".git").exists():
             raise UsageError(
                 f"{folder} is not a clone of a repository",
                 advice="name the folder that git clone has made",
             )
-        self._git = Git(programs, trust_user_config=True)
+        super().__init__(folder, programs, trust_user_config=True)
+        self.folder = folder
 
     @property
     def origin(self) -> str:
         """The URL that it was cloned from; "" without one."""
         return self._ask("config", "--get", "remote.origin.url")
 
-    def default_branch(self, preferred: str) -> str:
+    def main_branch(self, preferred: str) -> str:
         """The branch of origin's HEAD; else `preferred` where it exists; else the one checked out.
 
         Raises UsageError where none is checked out.
         """
-        origin = self._ask("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
-        if origin:
-            return origin.removeprefix("refs/remotes/origin/")
-        branch = preferred if self.head(preferred) else self.checked_out
+        branch = self._default_of_origin()
+        if not branch:
+            branch = preferred if self.head(preferred) else self.checked_out
         if not branch:
             raise UsageError(
                 "no branch is checked out", Location(self.repository), "check main out"
             )
         return branch
 
-    @property
-    def checked_out(self) -> str:
-        """The branch of the work tree, which may have no commit yet; "" for none."""
-        return self._ask("symbolic-ref", "--quiet", "HEAD").removeprefix("refs/heads/")
-
     def head(self, branch: str) -> str:
         """The commit of a branch: the clone's own, else origin's; "" where neither has it."""
         check_branch(branch, self.repository)
-        return self._commit(f"refs/heads/{branch}") or self._commit(f"refs/remotes/origin/{branch}")
+        return self._head(branch)
 
     def files(self, commit: str) -> GitFiles:
         """The files of a commit."""
@@ -109,7 +100,8 @@ class Clone:
             # Refuses by itself what would lose anything.
             self._run(*self._work_tree, "merge", "--quiet", "--ff-only", commit)
             return
-        if f"branch refs/heads/{branch}" in self._lines("worktree", "list", "--porcelain"):
+        worktrees = self._run("worktree", "list", "--porcelain").decode("utf-8", "replace")
+        if f"branch refs/heads/{branch}" in worktrees.splitlines():
             raise KalypsoError(
                 f"the branch {branch!r} is checked out in another work tree",
                 Location(self.repository),
@@ -130,23 +122,6 @@ class Clone:
         name = self._ask("config", "--get", "user.name")
         address = self._ask("config", "--get", "user.email")
         return Signature(name, address) if name and address else None
-
-    def _commit(self, revision: str) -> str:
-        return self._ask(
-            "rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"
-        )
-
-    def _lines(self, *arguments: str) -> list[str]:
-        return self._run(*arguments).decode("utf-8", "replace").splitlines()
-
-    def _ask(self, *arguments: str) -> str:
-        """One line of git, "" where it has no answer (exit code 1)."""
-        try:
-            return self._git.run(self._git_dir, arguments).decode("utf-8", "replace").strip()
-        except ProcessError as error:
-            if error.status == 1:
-                return ""
-            raise KalypsoError(error.words or str(error), Location(self.repository)) from error
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         try:

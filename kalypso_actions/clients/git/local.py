@@ -46,30 +46,39 @@ def check_commit(commit: str, repository: str) -> None:
 class GitRepository:
     """Commits of a repository on this machine. What is not committed is not seen."""
 
-    def __init__(self, path: Path, programs: Programs, *, repository: str = "") -> None:
+    def __init__(
+        self,
+        path: Path,
+        programs: Programs,
+        *,
+        repository: str = "",
+        trust_user_config: bool = False,
+    ) -> None:
         """`repository` is how the user names it (default: the path)."""
         self.repository = repository or str(path)
         if not is_repository(path):
             raise KalypsoError("this is not a git repository", Location(self.repository))
-        self._git = Git(programs)
-        self._git_dir = (path if _is_bare(path) else path / ".git").absolute()
+        self._git = Git(programs, trust_user_config=trust_user_config)
+        self._git_dir = (path / ".git" if (path / ".git").exists() else path).absolute()
 
     def default_branch(self) -> str:
         """The branch of origin's HEAD in a clone, else the one that HEAD stands on.
 
         Raises KalypsoError when HEAD stands on none.
         """
-        origin = self._ask("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
-        if origin:
-            return origin.removeprefix("refs/remotes/origin/")
-        head = self._ask("symbolic-ref", "--quiet", "HEAD")
-        if not head:
+        branch = self._default_of_origin() or self.checked_out
+        if not branch:
             raise KalypsoError(
                 "the repository's HEAD is on no branch, so its default branch is not known",
                 Location(self.repository),
                 "check a branch out, or name the branch",
             )
-        return head.removeprefix("refs/heads/")
+        return branch
+
+    @property
+    def checked_out(self) -> str:
+        """The branch that HEAD stands on, which may have no commit yet; "" for none."""
+        return self._ask("symbolic-ref", "--quiet", "HEAD").removeprefix("refs/heads/")
 
     def has_branch(self, branch: str) -> bool:
         """Whether `at_branch` would find it."""
@@ -92,6 +101,11 @@ class GitRepository:
             message = f"the commit {commit} is not in the repository"
             raise KalypsoError(message, Location(self.repository), "fetch it first")
         return GitFiles(self._git, self._git_dir, self.repository, commit)
+
+    def _default_of_origin(self) -> str:
+        """The branch of origin's HEAD; "" without one."""
+        found = self._ask("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
+        return found.removeprefix("refs/remotes/origin/")
 
     def _head(self, branch: str) -> str:
         return self._commit(f"refs/heads/{branch}") or self._commit(f"refs/remotes/origin/{branch}")

@@ -150,7 +150,7 @@ def _setup_of_clone(
     if is_on_server and not machine.environment.get("GITHUB_SERVER_URL"):
         server_url = f"https://{server}"
     name = name or name_in(origin)
-    main = clone.default_branch(PREFERRED)
+    main = clone.main_branch(PREFERRED)
     return RepositorySetup(role, name, f"{server_url}/{name}", main)
 
 

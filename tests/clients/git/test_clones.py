@@ -72,7 +72,7 @@ def test_a_clone_of_an_empty_repository(tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", str(tmp_path / "origin"), "clone")
     clone = clone_at(tmp_path / "clone")
     clone.check_clean()
-    assert clone.default_branch("main") == "main"
+    assert clone.main_branch("main") == "main"
     assert clone.head("main") == ""
     new = made(clone, "", b="b\n")
     clone.move("main", new, "")
@@ -100,14 +100,14 @@ def test_where_it_comes_from(folder: Path) -> None:
 def test_the_default_branch_is_that_of_origin(folder: Path) -> None:
     clone = clone_at(folder)
     git(folder, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/dev")
-    assert clone.default_branch("main") == "dev"
+    assert clone.main_branch("main") == "dev"
     git(folder, "remote", "remove", "origin")
-    assert clone.default_branch("main") == "main"
+    assert clone.main_branch("main") == "main"
     git(folder, "branch", "--quiet", "-m", "trunk")
-    assert clone.default_branch("main") == "trunk"
+    assert clone.main_branch("main") == "trunk"
     git(folder, "switch", "--quiet", "--detach")
     with pytest.raises(UsageError, match="no branch is checked out"):
-        clone.default_branch("main")
+        clone.main_branch("main")
 
 
 def test_changes_that_are_not_committed_are_told(folder: Path) -> None:
