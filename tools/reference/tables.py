@@ -8,6 +8,7 @@ from typing import Final
 
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.permissions import PERMISSIONS, VERIFY_ONLY, Permission
+from kalypso_actions.report import markdown
 from tools.reference.actions import ACTIONS, Action, Input, inputs_of
 
 COMMON: Final = "all actions"
@@ -68,8 +69,7 @@ def _right(permission: Permission) -> tuple[str, str]:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table."""
-    lines = [head, ["---"] * len(head), *(map(_cell, row) for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return markdown.table(head, ([_cell(text) for text in row] for row in rows)) + "\n"
 
 
 def _cell(text: str) -> str:
