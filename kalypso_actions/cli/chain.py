@@ -23,10 +23,9 @@ from kalypso_actions.commands.chain_run import ChainCommand, run_command
 from kalypso_actions.commands.chain_session import Surroundings
 from kalypso_actions.inputs.reading import SECRET_VARIABLES
 from kalypso_actions.report.findings import print_findings
-from kalypso_actions.report.printable import printable
+from kalypso_actions.report.printable import shown
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.runner import Runner
-from kalypso_actions.runner.commands import harmless
 
 
 def _function(chain: ChainCommand[Any]) -> Callable[..., None]:
@@ -61,7 +60,7 @@ def _function(chain: ChainCommand[Any]) -> Callable[..., None]:
 
 def _say(line: str) -> None:
     """A line of what goes on, for people; what clusters and people wrote is no command in it."""
-    stderr().print(harmless(printable(line)), soft_wrap=True, markup=False)
+    stderr().print(shown(line), soft_wrap=True, markup=False)
 
 
 _FUNCTIONS: Final = {chain.name: _function(chain) for chain in CHAIN}
