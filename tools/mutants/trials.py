@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NoReturn
+
+import pytest
 
 from tools.mutants.breaks import Break
 
@@ -26,6 +28,12 @@ FAILED: Final = 1
 """How pytest ends; with any other number it could not run the tests."""
 
 NOTICED: Final = re.compile(r"^(?:FAILED|ERROR) \S*?(\w+)\.py::(\S+)", re.MULTILINE)
+PROCESSES: Final = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(
+    ["pytest", "cryptography.x509", "flask", "github", "graphql", "jsonschema", "pydantic"]
+)
+"""What takes the tests longest to import, and is nothing of ours, is imported once for all."""
+
 LIMIT: Final = 280
 """Seconds; a break that lets the chain go round in circles is noticed by that alone."""
 
@@ -73,23 +81,30 @@ def _run(
     folder: Path, tests: Sequence[str]
 ) -> tuple[Literal["caught", "survived", "not tried"], str]:
     """How the tests ended, and which of them has failed."""
-    arguments = ("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=line", *tests)
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    try:
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+    said = folder / "said.txt"
+    process = PROCESSES.Process(target=_test, args=(folder, tests, said))
+    process.start()
+    process.join(LIMIT)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
         return "caught", f"nothing came to an end in {LIMIT} seconds"
-    if done.returncode == PASSED:
+    if process.exitcode == PASSED:
         return "survived", ""
-    noticed = NOTICED.search(done.stdout)
-    if done.returncode != FAILED or noticed is None:
-        return "not tried", (done.stdout + done.stderr).strip()[-600:]
+    words = said.read_text("utf-8", "replace")
+    noticed = NOTICED.search(words)
+    if process.exitcode != FAILED or noticed is None:
+        return "not tried", words.strip()[-600:]
     return "caught", f"{noticed[1]}::{noticed[2]}"
+
+
+def _test(folder: Path, tests: Sequence[str], said: Path) -> NoReturn:
+    """In a process of its own: run the tests in a folder; all words go to a file."""
+    with said.open("wb") as file:
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(file.fileno(), stream.fileno())
+    os.chdir(folder)
+    sys.path.insert(0, str(folder))
+    os.environ["PYTHONPATH"] = str(folder)  # for the programs that tests start
+    arguments = ["-x", "-q", "-p", "no:cacheprovider", "--tb=line", *tests]
+    sys.exit(pytest.main(arguments))
