@@ -1,4 +1,7 @@
-"""What holds in every test: no sandbox answers, tells or is asked what GitHub would not."""
+"""What holds in every test: no sandbox answers, tells or is asked what GitHub would not.
+
+And what hypothesis finds does not depend on the machine's speed.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.traffic import Traffic
 from tests.github_api.client_calls import ASKED
 from tests.github_api.traffic import by_client, check_events, check_exchanges
+
+# How long an example takes is no matter: the machine may have other work as well.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 def check(traffic: Traffic) -> None:

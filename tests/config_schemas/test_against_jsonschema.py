@@ -86,7 +86,7 @@ SCHEMAS = st.recursive(
 
 
 @given(SCHEMAS, VALUES)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_the_same_values_are_valid(schema: bool | dict[str, Any], value: object) -> None:
     # A text alone would be coerced where it is a number.
     message = check({"V": [value]}, [json.dumps({"properties": {"V": {"items": schema}}})])

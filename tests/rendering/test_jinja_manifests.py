@@ -307,7 +307,7 @@ FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(FRAGMENTS, max_size=30).map("".join) | st.text(max_size=80))
 @example("{{ " + "(" * 500 + "1" + ")" * 500 + " }}")
 @example("{{ " + "-" * 5000 + "1 }}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.sources.yaml_documents import MAX_BYTES
@@ -192,7 +192,6 @@ TEXTS = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None)
 @given(TEXTS | st.binary(max_size=20), TEXTS, TEXTS | st.binary(max_size=20), st.text(max_size=4))
 def test_no_files_end_in_a_traceback(
     ignored: str | bytes, kustomized: str, content: str | bytes, root: str

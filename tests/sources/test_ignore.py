@@ -151,7 +151,7 @@ PATHS = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(PATTERNS, min_size=1, max_size=4, unique=True))
 def test_without_negation_patterns_mean_what_they_mean_to_git(
     tmp_path_factory: pytest.TempPathFactory, patterns: list[str]

@@ -304,7 +304,6 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(
     st.binary(max_size=60)
     | st.lists(PIECES, max_size=30).map(lambda parts: "".join(parts).encode())
@@ -336,7 +335,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.dictionaries(st.text(), JSON, min_size=1, max_size=4))
 def test_what_pyyaml_writes_in_quotes_is_read_back(value: dict[str, object]) -> None:
     text = yaml.safe_dump(value, default_style='"', allow_unicode=False)

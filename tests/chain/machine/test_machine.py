@@ -25,7 +25,6 @@ SETTINGS = settings(
     max_examples=MANY or 3,
     stateful_step_count=30 if MANY else 10,
     derandomize=not MANY,
-    deadline=None,
     phases=tuple(Phase) if MANY else (Phase.generate,),  # ten steps can be read as they are
     print_blob=True,
     suppress_health_check=list(HealthCheck),

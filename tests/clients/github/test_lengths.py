@@ -64,7 +64,7 @@ def test_what_a_cut_leaves_open_is_closed(beginning: str, closing: list[str]) ->
     assert lines[-3 - len(closing)] == "line"
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.sampled_from(["```", "~" * 500, "<details>", "</details>", "x"]), min_size=1))
 def test_a_cut_body_is_never_refused(lines: list[str]) -> None:
     text = "\n".join(islice(cycle(lines), lengths.BODY // 2 + 1))

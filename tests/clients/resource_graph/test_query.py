@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from string import hexdigits
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.clients.resource_graph.query import flux_configurations_query, string_literal
@@ -52,7 +52,6 @@ TEXTS = st.text(
 )
 
 
-@settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_nothing_in_a_name_ends_its_string(repository: str, branch: str) -> None:
     texts, rest = texts_of(flux_configurations_query(repository, branch))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.clients.resource_graph.rows import flux_configurations
@@ -138,7 +138,6 @@ def test_times(text: str | None, moment: datetime | None) -> None:
 OFFSETS = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 
-@settings(deadline=None)
 @given(
     st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=OFFSETS),
     st.integers(2, 7),
