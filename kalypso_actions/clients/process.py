@@ -203,32 +203,28 @@ def _communicate(
     given: bytes | None = stdin
     left = timeout
     lingering: float | None = None
-    try:
-        while True:
-            pause = min(left, LINGERING if most is None else GLANCE)
-            try:
-                output, errors = process.communicate(given, timeout=pause)
-            except subprocess.TimeoutExpired as waited:
-                _check_length(waited.output, most)
-                if process.returncode is not None:
-                    # Its group is ended, and somebody in a session of his own holds the output.
-                    return waited.output or b"", waited.stderr or b""
-                given = None
-                left -= pause
-                if left <= 0:
-                    raise
-                if lingering is not None:
-                    lingering += pause
-                elif _is_over(process):
-                    lingering = 0.0
-                if lingering is not None and lingering >= LINGERING:
-                    _end(process)
-            else:
-                _check_length(output, most)
-                return output, errors
-    except BaseException:
-        _end(process)
-        raise
+    while True:
+        pause = min(left, LINGERING if most is None else GLANCE)
+        try:
+            output, errors = process.communicate(given, timeout=pause)
+        except subprocess.TimeoutExpired as waited:
+            _check_length(waited.output, most)
+            if process.returncode is not None:
+                # Its group is ended, and somebody in a session of his own holds the output.
+                return waited.output or b"", waited.stderr or b""
+            given = None
+            left -= pause
+            if left <= 0:
+                raise
+            if lingering is not None:
+                lingering += pause
+            elif _is_over(process):
+                lingering = 0.0
+            if lingering is not None and lingering >= LINGERING:
+                _end(process)
+        else:
+            _check_length(output, most)
+            return output, errors
 
 
 def _check_length(output: bytes | None, most: int | None) -> None:
