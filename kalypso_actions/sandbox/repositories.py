@@ -20,6 +20,8 @@ NO_OBJECT: Final = "0" * 40
 """What git writes where a ref does not exist."""
 
 CONFIGURATION: Final = """\
+[core]
+	fsync = none
 [uploadpack]
 	allowFilter = true
 	allowAnySHA1InWant = true
@@ -31,7 +33,8 @@ CONFIGURATION: Final = """\
 [gc]
 	auto = 0
 """
-"""What GitHub's repositories serve: partial clones, commits by id, pushes."""
+"""What GitHub's repositories serve: partial clones, commits by id, pushes. Nothing here is worth
+waiting until a disk has it."""
 
 KEPT_TREES: Final = 4  # each event looks for workflows in the same ones
 KEPT_ANSWERS: Final = 500  # who waits for a pull request asks the same of its commits again
