@@ -16,9 +16,7 @@ from kalypso_actions.gotemplate.addresses import is_ip_address
 
 _SPACE = re.compile(r"[ \t]*")
 _ATOM = re.compile('[^\x00-\x20\x7f()<>\\[\\]:;@\\\\,"]+')
-_QUOTED = re.compile(
-    r'"((?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\U0010ffff]|\\[\t\x20-\x7e\x80-\U0010ffff])*)"'
-)
+_QUOTED = re.compile(r'"((?:[^\0-\x08\n-\x1f"\\\x7f]|\\[^\0-\x08\n-\x1f\x7f])*)"')
 _LITERAL = re.compile("\\[([^\x00-\x20\x7f\\[\\]\\\\]*)\\]")
 _ENCODED_WORD = re.compile(r"=\?([^?]+)\?([bBqQ])\?([^?]*)\?=")
 _Q_TEXT = re.compile(r"(?:[\t\r\n\x20-\x3c\x3e-\x7e]|=[0-9A-Fa-f]{2})*")

@@ -30,7 +30,7 @@ _USERINFO = re.compile(rf"[{re.escape(_UNRESERVED)}!$&'()*+,;=:%@]*")
 
 def _not_in_host(escapes: str) -> re.Pattern[str]:
     """What may not stand in a host where only these bytes may be escaped."""
-    return re.compile(f"%(?!(?i:{escapes}))|[^%\x80-\U0010ffff{re.escape(_IN_HOST)}]")
+    return re.compile(f"%(?!(?i:{escapes}))|(?![%{re.escape(_IN_HOST)}])[\0-\x7f]")
 
 
 _NOT_IN_HOST = _not_in_host("25|[89a-f][0-9a-f]")

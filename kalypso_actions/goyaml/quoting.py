@@ -22,8 +22,11 @@ BREAK: Final = re.compile(f"[{BREAKS}]")
 BASE_60_FLOAT: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 OCTAL_WITH_SIGN: Final = re.compile(r"0o([-+][0-7]+)")
 
-UNPRINTABLE: Final = "[^\\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]"
-UNPRINTABLE_BUT_TAB: Final = UNPRINTABLE.replace("\\n", "\\n\\t")
+# As a set of the few: `re` walks through each character of the BMP that a set names, one by one.
+UNPRINTABLE_BUT_TAB: Final = (
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff\U00010000-\U0010ffff]"
+)
+UNPRINTABLE: Final = UNPRINTABLE_BUT_TAB.replace("\x08", "\t")
 INDICATOR: Final = (
     r"""\A(?:---|\.\.\.|[#,\[\]{}&*!|>'"%@`]|[?-](?:[ \t]|\Z))"""
     rf"""|:(?:[ \t]|\Z)|[ \t\0{BREAKS}]#"""
