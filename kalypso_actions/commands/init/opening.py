@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.git.clones import Clone
+from kalypso_actions.clients.git.urls import without_secret
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, repositories
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.init.places import PREFERRED, ClonePlace, Place, RemotePlace
@@ -140,7 +141,7 @@ def _setup_of_clone(
     server, _, path = repository_key(origin).partition("/") if origin else ("", "", "")
     is_on_server = bool(owner_of(path)) and "." in server.partition(":")[0]
     if not name and not is_on_server:
-        said = f"its origin is {origin}" if origin else "it has no origin"
+        said = f"its origin is {without_secret(origin)}" if origin else "it has no origin"
         raise UsageError(
             f"the clone does not say which repository of GitHub it is: {said}",
             Location(clone.repository),
