@@ -209,6 +209,18 @@ def test_what_templates_offer(
     assert is_as_offered(text, template) == expected
 
 
+def test_a_reference_that_no_template_has() -> None:
+    path = ".github/workflows/check-promote.yaml"
+    text = TEMPLATES["gitops"][path].replace("@v1", "@_v1")
+    found = workflow_checks(
+        Files("r", "dev", {path: text}),
+        [path],
+        lambda actions, ref: workflow_files("gitops", Marks(actions, ref, "acme/fleet")),
+        {},
+    )
+    assert told(found) == [f"warning: {path} on dev differs from our template"]
+
+
 def test_a_workflow_that_is_switched_off() -> None:
     files = Files("r", "main", {PATH: OURS.format("acme/kalypso@v1")})
     found = workflow_checks(

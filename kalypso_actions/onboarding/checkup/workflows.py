@@ -18,10 +18,11 @@ from kalypso_actions.onboarding.workflows import (
 )
 
 USED: Final = re.compile(
-    r"^\s*(?:-\s+)?uses:\s*['\"]?(?P<actions>[\w.-]+/[\w.-]+)"
-    r"(?:/actions/(?:ci|cd|schedule|check-promote|notify|poll))?@(?P<ref>[\w./-]+)",
+    r"^\s*(?:-\s+)?uses:\s*['\"]?(?P<actions>[A-Za-z0-9_-]+/[A-Za-z0-9._-]+)"
+    r"(?:/actions/(?:ci|cd|schedule|check-promote|notify|poll))?@(?P<ref>[A-Za-z0-9][\w./-]*)",
     re.MULTILINE,
 )
+"""Repositories and references that a template can be filled in with."""
 
 PROPOSING: Final = re.compile(
     r"^\s*(?:pull-requests:\s*write|permissions:\s*write-all)\b", re.MULTILINE
@@ -82,17 +83,17 @@ def workflow_checks(
 
 def _compared(files: Files, path: str, text: str, templates: Templates) -> Check | None:
     """None where it is what our template says, or offers in its comments."""
-    used = next(_uses(text), None)
     where = f"{path} on {files.branch}"
-    if used is None:
+    if not USES_OURS.search(text):
         upstream = owner_of_workflow(text, "") == "upstream"
         whose = "upstream's" if upstream else "somebody else's: it uses none of our actions"
         advice = "kalypso init replaces it" if upstream else "kalypso init --update-workflows"
         page = file(files.branch, path)
         return problem(files.repository, f"{where} is {whose}", advice, page)
-    template = templates(used["actions"], used["ref"])[path]
-    if owner_of_workflow(text, template) == "current" or is_as_offered(text, template):
-        return None
+    for used in _uses(text):
+        template = templates(used["actions"], used["ref"])[path]
+        if owner_of_workflow(text, template) == "current" or is_as_offered(text, template):
+            return None
     return warning(
         files.repository,
         f"{where} differs from our template",
