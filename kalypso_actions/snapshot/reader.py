@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,6 +19,9 @@ Result = TypeVar("Result")
 
 PARALLEL_READS = 32
 """Fetches wait for the network most of their time. GitHub takes 100 requests at once."""
+
+GLANCE = 0.5
+"""Seconds between two looks at whether the run is interrupted."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,25 @@ def in_parallel(read: Callable[[Item], Result], items: Iterable[Item]) -> list[R
         except KalypsoError as error:
             return error
 
-    with ThreadPoolExecutor(PARALLEL_READS) as pool:
-        outcomes = list(pool.map(attempt, items))
+    pool = ThreadPoolExecutor(PARALLEL_READS)
+    try:
+        futures = [pool.submit(attempt, item) for item in items]
+        outcomes = [_outcome(future) for future in futures]
+    finally:
+        pool.shutdown(cancel_futures=True)
     failures = [outcome for outcome in outcomes if isinstance(outcome, KalypsoError)]
     if failures:
         problems = [problem for failure in failures for problem in failure.problems]
         raise KalypsoError.of(problems) from failures[0]
     return [outcome for outcome in outcomes if not isinstance(outcome, KalypsoError)]
+
+
+def _outcome(future: Future[Result]) -> Result:
+    """What comes of it, waited for in short pieces.
+
+    Python acts on a signal in the first thread alone, and one that the system has given to another
+    thread does not wake it.
+    """
+    while not future.done():
+        wait([future], timeout=GLANCE)
+    return future.result()
