@@ -20,7 +20,6 @@ from kalypso_actions.model.names import dns_label_fault
 from kalypso_actions.rendering import builtin_config
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest
-from kalypso_actions.rendering.jinja_manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import Manifest, ManifestError
 
 MANIFEST_SEPARATOR = "---\n"
@@ -225,6 +224,9 @@ def _compile_manifest(source: str | Mapping[str, object], engine: str) -> Manife
     if engine == _JINJA:
         if isinstance(source, Mapping):
             raise ManifestError("an object is no Jinja2 template: write the manifest as a text")
+        # Most runs have no Template of this engine, and need not wait for its library.
+        from kalypso_actions.rendering.jinja_manifests import JinjaManifest  # noqa: PLC0415
+
         return JinjaManifest(source)
     return ObjectManifest(source) if isinstance(source, Mapping) else TextManifest(source)
 
