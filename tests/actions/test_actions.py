@@ -140,7 +140,7 @@ def test_outputs_that_a_following_step_reads(acme: Organisation, job: Job) -> No
         "pull-request-url": pull["url"],
     }
     assert (pull["repository"], pull["action"]) == (GITOPS, "created")
-    assert "## kalypso schedule" in schedule.summary or schedule.summary.startswith("## ")
+    assert schedule.summary.startswith("## kalypso schedule: ")
     merged = acme.merge(pull["number"])
     check = job.uses(
         ACTIONS / "check-promote",
