@@ -54,9 +54,12 @@ $(ACTIONLINT):
 lint-workflows: $(INSTALLED) $(ACTIONLINT) ## templates, our own workflows, actions, scripts (needs go)
 	$(PYTHON) -m tools.lint_workflows
 
+# One more than processors: tests wait for the programs that they start.
+WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+
 .PHONY: test
-test: $(INSTALLED) ## all tests but the slowest
-	$(PYTHON) -m pytest -n 2 --dist worksteal -m "not e2e and not slow"
+test: $(INSTALLED) ## all tests
+	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: mutants
 mutants: $(INSTALLED) ## break the promotion chain in every listed way; a test must notice each
@@ -78,11 +81,7 @@ stories: $(INSTALLED) ## many random stories of the promotion chain, new ones ea
 	KALYPSO_STORIES=50 $(PYTHON) -m pytest tests/chain/machine
 
 .PHONY: test-all
-test-all: test slow mutants e2e stories ## all that tests the package, with what takes too long for CI
-
-.PHONY: slow
-slow: $(INSTALLED) ## the tests that `make test` leaves out
-	$(PYTHON) -m pytest -n 2 --dist worksteal -m "slow and not e2e"
+test-all: test mutants e2e stories ## all that tests the package, with what takes too long for CI
 
 .PHONY: golden
 golden: $(INSTALLED) ## rewrite the whole-folder goldens (not in CI)

@@ -16,8 +16,6 @@ from tests.faults.writes import WRITES, Write
 from tests.git_repositories import git
 from tests.github_api.client_calls import ASKED, CALLS
 
-pytestmark = pytest.mark.slow
-
 BY_NAME = {write.name: write for write in (*WRITES, *PUSHES)}
 
 

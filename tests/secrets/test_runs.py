@@ -25,8 +25,6 @@ from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Job, Organisation,
 from tests.secrets.forms import found
 from tests.secrets.observing import Ended, Observatory, Started
 
-pytestmark = pytest.mark.slow
-
 MASK: Final = "::add-mask::"
 VARIABLE: Final = "GIT_CONFIG_VALUE_1"
 REMOTE: Final = {"fetch", "ls-remote", "push"}

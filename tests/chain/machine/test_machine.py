@@ -10,15 +10,12 @@ import itertools
 import os
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.chain import opening
 from tests.chain.machine.acme import SMALL
 from tests.chain.machine.steps import Story
-
-pytestmark = pytest.mark.slow
 
 MANY = int(os.environ.get("KALYPSO_STORIES", "0"))
 SETTINGS = settings(

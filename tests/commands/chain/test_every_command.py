@@ -16,8 +16,6 @@ from tests.commands.chain.permission_scenes import DEV, SCENES, Scene
 from tests.commands.chain.promotions import sign_in
 from tests.commands.chain.world import Dispatch, Organisation
 
-pytestmark = pytest.mark.slow
-
 
 def left(acme: Organisation) -> dict[str, Any]:
     """Everything that is in acme; how often a workflow was started is no matter."""
