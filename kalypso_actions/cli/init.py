@@ -30,6 +30,7 @@ from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.init import DEFAULT_ACTION, DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.inputs.reading import stand_in
+from kalypso_actions.model.counts import counted
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import Document, InitDocument, ProblemEntry
 from kalypso_actions.report.findings import print_findings
@@ -189,7 +190,7 @@ def _asked(preview: InitDocument, agreed: Consent, ask: Ask) -> Consent | None:
     files = [
         file for branch in preview.branches for file in branch.files if consent.covers(file.action)
     ]
-    if not files or not ask(f"Write this ({len(files)} files)?"):
+    if not files or not ask(f"Write this ({counted(len(files), 'file')})?"):
         return None
     return consent
 

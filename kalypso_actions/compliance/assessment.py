@@ -15,6 +15,7 @@ from kalypso_actions.compliance.clusters import (
     Target,
     clusters_of,
 )
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.flux import FluxConfiguration
 
 Outcome = Literal["compliant", "waiting", "failed", "none-targeted"]
@@ -116,7 +117,8 @@ def _outcome(
     without = missing if requirements.missing == "fail" else ()
     if without or not all(_complies(group, requirements) for group in groups):
         return "waiting", _open(clusters, without)
-    return "compliant", f"{sum(one.state == 'compliant' for one in clusters)} clusters comply"
+    complying = sum(one.state == "compliant" for one in clusters)
+    return "compliant", counted(complying, "cluster complies", "clusters comply")
 
 
 def _without_clusters(requirements: Requirements, *, in_grace: bool) -> tuple[Outcome, str]:

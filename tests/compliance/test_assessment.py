@@ -124,6 +124,13 @@ def test_a_cluster_is_as_good_as_its_worst_configuration() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("number", "reason"), [(1, "1 cluster complies"), (2, "2 clusters comply")]
+)
+def test_how_many_comply(number: int, reason: str) -> None:
+    assert look(drones(number)).reason == reason
+
+
 def test_reasons_name_some_and_say_how_many_more() -> None:
     rows = [*drones(2), *(row(f"late-{n}", synced_revision="") for n in range(5))]
     seen = look([*rows, row("s", suspended=True)])

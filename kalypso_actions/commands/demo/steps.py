@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from kalypso_actions.commands.demo.jobs import Done
+from kalypso_actions.model.counts import counted
 from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.markdown import plain
 
@@ -67,8 +68,9 @@ def details(done: Done) -> tuple[str, ...]:
         case documents.CiDocument(problems=()):
             lines = ["only checks"]
         case documents.ScheduleDocument(changes=changes):
-            counts = len(changes.added), len(changes.modified), len(changes.deleted)
-            lines = ["{} files added, {} changed, {} deleted".format(*counts)]
+            added = counted(len(changes.added), "file")
+            others = f"{len(changes.modified)} changed, {len(changes.deleted)} deleted"
+            lines = [f"{added} added, {others}"]
         case documents.NotifyDocument(promoted=True, promoted_commit=commit):
             lines = [f"the promotion of {commit[:7]}"]
         case documents.NotifyDocument():

@@ -55,6 +55,7 @@ def test_who_is_asked_agrees_to_everything(acme: Acme, terminal: Terminal) -> No
     acme.sandbox.commit(CONTROL_PLANE, {f"{WORKFLOWS}/cd.yaml": text + "# mine\n"})
     second = terminal.run(*BOTH, typed="y\ny\n")
     assert "Overwrite the workflow files that differ (1)? [y/N]:" in second.stderr
+    assert "Write this (1 file)? [y/N]:" in second.stderr
     assert acme.files("main")[f"{WORKFLOWS}/cd.yaml"] == text
     third = terminal.run(*BOTH, typed="")
     assert third.exit_code == 0
