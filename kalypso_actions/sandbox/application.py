@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+from functools import cached_property
 from io import BytesIO
 from typing import Final
 
@@ -31,17 +33,20 @@ class Application:
         self._state = state
         self._git = GitHttp(state)
         self._routes = Routes(ENDPOINTS)
-        self._flask = Flask(__name__, static_folder=None)
-        for blueprint in blueprints:
-            self._flask.register_blueprint(blueprint)
-        self._urls = self._flask.url_map.bind(HOST)
+        self._blueprints = blueprints
+        self._lock = threading.Lock()
         self.front = Front(state, self._find)
+
+    @cached_property
+    def _flask(self) -> Flask:
+        """What is neither git nor GitHub's API. It takes longest to set up, and few ask for it."""
+        flask = Flask(__name__, static_folder=None)
+        for blueprint in self._blueprints:
+            flask.register_blueprint(blueprint)
+        return flask
 
     def _find(self, request: Request) -> Place:
         path = _path(request.environ["RAW_URI"])
-        blueprint = self._blueprint(request)
-        if blueprint:
-            return Place(path, blueprint, self._by_flask, noted=blueprint != CONTROLS)
         asked = GitRequest.of(request, path)
         if asked is not None:
             return Place(path, "git", self._by_git(asked), probe=asked.is_probe(request))
@@ -50,13 +55,18 @@ class Application:
         with self._state.lock:
             named = by_name(self._state.world, below)
         found = self._routes.find(request.method, named)
+        blueprint = "" if found else self._blueprint(request)
+        if blueprint:
+            return Place(path, blueprint, self._by_flask, noted=blueprint != CONTROLS)
         template = found.endpoint.path if found else ""
         return Place(below, template, self._by_rest(below, found, MOUNT if mounted else ""))
 
     def _blueprint(self, request: Request) -> str:
         """The blueprint that Flask would hand the request to; "" for none."""
+        with self._lock:
+            urls = self._flask.url_map.bind(HOST)
         try:
-            endpoint, _ = self._urls.match(request.path, request.method)
+            endpoint, _ = urls.match(request.path, request.method)
         except HTTPException:
             return ""
         return str(endpoint).partition(".")[0]

@@ -174,11 +174,16 @@ class BareRepository:
         Raises LookupError for an unknown revision.
         """
         commits = self._ids(ancestor, descendant)
+        if commits[0] in self.commit(commits[1]).parents:
+            return True
         return self._compare(commits, "merge-base", "--is-ancestor", *commits) is not None
 
     def commits_between(self, base: str, head: str) -> Sequence[GitCommit]:
         """Commits reachable from head and not from base, oldest first. Raises LookupError."""
         commits = self._ids(base, head)
+        newest = self.commit(commits[1])
+        if newest.parents == (commits[0],):
+            return [newest]
         span = [commits[1], f"^{commits[0]}"]
         answer = self._compare(commits, "rev-list", "--reverse", "--topo-order", *span)
         ids = (answer or b"").decode().split()

@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 HOST: Final = "127.0.0.1"
 IDLE: Final = 300.0
 """Seconds after which a connection that asks nothing is closed."""
+GLANCE: Final = 0.01
+"""Seconds between two looks at whether it is to end."""
 
 
 class Server:
@@ -49,7 +51,7 @@ class Server:
         with listening:
             self._server = _Listener(listening.fileno(), answer, tls)
         self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.05,), name="sandbox", daemon=True
+            target=self._server.serve_forever, args=(GLANCE,), name="sandbox", daemon=True
         )
 
     @property
