@@ -9,6 +9,7 @@ failure       how a run ends that an error has ended
 interruption  what Ctrl-C and a cancelled job leave behind
 speaking      what all commands share
 options       options made of the inputs of a command
+surroundings  what the commands of the chain and doctor find around them
 
 init, doctor, render, validate, template, sandbox, demo, set_up
               the command of this name

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import Any, Final
 
 import typer
 
 from kalypso_actions.cli.options import with_options
 from kalypso_actions.cli.speaking import print_json, show_calls, stderr, stdout, told
-from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.chain_session import Surroundings
+from kalypso_actions.cli.surroundings import surroundings
 from kalypso_actions.commands.doctor import doctor as run_doctor
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.doctor import DoctorInputs
-from kalypso_actions.inputs.reading import SECRET_VARIABLES, collect_inputs, secrets_of
+from kalypso_actions.inputs.reading import collect_inputs, secrets_of
 from kalypso_actions.report.doctor_report import print_checks
 from kalypso_actions.report.documents import DoctorDocument, Document, ProblemEntry
 from kalypso_actions.report.progress import ProgressDisplay
-from kalypso_actions.runner import Runner, read_context
+from kalypso_actions.runner import read_context
 
 TEXT: Final = """Look at a control plane and its GitOps repositories, and say what is missing.
 
@@ -40,9 +37,6 @@ TEXT: Final = """Look at a control plane and its GitOps repositories, and say wh
 def _run(given: dict[str, Any]) -> None:
     output = given.pop("output")
     show_calls(verbose=given.pop("verbose"))
-    environment = dict(os.environ)
-    for name in SECRET_VARIABLES:  # Azure's library starts programs with all that is there
-        os.environ.pop(name, None)
 
     def failed(problems: Sequence[Problem]) -> Document:
         return DoctorDocument(
@@ -50,21 +44,12 @@ def _run(given: dict[str, Any]) -> None:
         )
 
     with told(output, failed), ProgressDisplay(stderr(), "looking") as progress:
-        inputs = checked_inputs(DoctorInputs, collect_inputs(DoctorInputs, given, environment))
-        runner = Runner(environment, sys.stderr)
+        around = surroundings(progress, sys.stderr, say=lambda _: None)
+        given = collect_inputs(DoctorInputs, given, around.environment)
+        inputs = checked_inputs(DoctorInputs, given)
         for secret in secrets_of(inputs):
-            runner.mask(secret)
-        around = Surroundings(
-            environment=environment,
-            programs=Programs(environment),
-            runner=runner,
-            progress=progress.update,
-            say=lambda _: None,
-            now=lambda: datetime.now(UTC),
-            sleep=time.sleep,
-            context=read_context(environment),
-        )
-        document = run_doctor(inputs, around)
+            around.runner.mask(secret)
+        document = run_doctor(inputs, replace(around, context=read_context(around.environment)))
     if output == "json":
         print_json(document)
     else:
