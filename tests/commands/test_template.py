@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from textwrap import dedent
 
-import jsonschema
 import pytest
 
 from kalypso_actions.commands.template import template
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs import TemplateInputs
 from kalypso_actions.report.documents import TemplateDocument
-from tools.reference.schemas import schema_of
 
 RECONCILER = """\
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -304,66 +299,3 @@ def test_values_of_another_shape(
     where = caught.value.problem.where
     assert where
     assert (where.path, where.line) == ("values.yaml", line)
-
-
-def kalypso(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kalypso_actions", "template", *map(str, arguments)],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        env={**os.environ, "COLUMNS": "200", "PYTHONUTF8": "1"},
-    )
-
-
-def test_standard_output_is_what_would_be_written(tmp_path: Path) -> None:
-    file = tmp_path / "template.txt"
-    file.write_text("a:\t{{ .Workload }}  [bold] :smile:\n" + "x" * 300 + "\n\x1b[31m é")
-    done = kalypso(file)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "a:\tapp  [bold] :smile:\n" + "x" * 300 + "\n\x1b[31m é"
-
-
-def test_failures_on_a_terminal(tmp_path: Path) -> None:
-    file = tmp_path / "template.txt"
-    file.write_text("a: 1\nb: {{ .Nope }}\n")
-    done = kalypso(file)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines() == [
-        f'problem template.txt:2 ({tmp_path}): template: template:2:6: executing "template" at '
-        "<.Nope>: can't evaluate field Nope in type scheduler.dataType",
-        "    2 | b: {{ .Nope }}",
-        "      |       ^",
-    ]
-
-
-def test_json(tmp_path: Path) -> None:
-    file = tmp_path / "template.txt"
-    file.write_text("b: {{ .Nope }}")
-    done = kalypso(file, "--output", "json")
-    document = json.loads(done.stdout)
-    assert (done.returncode, done.stderr) == (1, "")
-    jsonschema.validate(document, schema_of(TemplateDocument))
-    assert document["schema"] == "kalypso.template/v1"
-    assert document["problems"][0]["where"] == {
-        "repository": str(tmp_path),
-        "path": "template.txt",
-        "line": 1,
-    }
-
-
-@pytest.mark.parametrize("missing", ["template", "values"])
-def test_files_that_cannot_be_read(tmp_path: Path, missing: str) -> None:
-    (tmp_path / "there").write_text("{}")
-    names = {"template": "there", "values": "there", missing: "nowhere"}
-    done = kalypso(tmp_path / names["template"], "--values", tmp_path / names["values"])
-    assert done.returncode == 2
-    assert "nowhere cannot be read: No such file or directory" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_a_file_that_is_no_text(tmp_path: Path) -> None:
-    (tmp_path / "binary").write_bytes(b"\xff\xfe\xfd")
-    done = kalypso(tmp_path / "binary")
-    assert done.returncode == 2
-    assert "not a text in UTF-8" in done.stderr
