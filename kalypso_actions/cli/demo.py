@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -52,5 +53,16 @@ def demo(
     if output == "json":
         print_json(document)
     else:
-        print_end(console, document)
+        print_end(console, document, _program(sys.argv[0]))
     raise typer.Exit(1 if document.problems else 0)
+
+
+def _program(called: str) -> str:
+    """What calls this program again: its name, where that is found, else its path as it was given.
+
+    `make demo` calls it by its path: it is on nobody's PATH there.
+    """
+    name = "kalypso"
+    if Path(called).stem != name or shutil.which(name) == shutil.which(called):
+        return name
+    return called

@@ -85,8 +85,11 @@ def _what(step: DemoStepEntry) -> Text:
     return text
 
 
-def print_end(console: Console, document: DemoDocument) -> None:
-    """Whether all went as it should, and what can be looked at now."""
+def print_end(console: Console, document: DemoDocument, program: str) -> None:
+    """Whether all went as it should, and what can be looked at now.
+
+    `program` is what this program is called by, for lines to be copied.
+    """
     folder = shlex.quote(document.dir)
     gitops = next((one.path for one in document.repositories if one.name.endswith("/gitops")), "")
     console.print()
@@ -96,7 +99,7 @@ def print_end(console: Console, document: DemoDocument) -> None:
         ("any repository", f"git clone -b dev {shlex.quote(gitops)}"),
         (
             "GitHub and Azure as they are now",
-            f"kalypso sandbox --dir {folder} --port {urlsplit(document.url).port}",
+            f"{shlex.quote(program)} sandbox --dir {folder} --port {urlsplit(document.url).port}",
         ),
     ):
         console.print(Text(f"# {words}", style="dim"))

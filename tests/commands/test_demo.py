@@ -214,3 +214,27 @@ def test_without_a_folder_it_makes_one(monkeypatch: pytest.MonkeyPatch, tmp_path
     document = demo(DemoInputs(), MACHINE, NOON, lambda _: None)
     assert Path(document.dir).parent == tmp_path
     assert Path(document.dir, "world.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("called", "on_path", "again"),
+    [
+        ("bin/kalypso", "", "bin/kalypso"),
+        ("bin/kalypso", "elsewhere", "bin/kalypso"),
+        ("{here}/bin/kalypso", "bin", "kalypso"),
+        ("{here}/kalypso_actions/__main__.py", "", "kalypso"),
+    ],
+)
+def test_the_line_that_serves_it_again_can_be_copied(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, called: str, on_path: str, again: str
+) -> None:
+    for folder in ("bin", "elsewhere"):
+        script = tmp_path / folder / "kalypso"
+        script.parent.mkdir()
+        script.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(play, "ACTS", ())
+    monkeypatch.setenv("PATH", f"{tmp_path / on_path}:{MACHINE['PATH']}")
+    monkeypatch.setattr(sys, "argv", [called.format(here=tmp_path)])
+    done = CliRunner().invoke(app, ["demo", "--dir", "kept"])
+    assert f"\n{again} sandbox --dir " in done.stdout

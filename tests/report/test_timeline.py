@@ -52,12 +52,14 @@ END = DemoDocument(
 )
 
 
-def shown(width: int, *, document: DemoDocument = END, colours: bool = False) -> str:
+def shown(
+    width: int, *, document: DemoDocument = END, colours: bool = False, program: str = "kalypso"
+) -> str:
     console = Console(file=StringIO(), width=width, force_terminal=colours)
     timeline = Timeline(console)
     for step in STEPS:
         timeline.show(step)
-    print_end(console, document)
+    print_end(console, document, program)
     assert isinstance(console.file, StringIO)
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines())
 
@@ -88,6 +90,7 @@ def test_the_end_says_where_everything_is() -> None:
     assert "git clone -b dev '/tmp/kept it/repositories/acme/gitops.git'" in text
     assert "kalypso sandbox --dir '/tmp/kept it' --port 4711" in text
     assert text.endswith("Everything has ended as it should.")
+    assert "\n'/my tools/kalypso' sandbox --dir" in shown(80, program="/my tools/kalypso")
 
 
 def test_the_end_says_what_went_wrong() -> None:
