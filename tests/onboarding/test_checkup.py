@@ -60,7 +60,13 @@ def test_names_in_a_workflow() -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["", "a: [", "- 1", "jobs: 1", "jobs: [1]", "jobs: {a: 1}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "a: [", "- 1", "jobs: 1", "jobs: [1]", "jobs: {a: 1}"),
+        pytest.param("jobs: " + "[" * 5000 + "]" * 5000, id="deep"),
+    ],
+)
 def test_names_in_what_is_no_workflow(text: str) -> None:
     assert used_names(text) == UsedNames()
 

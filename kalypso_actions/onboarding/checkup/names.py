@@ -51,7 +51,7 @@ def used_names(text: str) -> UsedNames:
     """
     try:
         document = yaml.load(text, yaml.BaseLoader)  # noqa: S506 (makes nothing but texts)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         document = None
     jobs = document.get("jobs") if isinstance(document, dict) else None
     inside: set[str] = set()
