@@ -7,7 +7,7 @@ previews share it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,17 +18,11 @@ from kalypso_actions.gitops.provenance import SourceRevision
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Fleet
+from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot, TreeChanges
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.platform_config import PlatformConfig, config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
-
-Progress = Callable[[int, int], None]
-"""Told how many of how many assignments are done."""
-
-
-def unwatched(_done: int, _total: int) -> None:
-    """Progress that nobody is told of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from kalypso_actions.model.documents import Reading, Revision
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet, Workload
 from kalypso_actions.model.layout import README_TEXT
 from kalypso_actions.model.object_ids import blob_id
+from kalypso_actions.model.progress import unwatched
 from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
-from kalypso_actions.plan import Plan, PlanOptions, make_plan, unwatched
+from kalypso_actions.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.scheduling import LabelScheduler
 from tests.builders import (
     HERE,

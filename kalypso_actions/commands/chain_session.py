@@ -15,8 +15,8 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.urls import name_in, repository_key
-from kalypso_actions.plan import Progress
 from kalypso_actions.runner import Context, Runner
 from kalypso_actions.snapshot.allowed import AllowedRepositories
 from kalypso_actions.snapshot.gather import find_environments

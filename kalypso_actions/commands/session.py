@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.inputs import Source
-from kalypso_actions.plan import Progress
+from kalypso_actions.model.progress import Progress
 from kalypso_actions.snapshot.reader import Reader
 from kalypso_actions.snapshot.reading import kustomize_builder
 from kalypso_actions.snapshot.repositories import GivenSource, Repositories

@@ -14,7 +14,7 @@ from kalypso_actions.commands.chain_session import ChainSession, Surroundings
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
-from kalypso_actions.plan import unwatched
+from kalypso_actions.model.progress import unwatched
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.runner import Runner

@@ -11,7 +11,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.render import render
 from kalypso_actions.commands.session import Session
 from kalypso_actions.inputs import RenderInputs
-from kalypso_actions.plan import unwatched
+from kalypso_actions.model.progress import unwatched
 from kalypso_actions.report.documents import RenderDocument
 
 HERE = Path(__file__).parent

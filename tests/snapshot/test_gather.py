@@ -16,7 +16,7 @@ from kalypso_actions.commands.render import render
 from kalypso_actions.commands.session import Session
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs import RenderInputs
-from kalypso_actions.plan import unwatched
+from kalypso_actions.model.progress import unwatched
 from kalypso_actions.report.documents import RenderDocument
 from kalypso_actions.snapshot import repositories
 from tests.git_repositories import commit_branch, git

@@ -25,7 +25,7 @@ from kalypso_actions.commands.demo.workflow_files import Job, Step, Workflow
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.reading import ACTION_INPUTS
-from kalypso_actions.plan import unwatched
+from kalypso_actions.model.progress import unwatched
 from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.world import Event, WorkflowRun

@@ -11,7 +11,8 @@ from kalypso_actions.clients.git.local import GitRepository
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.layout import SOURCES_FILE
-from kalypso_actions.plan import PlanOptions, make_plan, unwatched
+from kalypso_actions.model.progress import unwatched
+from kalypso_actions.plan import PlanOptions, make_plan
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.gather import gather

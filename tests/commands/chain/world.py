@@ -30,7 +30,7 @@ from kalypso_actions.commands.chain_session import ChainSession, Surroundings, c
 from kalypso_actions.commands.demo.clock import Clock as StillClock
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.inputs.chain import ChainInputs
-from kalypso_actions.plan import unwatched
+from kalypso_actions.model.progress import unwatched
 from kalypso_actions.runner import Runner, read_context
 from kalypso_actions.sandbox import Exchange, Sandbox
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration

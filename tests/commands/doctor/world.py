@@ -20,7 +20,7 @@ from kalypso_actions.commands.demo.clock import Clock
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, found
 from kalypso_actions.commands.doctor import doctor
 from kalypso_actions.inputs.doctor import DoctorInputs
-from kalypso_actions.plan import unwatched
+from kalypso_actions.model.progress import unwatched
 from kalypso_actions.report.documents import DoctorDocument
 from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox import Sandbox

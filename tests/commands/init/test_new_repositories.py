@@ -9,8 +9,8 @@ from kalypso_actions.commands.session import Session
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs import RenderInputs, ValidateInputs
+from kalypso_actions.model.progress import unwatched
 from kalypso_actions.onboarding import Consent
-from kalypso_actions.plan import unwatched
 from kalypso_actions.report.documents import InitDocument
 from tests.commands.chain.killing import is_killed
 from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
