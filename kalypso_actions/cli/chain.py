@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import typer
 
+from kalypso_actions.cli.command_list import COMMANDS
 from kalypso_actions.cli.options import with_options
 from kalypso_actions.cli.speaking import print_json, show_calls, stderr
 from kalypso_actions.cli.surroundings import surroundings
@@ -23,8 +24,7 @@ from kalypso_actions.report.progress import ProgressDisplay
 
 
 def _function(chain: ChainCommand[Any]) -> Callable[..., None]:
-    """What Typer makes the command of; its function's first paragraph is the help."""
-    text = (chain.command.__doc__ or "").partition("\n\n")[0]
+    """What Typer makes the command of."""
 
     def run(given: dict[str, Any]) -> None:
         as_json = given.pop("output") == "json"
@@ -38,7 +38,7 @@ def _function(chain: ChainCommand[Any]) -> Callable[..., None]:
             print_json(document)
         raise typer.Exit(exit_code)
 
-    return with_options(chain.model, chain.name, text, run)
+    return with_options(chain.model, chain.name, COMMANDS[chain.name].summary, run)
 
 
 def _say(line: str) -> None:

@@ -5,18 +5,13 @@ An action has the name of its command; start-schedule is run by the action of th
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
 from typing import Any, Final
 
-from kalypso_actions.commands.cd import cd
 from kalypso_actions.commands.chain_run import ChainCommand
-from kalypso_actions.commands.check_promote import check_promote
-from kalypso_actions.commands.ci import ci
-from kalypso_actions.commands.notify import notify
-from kalypso_actions.commands.poll import poll
-from kalypso_actions.commands.schedule import schedule
-from kalypso_actions.commands.start_schedule import start_schedule
 from kalypso_actions.inputs.chain import (
     CdInputs,
+    ChainInputs,
     CheckPromoteInputs,
     CiInputs,
     NotifyInputs,
@@ -26,6 +21,7 @@ from kalypso_actions.inputs.chain import (
 )
 from kalypso_actions.report.chain_documents import (
     CdDocument,
+    ChainDocument,
     CheckPromoteDocument,
     CiDocument,
     NotifyDocument,
@@ -34,12 +30,22 @@ from kalypso_actions.report.chain_documents import (
     StartScheduleDocument,
 )
 
-CHAIN: Final[tuple[ChainCommand[Any], ...]] = (
-    ChainCommand("ci", CiInputs, ci, CiDocument),
-    ChainCommand("cd", CdInputs, cd, CdDocument),
-    ChainCommand("schedule", ScheduleInputs, schedule, ScheduleDocument),
-    ChainCommand("notify", NotifyInputs, notify, NotifyDocument),
-    ChainCommand("check-promote", CheckPromoteInputs, check_promote, CheckPromoteDocument),
-    ChainCommand("poll", PollInputs, poll, PollDocument),
-    ChainCommand("start-schedule", StartScheduleInputs, start_schedule, StartScheduleDocument),
+
+def _command(
+    name: str, model: type[ChainInputs], document: type[ChainDocument]
+) -> ChainCommand[Any]:
+    """The function of the command's name, in the module of this name."""
+    function = name.replace("-", "_")
+    place = f"kalypso_actions.commands.{function}:{function}"
+    return ChainCommand(name, model, document, lambda: resolve_name(place))
+
+
+CHAIN: Final = (
+    _command("ci", CiInputs, CiDocument),
+    _command("cd", CdInputs, CdDocument),
+    _command("schedule", ScheduleInputs, ScheduleDocument),
+    _command("notify", NotifyInputs, NotifyDocument),
+    _command("check-promote", CheckPromoteInputs, CheckPromoteDocument),
+    _command("poll", PollInputs, PollDocument),
+    _command("start-schedule", StartScheduleInputs, StartScheduleDocument),
 )

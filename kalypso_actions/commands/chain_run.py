@@ -23,12 +23,15 @@ Model = TypeVar("Model", bound=ChainInputs)
 
 @dataclass(frozen=True, slots=True)
 class ChainCommand(Generic[Model]):
-    """A command by the name of its action: what it is given, what it does, what it prints."""
+    """A command by the name of its action: what it is given, what it prints, what it does.
+
+    `load` imports it: the commands have much in common, but only some of them render.
+    """
 
     name: str
     model: type[Model]
-    command: Callable[[Model, ChainSession], Outcome]
     document: type[ChainDocument]
+    load: Callable[[], Callable[[Model, ChainSession], Outcome]]
 
 
 def run_command(
@@ -45,10 +48,11 @@ def run_command(
         inputs = checked_inputs(chain.model, given)
         for secret in secrets_of(inputs):
             around.runner.mask(secret)
+        command = chain.load()
         context = read_context(around.environment)
         with chain_session(inputs, dataclasses.replace(around, context=context)) as session:
             try:
-                outcome = chain.command(inputs, session)
+                outcome = command(inputs, session)
             finally:
                 for line in session.github.quota.lines():
                     around.say(line)

@@ -53,7 +53,8 @@ class Job:
             now=lambda: NOON,
             sleep=lambda _: None,
         )
-        return run_command(ChainCommand("cd", CdInputs, command, CdDocument), options, around)
+        chain = ChainCommand("cd", CdInputs, CdDocument, lambda: command)
+        return run_command(chain, options, around)
 
     def told(self, name: str) -> str:
         """What lies in one of the files of the step."""

@@ -5,7 +5,6 @@ An input is declared once, in `kalypso_actions/inputs`; an output once, in its d
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any, Final
 import yaml
 from pydantic.fields import FieldInfo
 
+from kalypso_actions.cli.command_list import COMMANDS
 from kalypso_actions.commands.chain_commands import CHAIN
 from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
 from kalypso_actions.inputs.chain import ChainInputs
@@ -80,7 +80,7 @@ def _actions() -> Iterator[Action]:
                 command=chain.name,
                 path=f"actions/{chain.name}/action.yml",
                 title=f"Kalypso: {chain.name}",
-                description=(inspect.getdoc(chain.command) or "").partition("\n\n")[0],
+                description=COMMANDS[chain.name].summary,
                 icon=BRANDING[chain.name],
                 inputs=tuple(inputs_of(chain.model)),
                 outputs=chain.document.OUTPUTS,

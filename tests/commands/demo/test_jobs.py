@@ -86,7 +86,7 @@ class Command:
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch) -> Command:
     made = Command()
-    chain = ChainCommand("cd", CdInputs, made, CdDocument)
+    chain = ChainCommand("cd", CdInputs, CdDocument, lambda: made)
     monkeypatch.setitem(jobs.COMMANDS, "cd", chain)
     return made
 
