@@ -2,80 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Literal
-
 import pytest
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.model.documents import Reading, Revision
-from kalypso_actions.model.kinds import DeploymentTarget, Fleet, Workload
 from kalypso_actions.model.layout import README_TEXT
-from kalypso_actions.model.object_ids import blob_id
-from kalypso_actions.model.progress import unwatched
-from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
-from kalypso_actions.plan import Plan, PlanOptions, make_plan
-from kalypso_actions.scheduling import LabelScheduler
+from kalypso_actions.plan import PlanOptions
 from tests.builders import (
     HERE,
     TEMPLATES,
     cluster_type,
     config_map,
     config_schema,
-    entry,
     fleet,
-    policy,
-    registration,
     target,
     template,
 )
-
-REVISION = Revision("https://git.test/app", "main", "c" * 40, ".", "t" * 40)
-LARGE = cluster_type("large")
-POLICY = policy("all")
-
-
-def reading(
-    *targets: DeploymentTarget,
-    name: str = "app",
-    state: Literal["head", "last-good", "kept"] = "head",
-    problems: Sequence[Problem] = (),
-) -> RegistrationReading:
-    return RegistrationReading(
-        registration=registration(name, f"https://git.test/{name}"),
-        state=state,
-        revision=None if state == "kept" else REVISION,
-        workloads=(Workload("app", targets, HERE),) if targets else (),
-        problems=tuple(problems),
-    )
-
-
-def tree(files: Mapping[str, str], sources: bytes | None = None, path: str = "") -> BaseTree:
-    entries = {name: entry(name, blob_id(text.encode())) for name, text in files.items()}
-    return BaseTree("gitops", "dev", path, entries, sources=sources)
-
-
-def plan(
-    fleet_: Fleet,
-    *registrations: RegistrationReading,
-    base: Mapping[str, str] | None = None,
-    sources: bytes | None = None,
-    options: PlanOptions = PlanOptions(),  # noqa: B008 - frozen
-    problems: Sequence[Problem] = (),
-    others: Sequence[BaseTree] = (),
-) -> Plan:
-    snapshot = Snapshot(
-        environment=fleet_.environment,
-        own=Reading(REVISION),
-        bases=(),
-        fleet=fleet_,
-        registrations=registrations,
-        base_trees=(tree(base or {}, sources), *others),
-        problems=tuple(problems),
-        warnings=(),
-    )
-    return make_plan(snapshot, options, LabelScheduler(), unwatched)
+from tests.plans import LARGE, POLICY, plan, reading, tree
 
 
 def test_from_policy_to_files() -> None:
@@ -182,121 +124,6 @@ def test_a_schema_violation_is_told_in_upstreams_words() -> None:
     assert item.failure.message == (
         "Config data validation failed: \n - MAX_CONN: Must be less than or equal to 15\n\n"
         "- DB_URL is required\n"
-    )
-
-
-def test_an_unusable_registration_warns_or_blocks() -> None:
-    unreadable = reading(state="kept", problems=[Problem("cannot be read", HERE)])
-    kept = plan(fleet(cluster_types=[LARGE]), unreadable)
-    assert ([p.message for p in kept.problems], kept.degraded) == ([], True)
-    assert [w.message for w in kept.warnings] == ["cannot be read"]
-    blocked = plan(
-        fleet(cluster_types=[LARGE]), unreadable, options=PlanOptions(on_source_failure="block")
-    )
-    assert [p.message for p in blocked.problems] == ["cannot be read"]
-    assert blocked.faults == ()
-
-
-BASE = {
-    "large/README.md": README_TEXT.decode(),
-    "large/lost-a/reconciler.yaml": "x",
-    "large/other-b/reconciler.yaml": "x",
-}
-SOURCES = b"""{"schema": "kalypso.sources/v1", "environment": "dev", "targets": {"lost-a": "app"},
-"registrations": {"app": {"repository": "https://git.test/app", "branch": "main", "path": ".",
-"commit": "1", "tree": "2"}}}"""
-
-
-def test_without_sources_nothing_goes_while_a_registration_is_unreadable() -> None:
-    made = plan(fleet(cluster_types=[LARGE]), reading(state="kept"), base=BASE)
-    assert made.changes.deleted == ()
-
-
-def test_with_sources_the_targets_of_an_unreadable_registration_stay() -> None:
-    made = plan(fleet(cluster_types=[LARGE]), reading(state="kept"), base=BASE, sources=SOURCES)
-    assert made.changes.deleted == ("large/other-b/reconciler.yaml",)
-    written = made.changes.files[".github/tracking/sources.json"]
-    assert b'"lost-a": "app"' in written
-    assert b'"commit": "1"' in written
-
-
-def test_an_unreadable_registration_that_no_run_has_read_keeps_what_may_be_its_own() -> None:
-    """As on the second run after an adoption that could not read it, or after a renaming."""
-    made = plan(
-        fleet(cluster_types=[LARGE]),
-        reading(state="head"),
-        reading(name="unread", state="kept"),
-        base={**BASE, "large/left-c/reconciler.yaml": "x"},
-        sources=SOURCES.replace(b'"targets": {', b'"targets": {"left-c": "renamed",'),
-    )
-    assert made.changes.deleted == ("large/lost-a/reconciler.yaml",)
-    assert b'"left-c": "renamed"' in made.changes.files[".github/tracking/sources.json"]
-
-
-@pytest.mark.parametrize(
-    ("sources", "recorded"),
-    [
-        (None, None),
-        (SOURCES, "1"),
-        (SOURCES.replace(b'"1"', b"null"), None),
-        (SOURCES.replace(b"git.test/app", b"git.test/App.git"), "1"),
-        (SOURCES.replace(b"git.test/app", b"git.test/before"), None),
-    ],
-)
-def test_what_never_could_be_read_is_recorded_without_a_commit(
-    sources: bytes | None, recorded: str | None
-) -> None:
-    """Who looks for what has moved finds it there once it can be read."""
-    made = plan(fleet(cluster_types=[LARGE]), reading(state="kept"), base=BASE, sources=sources)
-    written = json.loads(made.changes.files[".github/tracking/sources.json"])
-    found = written["registrations"]["app"]
-    assert found["commit"] == recorded
-    if recorded is None:
-        place = {"repository": "https://git.test/app", "branch": "main", "path": "."}
-        assert found == {**place, "commit": None, "tree": None}
-
-
-def test_a_registration_that_is_recorded_but_was_never_read_keeps_what_may_be_its_own() -> None:
-    """As on the second run after an adoption that could not read it."""
-    never = SOURCES.replace(b'"lost-a": "app"', b"").replace(b'"1"', b"null")
-    made = plan(fleet(cluster_types=[LARGE]), reading(state="kept"), base=BASE, sources=never)
-    assert made.changes.deleted == ()
-
-
-def test_another_environments_sources_say_nothing_of_this_one() -> None:
-    made = plan(
-        fleet(cluster_types=[LARGE]),
-        reading(state="kept"),
-        base=BASE,
-        sources=SOURCES.replace(b"dev", b"stage"),
-    )
-    assert made.changes.deleted == ()
-
-
-def test_what_one_branch_knows_is_kept_in_all() -> None:
-    """Of two GitOpsRepos, one has merged what the other has not."""
-    made = plan(
-        fleet(cluster_types=[LARGE]),
-        reading(state="kept"),
-        base=BASE,
-        sources=SOURCES.replace(b'"lost-a": "app"', b'"other-b": "gone"'),
-        others=[tree(BASE, SOURCES), tree(BASE)],
-    )
-    assert [changes.kept_folders for changes in made.trees] == [
-        ("large/lost-a",),
-        ("large/lost-a",),
-        ("large/lost-a", "large/other-b"),  # nothing is known of it: both may be the registration's
-    ]
-    written = {changes.files[".github/tracking/sources.json"] for changes in made.trees}
-    assert len(written) == 1
-    assert b'"lost-a": "app"' in written.pop()
-
-
-def test_a_removed_registration_takes_its_targets_along() -> None:
-    made = plan(fleet(cluster_types=[LARGE]), base=BASE, sources=SOURCES)
-    assert made.changes.deleted == (
-        "large/lost-a/reconciler.yaml",
-        "large/other-b/reconciler.yaml",
     )
 
 
