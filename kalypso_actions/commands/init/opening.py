@@ -15,13 +15,14 @@ from kalypso_actions.clients.git.clones import Clone
 from kalypso_actions.clients.git.urls import without_secret
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, repositories
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.init.places import PREFERRED, ClonePlace, Place, RemotePlace
+from kalypso_actions.commands.init.places import ClonePlace, Place, RemotePlace
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.urls import name_in, owner_of, repository_key
 from kalypso_actions.onboarding import Identity, RepositorySetup
 from kalypso_actions.onboarding.setup import RepositoryRole
+from kalypso_actions.snapshot.repositories import DEFAULT_BRANCH
 
 ADVICE: Final = (
     "set the variable KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN to a token that may write contents, "
@@ -151,7 +152,7 @@ def _setup_of_clone(
     if is_on_server and not machine.environment.get("GITHUB_SERVER_URL"):
         server_url = f"https://{server}"
     name = name or name_in(origin)
-    main = clone.main_branch(PREFERRED)
+    main = clone.main_branch(DEFAULT_BRANCH)
     return RepositorySetup(role, name, f"{server_url}/{name}", main)
 
 

@@ -15,9 +15,6 @@ from kalypso_actions.model.documents import RevisionFiles
 
 AUTHOR: Final = Signature("Kalypso", "kalypso@users.noreply.github.com")
 
-PREFERRED: Final = "main"
-"""The default branch where a clone does not say."""
-
 
 class Place(Protocol):
     """One repository; commits are made first, and then branches are moved to them."""

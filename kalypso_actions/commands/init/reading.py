@@ -18,6 +18,7 @@ from kalypso_actions.model.urls import repository_key
 from kalypso_actions.onboarding import BranchState, EnvironmentSetup, RepositorySetup, Setup
 from kalypso_actions.snapshot.gather import environments_among
 from kalypso_actions.snapshot.reading import read_documents
+from kalypso_actions.snapshot.repositories import DEFAULT_BRANCH
 
 OUR_API: Final = "scheduler.kalypso.io/"
 
@@ -43,7 +44,10 @@ def read_standing(inputs: InitInputs, opened: Opened) -> Standing:
         raise KalypsoError.of(problems)
     is_new = not _ours(main)
     environments = _environments(inputs, opened, known, is_new=is_new)
-    reader.ask_for_heads(opened.control_plane, [one.branch for one in environments])
+    reader.ask_for_heads(
+        opened.control_plane, [DEFAULT_BRANCH, *(one.branch for one in environments)]
+    )
+    reader.check_main()
     reader.ask_for_heads(opened.gitops, [opened.gitops.main, *(one.name for one in environments)])
     environments = [reader.with_gitops_branches(one) for one in environments]
     reader.look(opened.gitops, opened.gitops.main)
@@ -62,7 +66,7 @@ def _environments(
             Location(opened.control_plane.name),
             "name the environments with --environments",
         )
-    mains = {opened.control_plane.main.lower(), opened.gitops.main.lower()}
+    mains = {DEFAULT_BRANCH, opened.control_plane.main.lower(), opened.gitops.main.lower()}
     for name in wanted:
         if name in mains and name not in known:
             raise UsageError(
@@ -97,6 +101,19 @@ class _Reader:
         found = self._opened.place(repository).heads(list(wanted))
         for branch in wanted:
             self._heads[repository.role, branch] = found.get(branch)
+
+    def check_main(self) -> None:
+        """Warn where the chain takes another branch of the control plane for its main."""
+        repository = self._opened.control_plane
+        if self._heads[repository.role, DEFAULT_BRANCH] and repository.main != DEFAULT_BRANCH:
+            self.warnings.append(
+                Problem(
+                    f"the default branch is {repository.main}, and the chain takes "
+                    f"{DEFAULT_BRANCH} for it",
+                    Location(repository.name),
+                    f"make {DEFAULT_BRANCH} the default one, or delete it",
+                )
+            )
 
     def read(self, repository: RepositorySetup, branch: str) -> Reading | None:
         """The documents of a branch of the control plane; None where there is none.

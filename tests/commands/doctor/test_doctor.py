@@ -190,6 +190,16 @@ def test_github_is_asked_for_nothing_twice(healthy: Acme) -> None:
     assert [path for path, count in asked.items() if count > 1] == [f"/repos/{CONTROL_PLANE}"]
 
 
+def test_another_default_branch_than_main(healthy: Acme) -> None:
+    git = healthy.sandbox.git(CONTROL_PLANE)
+    with healthy.sandbox.lock:
+        git.update_ref("refs/heads/trunk", git.head("main"), None)
+        healthy.control_plane.default_branch = "trunk"
+    found = lines(healthy.doctor(), "problem", "warning")
+    text = "the default branch is trunk, and the chain takes main for it"
+    assert f"warning {CONTROL_PLANE}: {text}" in found
+
+
 def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     """Tokens of the organization, the next environment as a secret, cd by pull requests."""
     by_secret = ((r"next-environment: \$\{\{ vars.*", ""), (r"# (next-environment: )", r"\1"))

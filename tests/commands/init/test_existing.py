@@ -84,6 +84,14 @@ def test_environments_in_folders_of_one_branch_that_holds_nothing_yet(acme: Acme
     assert outline(acme.init()) == {}
 
 
+def test_main_is_not_the_default_branch(acme: Acme) -> None:
+    acme.create({"README.md": "x"}, default_branch="trunk")
+    acme.sandbox.commit(CONTROL_PLANE, {"README.md": "y"}, branch="main")
+    (warning,) = acme.init().warnings
+    assert warning.message == "the default branch is trunk, and the chain takes main for it"
+    assert warning.advice == "make main the default one, or delete it"
+
+
 def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
     upstream.found(acme)
     seen = acme.init(delete_upstream_workflows=True, decide=lambda _: None)

@@ -76,6 +76,12 @@ def test_an_environment_named_as_a_default_branch(acme: Acme, name: str) -> None
     assert acme.state() == {CONTROL_PLANE: {}, GITOPS: {}}
 
 
+def test_an_environment_named_as_what_the_chain_takes_for_the_default_branch(acme: Acme) -> None:
+    acme.create(default_branch="trunk")
+    with pytest.raises(UsageError, match="cannot be named 'main', as the default branch is"):
+        acme.init(environments="dev,main")
+
+
 def test_ids_and_kind_of_the_owner_are_as_github_says(acme: Acme) -> None:
     acme.create()
     acme.sandbox.create_app("acme")  # makes it an organization
