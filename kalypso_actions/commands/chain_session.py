@@ -120,11 +120,9 @@ def chain_session(inputs: ChainInputs, around: Surroundings) -> Iterator[ChainSe
     def authorize(url: str) -> str:
         return table.authorize(url) or github.authorize(url)
 
-    # Only a GitHub that is served without TLS itself, on this machine, has its git without it.
-    protocols = {"https", urlsplit(server.server_url).scheme}
     with RemoteRepositories(
         around.programs,
-        protocols=frozenset(protocols),
+        protocols=server.git_protocols,
         credentials=authorize,
         sleep=around.sleep,
     ) as remotes:

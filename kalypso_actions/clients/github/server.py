@@ -54,6 +54,11 @@ class GitHubServer:
         """`/graphql` beside the REST API: GitHub Enterprise Server has them in `/api`."""
         return self.api_url.removesuffix("/v3") + "/graphql"
 
+    @property
+    def git_protocols(self) -> frozenset[str]:
+        """How git asks it: without TLS only where itself it has none, on this machine."""
+        return frozenset({"https", urlsplit(self.server_url).scheme})
+
     def api(self, url: str, *, seen_from: str = "") -> str:
         """The absolute URL of `url`, which is a path of the API or one that GitHub itself named.
 

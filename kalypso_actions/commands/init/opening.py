@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.git.clones import Clone
@@ -68,10 +67,9 @@ def open_repositories(inputs: InitInputs, machine: Machine) -> Iterator[Opened]:
     token = inputs.token.get_secret_value()
     check_token(token)
     github = GitHub(server, TokenAuth(token), machine.environment, machine.sleep, machine.now)
-    protocols = frozenset({"https", urlsplit(server.server_url).scheme})
     with RemoteRepositories(
         machine.programs,
-        protocols=protocols,
+        protocols=server.git_protocols,
         credentials=github.authorize,
         sleep=machine.sleep,
     ) as remotes:
