@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from kalypso_actions.sandbox import pushes, tokens
-from kalypso_actions.sandbox.repositories import BareRepository, Person
+from kalypso_actions.sandbox.git_commits import Person
+from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.world import (
     App,

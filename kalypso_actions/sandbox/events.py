@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Json
+from kalypso_actions.sandbox.git_commits import GitCommit
 from kalypso_actions.sandbox.payloads import webhooks
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.repositories import GitCommit
 from kalypso_actions.sandbox.world import (
     Event,
     Identity,

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Literal
 
 from kalypso_actions.sandbox import rules, statuses
-from kalypso_actions.sandbox.repositories import BareRepository, Person
+from kalypso_actions.sandbox.git_commits import Person
+from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.world import Issue, PullRequest, Repository, World
 
 State = Literal["clean", "unstable", "blocked", "draft", "dirty", "unknown"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kalypso_actions.sandbox.git_commits import GitCommit, Person
 from kalypso_actions.sandbox.mergeability import github
 from kalypso_actions.sandbox.payloads import accounts
-from kalypso_actions.sandbox.repositories import BareRepository, GitCommit, Person
+from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.world import Identity, Issue, PullRequest, Repository, World
 
 

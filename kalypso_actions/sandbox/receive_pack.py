@@ -13,10 +13,11 @@ from typing import Final
 
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.sandbox import pushes, rules
+from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.names import is_ref
 from kalypso_actions.sandbox.packs import IncomingPack
 from kalypso_actions.sandbox.pkt_lines import FLUSH, ProtocolError, band, line, section
-from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository, Person
+from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.world import Identity, Repository
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +13,13 @@ from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.sandbox.differences import EMPTY_TREE, OPTIONS, FileChange, parse
 from kalypso_actions.sandbox.fast_import import fast_import
+from kalypso_actions.sandbox.git_commits import (
+    GitCommit,
+    Person,
+    commit_content,
+    parse_commit,
+    written,
+)
 
 NO_OBJECT: Final = "0" * 40
 """What git writes where a ref does not exist."""
@@ -45,28 +50,6 @@ NO_NAME: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
 """What no ref's name holds; git would read more into it than a name."""
 WHOLE_ID: Final = re.compile(r"[0-9a-f]{40}\Z")
 SOME_ID: Final = re.compile(r"[0-9a-f]{4,40}\Z")
-PERSON: Final = re.compile(r"(.*?) ?<(.*)> (-?\d+) ([+-])(\d\d)(\d\d)\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """An author or committer, and when."""
-
-    name: str
-    email: str
-    date: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class GitCommit:
-    """A commit as git has it."""
-
-    id: str
-    tree: str
-    parents: tuple[str, ...]
-    message: str
-    author: Person
-    committer: Person
 
 
 class BareRepository:
@@ -136,7 +119,7 @@ class BareRepository:
         if found is None:
             raise LookupError(f"there is no commit {revision!r}")
         object_id, _, content = found
-        return self._commits.setdefault(object_id, _parse_commit(object_id, content))
+        return self._commits.setdefault(object_id, parse_commit(object_id, content))
 
     def files(self, revision: str) -> Mapping[str, bytes]:
         """Every file of a commit. Raises LookupError."""
@@ -189,7 +172,7 @@ class BareRepository:
         ids = (answer or b"").decode().split()
         unknown = [one for one in ids if one not in self._commits]
         for one, _, content in self._objects(unknown):
-            self._commits[one] = _parse_commit(one, content)
+            self._commits[one] = parse_commit(one, content)
         return [self._commits[one] for one in ids]
 
     def changed_paths(self, base: str, head: str) -> Mapping[str, str]:
@@ -221,15 +204,7 @@ class BareRepository:
         self, tree: str, parents: Sequence[str], message: str, author: Person, committer: Person
     ) -> str:
         """Write a commit object and return its id."""
-        lines = [
-            f"tree {tree}",
-            *(f"parent {parent}" for parent in parents),
-            f"author {_written(author)}",
-            f"committer {_written(committer)}",
-            "",
-            message,
-        ]
-        content = "\n".join(lines).encode("utf-8", "surrogateescape")
+        content = commit_content(tree, parents, message, author, committer)
         answer = self._run("hash-object", "-t", "commit", "-w", "--stdin", stdin=content)
         return answer.decode().strip()
 
@@ -238,7 +213,7 @@ class BareRepository:
     ) -> str:
         """Commit on a branch (a new one begins empty), None deletes; returns the commit's id."""
         parent = self.head(branch)
-        stream = fast_import(branch, parent, changes, message, _written(author))
+        stream = fast_import(branch, parent, changes, message, written(author))
         arguments = ["fast-import", "--quiet", "--date-format=raw-permissive"]
         return self._run(*arguments, stdin=stream).decode().strip()
 
@@ -329,40 +304,3 @@ def _readings(revision: str) -> list[str]:
     elif revision == "HEAD":
         names.append(revision)
     return names
-
-
-def _parse_commit(object_id: str, content: bytes) -> GitCommit:
-    head, _, message = content.decode("utf-8", "replace").partition("\n\n")
-    fields: dict[str, list[str]] = {}
-    for line in head.split("\n"):
-        key, _, value = line.partition(" ")
-        fields.setdefault(key, []).append(value)
-    return GitCommit(
-        id=object_id,
-        tree=fields["tree"][0],
-        parents=tuple(fields.get("parent", ())),
-        message=message,
-        author=_person(fields["author"][0]),
-        committer=_person(fields["committer"][0]),
-    )
-
-
-def _person(text: str) -> Person:
-    """`name <email> seconds +hhmm`, as a commit has it."""
-    match = PERSON.match(text)
-    if match is None:
-        raise ValueError(f"no author: {text!r}")
-    name, email, seconds, sign, hours, minutes = match.groups()
-    offset = timedelta(hours=int(hours), minutes=int(minutes))
-    try:
-        zone = timezone(-offset if sign == "-" else offset)
-        date = datetime.fromtimestamp(int(seconds), zone)
-    except (ValueError, OverflowError, OSError):  # git takes zones and years that there are not
-        date = datetime.fromtimestamp(0, UTC)
-    return Person(name, email, date)
-
-
-def _written(person: Person) -> str:
-    """The reverse; a name cannot hold what ends it."""
-    name, email = (re.sub(r"[<>\x00-\x1f]", "", text) for text in (person.name, person.email))
-    return f"{name} <{email}> {int(person.date.timestamp())} {person.date:%z}"

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kalypso_actions.sandbox.differences import FileChange
-from kalypso_actions.sandbox.repositories import BareRepository, Person
+from kalypso_actions.sandbox.git_commits import Person
+from kalypso_actions.sandbox.repositories import BareRepository
 from tests.git_repositories import programs
 
 ANNA = Person("Anna", "anna@example.com", datetime(2026, 3, 1, tzinfo=UTC))

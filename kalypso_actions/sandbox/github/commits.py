@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
+from kalypso_actions.sandbox.git_commits import GitCommit
 from kalypso_actions.sandbox.github import lookups
 from kalypso_actions.sandbox.pages import Wanted, page
 from kalypso_actions.sandbox.payloads import commits, pull_requests
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.repositories import GitCommit
 from kalypso_actions.sandbox.world import PullRequest
 
 MOST_FILES: Final = 300

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kalypso_actions.sandbox.endpoints import Call, RefusedError
-from kalypso_actions.sandbox.repositories import GitCommit
+from kalypso_actions.sandbox.git_commits import GitCommit
 from kalypso_actions.sandbox.routing import number
 from kalypso_actions.sandbox.world import Issue, PullRequest
 

@@ -9,12 +9,12 @@ import re
 from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint, invalid
+from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.github import bodies, lookups
 from kalypso_actions.sandbox.names import is_repository
 from kalypso_actions.sandbox.payloads import accounts, repositories
 from kalypso_actions.sandbox.payloads.view import View
 from kalypso_actions.sandbox.permissions import allowed
-from kalypso_actions.sandbox.repositories import Person
 from kalypso_actions.sandbox.world import Repository
 
 NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 from kalypso_actions.sandbox.differences import FileChange
 from kalypso_actions.sandbox.endpoints import Json
+from kalypso_actions.sandbox.git_commits import GitCommit, Person
 from kalypso_actions.sandbox.payloads import accounts
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
-from kalypso_actions.sandbox.repositories import GitCommit, Person
 from kalypso_actions.sandbox.world import Repository
 
 UNSIGNED = {

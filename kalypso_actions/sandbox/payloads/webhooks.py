@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Json
+from kalypso_actions.sandbox.git_commits import GitCommit
 from kalypso_actions.sandbox.payloads import (
     accounts,
     commits,
@@ -14,7 +15,7 @@ from kalypso_actions.sandbox.payloads import (
     reviews,
 )
 from kalypso_actions.sandbox.payloads.view import View, node_id
-from kalypso_actions.sandbox.repositories import NO_OBJECT, GitCommit
+from kalypso_actions.sandbox.repositories import NO_OBJECT
 from kalypso_actions.sandbox.world import Identity, Issue, PullRequest, Repository, Review
 
 ACTIONS_INSTALLATION: Final = 1

@@ -10,7 +10,8 @@ import pytest
 
 from kalypso_actions.commands.demo import workflow_files
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository, Person
+from kalypso_actions.sandbox.git_commits import Person
+from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
 from kalypso_actions.sandbox.world import Event
 from tests.commands.chain.world import NOON
 from tests.git_repositories import programs

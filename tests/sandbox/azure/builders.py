@@ -10,8 +10,8 @@ from typing import Any
 
 from kalypso_actions.sandbox.azure import Azure, Cluster, Configuration
 from kalypso_actions.sandbox.azure.history import Head
+from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.pushes import pushed
-from kalypso_actions.sandbox.repositories import Person
 from kalypso_actions.sandbox.world import Identity, World
 from tests.git_repositories import programs
 

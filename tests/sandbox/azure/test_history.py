@@ -9,7 +9,7 @@ import pytest
 
 from kalypso_actions.sandbox.azure import Azure, Failure
 from kalypso_actions.sandbox.azure.history import Head, Repositories
-from kalypso_actions.sandbox.repositories import Person
+from kalypso_actions.sandbox.git_commits import Person
 from tests.sandbox.azure.builders import Clock, at, azure, cluster, delete_branch, push, world
 
 

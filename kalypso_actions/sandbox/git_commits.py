@@ -1,0 +1,85 @@
+"""What a commit holds, and its text: `git cat-file -p` shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Final
+
+PERSON: Final = re.compile(r"(.*?) ?<(.*)> (-?\d+) ([+-])(\d\d)(\d\d)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """An author or committer, and when."""
+
+    name: str
+    email: str
+    date: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GitCommit:
+    """A commit as git has it."""
+
+    id: str
+    tree: str
+    parents: tuple[str, ...]
+    message: str
+    author: Person
+    committer: Person
+
+
+def commit_content(
+    tree: str, parents: Sequence[str], message: str, author: Person, committer: Person
+) -> bytes:
+    """The text of a commit."""
+    lines = [
+        f"tree {tree}",
+        *(f"parent {parent}" for parent in parents),
+        f"author {written(author)}",
+        f"committer {written(committer)}",
+        "",
+        message,
+    ]
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+def parse_commit(object_id: str, content: bytes) -> GitCommit:
+    """The reverse. Raises ValueError for an author or committer that is none."""
+    head, _, message = content.decode("utf-8", "replace").partition("\n\n")
+    fields: dict[str, list[str]] = {}
+    for line in head.split("\n"):
+        key, _, value = line.partition(" ")
+        fields.setdefault(key, []).append(value)
+    return GitCommit(
+        id=object_id,
+        tree=fields["tree"][0],
+        parents=tuple(fields.get("parent", ())),
+        message=message,
+        author=_person(fields["author"][0]),
+        committer=_person(fields["committer"][0]),
+    )
+
+
+def _person(text: str) -> Person:
+    """`name <email> seconds +hhmm`, as a commit has it."""
+    match = PERSON.match(text)
+    if match is None:
+        raise ValueError(f"no author: {text!r}")
+    name, email, seconds, sign, hours, minutes = match.groups()
+    offset = timedelta(hours=int(hours), minutes=int(minutes))
+    try:
+        zone = timezone(-offset if sign == "-" else offset)
+        date = datetime.fromtimestamp(int(seconds), zone)
+    except (ValueError, OverflowError, OSError):  # git takes zones and years that there are not
+        date = datetime.fromtimestamp(0, UTC)
+    return Person(name, email, date)
+
+
+def written(person: Person) -> str:
+    """A person and a date as git has them; a name cannot hold what ends it."""
+    name, email = (re.sub(r"[<>\x00-\x1f]", "", text) for text in (person.name, person.email))
+    return f"{name} <{email}> {int(person.date.timestamp())} {person.date:%z}"
