@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +16,7 @@ from urllib.parse import urlsplit
 from kalypso_actions.commands.demo.clock import Clock
 from kalypso_actions.commands.demo.jobs import Workflows
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.server import HOST
 from tests.chain.clock import StoryClock
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout, found, may_sign_in
@@ -69,12 +72,24 @@ def copied(opening: Opening, folder: Path) -> Opening:
     return replace(opening, folder=folder)
 
 
+def wait_until_free(port: int) -> None:
+    """Meanwhile the system may have given it to a test beside this one, which ends soon."""
+    for _ in range(600):
+        try:
+            socket.create_server((HOST, port)).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+
+
 @contextmanager
 def served(opening: Opening) -> Iterator[Chain]:
     """The sandbox of an opening goes on, and changes its folder."""
     clock = StoryClock(opening.time)
     folder = opening.folder
     machine = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    wait_until_free(opening.port)
     with Sandbox(
         folder / "sandbox", programs(), now=clock, port=opening.port, sign_in=True
     ) as sandbox:
