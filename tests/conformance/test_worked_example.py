@@ -7,7 +7,7 @@ import pytest
 from kalypso_actions.model.kinds import Template
 from kalypso_actions.plan import Plan
 from tests.builders import cluster_type, config_map, config_schema, fleet, policy, target, template
-from tests.test_plan import plan, reading
+from tests.plans import plan, reading
 
 SHELL = template(
     "envcfg",
