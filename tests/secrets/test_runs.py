@@ -11,7 +11,6 @@ import re
 import secrets as chance
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ import pytest
 
 from kalypso_actions.sandbox.azure.identity.github import Job as AzureJob
 from kalypso_actions.sandbox.world import BranchRule
+from tests.actions.organisation import RealClock
 from tests.commands.chain import world
 from tests.commands.chain.promotions import merge
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Job, Organisation, organisation
@@ -30,13 +30,6 @@ VARIABLE: Final = "GIT_CONFIG_VALUE_1"
 REMOTE: Final = {"fetch", "ls-remote", "push"}
 WEB_TOKEN: Final = re.compile(r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.")
 """A JSON Web Token: an App's, GitHub's assertions, Azure's access tokens."""
-
-
-class RealClock(world.Clock):
-    """What other programs go by."""
-
-    def __call__(self) -> datetime:
-        return datetime.now(UTC)
 
 
 @dataclass
