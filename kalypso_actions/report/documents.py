@@ -256,7 +256,7 @@ class InitTaskEntry(Document):
 
 
 class InitDocument(Document):
-    """What `kalypso init --output json` prints; `written` is false where nothing was changed."""
+    """What `kalypso init --output json` prints; `written`: something was pushed, or is proposed."""
 
     schema_name: str = Field("kalypso.init/v1", alias="schema")
     control_plane: str
