@@ -1,11 +1,13 @@
 """How long an action takes to start: the first of a job, by uv and by pip, and every next one.
 
-The first installs; beside the time with an empty cache stands that with a full one, which is what
-is left when the download is taken away. A Python that does nothing tells how busy the machine is.
+The first installs; beside the time with an empty cache stands that with the packages at hand (in
+uv's cache, in a folder of wheels for pip), which is what is left when the download is taken away.
+A Python that does nothing tells how busy the machine is.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -16,10 +18,11 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-LAUNCH = Path(__file__).resolve().parents[1] / "actions" / "launch.sh"
+ROOT = Path(__file__).resolve().parents[1]
+LAUNCH = ROOT / "actions" / "launch.sh"
 UV = Path(sys.executable).parent / "uv"
 NEXT_ALLOWED, UV_ALLOWED, PIP_ALLOWED = 1.0, 3.0, 12.0
-"""Seconds: of a next action; of the first with uv, without the download; with pip, all in all."""
+"""Seconds: of a next action; of the first, with uv and with pip, without the download."""
 ROUNDS = 5
 SCHEDULE = '{"environment": "dev", "control-plane": "acme/fleet", "app-id": "1"}'
 """Of the action that imports most. The App's key is missing: it ends before it asks anybody."""
@@ -33,7 +36,10 @@ def measure() -> list[str]:
         uv = _machine(folder / "uv", has_uv=True)
         fetching = _launch(uv, folder / "first")
         first_uv = _launch(uv, folder / "second")
-        first_pip = _launch(_machine(folder / "pip", has_uv=False), folder / "third")
+        pip = _machine(folder / "pip", has_uv=False)
+        fetching_pip = _launch(pip, folder / "third")
+        wheels = json.dumps({"wheelhouse": str(_wheels(folder / "wheels"))})
+        first_pip = _launch(pip, folder / "fourth", inputs=wheels)
         following = min(_launch(uv, folder / "second") for _ in range(ROUNDS))
         schedule = min(
             _launch(uv, folder / "second", "schedule", SCHEDULE, status=2) for _ in range(ROUNDS)
@@ -43,7 +49,8 @@ def measure() -> list[str]:
         ("a Python that does nothing", nothing),
         ("first of a job, uv, empty cache", fetching),
         ("first of a job, uv, full cache", first_uv),
-        ("first of a job, pip, without a cache", first_pip),
+        ("first of a job, pip, without a cache", fetching_pip),
+        ("first of a job, pip, a wheelhouse", first_pip),
         ("every next one that does nothing", following),
         ("every next schedule", schedule),
     ):
@@ -57,6 +64,16 @@ def measure() -> list[str]:
         )
         if seconds > allowed
     ]
+
+
+def _wheels(folder: Path) -> Path:
+    """A folder with every wheel that the first action installs."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
+    lock = str(ROOT / "requirements.lock")
+    subprocess.run(
+        [*command, "--only-binary", ":all:", "-r", lock, "--dest", str(folder)], check=True
+    )
+    return folder
 
 
 def _machine(folder: Path, *, has_uv: bool) -> dict[str, str]:
