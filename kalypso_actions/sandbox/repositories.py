@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.git import GitFiles
+from kalypso_actions.clients.git.objects import GitObject, batch_objects
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.sandbox.differences import EMPTY_TREE, OPTIONS, FileChange, parse
@@ -272,21 +273,12 @@ class BareRepository:
                 return kept
         return None
 
-    def _objects(self, names: Sequence[str]) -> Iterator[tuple[str, str, bytes]]:
-        """Id, type and content of those that exist: `id type size<LF>content<LF>` for each."""
+    def _objects(self, names: Sequence[str]) -> Iterator[GitObject]:
+        """Those of them that exist."""
         if not names:
             return
         request = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
-        output = self._run("cat-file", "--batch", stdin=request)
-        position = 0
-        while position < len(output):
-            end = output.index(b"\n", position)
-            words = output[position:end].rsplit(b" ", 2)
-            position = end + 1
-            if len(words) == 3 and words[2].isdigit():
-                end = position + int(words[2])
-                yield words[0].decode(), words[1].decode(), output[position:end]
-                position = end + 1
+        yield from filter(None, batch_objects(self._run("cat-file", "--batch", stdin=request)))
 
 
 def _readings(revision: str) -> list[str]:

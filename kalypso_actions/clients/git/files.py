@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from kalypso_actions.clients.git.objects import batch_objects
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, TooMuchError
 from kalypso_actions.errors import KalypsoError, Location
@@ -134,10 +135,7 @@ class GitFiles:
         return dict(sorted(entries.items(), key=lambda one: _bytes(one[0]))), trees
 
     def _contents(self, ids: list[str]) -> Mapping[str, bytes]:
-        """What these objects hold. The root's tree comes along: its id is asked for afterwards.
-
-        `id type size<LF>content<LF>` for each.
-        """
+        """What these objects hold. The root's tree comes along: its id is asked for afterwards."""
         root = f"{self._commit}^{{tree}}"
         request = "".join(f"{one}\n" for one in [root, *ids]).encode()
         try:
@@ -147,18 +145,13 @@ class GitFiles:
             advice = "exclude large files by .sourceignore"
             raise KalypsoError(message, Location(self._repository), advice) from error
         contents: dict[str, bytes] = {}
-        position = 0
-        for name in [root, *ids]:
-            start = output.index(b"\n", position) + 1
-            found, *kind_and_size = output[position:start].decode().split()
-            if len(kind_and_size) != 2:  # `name missing`
+        for name, found in zip([root, *ids], batch_objects(output), strict=True):
+            if found is None:
                 message = f"the repository lacks the object {name}"
                 raise KalypsoError(message, Location(self._repository), "clone it again")
             if name == root:
-                self._root = found
-            position = start + int(kind_and_size[1])
-            contents[found] = output[start:position]
-            position += 1
+                self._root = found.id
+            contents[found.id] = found.content
         return contents
 
 
