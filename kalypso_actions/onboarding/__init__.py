@@ -13,7 +13,12 @@ remaining   what only people can do
 from kalypso_actions.onboarding.branches import BranchState, plan_branches
 from kalypso_actions.onboarding.changes import BranchPlan, Consent, FileChange, unified_diff
 from kalypso_actions.onboarding.remaining import remaining_tasks
-from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositorySetup, Setup
+from kalypso_actions.onboarding.setup import (
+    EnvironmentSetup,
+    RepositorySetup,
+    Setup,
+    disputed_main,
+)
 from kalypso_actions.onboarding.starter import StarterFiles
 from kalypso_actions.onboarding.tasks import Identity, Task
 from kalypso_actions.onboarding.workflows import WorkflowFiles
@@ -30,6 +35,7 @@ __all__ = [
     "StarterFiles",
     "Task",
     "WorkflowFiles",
+    "disputed_main",
     "plan_branches",
     "remaining_tasks",
     "unified_diff",

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, urlsplit
 
+from kalypso_actions.errors import Location, Problem
+
 RepositoryRole = Literal["control plane", "GitOps repository"]
 
 
@@ -62,3 +64,12 @@ class Setup:
     gitops: RepositorySetup
     environments: tuple[EnvironmentSetup, ...]
     is_new: bool
+
+
+def disputed_main(repository: str, default_branch: str, main: str) -> Problem:
+    """What is wrong where the chain takes `main`, and GitHub another branch for the default one."""
+    return Problem(
+        f"the default branch is {default_branch}, and the chain takes {main} for it",
+        Location(repository),
+        f"make {main} the default one, or delete it",
+    )

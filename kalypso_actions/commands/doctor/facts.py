@@ -17,6 +17,7 @@ from kalypso_actions.commands.gitops_branches import (
 from kalypso_actions.gitops import own_branches
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.onboarding import disputed_main
 from kalypso_actions.onboarding.checkup import ok, pages, problem, warning
 
 OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default
@@ -73,9 +74,8 @@ def read_facts(session: ChainSession, record: Record) -> Facts | None:
     if known is None or main is None:
         return None
     if known.default_branch != main:
-        text = f"the default branch is {known.default_branch}, and the chain takes {main} for it"
-        advice = f"make {main} the default one, or delete it"
-        record.add([warning(name, text, advice, pages.GENERAL)])
+        wrong = disputed_main(name, known.default_branch, main)
+        record.add([warning(name, wrong.message, wrong.advice, pages.GENERAL)])
     found = record.needed(session.environments)
     if found is None:
         return None

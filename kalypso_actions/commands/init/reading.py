@@ -15,7 +15,13 @@ from kalypso_actions.inputs.init import DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.onboarding import BranchState, EnvironmentSetup, RepositorySetup, Setup
+from kalypso_actions.onboarding import (
+    BranchState,
+    EnvironmentSetup,
+    RepositorySetup,
+    Setup,
+    disputed_main,
+)
 from kalypso_actions.snapshot.gather import environments_among
 from kalypso_actions.snapshot.reading import read_documents
 from kalypso_actions.snapshot.repositories import DEFAULT_BRANCH
@@ -106,14 +112,8 @@ class _Reader:
         """Warn where the chain takes another branch of the control plane for its main."""
         repository = self._opened.control_plane
         if self._heads[repository.role, DEFAULT_BRANCH] and repository.main != DEFAULT_BRANCH:
-            self.warnings.append(
-                Problem(
-                    f"the default branch is {repository.main}, and the chain takes "
-                    f"{DEFAULT_BRANCH} for it",
-                    Location(repository.name),
-                    f"make {DEFAULT_BRANCH} the default one, or delete it",
-                )
-            )
+            wrong = disputed_main(repository.name, repository.main, DEFAULT_BRANCH)
+            self.warnings.append(wrong)
 
     def read(self, repository: RepositorySetup, branch: str) -> Reading | None:
         """The documents of a branch of the control plane; None where there is none.
