@@ -9,6 +9,8 @@ local        clones and bare repositories on this machine, read
 clones       a person's clone, written
 remote       repositories elsewhere; each has
   copies       a shallow, blobless copy here
+  history      a copy with commits and what they change
+  layout       what an empty one consists of
   connection   calls that are repeated, and follow a rename
   pushing      branches moved by compare-and-swap
 refusals     what git says when it fails, and what to change

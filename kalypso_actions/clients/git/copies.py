@@ -12,6 +12,7 @@ from typing import Final
 from kalypso_actions.clients.git.commits import Signature, fast_import
 from kalypso_actions.clients.git.connection import Connection
 from kalypso_actions.clients.git.files import GitFiles
+from kalypso_actions.clients.git.layout import Format, format_of, lay_out
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.pushing import push
 from kalypso_actions.clients.git.refusals import MISMATCHED_FORMAT
@@ -21,15 +22,6 @@ from kalypso_actions.model.object_ids import blob_id
 
 PARTIAL: Final = ("remote.origin.promisor=true", "remote.origin.partialclonefilter=blob:none")
 FETCH: Final = ("fetch", "--quiet", "--no-tags", "--filter=blob:none")
-
-CONFIGURATION: Final = {
-    "sha1": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfsync = none\n",
-    "sha256": (
-        "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\tfsync = none\n"
-        "[extensions]\n\tobjectformat = sha256\n"
-    ),
-}
-"""https://git-scm.com/docs/repository-version. What is gone after a crash is fetched again."""
 
 
 class Copy:
@@ -43,7 +35,7 @@ class Copy:
         self._git_dir = git_dir
         self._connection = Connection(git, url, sleep)
         self._lock = threading.Lock()
-        self._format = ""
+        self._format: Format | None = None
         self._default_branches: dict[str, str] = {}
         self._heads: dict[str, str] = {}
         self._commits: set[str] = set()
@@ -118,7 +110,7 @@ class Copy:
             commit = output.decode().strip()
             self._commits.add(commit)
             written = (content for content in changes.values() if content is not None)
-            self._blobs.update(blob_id(content, self._format) for content in written)
+            self._blobs.update(blob_id(content, self._format or "sha1") for content in written)
             return commit
 
     def push(self, branch: str, commit: str | None, expected: str | None) -> bool:
@@ -127,7 +119,7 @@ class Copy:
             if commit:
                 self._need(commit)
             elif not self._commits:
-                self._initialise(_format_of(expected or ""))
+                self._initialise(format_of(expected or ""))
             return push(self._connection, self._git_dir, branch, commit, expected)
 
     def _need(self, commit: str) -> None:
@@ -135,7 +127,7 @@ class Copy:
             self._fetch(commit, f"the commit {commit}")
             self._commits.add(commit)
 
-    def _initialise(self, object_format: str = "") -> None:
+    def _initialise(self, object_format: Format | None = None) -> None:
         """Lay out an empty repository, as `git init` would, unless there is one.
 
         Without a format, one of any format will do.
@@ -144,24 +136,21 @@ class Copy:
         if self._format == object_format:
             return
         self._git_dir = self._git_dir.with_name(f"{self._git_dir.stem}-{object_format}.git")
-        for folder in ("objects", "refs"):
-            (self._git_dir / folder).mkdir(parents=True, exist_ok=True)
-        (self._git_dir / "HEAD").write_text("ref: refs/heads/main\n", newline="\n")
-        (self._git_dir / "config").write_text(CONFIGURATION[object_format], newline="\n")
+        lay_out(self._git_dir, object_format)
         self._format = object_format
 
-    def _remote_format(self) -> str:
+    def _remote_format(self) -> Format | None:
         """By what is here of it, else the id of any branch; an empty repository does not say."""
         if self._commits:
             return self._format
         self._initialise()
         what = "the repository's object format"
         answer = self._connection.ask(self._git_dir, ["ls-remote", "--heads", "origin"], what)
-        return _format_of(answer.split(b"\t")[0].decode())
+        return format_of(answer.split(b"\t")[0].decode())
 
     def _fetch(self, refspec: str, what: str) -> None:
         """Fetch one commit without its history and blobs."""
-        self._initialise(self._format or _format_of(refspec))
+        self._initialise(self._format or format_of(refspec))
         try:
             self._ask_for(["--depth=1", "origin", refspec], what)
         except KalypsoError as error:
@@ -214,8 +203,3 @@ def _kept_as(branch: str) -> str:
     """
     name = hashlib.sha256(branch.encode("utf-8", "surrogateescape")).hexdigest()
     return f"refs/kalypso/heads/{name}"
-
-
-def _format_of(object_id: str) -> str:
-    """The format whose ids are so long; the usual one for what is no id."""
-    return "sha256" if len(object_id) == 64 else "sha1"

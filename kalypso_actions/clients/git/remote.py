@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -15,10 +15,12 @@ from kalypso_actions.clients.git.commits import Signature
 from kalypso_actions.clients.git.copies import Copy
 from kalypso_actions.clients.git.credentials import Authorize, no_credential
 from kalypso_actions.clients.git.files import GitFiles
+from kalypso_actions.clients.git.history import HistoryCopy
 from kalypso_actions.clients.git.local import check_branch, check_commit
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.urls import check_url, copy_key
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.model.history import Ancestry, HistoryCommit
 
 
 class RemoteRepositories:
@@ -48,6 +50,7 @@ class RemoteRepositories:
         self._sleep = sleep
         self._lock = threading.Lock()
         self._copies: dict[str, Copy] = {}
+        self._histories: dict[str, HistoryCopy] = {}
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> Self:
@@ -64,6 +67,7 @@ class RemoteRepositories:
             self._folder.cleanup()
             self._folder = None
         self._copies.clear()
+        self._histories.clear()
 
     def fetch(
         self, url: str, *, branch: str = "", commit: str = "", fresh: bool = False
@@ -82,6 +86,20 @@ class RemoteRepositories:
             check_branch(branch, url)
             commit = copy.fetch_branch(branch, fresh=fresh)
         return copy.files(url, commit)
+
+    def history(self, url: str, commit: str) -> Iterator[HistoryCommit]:
+        """The first-parent line from a commit back to its root, newest first.
+
+        More of it is fetched as the iteration goes on. For one thread at a time. Raises
+        KalypsoError.
+        """
+        check_commit(commit, url)
+        return self._history(url).line(commit)
+
+    def ancestry(self, url: str, commit: str) -> Ancestry:
+        """All commits that a commit contains, without files. Raises KalypsoError."""
+        check_commit(commit, url)
+        return self._history(url).ancestry(commit)
 
     def look_again(self) -> None:
         """From now on every branch is where the server says anew; commits that are here stay."""
@@ -153,12 +171,24 @@ class RemoteRepositories:
         check_url(url, self._protocols)
         key = copy_key(url)
         with self._lock:
-            if self._folder is None:
-                raise RuntimeError("remote repositories are used outside of the context")
             if key not in self._copies:
-                path = Path(self._folder.name) / f"{len(self._copies)}.git"
+                path = self._path(f"{len(self._copies)}.git")
                 self._copies[key] = Copy(self._git, path, url, self._sleep)
             return self._copies[key]
+
+    def _history(self, url: str) -> HistoryCopy:
+        check_url(url, self._protocols)
+        key = copy_key(url)
+        with self._lock:
+            if key not in self._histories:
+                path = self._path(f"history-{len(self._histories)}.git")
+                self._histories[key] = HistoryCopy(self._git, path, url, self._sleep)
+            return self._histories[key]
+
+    def _path(self, name: str) -> Path:
+        if self._folder is None:
+            raise RuntimeError("remote repositories are used outside of the context")
+        return Path(self._folder.name) / name
 
 
 def _check_move(url: str, branch: str, *commits: str | None) -> None:

@@ -1,0 +1,32 @@
+"""Bare repositories made without `git init`, which copies templates and takes a program more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Literal
+
+Format = Literal["sha1", "sha256"]
+
+CONFIGURATION: Final[dict[Format, str]] = {
+    "sha1": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfsync = none\n",
+    "sha256": (
+        "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\tfsync = none\n"
+        "[extensions]\n\tobjectformat = sha256\n"
+    ),
+}
+"""https://git-scm.com/docs/repository-version. What is gone after a crash is fetched again."""
+
+
+def lay_out(git_dir: Path, object_format: Format) -> None:
+    """Make an empty repository, unless there is one."""
+    if (git_dir / "config").exists():
+        return
+    for folder in ("objects", "refs"):
+        (git_dir / folder).mkdir(parents=True, exist_ok=True)
+    (git_dir / "HEAD").write_text("ref: refs/heads/main\n", newline="\n")
+    (git_dir / "config").write_text(CONFIGURATION[object_format], newline="\n")
+
+
+def format_of(object_id: str) -> Format:
+    """The format whose ids are so long; the usual one for what is no id."""
+    return "sha256" if len(object_id) == 64 else "sha1"

@@ -1,0 +1,113 @@
+"""The first-parent line of a branch, with what its commits change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kalypso_actions.clients.git import history
+from kalypso_actions.errors import KalypsoError
+from tests.clients.git.remotes import Counting, remotes
+from tests.git_repositories import commit, git, repository
+
+
+def lined(tmp_path: Path, count: int = 5) -> tuple[Path, list[str]]:
+    """A repository with `count` commits of one file; they, newest first."""
+    path = repository(tmp_path / "origin")
+    ids = [commit(path, {"a.yaml": f"{number}\n"}) for number in range(count)]
+    return path, ids[::-1]
+
+
+def test_what_each_commit_changes(tmp_path: Path) -> None:
+    path = repository(tmp_path / "origin")
+    first = commit(path, {"a.yaml": "1\n", "b/é .yaml": "x\n"}, message="one\n\nbody")
+    (path / "b/é .yaml").unlink()
+    second = commit(path, {"a.yaml": "2\n"})
+    with remotes() as opened:
+        newest, oldest = opened.history(f"file://{path}", second)
+    assert (newest.id, newest.parents) == (second, (first,))
+    assert (oldest.id, oldest.parents) == (first, ())
+    assert oldest.message == "one\n\nbody\n"
+    before, after = newest.changes["a.yaml"]
+    assert before == oldest.changes["a.yaml"].after
+    assert after is not None
+    assert after.object_id == git(path, "rev-parse", f"{second}:a.yaml")
+    assert newest.changes["b/é .yaml"] == (oldest.changes["b/é .yaml"].after, None)
+    assert oldest.changes["a.yaml"].before is None
+
+
+def test_a_merge_is_compared_with_its_first_parent(tmp_path: Path) -> None:
+    path = repository(tmp_path / "origin")
+    first = commit(path, {"a.yaml": "1\n"})
+    git(path, "checkout", "--quiet", "-b", "side")
+    side = commit(path, {"side.yaml": "s\n"})
+    git(path, "checkout", "--quiet", "main")
+    second = commit(path, {"a.yaml": "2\n"})
+    git(path, "merge", "--quiet", "--no-ff", "-m", "merge", "side")
+    head = git(path, "rev-parse", "HEAD")
+    with remotes() as opened:
+        line = list(opened.history(f"file://{path}", head))
+        ancestry = opened.ancestry(f"file://{path}", head)
+    assert [one.id for one in line] == [head, second, first]
+    assert line[0].parents == (second, side)
+    assert line[0].changes.keys() == {"side.yaml"}
+    assert side in ancestry
+    assert ancestry.contains(head, side)
+    assert ancestry.contains(side, first)
+    assert not ancestry.contains(second, side)
+    assert not ancestry.contains("1" * 40, first)
+
+
+def test_no_more_is_fetched_than_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "DEPTHS", (2, 4))
+    path, ids = lined(tmp_path, 7)
+    started = Counting()
+    with remotes(started) as opened:
+        line = opened.history(f"file://{path}", ids[0])
+        found = [next(line).id]
+        assert len(started.network()) == 1
+        found += [next(line).id, next(line).id]
+        assert len(started.network()) == 2
+        rest = list(line)
+        assert [*found, *(one.id for one in rest)] == ids
+        assert len(started.network()) == 3
+        assert rest[-1].changes["a.yaml"].before is None
+        assert all(one.changes["a.yaml"].before for one in rest[:-1])
+
+
+def test_no_file_is_fetched(tmp_path: Path) -> None:
+    path, ids = lined(tmp_path)
+    with remotes() as opened:
+        list(opened.history(f"file://{path}", ids[0]))
+        opened.ancestry(f"file://{path}", ids[0])
+        folder = Path(opened._folder.name if opened._folder else "")
+        for copy in folder.glob("history-*.git"):
+            missing = git(copy, "rev-list", "--objects", "--missing=print", "--all", ids[0])
+            assert "?" in missing, copy
+
+
+def test_histories_and_shallow_copies_do_not_cut_one_another(tmp_path: Path) -> None:
+    path, ids = lined(tmp_path)
+    with remotes() as opened:
+        list(opened.history(f"file://{path}", ids[0]))
+        opened.fetch(f"file://{path}", commit=ids[0])
+        assert len(list(opened.history(f"file://{path}", ids[0]))) == 5
+
+
+def test_a_commit_that_does_not_exist(tmp_path: Path) -> None:
+    path, _ = lined(tmp_path)
+    with remotes() as opened, pytest.raises(KalypsoError, match="history of the commit"):
+        list(opened.history(f"file://{path}", "1" * 40))
+
+
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_object_formats(tmp_path: Path, object_format: str) -> None:
+    path = repository(tmp_path / "origin", object_format=object_format)
+    head = commit(path, {"a.yaml": "1\n"})
+    with remotes() as opened:
+        (only,) = opened.history(f"file://{path}", head)
+        assert only.id == head
+        assert head in opened.ancestry(f"file://{path}", head)
