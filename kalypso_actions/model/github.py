@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 Relation = Literal["identical", "ahead", "behind", "diverged"]
 StatusState = Literal["error", "failure", "pending", "success"]
+RunStatus = Literal["queued", "in_progress", "waiting", "pending", "requested"]
 
 
 @dataclass(frozen=True, slots=True)
 class CommitStatus:
-    """The latest status of a commit under one context (contexts do not differ by case)."""
+    """A status of a commit under one context (contexts do not differ by case).
+
+    `created_at` is None for a status that is not posted yet; it is no part of what a status says.
+    """
 
     context: str
     state: StatusState
     description: str
     target_url: str = ""
+    created_at: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,17 @@ class WorkflowRun:
 
     id: int
     url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveRun:
+    """A workflow run that is not completed; its title comes from the workflow's `run-name`."""
+
+    id: int
+    url: str
+    title: str
+    status: RunStatus
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from kalypso_actions.sandbox import pushes, tokens
+from kalypso_actions.sandbox.entities import RunStatus
 from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.state import State
@@ -17,6 +18,7 @@ from kalypso_actions.sandbox.world import (
     Installation,
     Permissions,
     Repository,
+    WorkflowRun,
     World,
 )
 
@@ -197,6 +199,27 @@ class Contents:
         with self.lock:
             installation = Installation(id=self.world.new_id(), repositories=repositories)
             self.world.apps[app_id].installations[owner] = installation
+            self.world.save()
+
+    def runs(self, repository: str) -> tuple[WorkflowRun, ...]:
+        """Return copies of the runs that dispatches started, oldest first. Raises LookupError."""
+        with self.lock:
+            return tuple(run.model_copy() for run in self.repository(repository).runs)
+
+    def change_run(self, run_id: int, status: RunStatus, conclusion: str | None = None) -> None:
+        """Give a run another status; a completed one has a conclusion (`cancelled`, …).
+
+        Nothing is executed or stopped. Raises LookupError, and ValueError for a conclusion of an
+        unfinished run or none of a completed one.
+        """
+        if (status == "completed") != (conclusion is not None):
+            raise ValueError("a run has a conclusion where it is completed, and nowhere else")
+        with self.lock:
+            every = (run for one in self.world.repositories.values() for run in one.runs)
+            run = next((one for one in every if one.id == run_id), None)
+            if run is None:
+                raise LookupError(f"the sandbox has no run {run_id}")
+            run.status, run.conclusion = status, conclusion
             self.world.save()
 
     def repository(self, name: str) -> Repository:

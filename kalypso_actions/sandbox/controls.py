@@ -7,6 +7,8 @@ GET, PATCH          /_sandbox/limits                rate limits
 POST                /_sandbox/tokens                a token, by kind and permissions
 POST                /_sandbox/apps                  an App that is installed in an account
 PATCH               /_sandbox/repositories/{owner}/{name}   settings, rename, branch rules
+GET                 /_sandbox/repositories/{owner}/{name}/runs      runs that dispatches started
+PATCH               /_sandbox/runs/{id}             another status of a run, with its conclusion
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from kalypso_actions.sandbox import json_text
 from kalypso_actions.sandbox.azure import Azure, add_controls
 from kalypso_actions.sandbox.contents import Contents
 from kalypso_actions.sandbox.faults import FAULT
+from kalypso_actions.sandbox.routing import number
 from kalypso_actions.sandbox.world import BranchRule, Permissions
 
 CONTROLS: Final = "controls"
@@ -62,6 +65,25 @@ class RepositoryChanges(_Body):
     rules: list[BranchRule] | None = None
 
 
+class RunChanges(_Body):
+    """See `Contents.change_run`."""
+
+    status: Literal["queued", "in_progress", "waiting", "completed"]
+    conclusion: (
+        Literal[
+            "action_required",
+            "cancelled",
+            "failure",
+            "neutral",
+            "skipped",
+            "stale",
+            "success",
+            "timed_out",
+        ]
+        | None
+    ) = None
+
+
 class LimitChanges(_Body):
     """See `Limits`; what is not named stays as it is."""
 
@@ -76,6 +98,7 @@ def controls(contents: Contents, azure: Azure) -> Blueprint:
     _add_records(routes, contents)
     _add_faults(routes, contents)
     _add_contents(routes, contents)
+    _add_runs(routes, contents)
     add_controls(routes, azure)
     return routes
 
@@ -163,6 +186,19 @@ def _add_contents(routes: Blueprint, contents: Contents) -> None:
     _add(routes, contents, "POST", "/_sandbox/apps", create_app)
     path = "/_sandbox/repositories/<owner>/<name>"
     _add(routes, contents, "PATCH", path, change_repository)
+
+
+def _add_runs(routes: Blueprint, contents: Contents) -> None:
+    def runs(owner: str, name: str) -> Any:
+        return [run.model_dump(mode="json") for run in contents.runs(f"{owner}/{name}")]
+
+    def change_run(run_id: str) -> Any:
+        changes = RunChanges.model_validate(_body())
+        contents.change_run(number(run_id), changes.status, changes.conclusion)
+        return {"id": number(run_id), **changes.model_dump()}
+
+    _add(routes, contents, "GET", "/_sandbox/repositories/<owner>/<name>/runs", runs)
+    _add(routes, contents, "PATCH", "/_sandbox/runs/<run_id>", change_run)
 
 
 def _add(

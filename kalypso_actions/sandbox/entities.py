@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+RunStatus = Literal["completed", "in_progress", "pending", "queued", "requested", "waiting"]
+
 Permissions = dict[str, Literal["read", "write", "admin"]]
 """GitHub's names: contents, pull_requests, issues, statuses, actions, workflows, environments, …"""
 
@@ -177,7 +179,7 @@ class WorkflowRun(Entity):
     inputs: dict[str, str]
     author: str
     created_at: datetime
-    status: str = "queued"
+    status: RunStatus = "queued"
     conclusion: str | None = None
 
 

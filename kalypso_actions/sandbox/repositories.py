@@ -176,6 +176,15 @@ class BareRepository:
             self._commits[one] = parse_commit(one, content)
         return [self._commits[one] for one in ids]
 
+    def history(self, revision: str, most: int) -> Sequence[str]:
+        """Return the ids of the newest commits that a revision reaches, newest first.
+
+        Raises LookupError.
+        """
+        commits = self._ids(revision)
+        answer = self._compare(commits, "rev-list", f"--max-count={most}", *commits)
+        return (answer or b"").decode().split()
+
     def changed_paths(self, base: str, head: str) -> Mapping[str, str]:
         """Path -> `added`, `modified` or `removed`. Raises LookupError."""
         commits = self._ids(base, head)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from kalypso_actions.sandbox.repositories import BareRepository
 
 FOLDER: Final = ".github/workflows/"
 DISPATCH: Final = "workflow_dispatch"
+EXPRESSION: Final = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
+"""A context's property and nothing else; operators and functions are not evaluated here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +36,24 @@ class Workflow:
     name: str
     events: frozenset[str] = frozenset()
     inputs: Mapping[str, Input] = field(default_factory=dict)
+    run_name: str = ""
 
     @property
     def id(self) -> int:
         """A number that stays as long as the file keeps its path."""
         return zlib.crc32(self.path.encode())
+
+    def title(self, inputs: Mapping[str, str]) -> str:
+        """Return the title of a run that a dispatch starts with these inputs.
+
+        Only `inputs.*`, `github.event.inputs.*` and `github.event_name` are evaluated.
+        https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#run-name
+        """
+        values = {"github.event_name": DISPATCH}
+        for name, value in inputs.items():
+            values |= {f"inputs.{name}": value, f"github.event.inputs.{name}": value}
+        filled = EXPRESSION.sub(lambda found: values.get(found[1], found[0]), self.run_name)
+        return filled.strip() or self.name
 
     def is_called(self, identifier: str) -> bool:
         """Whether a request means this one: by its number or the name of its file."""
@@ -75,6 +91,7 @@ def parse(path: str, content: bytes) -> Workflow:
         str(document.get("name") or path),
         frozenset(map(str, triggers)),
         {name: _input(one) for name, one in inputs.items()} if isinstance(inputs, dict) else {},
+        str(document.get("run-name") or ""),
     )
 
 

@@ -117,6 +117,7 @@ class Chain:
         while (run := self._next(but)) is not None:
             self._queue.remove(run)
             if self._is_lost(run):
+                self.lose(run)
                 continue
             self.run(run)
             assert len(self.done) - first < ENDLESS, "the chain goes round in circles"
@@ -155,13 +156,18 @@ class Chain:
         self.done += steps
         return [line(step) for step in steps]
 
+    def lose(self, run: Run) -> None:
+        """End a run that nobody executes: GitHub's record of it is `cancelled`."""
+        self._workflows.conclude(self._workflows.record(run.event), "cancelled")
+
     def drop_next_run(self, name: str) -> None:
         """The next run of this name (`cd dev`, `notify dev`) is lost: nobody ever runs it."""
         self.to_be_lost.add(name)
 
     def forget_what_is_due(self) -> None:
         """What has happened until now was before the story: it has started nothing."""
-        self._workflows.due()
+        for run in [*self._queue, *self._workflows.due()]:
+            self.lose(run)
         self._queue = []
 
     def postpone(self, name: str) -> None:

@@ -270,6 +270,22 @@ CALLS: Final = {
         lambda github, scene: statuses.latest(github, FLEET, scene.second),
         "GET R/commits/{ref}/status",
     ),
+    "statuses.history": _call(
+        lambda github, scene: statuses.history(github, FLEET, scene.second),
+        "GET R/commits/{ref}/statuses",
+    ),
+    "statuses.of_commits": _call(
+        lambda github, scene: statuses.of_commits(
+            github, FLEET, [scene.first, scene.second, "e" * 40]
+        ),
+        "POST /graphql",
+    ),
+    "statuses.of_history": _call(
+        lambda github, _: [
+            statuses.of_history(github, FLEET, name, 3) for name in ("main", "nowhere")
+        ],
+        "POST /graphql",
+    ),
     "statuses.post": _call(_post_status, "GET R/commits/{ref}/status", "POST R/statuses/{sha}"),
     "settings.of_repository": _call(
         lambda github, _: settings.of_repository(github, FLEET),
@@ -290,6 +306,14 @@ CALLS: Final = {
     ),
     "workflows.states": _call(
         lambda github, _: workflows.states(github, FLEET), "GET R/actions/workflows"
+    ),
+    "workflows.unfinished": _call(
+        lambda github, scene: [
+            scene.run(),
+            workflows.unfinished(github, FLEET, "poll.yaml"),
+            workflows.unfinished(github, FLEET, "nothing.yaml"),
+        ],
+        "GET R/actions/workflows/{workflow_id}/runs",
     ),
     "workflows.dispatch": _call(
         lambda github, scene: workflows.dispatch(

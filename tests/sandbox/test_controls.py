@@ -106,6 +106,35 @@ def test_repositories(tmp_path: Path) -> None:
         )
 
 
+def test_runs(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        path = ".github/workflows/a.yaml"
+        sandbox.commit(FLEET, {path: "name: A\non: workflow_dispatch\n"})
+        dispatches = f"/repos/{FLEET}/actions/workflows/a.yaml/dispatches"
+        token = f"token {sandbox.create_token()}"
+        assert ask(sandbox, "POST", dispatches, authorization=token, json={"ref": "main"}).ok
+        (run,) = control(sandbox, "GET", f"repositories/{FLEET}/runs")
+        assert (run["workflow"], run["status"], run["conclusion"]) == (path, "queued", None)
+        for changes in (
+            {"status": "waiting"},
+            {"status": "completed", "conclusion": "cancelled"},
+            {"status": "in_progress"},
+        ):
+            control(sandbox, "PATCH", f"runs/{run['id']}", changes)
+            (changed,) = sandbox.runs(FLEET)
+            now = (changed.status, changed.conclusion)
+            assert now == (changes["status"], changes.get("conclusion"))
+        for wrong in (
+            {"status": "completed"},
+            {"status": "queued", "conclusion": "success"},
+            {"status": "odd"},
+            {},
+        ):
+            url = f"/_sandbox/runs/{run['id']}"
+            assert ask(sandbox, "PATCH", url, json=wrong).status_code == 422
+        assert sandbox.runs(FLEET) == (changed,)
+
+
 def test_clusters(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         assert control(sandbox, "GET", "clusters") == {"clusters": []}
@@ -120,6 +149,9 @@ def test_clusters(tmp_path: Path) -> None:
         ("POST", "apps", {}, 422),
         ("PATCH", "limits", {"per_hour": {"odd": 1}}, 422),
         ("PATCH", "repositories/acme/absent", {}, 404),
+        ("PATCH", "runs/1", {"status": "queued"}, 404),
+        ("PATCH", "runs/one", {"status": "queued"}, 404),
+        ("GET", "repositories/acme/absent/runs", None, 404),
         ("GET", "odd", None, 404),
         ("PUT", "faults", {}, 404),
     ],

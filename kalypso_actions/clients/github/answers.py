@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from kalypso_actions.model.github import Comment, CommitStatus, Issue, PullRequest
@@ -72,6 +73,7 @@ def commit_status(answer: Json) -> CommitStatus:
         state=answer["state"],
         description=answer["description"] or "",
         target_url=answer["target_url"] or "",
+        created_at=datetime.fromisoformat(answer["created_at"]),
     )
 
 

@@ -70,14 +70,24 @@ def read_all(
 
     `item` is the key that holds the entries where an answer is an object. Raises GitHubError.
     """
+    return github.ask(
+        repository, what, lambda: _entries(github, repository, path, parameters, item)
+    )
 
-    def entries() -> list[Json]:
-        known = github.repository(repository)
-        first = dict(parameters or {})
-        pages = PaginatedList(_Entry, known.requester, known.url + path, first, list_item=item)
-        return [entry.raw_data for entry in pages]
 
-    return github.ask(repository, what, entries)
+def read_all_optional(
+    github: GitHub,
+    repository: str,
+    what: str,
+    path: str,
+    parameters: Mapping[str, str] | None = None,
+    *,
+    item: str = "",
+) -> list[Json] | None:
+    """As `read_all`, None where there is nothing at this path. Raises GitHubError."""
+    return github.optional(
+        repository, what, lambda: _entries(github, repository, path, parameters, item)
+    )
 
 
 def write(
@@ -126,6 +136,15 @@ class _Entry(NonCompletableGithubObject):
 
     def _useAttributes(self, attributes: Json) -> None:  # noqa: N802 - PyGithub's name
         pass
+
+
+def _entries(
+    github: GitHub, repository: str, path: str, parameters: Mapping[str, str] | None, item: str
+) -> list[Json]:
+    known = github.repository(repository)
+    first = dict(parameters or {})
+    pages = PaginatedList(_Entry, known.requester, known.url + path, first, list_item=item)
+    return [entry.raw_data for entry in pages]
 
 
 def _send(

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Final
+from datetime import datetime
+from typing import Final, get_args
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.github import WorkflowRun, WorkflowState
+from kalypso_actions.model.github import ActiveRun, RunStatus, WorkflowRun, WorkflowState
 
 MOST_INPUTS: Final = 25
 MOST_INPUTS_OF_ENTERPRISE_SERVER: Final = 10
@@ -61,6 +62,28 @@ def states(github: GitHub, repository: str) -> tuple[WorkflowState, ...]:
     what = "the workflows cannot be listed"
     found = rest.read_all(github, repository, what, "/actions/workflows", item="workflows")
     return tuple(WorkflowState(one["path"], one["state"]) for one in found)
+
+
+def unfinished(github: GitHub, repository: str, workflow_file: str) -> tuple[ActiveRun, ...]:
+    """Return the runs of a workflow file that are not completed, newest first.
+
+    A file that GitHub does not know on the default branch has none. One listing is read for each
+    status, since GitHub filters by one: a run can wait for an approval for 30 days, and a busy
+    repository has thousands of completed runs since. A run that changes its status meanwhile may be
+    missing, as one that GitHub does not list yet: a caller looks after a pause before it starts
+    something again. Raises GitHubError.
+    """
+    what = f"the runs of {workflow_file} cannot be listed"
+    path = f"/actions/workflows/{rest.segment(workflow_file)}/runs"
+    found: dict[int, ActiveRun] = {}
+    for status in get_args(RunStatus):
+        listed = rest.read_all_optional(
+            github, repository, what, path, {"status": status}, item="workflow_runs"
+        )
+        if listed is None:
+            return ()
+        found |= {one["id"]: _active(one) for one in listed if one["status"] == status}
+    return tuple(sorted(found.values(), key=lambda run: -run.id))
 
 
 def _check(github: GitHub, repository: str, workflow_file: str, inputs: Mapping[str, str]) -> None:
@@ -118,3 +141,13 @@ def _run(answer: rest.Json) -> WorkflowRun | None:
     if answer is None:
         return None
     return WorkflowRun(id=answer["workflow_run_id"], url=answer["html_url"])
+
+
+def _active(answer: rest.Json) -> ActiveRun:
+    return ActiveRun(
+        id=answer["id"],
+        url=answer["html_url"],
+        title=answer["display_title"],
+        status=answer["status"],
+        created_at=datetime.fromisoformat(answer["created_at"]),
+    )

@@ -110,9 +110,23 @@ class Workflows:
             ]
 
     def run(self, run: Run) -> list[Done]:
-        """Run the steps of a workflow; the first that fails is the last."""
+        """Run the steps of a workflow; the first that fails is the last.
+
+        GitHub's record says `in_progress` meanwhile, and `cancelled` after an exception.
+        """
         record = self.record(run.event)
-        run_id = record.id if record else run.event.id
+        if record:
+            with self.sandbox.lock:
+                record.status, record.conclusion = "in_progress", None
+        try:
+            done = self._steps(run, record.id if record else run.event.id)
+        except BaseException:
+            self.conclude(record, "cancelled")
+            raise
+        self.conclude(record, "failure" if done and done[-1].exit_code else "success")
+        return done
+
+    def _steps(self, run: Run, run_id: int) -> list[Done]:
         number = next(self._numbers)
         done: list[Done] = []
         for job in run.workflow.jobs:
@@ -120,9 +134,7 @@ class Workflows:
             for step in job.steps:
                 done.append(self._step(run, job, step, run_id, number))
                 if done[-1].exit_code:
-                    self.conclude(record, "failure")
                     return done
-        self.conclude(record, "success")
         return done
 
     def _step(self, run: Run, job: Job, step: Step, run_id: int, number: int) -> Done:

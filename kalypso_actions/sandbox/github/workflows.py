@@ -6,7 +6,7 @@ https://docs.github.com/rest/actions/workflows, https://docs.github.com/rest/act
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from kalypso_actions.sandbox import events
@@ -169,21 +169,21 @@ def _runs(call: Call, runs: Sequence[WorkflowRun]) -> Answer:
     found = [
         run
         for run in reversed(runs)
-        if all(call.query.get(name, fact) == fact for name, fact in _facts(run).items())
+        if all(call.query.get(name) in {None, *facts} for name, facts in _facts(run).items())
     ]
     some, headers = page(call, found)
     answer = [_run(call, run) for run in some]
     return Answer(200, {"total_count": len(found), "workflow_runs": answer}, headers)
 
 
-def _facts(run: WorkflowRun) -> Mapping[str, str]:
-    """What runs are asked for by."""
+def _facts(run: WorkflowRun) -> Mapping[str, Collection[str | None]]:
+    """Return the values of each query parameter that list this run."""
     return {
-        "branch": run.ref.removeprefix("refs/heads/"),
-        "event": DISPATCH,
-        "actor": run.author,
-        "head_sha": run.commit,
-        "status": run.conclusion or run.status,
+        "branch": {run.ref.removeprefix("refs/heads/")},
+        "event": {DISPATCH},
+        "actor": {run.author},
+        "head_sha": {run.commit},
+        "status": {run.status, run.conclusion},
     }
 
 

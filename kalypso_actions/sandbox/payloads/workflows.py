@@ -43,7 +43,7 @@ def run(view: View, repository: Repository, one: WorkflowRun, described: Workflo
         "head_branch": one.ref.removeprefix("refs/heads/").removeprefix("refs/tags/"),
         "head_sha": one.commit,
         "path": one.workflow,
-        "display_title": described.name,
+        "display_title": described.title(one.inputs),
         "run_number": same.index(one.id) + 1,
         "run_attempt": 1,
         "event": "workflow_dispatch",

@@ -62,5 +62,6 @@ def status(**changes: Json) -> Json:
         "state": "pending",
         "description": "Promoted",
         "target_url": None,
+        "created_at": "2026-01-01T00:00:00Z",
         **changes,
     }

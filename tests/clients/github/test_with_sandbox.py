@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,18 @@ from kalypso_actions.clients.github import (
     commits,
     environments,
     heads,
+    statuses,
+    workflows,
 )
 from kalypso_actions.clients.github.connection import NoInstallationError
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.model.github import Comparison, PathHead, RegisteredPath
+from kalypso_actions.model.github import (
+    CommitStatus,
+    Comparison,
+    PathHead,
+    RegisteredPath,
+    RunStatus,
+)
 from kalypso_actions.sandbox import Fault, Sandbox
 from kalypso_actions.sandbox.embedded import Flavour
 from kalypso_actions.sandbox.faults import FaultKind
@@ -30,6 +39,7 @@ from kalypso_actions.sandbox.world import Permissions
 from kalypso_actions.snapshot.reader import PARALLEL_READS
 from tests.git_repositories import ENVIRONMENT, git
 
+FLEET = "acme/fleet"
 Flavours = pytest.mark.parametrize("sandbox", ["github.com", "ghes"], indirect=True)
 
 
@@ -115,6 +125,88 @@ def test_heads(sandbox: Sandbox, kind: str) -> None:
     assert deploy is not None and deploy.tree not in {None, root.tree}
     assert absent == file == PathHead(commit, None)
     assert [found[path] for path in gone] == [None, None, None]
+
+
+@Flavours
+def test_statuses_of_many_commits(sandbox: Sandbox) -> None:
+    github = connect(sandbox)
+    root = sandbox.git(FLEET).head("main") or ""
+    newest = sandbox.commit(FLEET, {"a": "1"})
+    wanted = CommitStatus("dev environment", "pending", "Promoted", "https://a.b/c")
+    for status in (replace(wanted, state="error", target_url=""), wanted):
+        assert statuses.post(github, FLEET, root, status)
+    read = {root: {"dev environment": wanted}, newest: {}}
+    commits_of_nobody = ["e" * 40, "main", root[:7], ""]
+    assert statuses.of_commits(github, FLEET, [root, *commits_of_nobody, newest]) == read
+    found = statuses.of_history(github, FLEET, "main", 100)
+    assert (found, list(found)) == (read, [newest, root])
+    assert list(statuses.of_history(github, FLEET, "main", 1)) == [newest]
+    assert statuses.of_history(github, FLEET, "nowhere", 1) == {}
+    for each in (
+        statuses.latest(github, FLEET, root)["dev environment"],
+        found[root]["dev environment"],
+        statuses.history(github, FLEET, root)[0],
+    ):
+        assert each.created_at is not None
+    assert not statuses.post(github, FLEET, root, wanted)
+    assert [one.state for one in statuses.history(github, FLEET, root)] == ["pending", "error"]
+
+
+def test_a_hundred_commits_by_one_request(sandbox: Sandbox) -> None:
+    github = connect(sandbox)
+    ids = many_commits(sandbox, sandbox.git(FLEET).head("main") or "", 101)
+    assert list(statuses.of_commits(github, FLEET, ids)) == ids
+    assert len(sandbox.traffic.of("POST", "/graphql")) == 2
+    assert list(statuses.of_history(github, FLEET, "main", 100)) == ids[:0:-1]
+    assert len(sandbox.traffic.of("POST", "/graphql")) == 3
+
+
+@pytest.mark.parametrize("permission", ["statuses", "contents"])
+def test_statuses_that_may_not_be_read(sandbox: Sandbox, permission: str) -> None:
+    """They are not taken for absent."""
+    commit = sandbox.git(FLEET).head("main") or ""
+    granted: Permissions = {"statuses": "read", "contents": "read"}
+    del granted[permission]
+    github = connect(sandbox, TokenAuth(sandbox.create_token("user", granted)))
+    with pytest.raises(GitHubError, match="Resource not accessible"):
+        statuses.of_commits(github, FLEET, [commit])
+    with pytest.raises(GitHubError, match="Resource not accessible"):
+        statuses.of_history(github, FLEET, "main", 1)
+
+
+def test_unfinished_runs(sandbox: Sandbox) -> None:
+    """A run may wait for an approval while many later ones are completed."""
+    github = connect(sandbox)
+    workflow = (
+        "name: Check\nrun-name: Check ${{ inputs.name }}\n"
+        "on: {workflow_dispatch: {inputs: {name: {}}}}\n"
+    )
+    names = ("check.yaml", "other.yaml")
+    sandbox.commit(FLEET, {f".github/workflows/{name}": workflow for name in names})
+    assert workflows.unfinished(github, FLEET, "check.yaml") == ()
+    for number in range(7):
+        inputs = {"name": str(number)}
+        workflows.dispatch(github, FLEET, "check.yaml", ref="main", inputs=inputs)
+    workflows.dispatch(github, FLEET, "other.yaml", ref="main", inputs={})
+    runs = sandbox.runs(FLEET)
+    open_states: tuple[RunStatus, ...] = ("requested", "waiting", "pending", "in_progress")
+    for run, status in zip(runs, open_states, strict=False):
+        sandbox.change_run(run.id, status)
+    for run in runs[4:6]:
+        sandbox.change_run(run.id, "completed", "success")
+    found = workflows.unfinished(github, FLEET, "check.yaml")
+    assert [(run.id, run.title, run.status) for run in found] == [
+        (runs[6].id, "Check 6", "queued"),
+        (runs[3].id, "Check 3", "in_progress"),
+        (runs[2].id, "Check 2", "pending"),
+        (runs[1].id, "Check 1", "waiting"),
+        (runs[0].id, "Check 0", "requested"),
+    ]
+    assert found[0].url == f"{sandbox.url}/acme/fleet/actions/runs/{found[0].id}"
+    assert found[0].created_at == runs[6].created_at
+    assert workflows.unfinished(github, FLEET, "absent.yaml") == ()
+    with pytest.raises(GitHubError):
+        workflows.unfinished(github, "acme/absent", "check.yaml")
 
 
 def test_a_renamed_repository_is_still_read(sandbox: Sandbox) -> None:

@@ -13,6 +13,7 @@ from tests.sandbox.github.hub import Hub
 
 GITHUBS = Path(__file__).parents[2] / "github_api" / "schema.graphql"
 
+NOW = "2026-03-01T12:00:00Z"
 HEADS = """
 query ($name: String!, $ref: String!, $path: String!) {
   a: repository(owner: "acme", name: $name) { ...Head }
@@ -87,6 +88,51 @@ def test_what_may_not_be_read(github: Hub) -> None:
     stranger = github.sandbox.create_token("user", owner="other")
     (error,) = asked(github, query, stranger)["errors"]
     assert error["type"] == "NOT_FOUND"
+
+
+def test_statuses_of_the_newest_commits(github: Hub) -> None:
+    first, second = (github.commit("main", {"a": text}) for text in ("1", "2"))
+    for commit, context, state in (
+        (first, "ci", "success"),
+        (first, "Dev", "pending"),
+        (first, "dev", "failure"),
+    ):
+        body = {"state": state, "context": context, "target_url": "https://a.b/c"}
+        github.made("POST", f"statuses/{commit}", body)
+    query = """{ repository(owner: "acme", name: "fleet") { object(expression: "main") {
+      ... on Commit { history(first: 2) { nodes { oid status {
+        state context(name: "CI") { state } contexts { context state createdAt targetUrl }
+      } } } }
+    } } }"""
+    told = asked(github, query)
+    contexts = [
+        {"context": name, "state": state, "createdAt": NOW, "targetUrl": "https://a.b/c"}
+        for name, state in (("ci", "SUCCESS"), ("dev", "FAILURE"))
+    ]
+    status = {"state": "FAILURE", "context": {"state": "SUCCESS"}, "contexts": contexts}
+    assert told["data"]["repository"]["object"]["history"]["nodes"] == [
+        {"oid": second, "status": None},
+        {"oid": first, "status": status},
+    ]
+    reader = github.sandbox.create_token("user", {"contents": "read"})
+    errors = asked(github, query, reader)["errors"]
+    assert {error["type"] for error in errors} == {"FORBIDDEN"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "You must provide a `first` or `last` value"),
+        ("(first: 101)", "Requesting 101 records"),
+        ('(first: 1, path: "a")', "the sandbox does not know path"),
+    ],
+)
+def test_a_history_that_is_refused(github: Hub, arguments: str, message: str) -> None:
+    query = f"""{{ repository(owner: "acme", name: "fleet") {{ object(expression: "main") {{
+      ... on Commit {{ history{arguments or ""} {{ nodes {{ oid }} }} }}
+    }} }} }}"""
+    (error,) = asked(github, query)["errors"]
+    assert error["message"].startswith(message)
 
 
 def test_a_renamed_repository_is_followed(github: Hub) -> None:

@@ -56,6 +56,28 @@ def test_the_inputs_of_a_workflow() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("run_name", "title"),
+    [
+        (
+            "run-name: Take ${{ inputs.commit }} by ${{github.event_name}}",
+            "Take abc by workflow_dispatch",
+        ),
+        ("run-name: >-\n  Take ${{ inputs.commit }}\n  now\n", "Take abc now"),
+        ("run-name: ${{ github.event.inputs.commit }}, ${{ inputs.size }}", "abc,"),
+        ("run-name: ${{ inputs.size }}", "Check"),
+        ("run-name: ${{ inputs.other }} ${{ a || b }}", "${{ inputs.other }} ${{ a || b }}"),
+        ("", "Check"),
+    ],
+)
+def test_the_title_of_a_run(github: Hub, run_name: str, title: str) -> None:
+    with_workflow(github, f"{CHECK}{run_name}\n")
+    body = {"ref": "main", "inputs": {"commit": "abc"}, "return_run_details": True}
+    number = github.made("POST", DISPATCH, body)["workflow_run_id"]
+    run = github.made("GET", f"actions/runs/{number}")
+    assert (run["name"], run["display_title"]) == ("Check", title)
+
+
 def test_workflows_of_the_default_branch(github: Hub) -> None:
     with_workflow(github)
     github.commit("main", {".github/workflows/no.txt": "", ".github/workflows/b.yml": "on: push"})
@@ -172,7 +194,8 @@ def test_runs_are_found(github: Hub) -> None:
 
     assert found("") == found("", "actions/workflows/check.yaml/runs") == [2, 1, 0]
     assert found("branch=main&event=workflow_dispatch") == [2, 0]
-    assert found("status=failure") == [0]
+    assert found("status=failure") == found("status=completed") == [0]
+    assert found("status=in_progress") == []
     assert found("status=queued&actor=somebody") == [2, 1]
     assert found("head_sha=" + "0" * 40) == []
 

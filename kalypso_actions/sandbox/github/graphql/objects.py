@@ -8,14 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from graphql import GraphQLError
+
 from kalypso_actions.sandbox.endpoints import Call
+from kalypso_actions.sandbox.github.graphql import statuses
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
-from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.world import Repository
 
 Fields = Mapping[str, Any]
 
 TYPES: Final = {"commit": "Commit", "tree": "Tree", "blob": "Blob", "tag": "Tag"}
+
+MOST: Final = 100
+"""Records that one page of a connection has at most."""
 
 
 def repository(call: Call, one: Repository) -> Fields:
@@ -30,15 +35,15 @@ def repository(call: Call, one: Repository) -> Fields:
         "isEmpty": lambda _info: not git.refs(),
         "isPrivate": one.private,
         "url": View.of(call).html(one),
-        "defaultBranchRef": lambda _info: ref(git, one, f"refs/heads/{one.default_branch}"),
-        "ref": lambda _info, qualifiedName: ref(git, one, qualifiedName),  # noqa: N803 (GitHub's)
-        "object": lambda _info, expression="", oid="": _expressed(git, one, oid or expression),
+        "defaultBranchRef": lambda _info: ref(call, one, f"refs/heads/{one.default_branch}"),
+        "ref": lambda _info, qualifiedName: ref(call, one, qualifiedName),  # noqa: N803 (GitHub's)
+        "object": lambda _info, expression="", oid="": _expressed(call, one, oid or expression),
     }
 
 
-def ref(git: BareRepository, repository: Repository, name: str) -> Fields | None:
+def ref(call: Call, repository: Repository, name: str) -> Fields | None:
     """GraphQL's `Ref`: by its full name, or a branch or tag by its short one."""
-    refs = git.refs()
+    refs = call.world.git(repository).refs()
     for prefix in ("", "refs/heads/", "refs/tags/", "refs/"):
         full = prefix + name
         if full.startswith("refs/") and full in refs:
@@ -51,26 +56,25 @@ def ref(git: BareRepository, repository: Repository, name: str) -> Fields | None
         "id": node_id("Ref", f"{repository.id}:{full}"),
         "name": short,
         "prefix": f"refs/{where}/",
-        "target": lambda _info: _object(git, repository, refs[full], kind),
+        "target": lambda _info: _object(call, repository, refs[full], kind),
     }
 
 
-def _expressed(git: BareRepository, repository: Repository, expression: str) -> Fields | None:
+def _expressed(call: Call, repository: Repository, expression: str) -> Fields | None:
     """`revision`, or `revision:path`, as git rev-parse reads them."""
+    git = call.world.git(repository)
     revision, colon, path = expression.partition(":")
     if colon:
         found = git.object_at(revision, path)
-        return _object(git, repository, *found) if found else None
+        return _object(call, repository, *found) if found else None
     try:
-        return _object(git, repository, git.commit(revision).id, "commit")
+        return _object(call, repository, git.commit(revision).id, "commit")
     except LookupError:
-        return _object(git, repository, revision)
+        return _object(call, repository, revision)
 
 
-def _object(
-    git: BareRepository, repository: Repository, oid: str, kind: str | None = None
-) -> Fields | None:
-    kind = kind or git.object_type(oid)
+def _object(call: Call, repository: Repository, oid: str, kind: str | None = None) -> Fields | None:
+    kind = kind or call.world.git(repository).object_type(oid)
     if kind is None:
         return None
     name = TYPES[kind]
@@ -82,15 +86,34 @@ def _object(
     }
     if kind != "commit":
         return common
-    return {**common, **_of_commit(git, repository, oid)}
+    return {**common, **_of_commit(call, repository, oid)}
 
 
-def _of_commit(
-    git: BareRepository, repository: Repository, oid: str
-) -> Mapping[str, Callable[..., Any]]:
+def _of_commit(call: Call, repository: Repository, oid: str) -> Mapping[str, Callable[..., Any]]:
+    git = call.world.git(repository)
     return {
         "committedDate": lambda _info: timestamp(git.commit(oid).committer.date),
         "message": lambda _info: git.commit(oid).message.rstrip("\n"),
         "messageHeadline": lambda _info: git.commit(oid).message.partition("\n")[0],
-        "tree": lambda _info: _object(git, repository, git.commit(oid).tree, "tree"),
+        "tree": lambda _info: _object(call, repository, git.commit(oid).tree, "tree"),
+        "status": lambda _info: statuses.of_commit(call, repository, oid),
+        "history": lambda _info, **wanted: _history(call, repository, oid, **wanted),
     }
+
+
+def _history(
+    call: Call, repository: Repository, oid: str, first: int | None = None, **others: Any
+) -> Fields:
+    """Return GraphQL's `CommitHistoryConnection`: the first page, without any filter."""
+    if others:
+        raise GraphQLError(f"the sandbox does not know {', '.join(others)} of `history`")
+    if first is None:
+        message = "You must provide a `first` or `last` value to properly paginate the `history`"
+        extensions = {"type": "MISSING_PAGINATION_BOUNDARIES"}
+        raise GraphQLError(f"{message} connection.", extensions=extensions)
+    if not 0 <= first <= MOST:
+        message = f"Requesting {first} records on the `history` connection exceeds the `first`"
+        extensions = {"type": "EXCESSIVE_PAGINATION"}
+        raise GraphQLError(f"{message} limit of {MOST} records.", extensions=extensions)
+    commits = call.world.git(repository).history(oid, first)
+    return {"nodes": [_object(call, repository, one, "commit") for one in commits]}

@@ -1,4 +1,4 @@
-"""The part of GitHub's GraphQL schema that there is: repositories, their refs and objects.
+"""The part of GitHub's GraphQL schema that there is: repositories, refs, objects, statuses.
 
 https://docs.github.com/graphql/reference
 """
@@ -10,6 +10,7 @@ from typing import Final
 SCHEMA: Final = """
 scalar DateTime
 scalar GitObjectID
+scalar GitTimestamp
 scalar URI
 
 interface Node { id: ID! }
@@ -63,6 +64,50 @@ type Commit implements GitObject & Node {
   message: String!
   messageHeadline: String!
   tree: Tree!
+  status: Status
+  history(
+    after: String
+    author: CommitAuthor
+    before: String
+    first: Int
+    last: Int
+    path: String
+    since: GitTimestamp
+    until: GitTimestamp
+  ): CommitHistoryConnection!
+}
+
+input CommitAuthor {
+  emails: [String!]
+  id: ID
+}
+
+type CommitHistoryConnection {
+  nodes: [Commit]
+}
+
+enum StatusState {
+  ERROR
+  EXPECTED
+  FAILURE
+  PENDING
+  SUCCESS
+}
+
+type Status implements Node {
+  id: ID!
+  state: StatusState!
+  context(name: String!): StatusContext
+  contexts: [StatusContext!]!
+}
+
+type StatusContext implements Node {
+  id: ID!
+  context: String!
+  createdAt: DateTime!
+  description: String
+  state: StatusState!
+  targetUrl: URI
 }
 
 type Tree implements GitObject & Node {

@@ -1,0 +1,49 @@
+"""Commit statuses as GraphQL shows them: of each context the latest one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphql import GraphQLError
+
+from kalypso_actions.sandbox import statuses
+from kalypso_actions.sandbox.endpoints import Call
+from kalypso_actions.sandbox.payloads.view import node_id, timestamp
+from kalypso_actions.sandbox.permissions import allowed
+from kalypso_actions.sandbox.world import Repository, Status
+
+
+def of_commit(call: Call, repository: Repository, oid: str) -> Mapping[str, Any] | None:
+    """Return GraphQL's `Status`; None for a commit without statuses.
+
+    Raises GraphQLError for a token that may not read them.
+    """
+    if not allowed(call.identity, ["statuses: read"], repository):
+        by = "personal access token" if call.identity.kind == "user" else "integration"
+        message = f"Resource not accessible by {by}"
+        raise GraphQLError(message, extensions={"type": "FORBIDDEN"})
+    latest = statuses.latest(repository, oid)
+    if not latest:
+        return None
+    return {
+        "id": node_id("Status", f"{repository.id}:{oid}"),
+        "state": statuses.combined(latest.values()).upper(),
+        "context": lambda _info, name: _optional(latest.get(name.lower())),
+        "contexts": [_context(one) for one in latest.values()],
+    }
+
+
+def _optional(status: Status | None) -> Mapping[str, Any] | None:
+    return None if status is None else _context(status)
+
+
+def _context(status: Status) -> Mapping[str, Any]:
+    return {
+        "id": node_id("StatusContext", status.id),
+        "context": status.context,
+        "createdAt": timestamp(status.created_at),
+        "description": status.description,
+        "state": status.state.upper(),
+        "targetUrl": status.target_url,
+    }
