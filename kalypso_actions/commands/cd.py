@@ -7,7 +7,7 @@ from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.environment_branch import EnvironmentBranch
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.commands.promoting import Promoted, check_promotable, promote
-from kalypso_actions.commands.starting import start_workflow
+from kalypso_actions.commands.starting import acknowledge_cd, start_schedule
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import CommitStatus
@@ -21,23 +21,31 @@ def cd(inputs: CdInputs, session: ChainSession) -> Outcome:
     """Promote a commit of main to an environment, and start schedule for it.
 
     The commit is written to base-repo.yaml on the environment's branch, or proposed to it. Run
-    again, this repairs what an earlier run has left undone. With `verify-only`, nothing is done but
-    to look whether the inputs hold. Raises UsageError for an environment that does not exist, and
-    for a commit that is not on main or goes back without being told so.
+    again, this repairs what an earlier run has left undone. `verify-only` replaces the record of
+    the start, and otherwise only looks whether the inputs hold. Raises UsageError for an
+    environment that does not exist, and for a commit that is not on main or goes back without being
+    told so.
     """
     environment = session.environment(inputs.environment)
     main = session.main()
     branch = EnvironmentBranch(session, environment, main)
     if inputs.verify_only:
         check_promotable(inputs, session, branch, main)
+        acknowledge_cd(session, inputs.environment, inputs.commit)
         return _verified(inputs, session, branch)
+    acknowledge_cd(session, inputs.environment, inputs.commit)
     promoted = promote(inputs, session, branch, main)
     _post_statuses(inputs, session, promoted)
     _yield_to_newer(inputs, session, branch, promoted)
     started = ""
     if promoted.action in {"written", "unchanged"}:
-        inputs_of_schedule = {"environment": inputs.environment}
-        started = start_workflow(session, inputs.schedule_workflow, inputs_of_schedule)
+        started = start_schedule(
+            session,
+            inputs.schedule_workflow,
+            environment=inputs.environment,
+            environment_commit=promoted.environment_commit,
+            force=_is_wish(inputs, promoted),
+        )
     document = CdDocument(
         environment=inputs.environment,
         commit=inputs.commit,
@@ -58,6 +66,11 @@ def cd(inputs: CdInputs, session: ChainSession) -> Outcome:
     )
     session.around.say(f"{cd_headline(document)}.")
     return Outcome(document, cd_page(document, facts), failed=bool(document.problems))
+
+
+def _is_wish(inputs: CdInputs, promoted: Promoted) -> bool:
+    """Whether a person wants what the environment has once more, whatever people took out."""
+    return promoted.action == "unchanged" and not inputs.promoted_from
 
 
 def _verified(inputs: CdInputs, session: ChainSession, branch: EnvironmentBranch) -> Outcome:

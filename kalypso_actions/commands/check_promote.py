@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from kalypso_actions.commands.azure_clusters import AzureClusters
@@ -13,7 +14,11 @@ from kalypso_actions.commands.deployment_status import DeploymentStatus
 from kalypso_actions.commands.hook import LONGEST as LONGEST_HOOK
 from kalypso_actions.commands.hook import HookRun, run_hook
 from kalypso_actions.commands.outcome import Outcome
-from kalypso_actions.commands.starting import start_workflow
+from kalypso_actions.commands.starting import (
+    acknowledge_check_promote,
+    start_cd,
+    start_check_promote,
+)
 from kalypso_actions.commands.verified_claim import VerifiedClaim, verify, waiting_since
 from kalypso_actions.commands.watch import Look, Watch
 from kalypso_actions.errors import Problem
@@ -56,14 +61,22 @@ def check_promote(inputs: CheckPromoteInputs, session: ChainSession) -> Outcome:
 
     Nothing that the inputs claim is believed before the repositories say it. The commit's status
     tells how it stands; once its clusters comply, CD is started for the next environments. Run
-    again, this repairs what an earlier run has left undone. With `verify-only`, nothing is done but
-    to look whether the claim holds. Raises UsageError for one that does not, before anything is
-    written.
+    again, this repairs what an earlier run has left undone. `verify-only` replaces the record of
+    the start, and otherwise only looks whether the claim holds. Raises UsageError for one that does
+    not, before anything is written.
     """
     began = session.around.now()
     verified = verify(inputs, session)
     onward = _onward(inputs, verified)
     started = waiting_since(inputs, session)
+    record = partial(
+        acknowledge_check_promote,
+        session,
+        inputs.environment,
+        inputs.promoted_commit,
+        verified.repository,
+    )
+    record(inputs.gitops_commit)
     if inputs.verify_only:
         return _verified(inputs, session, verified)
     status = DeploymentStatus(session, verified.claim)
@@ -78,11 +91,13 @@ def check_promote(inputs: CheckPromoteInputs, session: ChainSession) -> Outcome:
             if found:
                 ending = _superseded(inputs, found, Look())
             else:
-                ending = _wait(inputs, session, watch, began=began, started=started)
+                ending = _wait(inputs, session, verified, watch, began=began, started=started)
             if ending.decision and ending.decision.verdict in GOES_ON:
                 ending = _finish(inputs, session, watch, ending, onward)
             if ending.status:
                 status.post(ending.status)
+        if ending.decision:
+            record(watch.gitops_commit)
     return _outcome(inputs, ending, _facts(session, verified))
 
 
@@ -109,6 +124,7 @@ def _onward(inputs: CheckPromoteInputs, verified: VerifiedClaim) -> tuple[str, .
 def _wait(
     inputs: CheckPromoteInputs,
     session: ChainSession,
+    verified: VerifiedClaim,
     watch: Watch,
     *,
     began: datetime,
@@ -134,7 +150,7 @@ def _wait(
             return _Ending(decision, look, _status(inputs, decision))
         pause = max(min(inputs.poll_interval, left), SHORTEST_PAUSE)
         if around.context.in_actions and around.now() + pause - began >= longest:
-            return _Ending(None, look, started=_continue(inputs, session, started))
+            return _Ending(None, look, started=_continue(inputs, session, verified, started))
         around.sleep(pause.total_seconds())
 
 
@@ -157,19 +173,17 @@ def _superseded(inputs: CheckPromoteInputs, found: Overtaken, look: Look) -> _En
 
 
 def _continue(
-    inputs: CheckPromoteInputs, session: ChainSession, started: datetime
+    inputs: CheckPromoteInputs, session: ChainSession, verified: VerifiedClaim, started: datetime
 ) -> Mapping[str, str]:
     """Start the run that goes on with the waiting; its page."""
-    page = start_workflow(
+    page = start_check_promote(
         session,
         WORKFLOW,
-        {
-            "environment": inputs.environment,
-            "promoted_commit_id": inputs.promoted_commit or "",
-            "commit_id": inputs.gitops_commit,
-            "gitops_repository": inputs.gitops_repository,
-            "started_at": started.isoformat(),
-        },
+        environment=inputs.environment,
+        promoted_commit=inputs.promoted_commit or "",
+        gitops_commit=inputs.gitops_commit,
+        repository=verified.repository,
+        started_at=started.isoformat(),
     )
     return {"check-promote": page}
 
@@ -212,12 +226,13 @@ def _go_on(
     """
     started = {}
     for environment in onward:
-        given = {
-            "environment": environment,
-            "promoted_commit_id": inputs.promoted_commit or "",
-            "promoted_from": inputs.environment,
-        }
-        started[environment] = start_workflow(session, inputs.cd_workflow, given)
+        started[environment] = start_cd(
+            session,
+            inputs.cd_workflow,
+            environment=environment,
+            promoted_commit=inputs.promoted_commit or "",
+            promoted_from=inputs.environment,
+        )
     status = table.deployed(inputs.environment, is_last=not onward)
     return replace(ending, started=started, status=status)
 

@@ -9,7 +9,7 @@ from kalypso_actions.clients.github import GitHubError, commits, statuses
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.checking import CheckedEnvironment, EnvironmentChecks
 from kalypso_actions.commands.outcome import Outcome
-from kalypso_actions.commands.starting import start_workflow
+from kalypso_actions.commands.starting import start_cd
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.chain import CiInputs
 from kalypso_actions.model.github import CommitStatus, StatusState
@@ -181,9 +181,15 @@ def _start(
     started: list[tuple[str, str]] = []
     problems: list[Problem] = []
     for name in environments:
-        given = {"promoted_commit_id": commit, "environment": name, "promoted_from": "ci"}
         try:
-            started.append((name, start_workflow(session, inputs.cd_workflow, given)))
+            page = start_cd(
+                session,
+                inputs.cd_workflow,
+                environment=name,
+                promoted_commit=commit,
+                promoted_from="ci",
+            )
+            started.append((name, page))
         except GitHubError as error:
             problems += error.problems
     if problems:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions import gitops
+from kalypso_actions.clients.github import GitHubError
 from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.source_trees import moving_folders, read_trees
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
-from kalypso_actions.model.tree import BaseTree, Snapshot
-from kalypso_actions.snapshot.gather import gather
+from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
+from kalypso_actions.snapshot.gather import ControlPlane, gather
 from kalypso_actions.snapshot.gitops_state import GitOpsState, read_gitops_state
 
 
@@ -21,11 +23,16 @@ class MovedError(KalypsoError):
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentSnapshot:
-    """The sources, and the GitOps branches in the order of the snapshot's base trees."""
+    """The sources, and the GitOps branches in the order of the snapshot's base trees.
+
+    `folders` are the tree ids of the registered folders as they stood before they were read; None
+    where nobody could look.
+    """
 
     environment: Environment
     sources: Snapshot
     states: tuple[GitOpsState, ...]
+    folders: Mapping[RepositoryPath, str | None] | None
 
 
 def read_everything(inputs: ScheduleInputs, session: ChainSession) -> EnvironmentSnapshot:
@@ -62,8 +69,27 @@ def read_everything(inputs: ScheduleInputs, session: ChainSession) -> Environmen
         )
         return [state.tree for state in states]
 
-    sources = gather(environment.name, own, session.reader, open_base_trees=open_base_trees)
-    return EnvironmentSnapshot(environment, sources, tuple(states))
+    folders: dict[RepositoryPath, str | None] = {}
+    is_looked_at = True
+
+    def look_at_sources(read: ControlPlane) -> None:
+        nonlocal is_looked_at
+        try:
+            folders.update(read_trees(session, moving_folders(read))[0])
+        except GitHubError as error:
+            session.around.say(f"Poll will look at the sources again: {error.problem.message}")
+            is_looked_at = False
+
+    sources = gather(
+        environment.name,
+        own,
+        session.reader,
+        open_base_trees=open_base_trees,
+        look_at_sources=look_at_sources,
+    )
+    return EnvironmentSnapshot(
+        environment, sources, tuple(states), folders if is_looked_at else None
+    )
 
 
 def check_unmoved(read: EnvironmentSnapshot, session: ChainSession) -> None:
@@ -77,6 +103,23 @@ def check_unmoved(read: EnvironmentSnapshot, session: ChainSession) -> None:
         if session.remotes.heads(was.repository, [was.branch]).get(was.branch) != was.commit:
             message = f"the branch {was.branch!r} has changed while it was read"
             raise MovedError(message, Location(was.repository), "run again")
+
+
+def check_base_branches(
+    propositions: Iterable[tuple[GitOpsState, TreeChanges]], session: ChainSession
+) -> None:
+    """No file that is proposed has changed on its GitOps branch since it was read.
+
+    A merge in between would leave a pull request that conflicts. Raises MovedError.
+    """
+    for state, changes in propositions:
+        head = session.remotes.heads(state.url, [state.branch]).get(state.branch)
+        if head in {None, state.commit}:
+            continue
+        now = session.repositories.open(state.url, commit=head).entries()
+        if gitops.changes_under(changes, state.tree.entries, now):
+            message = f"the branch {state.branch!r} has changed what is proposed"
+            raise MovedError(message, Location(state.repository), "run again")
 
 
 def check_own_branches(

@@ -40,6 +40,11 @@ class FollowedBranch:
         self._head: str | None = None
         self._target = start
 
+    @property
+    def target(self) -> str:
+        """The newest commit that names the promoted commit; "" where none was seen."""
+        return self._target
+
     def look(self) -> None:
         """Read where the branch stands now. Raises KalypsoError where that is not possible."""
         github, repository = self._session.github, self.place.repository

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,7 @@ from kalypso_actions.commands.gitops_branches import (
     read_environment,
 )
 from kalypso_actions.commands.outcome import Outcome
-from kalypso_actions.commands.starting import start_workflow
+from kalypso_actions.commands.starting import start_check_promote
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops import gitops_folder
 from kalypso_actions.gitops.touched import touches
@@ -199,13 +199,14 @@ def _tree(session: ChainSession, branch: str, folder: str, commit: str) -> BaseT
 def _start(
     inputs: NotifyInputs, session: ChainSession, one: _Concerned, commit: str, merge: Merge
 ) -> Told:
-    given: Mapping[str, str] = {
-        "environment": one.environment.name,
-        "promoted_commit_id": merge.commit,
-        "commit_id": commit,
-        "gitops_repository": session.around.context.repository,
-    }
-    page = start_workflow(session, inputs.workflow, given)
+    page = start_check_promote(
+        session,
+        inputs.workflow,
+        environment=one.environment.name,
+        promoted_commit=merge.commit,
+        gitops_commit=commit,
+        repository=session.around.context.repository,
+    )
     return Told(one.environment.name, merge.kind, merge.commit, page)
 
 

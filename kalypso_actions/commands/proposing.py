@@ -15,6 +15,7 @@ from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.plan import Plan
 from kalypso_actions.report import pull_request
+from kalypso_actions.report.pull_request import Mark
 from kalypso_actions.snapshot.gitops_state import EarlierProposals, GitOpsState, Standing
 
 
@@ -23,8 +24,9 @@ class Proposition:
     """One GitOps branch, what it is to have, and what is done about it.
 
     `pull` is our open pull request, `strays` are others of ours that propose to another place now,
-    `others` the numbers of people's that change files of ours. `is_described`: the body of `pull`
-    is that of the commit on our branch.
+    `others` the numbers of people's that change files of ours. `auto_merge` is the option that asks
+    for a merge without a person ("" for none). `is_described`: the body of `pull` is that of the
+    commit on our branch, and says how it is merged.
     """
 
     state: GitOpsState
@@ -34,9 +36,15 @@ class Proposition:
     decision: gitops.Decision
     standing: Standing | None
     pull: PullRequest | None
+    auto_merge: str
     is_described: bool
     strays: tuple[PullRequest, ...]
     others: tuple[int, ...]
+
+    @property
+    def merged_by(self) -> str:
+        """The option by which this run merges the pull request; "" where people have to."""
+        return self.auto_merge if self.decision.may_merge else ""
 
     @property
     def is_proposed(self) -> bool:
@@ -80,6 +88,8 @@ def prepare(
     proposed, promoted = _proposed(state, changes, plan)
     pulls = pull_requests.find(github, state.repository, head=state.own_branch)
     pull = next((one for one in pulls if one.base_branch == state.branch), None)
+    if pull:  # lists do not tell whether it can be merged
+        pull = pull_requests.get(github, state.repository, pull.number)
     standing = latest = None
     if proposed.has_changes:
         earlier = EarlierProposals(state, changes, plan.cluster_types, github, session.repositories)
@@ -92,7 +102,9 @@ def prepare(
             without=WITHDRAWN,
         )
         latest = earlier.closed(closed) if closed else None
-    decision = gitops.decide(proposed, _open(pull, standing), latest, force=inputs.force)
+    decision = gitops.decide(proposed, _open(pull, standing, state), latest, force=inputs.force)
+    auto_merge = _auto_merge(inputs, changes, state)
+    merged_by = auto_merge if decision.may_merge else ""
     proposition = Proposition(
         state=state,
         changes=changes,
@@ -101,8 +113,9 @@ def prepare(
         decision=decision,
         standing=standing,
         pull=pull,
+        auto_merge=auto_merge,
         is_described=pull is not None
-        and pull_request.describes(pull.body, plan.environment, state.own_head or ""),
+        and _is_described(pull, Mark(plan.environment, state.own_head or "", merged_by)),
         strays=tuple(
             one
             for one in pulls
@@ -132,14 +145,30 @@ def _proposed(state: GitOpsState, changes: TreeChanges, plan: Plan) -> tuple[git
     return proposed, plan.promoted_commit is not None and differs
 
 
-def _open(pull: PullRequest | None, standing: Standing | None) -> gitops.Earlier | None:
+def _open(
+    pull: PullRequest | None, standing: Standing | None, state: GitOpsState
+) -> gitops.Earlier | None:
+    """Our open pull request. One that conflicts is made anew, on top of the branch as it is."""
     if pull is None:
         return None
     if standing is None:
         return gitops.Earlier(pull.number, "open", None, None, fits=False)
-    return gitops.Earlier(
-        pull.number, "open", standing.digest, standing.tracking, fits=standing.fits
-    )
+    conflicts = pull.mergeable is False and standing.parent != state.commit
+    fits = standing.fits and not conflicts
+    return gitops.Earlier(pull.number, "open", standing.digest, standing.tracking, fits=fits)
+
+
+def _auto_merge(inputs: ScheduleInputs, changes: TreeChanges, state: GitOpsState) -> str:
+    """The option that asks for a merge without a person; "" where none does."""
+    tracks = gitops.only_tracks(changes, state.tree.path)
+    fits = inputs.auto_merge == "always" or (inputs.auto_merge == "tracking-only" and tracks)
+    return inputs.auto_merge if fits else ""
+
+
+def _is_described(pull: PullRequest, mark: Mark) -> bool:
+    """Whether the body is what we have written for this commit, to its end or cut."""
+    found = pull_request.read_mark(pull.body)
+    return found is not None and replace(found, tried=None) == mark
 
 
 def _beside(

@@ -31,11 +31,15 @@ MESSAGE: Final = "Kalypso Scheduler commit"
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was done with a pull request; `merge_commit` is "" unless this run has merged it."""
+    """What was done with a pull request, whose head is `commit`.
+
+    `merge_commit` is "" unless this run has merged it.
+    """
 
     proposition: Proposition
     entry: PullRequestEntry
     pull: PullRequest
+    commit: str
     merge_commit: str = ""
     warnings: tuple[Problem, ...] = ()
 
@@ -102,7 +106,7 @@ def publish(
         repository=state.repository, number=pull.number, url=pull.url, action=action
     )
     session.around.say(f"{state.repository}: pull request #{pull.number} {action}: {pull.url}")
-    return Published(proposition, entry, pull)
+    return Published(proposition, entry, pull, text.commit)
 
 
 def withdraw(
@@ -143,26 +147,46 @@ def withdraw(
             )
 
 
-def merge(
-    published: Published, commit: str, inputs: ScheduleInputs, session: ChainSession
-) -> Published:
-    """Merge the pull request if that is wanted, exactly at `commit`; refused, it stays open."""
+def merge(published: Published, session: ChainSession) -> Published:
+    """Merge the pull request if that is wanted, exactly at its commit; refused, it stays open."""
     proposition = published.proposition
     state = proposition.state
-    tracks = gitops.only_tracks(proposition.changes, state.tree.path)
-    if inputs.auto_merge == "none" or (inputs.auto_merge == "tracking-only" and not tracks):
-        return published
     where = Location(state.repository)
     number = published.pull.number
-    if not proposition.decision.may_merge:
+    if published.pull.mergeable is False and proposition.decision.action == "leave":
+        _note_refusal(published, published.pull, session)  # nothing that schedule could do better
+    if not proposition.auto_merge:
+        return published
+    if not proposition.merged_by:
         message = f"#{number} is not merged automatically: people have rejected the one before it"
         advice = "merge it yourself if it is wanted"
         return replace(published, warnings=(Problem(message, where, advice),))
-    merged = merging.merge_as_allowed(session.github, state.repository, number, head=commit)
+    before = pull_requests.get(session.github, state.repository, number)
+    merged = merging.merge_as_allowed(
+        session.github, state.repository, number, head=published.commit
+    )
     if isinstance(merged, merging.Refused):
+        _note_refusal(published, before, session)
         message = f"#{number} is not merged automatically: {merged.reason}"
-        advice = "merge it when it is ready, or run schedule again then"
+        advice = "merge it when it is ready; otherwise poll tries again when something has changed"
         return replace(published, warnings=(Problem(message, where, advice),))
     session.around.say(f"{state.repository}: pull request #{number} merged")
     entry = published.entry.model_copy(update={"action": "merged"})
     return replace(published, entry=entry, merge_commit=merged.commit)
+
+
+def _note_refusal(published: Published, before: PullRequest, session: ChainSession) -> None:
+    """Write into the body where the merge was refused, so that poll tries each state once."""
+    state = published.proposition.state
+    mark = pull_request.read_mark(before.body)
+    if mark is None:
+        return
+    tried = replace(mark, tried=(state.commit, before.merge_state))
+    pull_requests.ensure(
+        session.github,
+        state.repository,
+        head=state.own_branch,
+        base=state.branch,
+        title=before.title,
+        body=pull_request.marked(before.body, tried),
+    )

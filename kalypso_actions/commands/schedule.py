@@ -10,6 +10,7 @@ from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.environment_snapshot import (
     EnvironmentSnapshot,
     MovedError,
+    check_base_branches,
     check_own_branches,
     check_unmoved,
     read_everything,
@@ -18,6 +19,7 @@ from kalypso_actions.commands.keeping_issues import keep_issues
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.commands.proposing import Proposition, prepare
 from kalypso_actions.commands.publishing import merge, publish, push, withdraw
+from kalypso_actions.commands.schedule_record import record_schedule
 from kalypso_actions.commands.schedule_results import Results, commit_link, told
 from kalypso_actions.commands.starting_check import start_after_merge, start_lost
 from kalypso_actions.errors import Problem
@@ -67,6 +69,8 @@ def _attempt(inputs: ScheduleInputs, session: ChainSession) -> Outcome:
             with results.not_losing():
                 repository = read.states[0].repository
                 results.warnings += keep_issues(repository, plan, read.sources, session)
+        with results.not_losing():
+            record_schedule(read, plan, results, session)
     branches = [f"{state.repository}@{state.branch}" for state in read.states]
     return told(results, plan, branches, propositions, session)
 
@@ -132,10 +136,10 @@ def _propose(
     if withdrawn or any(one.entry.action != "unchanged" for one in published):
         heads = {one.state.name: commit for one, commit in zip(proposed, commits, strict=True)}
         check_own_branches(heads, read, session)
-    for one, commit in zip(published, commits, strict=True):
-        merged = merge(one, commit, inputs, session)
-        results.entries.append(merged.entry)
-        results.warnings += merged.warnings
+        check_base_branches(((one.state, one.changes) for one in proposed), session)
+    for one in published:
+        merged = merge(one, session)
+        results.add(merged)
         if merged.merge_commit:
             with results.not_losing():
                 results.started.append(start_after_merge(merged, read.sources, inputs, session))
@@ -165,6 +169,7 @@ def _text(
         main=commit_link(plan.promoted_commit, session),
         before=commit_link(proposition.proposed.base_tracking, session),
         promoted=proposition.promoted,
+        auto_merge=proposition.merged_by,
         allowed_by=(session.around.context.actor or "Somebody") if allowed else "",
         registrations=read.sources.registrations,
         others=proposition.others,

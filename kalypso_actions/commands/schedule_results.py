@@ -10,6 +10,7 @@ from kalypso_actions.clients.github import GitHubError
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.commands.proposing import Proposition
+from kalypso_actions.commands.publishing import Published
 from kalypso_actions.errors import Problem
 from kalypso_actions.plan import Plan
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
@@ -23,7 +24,7 @@ class Results:
     """What is to be told of a run, as it goes on.
 
     `entries` are the pull requests, `started` the runs of check-promote; `removed` are the folders
-    of a mass removal that was not allowed.
+    of a mass removal that was not allowed. `is_complete`: GitHub has refused nothing.
     """
 
     warnings: list[Problem]
@@ -31,6 +32,14 @@ class Results:
     entries: list[PullRequestEntry] = field(default_factory=list)
     started: list[str] = field(default_factory=list)
     removed: tuple[str, ...] = ()
+    published: list[Published] = field(default_factory=list)
+    is_complete: bool = True
+
+    def add(self, published: Published) -> None:
+        """A pull request that stands, or was merged."""
+        self.published.append(published)
+        self.entries.append(published.entry)
+        self.warnings += published.warnings
 
     @contextmanager
     def not_losing(self) -> Iterator[None]:
@@ -39,6 +48,7 @@ class Results:
             yield
         except GitHubError as error:
             self.problems += error.problems
+            self.is_complete = False
 
 
 def told(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from kalypso_actions.commands import starting
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.outcome import Outcome
-from kalypso_actions.commands.starting import start_workflow
-from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.chain import StartScheduleInputs
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.report.chain_documents import StartScheduleDocument
@@ -33,8 +33,12 @@ def start_schedule(inputs: StartScheduleInputs, session: ChainSession) -> Outcom
     problems: list[Problem] = []
     for name in concerned:
         try:
-            given = {"environment": name}
-            started[name] = start_workflow(session, inputs.schedule_workflow, given)
+            started[name] = starting.start_schedule(
+                session,
+                inputs.schedule_workflow,
+                environment=name,
+                environment_commit=_head(session, branch),
+            )
         except KalypsoError as error:
             problems += error.problems
     document = StartScheduleDocument(
@@ -45,6 +49,15 @@ def start_schedule(inputs: StartScheduleInputs, session: ChainSession) -> Outcom
     session.around.say(f"{start_schedule_headline(document, is_own=is_own)}.")
     page = start_schedule_page(document, started, is_own=is_own)
     return Outcome(document, page, failed=bool(problems))
+
+
+def _head(session: ChainSession, branch: str) -> str:
+    """Where a branch of the control plane stands now. Raises KalypsoError for one that is gone."""
+    url = session.url(session.control_plane)
+    head = session.remotes.heads(url, [branch]).get(branch)
+    if head is None:
+        raise KalypsoError(f"there is no branch {branch!r}", Location(url), "name another one")
+    return head
 
 
 def _of_branch(session: ChainSession, branch: str) -> list[str]:

@@ -1,15 +1,144 @@
-"""Workflows of the control plane, started so that each of them surely starts."""
+"""Workflows of the control plane, started so that a lost start is found again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from kalypso_actions.clients.github import GitHubError, workflows
+from kalypso_actions.clients.github import GitHubError, statuses, workflows
 from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.promotion import start_records
+from kalypso_actions.promotion.start_records import StartRecord, read_record
 
 DELAYS: Final = (1.0, 3.0, 10.0)
 """Seconds after each dispatch of which nobody knows what became of it."""
+
+NOT_ALLOWED: Final = frozenset({403, 404, 422})
+"""The token may not post statuses; or the commit is not one of the control plane."""
+
+
+def start_cd(
+    session: ChainSession,
+    workflow: str,
+    *,
+    environment: str,
+    promoted_commit: str,
+    promoted_from: str,
+    attempt: int = 1,
+) -> str:
+    """Record the start of cd on the promoted commit, then start it; the run's page.
+
+    Raises GitHubError.
+    """
+    context = start_records.cd_context(environment)
+    post_record(session, promoted_commit, context, start_records.starting(promoted_from, attempt))
+    given = {
+        "promoted_commit_id": promoted_commit,
+        "environment": environment,
+        "promoted_from": promoted_from,
+    }
+    return start_workflow(session, workflow, given)
+
+
+def start_check_promote(
+    session: ChainSession,
+    workflow: str,
+    *,
+    environment: str,
+    promoted_commit: str,
+    gitops_commit: str,
+    repository: str,
+    started_at: str = "",
+    attempt: int = 1,
+) -> str:
+    """Record the start of check-promote on the promoted commit, then start it; the run's page.
+
+    A change of configuration (`promoted_commit` "") leaves no record: nothing goes on after it.
+    `repository` is the GitOps repository as owner/name. Raises GitHubError.
+    """
+    if promoted_commit:
+        context = start_records.check_promote_context(environment, repository)
+        post_record(
+            session, promoted_commit, context, start_records.starting(gitops_commit, attempt)
+        )
+    given = {
+        "environment": environment,
+        "promoted_commit_id": promoted_commit,
+        "commit_id": gitops_commit,
+        "gitops_repository": repository,
+        "started_at": started_at,
+    }
+    return start_workflow(session, workflow, given)
+
+
+def start_schedule(
+    session: ChainSession,
+    workflow: str,
+    *,
+    environment: str,
+    environment_commit: str,
+    digest: str = start_records.UNREAD,
+    attempt: int = 1,
+    force: bool = False,
+) -> str:
+    """Record the start of schedule on the environment branch's head, then start it.
+
+    `digest` is that of the inputs, where the caller knows it. Returns the run's page. Raises
+    GitHubError.
+    """
+    context = start_records.schedule_context(environment)
+    post_record(session, environment_commit, context, start_records.starting(digest, attempt))
+    given = {"environment": environment, "force": "true" if force else ""}
+    return start_workflow(session, workflow, given)
+
+
+def acknowledge_cd(session: ChainSession, environment: str, promoted_commit: str) -> None:
+    """Replace the record of cd's start: a run of it has begun. Raises GitHubError.
+
+    A start by a person has no record, and gets none.
+    """
+    context = start_records.cd_context(environment)
+    record = latest_record(session, promoted_commit, context)
+    if record and record.kind in {"starting", "given up"}:
+        received = StartRecord("received", record.subject)
+        post_record(session, promoted_commit, context, received)
+
+
+def acknowledge_check_promote(
+    session: ChainSession,
+    environment: str,
+    promoted_commit: str | None,
+    repository: str,
+    gitops_commit: str,
+) -> None:
+    """Record that a run of check-promote looks at this commit of a GitOps branch.
+
+    Raises GitHubError.
+    """
+    if promoted_commit is not None:
+        context = start_records.check_promote_context(environment, repository)
+        post_record(session, promoted_commit, context, StartRecord("received", gitops_commit))
+
+
+def latest_record(session: ChainSession, commit: str, context: str) -> StartRecord | None:
+    """The record under a context on a commit of the control plane. Raises GitHubError."""
+    found = statuses.latest(session.github, session.control_plane, commit)
+    return read_record(found.get(context.lower()))
+
+
+def post_record(session: ChainSession, commit: str, context: str, record: StartRecord) -> None:
+    """Post a record on a commit of the control plane.
+
+    A token that may not post statuses stops nothing: then poll cannot repeat a lost start. Raises
+    GitHubError for other failures.
+    """
+    status = record.status(context, session.around.context.run_url)
+    try:
+        statuses.post(session.github, session.control_plane, commit, status)
+    except GitHubError as error:
+        if error.status not in NOT_ALLOWED:
+            raise
+        session.around.say(f"The start is not recorded: {error.problem.message}")
 
 
 def start_workflow(session: ChainSession, workflow: str, inputs: Mapping[str, str]) -> str:

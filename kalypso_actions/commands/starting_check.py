@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kalypso_actions.clients.github import statuses
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.proposing import Proposition
 from kalypso_actions.commands.publishing import Published
-from kalypso_actions.commands.starting import start_workflow
+from kalypso_actions.commands.starting import start_check_promote
+from kalypso_actions.gitops.touched import touches
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.promotion import meaning_of_push
+from kalypso_actions.promotion import meaning_of_push, start_records
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.start_records import StartRecord, read_record
+
+Statuses = Mapping[str, CommitStatus]
+"""The latest status of each context, by the context in lower case."""
 
 
 def start_after_merge(
     published: Published, sources: Snapshot, inputs: ScheduleInputs, session: ChainSession
 ) -> str:
-    """What the push of the merge would start, if it was a person's: GitHub starts nothing for ours.
+    """Start what the push of a person's merge would start: GitHub starts nothing for ours.
 
     Returns the run's page. Raises GitHubError.
     """
@@ -31,7 +36,7 @@ def start_after_merge(
         proposed.tracking,
         goes_back=False,
         base_commit=proposed.tracking,
-        latest=_status(sources, session),
+        latest=_of_environment(_statuses(sources, session), sources),
     )
     return _start(published.proposition, published.merge_commit, meaning.commit, inputs, session)
 
@@ -42,30 +47,66 @@ def start_lost(
     inputs: ScheduleInputs,
     session: ChainSession,
 ) -> list[str]:
-    """Start again what was lost between a merge and check-promote.
+    """Start check-promote for merges that nobody has told it of.
 
-    So it is where nothing differs from the promoted commit's tree in any GitOps branch, and yet the
-    commit's status knows of no merge. Returns the runs' pages. Raises GitHubError.
+    All GitOps branches of the environment must hold the promoted commit's whole tree. Returns the
+    runs' pages. Raises KalypsoError.
     """
     commit = sources.promoted_commit
     done = all(one.decision.action in {"none", "withdraw"} for one in propositions)
     holds = all(one.proposed.base_tracking == commit for one in propositions)
     if commit is None or not (done and holds):
         return []
-    if not table.is_before_merge(_status(sources, session)):
-        return []
-    return [_start(one, one.state.commit, commit, inputs, session) for one in propositions]
+    found = _statuses(sources, session)
+    by_repository = {one.state.repository.lower(): one for one in reversed(propositions)}
+    return [
+        _start(one, one.state.commit, commit, inputs, session)
+        for one in by_repository.values()
+        if _is_lost(one, sources, found, session)
+    ]
 
 
-def _status(sources: Snapshot, session: ChainSession) -> CommitStatus | None:
-    """The promoted commit's latest status for the environment, where it is the control plane's."""
+def _is_lost(
+    proposition: Proposition, sources: Snapshot, found: Statuses, session: ChainSession
+) -> bool:
+    state = proposition.state
+    context = start_records.check_promote_context(sources.environment, state.repository)
+    record = read_record(found.get(context.lower()))
+    latest = _of_environment(found, sources)
+    return start_records.is_lost_check(
+        latest,
+        record,
+        state.commit,
+        is_before_merge=table.is_before_merge(latest),
+        has_failed=table.has_failed(latest),
+    ) and (record is None or _has_changed(proposition, record, session))
+
+
+def _has_changed(proposition: Proposition, record: StartRecord, session: ChainSession) -> bool:
+    """Whether the branch differs from the commit that check-promote looked at, as clusters see it.
+
+    A commit that is gone, as after a forced push, counts as another content.
+    """
+    state = proposition.state
+    heads = session.remotes.ancestry(state.url, state.commit)
+    if record.subject not in heads:
+        return True
+    before = session.repositories.open(state.url, commit=record.subject).entries()
+    return touches(before, state.tree.entries, state.tree.path)
+
+
+def _of_environment(found: Statuses, sources: Snapshot) -> CommitStatus | None:
+    return found.get(table.context(sources.environment).lower())
+
+
+def _statuses(sources: Snapshot, session: ChainSession) -> Statuses:
+    """Those of the promoted commit, where it is the control plane's."""
     commit = sources.promoted_commit
     mains = [base.source.repo for base, _ in sources.bases if base.name == MAIN_BASE_REPO]
     own = repository_key(session.url(session.control_plane))
     if commit is None or [repository_key(url) for url in mains] != [own]:
-        return None
-    found = statuses.latest(session.github, session.control_plane, commit)
-    return found.get(table.context(sources.environment).lower())
+        return {}
+    return statuses.latest(session.github, session.control_plane, commit)
 
 
 def _start(
@@ -75,13 +116,11 @@ def _start(
     inputs: ScheduleInputs,
     session: ChainSession,
 ) -> str:
-    return start_workflow(
+    return start_check_promote(
         session,
         inputs.check_promote_workflow,
-        {
-            "environment": inputs.environment,
-            "promoted_commit_id": promoted,
-            "commit_id": commit,
-            "gitops_repository": proposition.state.repository,
-        },
+        environment=inputs.environment,
+        promoted_commit=promoted,
+        gitops_commit=commit,
+        repository=proposition.state.repository,
     )

@@ -43,6 +43,11 @@ class VerifiedClaim:
     others: tuple[GitOpsBranch, ...]
     reading: Reading
 
+    @property
+    def repository(self) -> str:
+        """The GitOps repository of the claimed commit, as owner/name."""
+        return next(iter(self.own)).repository
+
 
 def verify(inputs: CheckPromoteInputs, session: ChainSession) -> VerifiedClaim:
     """Look up whether the repositories say what the inputs claim.

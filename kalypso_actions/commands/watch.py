@@ -110,6 +110,11 @@ class Watch:
         return None
 
     @property
+    def gitops_commit(self) -> str:
+        """The newest commit of the claimed GitOps branch that this run stands for."""
+        return next(branch.target for branch in self._branches if branch.own)
+
+    @property
     def must_ask(self) -> bool:
         """Whether there is any cluster to be asked for."""
         return any(map(self._reporting, self._branches))

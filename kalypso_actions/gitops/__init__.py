@@ -15,7 +15,14 @@ from kalypso_actions.gitops.branches import own_branches
 from kalypso_actions.gitops.changes import compute_changes, mass_removal
 from kalypso_actions.gitops.decision import Decision, Earlier, Proposed, decide
 from kalypso_actions.gitops.digest import digest, digest_of, with_trailer
-from kalypso_actions.gitops.history import fits, kept_files, only_tracks, stands, tracked_commit
+from kalypso_actions.gitops.history import (
+    changes_under,
+    fits,
+    kept_files,
+    only_tracks,
+    stands,
+    tracked_commit,
+)
 from kalypso_actions.gitops.keeping import Keeper
 from kalypso_actions.gitops.own_files import changes_own
 from kalypso_actions.gitops.proposal import Kept, Proposal, gitops_folder, tree_files
@@ -38,6 +45,7 @@ __all__ = [
     "Proposed",
     "SourcesFile",
     "changes_own",
+    "changes_under",
     "compute_changes",
     "decide",
     "digest",

@@ -62,6 +62,17 @@ def fits(
     )
 
 
+def changes_under(
+    changes: TreeChanges, before: Mapping[str, FileEntry], now: Mapping[str, FileEntry]
+) -> bool:
+    """Whether a file that a proposal changes has changed from `before` to `now` on its own.
+
+    Then the proposal conflicts with the branch that it was made for.
+    """
+    touched = (*changes.added, *changes.modified, *changes.deleted)
+    return any(_content(before, path) != _content(now, path) for path in touched)
+
+
 def only_tracks(changes: TreeChanges, folder: str) -> bool:
     """Whether a proposal changes nothing that a cluster reads."""
     tracking = f"{folder}/{TRACKING_FOLDER}/" if folder else f"{TRACKING_FOLDER}/"

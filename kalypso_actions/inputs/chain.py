@@ -260,9 +260,16 @@ class PollInputs(ChainInputs):
     """Inputs of `kalypso poll`."""
 
     environments: Annotated[List, Field(description="Which environments; default: all.")] = ()
+    repair_after: Annotated[
+        Duration, Field(description="How long a start may be without a run before it is repeated.")
+    ] = timedelta(minutes=10)
     schedule_workflow: Annotated[
         str, Field(description="The workflow file that runs schedule.")
     ] = "schedule.yaml"
+    cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
+    check_promote_workflow: Annotated[
+        str, Field(description="The workflow file that runs check-promote.")
+    ] = "check-promote.yaml"
 
 
 class StartScheduleInputs(ChainInputs):

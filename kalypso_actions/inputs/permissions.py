@@ -49,9 +49,13 @@ READS_MAIN: Final = Permission(
 READS_GITOPS: Final = Permission(GITOPS, "contents", "read", "reads what the environments have")
 READS_WORKLOADS: Final = Permission(REGISTERED, "contents", "read", "reads what is registered")
 
+RECORDS: Final = Permission(
+    CONTROL_PLANE, "statuses", "write", "records that the run has begun; else poll may repeat it"
+)
+
 VERIFY_ONLY: Final[Mapping[str, tuple[Permission, ...]]] = {
-    "cd": (READS_MAIN,),
-    "check-promote": (READS_MAIN, READS_GITOPS),
+    "cd": (READS_MAIN, RECORDS),
+    "check-promote": (READS_MAIN, READS_GITOPS, RECORDS),
 }
 """What is left of the table where a command is given `verify-only`."""
 
@@ -83,7 +87,12 @@ PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
     ),
     "schedule": (
         READS_MAIN,
-        Permission(CONTROL_PLANE, "statuses", "read", "reads whether the commit was deployed"),
+        Permission(
+            CONTROL_PLANE,
+            "statuses",
+            "write",
+            "reads whether the commit was deployed; records what it has looked at, for poll",
+        ),
         Permission(
             CONTROL_PLANE,
             "actions",
@@ -99,7 +108,12 @@ PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
     "notify": (
         READS_GITOPS,
         READS_MAIN,
-        Permission(CONTROL_PLANE, "statuses", "read", "reads whether the commit was deployed"),
+        Permission(
+            CONTROL_PLANE,
+            "statuses",
+            "write",
+            "reads whether the commit was deployed; records the start, for poll",
+        ),
         Permission(CONTROL_PLANE, "actions", "write", "starts `check-promote.yaml`"),
     ),
     "check-promote": (
@@ -115,14 +129,19 @@ PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
     ),
     "poll": (
         READS_MAIN,
-        Permission(CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`"),
+        Permission(
+            CONTROL_PLANE, "statuses", "write", "reads and writes the records of starts"
+        ),
+        Permission(
+            CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`; repeats lost starts"
+        ),
         READS_GITOPS,
         Permission(GITOPS, "pull-requests", "read", "reads what is proposed"),
-        Permission(GITOPS, "issues", "read", "reads what was told of failures"),
         READS_WORKLOADS,
     ),
     "start-schedule": (
         READS_MAIN,
+        Permission(CONTROL_PLANE, "statuses", "write", "records the start; else poll may repeat it"),
         Permission(CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`"),
     ),
 }

@@ -38,7 +38,10 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """A pull request; `merge_commit` is "" unless it was merged."""
+    """A pull request; `merge_commit` is "" unless it was merged.
+
+    Lists do not tell `mergeable` (None: GitHub has not found out yet) and `merge_state`.
+    """
 
     number: int
     url: str
@@ -53,6 +56,8 @@ class PullRequest:
     base_branch: str
     labels: tuple[str, ...]
     author: str
+    mergeable: bool | None = None
+    merge_state: str = ""
 
 
 @dataclass(frozen=True, slots=True)

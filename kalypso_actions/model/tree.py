@@ -39,6 +39,9 @@ class RegistrationReading:
     head        what stands on the branch now
     last-good   the branch cannot be used (`problems`): the commit that the last tree was made of
     kept        nothing can be read: folders of its targets stay as they are
+
+    `is_readable` is false where reading failed, and may succeed another time. Content that is not
+    valid stays so.
     """
 
     registration: WorkloadRegistration
@@ -47,6 +50,7 @@ class RegistrationReading:
     workloads: tuple[Workload, ...]
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    is_readable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

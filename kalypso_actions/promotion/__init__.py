@@ -6,8 +6,9 @@ advance        what CD does with a commit: write it, leave it, refuse it
 merges         what a push to a GitOps branch means: a promotion, its continuation, neither
 verification   whether the repositories say what check-promote was told
 rounds         one look at all GitOps branches: a verdict, or nothing yet
-moved          whether a registered repository has moved since a tree was made of it
 statuses       the commit statuses that are posted, and when
+start_records  the statuses by which a lost start is found again
+schedule_inputs  the digest of what schedule looks at
 """
 
 from kalypso_actions.promotion.advance import Advance, advance

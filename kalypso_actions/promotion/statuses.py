@@ -88,6 +88,11 @@ def is_before_merge(status: CommitStatus | None) -> bool:
     )
 
 
+def has_failed(status: CommitStatus | None) -> bool:
+    """Whether the clusters, or a command of the user, have refused the commit."""
+    return status is not None and status.description.startswith("Failed to deploy")
+
+
 def is_deployed(status: CommitStatus | None) -> bool:
     """Whether the commit has been deployed to the environment."""
     return status is not None and status.description == DEPLOYED

@@ -196,8 +196,26 @@ class CheckPromoteDocument(ChainDocument):
     promoted_to: tuple[str, ...] = ()
 
 
+class StartEntry(Document):
+    """A workflow that poll has started: why, and with which inputs.
+
+    `commit` is the promoted commit ("" for schedule); `attempt` counts the starts from 1; `url` is
+    the page of the run.
+    """
+
+    workflow: str
+    environment: str
+    commit: str = ""
+    attempt: int = 1
+    reason: str
+    url: str
+
+
 class PollDocument(ChainDocument):
-    """What `kalypso poll --output json` prints; `environments` are those that were started."""
+    """What `kalypso poll --output json` prints.
+
+    `environments` are those where schedule was started, `started` all starts.
+    """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "environments": "The environments where schedule was started (JSON)."
@@ -205,7 +223,7 @@ class PollDocument(ChainDocument):
 
     schema_name: str = Field("kalypso.poll/v1", alias="schema")
     environments: tuple[str, ...] = ()
-    moved: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    started: tuple[StartEntry, ...] = ()
 
 
 class StartScheduleDocument(ChainDocument):

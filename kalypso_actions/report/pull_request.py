@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,11 @@ from kalypso_actions.report.documents import ProblemEntry
 
 SENTENCE: Final = "This PR updates the manifests in GitOps Repo"
 """Upstream's whole body."""
+
+MARK: Final = re.compile(
+    r"<!-- kalypso:v1 kind=pull-request environment=(?P<environment>\S+) commit=(?P<commit>\S*)"
+    r"(?: auto-merge=(?P<auto_merge>[a-z-]+))?(?: tried=(?P<tried>[0-9a-f]+/[a-z_]*))? -->"
+)
 
 MOST_LINES: Final = 200
 """Of one table or list; the files themselves say everything."""
@@ -41,8 +47,9 @@ class PullRequestText:
     """What a pull request says; `commit` is the one that it proposes.
 
     `main` is what the tree is made of (None: the environment names no commit), `before` what the
-    branch names now. `allowed_by` let a mass removal pass ("" without one). `others` are the
-    numbers of other open pull requests that change files of ours.
+    branch names now. `auto_merge` is the option by which schedule merges it. `allowed_by` let a
+    mass removal pass ("" without one). `others` are the numbers of other open pull requests that
+    change files of ours.
     """
 
     environment: str
@@ -53,6 +60,7 @@ class PullRequestText:
     main: CommitLink | None
     before: CommitLink | None
     promoted: bool
+    auto_merge: str = ""
     allowed_by: str = ""
     registrations: Sequence[RegistrationReading] = ()
     others: Sequence[int] = ()
@@ -64,28 +72,60 @@ def title(base: str, branch: str) -> str:
     return f"Update manifests in {base} from {branch}"
 
 
-def mark(environment: str, commit: str) -> str:
-    """The first line of the body, which says what commit the rest describes."""
-    return markdown.marker("pull-request", environment, commit=commit)
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The first line of a pull request's body, which says what commit the rest describes.
+
+    `auto_merge` is the option by which schedule merges this pull request ("": people do).
+    `tried` is where the last merge was refused: the base branch's head, and GitHub's
+    `mergeable_state` before it ("" for none).
+    """
+
+    environment: str
+    commit: str
+    auto_merge: str = ""
+    tried: tuple[str, str] | None = None
+
+    def __str__(self) -> str:
+        """The line."""
+        tried = {"tried": "/".join(self.tried)} if self.tried else {}
+        auto_merge = {"auto-merge": self.auto_merge} if self.auto_merge else {}
+        return markdown.marker(
+            "pull-request", self.environment, commit=self.commit, **auto_merge, **tried
+        )
 
 
-def describes(body: str, environment: str, commit: str) -> bool:
-    """Whether a body is what we have written for this commit, to its end or cut."""
-    return body.partition("\n")[0].strip() == mark(environment, commit)
+def read_mark(body: str) -> Mark | None:
+    """The mark of a body that we have written; None for any other body."""
+    found = MARK.fullmatch(body.partition("\n")[0].strip())
+    if found is None:
+        return None
+    base, slash, state = (found["tried"] or "").partition("/")
+    return Mark(
+        found["environment"],
+        found["commit"],
+        found["auto_merge"] or "",
+        (base, state) if slash else None,
+    )
+
+
+def marked(body: str, mark: Mark) -> str:
+    """The same body with another mark as its first line."""
+    _, newline, rest = body.partition("\n")
+    return f"{mark}{newline}{rest}"
 
 
 def is_ours(body: str, environment: str) -> bool:
     """Whether we have written a body, for this environment."""
-    first = body.partition("\n")[0].strip()
-    commit = first.removesuffix(" -->").rpartition("commit=")[2]
-    return first == mark(environment, commit)
+    mark = read_mark(body)
+    return mark is not None and mark.environment == environment
 
 
 def body(text: PullRequestText) -> str:
     """The whole text; what counts comes first, in case that it is cut."""
     groups = _groups(text.changes, text.folder)
     parts = [
-        f"{mark(text.environment, text.commit)}\n{SENTENCE}",
+        f"{Mark(text.environment, text.commit, text.auto_merge)}\n{SENTENCE}",
         _headline(text, groups),
         _promotion(text),
         _overview(groups),

@@ -120,14 +120,17 @@ def gather(
     *,
     base_commit: str | None = None,
     open_base_trees: Callable[[Sequence[kinds.GitOpsRepo]], Sequence[BaseTree]] = lambda _: (),
+    look_at_sources: Callable[[ControlPlane], object] = lambda _: None,
 ) -> Snapshot:
     """Read all that the environment branch leads to.
 
     `base_commit` stands for the commit in `base-repo.yaml`; `open_base_trees` gets the
-    environment's GitOpsRepos. Raises KalypsoError where the control plane or a GitOps tree cannot
+    environment's GitOpsRepos. `look_at_sources` is called before any registered repository is
+    read. Raises KalypsoError where the control plane or a GitOps tree cannot
     be read; a registration that cannot is part of the snapshot.
     """
     read = read_control_plane(environment, own, reader, base_commit=base_commit)
+    look_at_sources(read)
     base_trees = tuple(open_base_trees(read.fleet.gitops_repos))
     previous = gitops.previous_sources(base_trees, environment, read.promoted_commit)
     registrations = read_registrations(

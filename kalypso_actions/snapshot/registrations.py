@@ -53,7 +53,7 @@ def _read(
         reading = reader.documents(source, commit)
     except KalypsoError as error:
         problems = tuple(_of(registration, problem) for problem in error.problems)
-        return RegistrationReading(registration, "kept", None, (), problems)
+        return RegistrationReading(registration, "kept", None, (), problems, is_readable=False)
     workloads, findings = fleet.read_workloads(registration, environment, reading.documents)
     problems = (*reading.problems, *findings.problems)
     return RegistrationReading(

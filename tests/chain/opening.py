@@ -61,6 +61,8 @@ def settled(folder: Path, layout: Layout) -> Opening:
             chain.acme.status(
                 commit, f"{name} environment", "Deployed", "pending" if after else "success"
             )
+            chain.start("schedule", environment=name)  # poll finds it at rest
+            chain.run_everything()
         for name in layout.environments:
             chain.expect(name, commit, RELEASE="zero", REGION="west")
         return replace(begun, time=chain.acme.clock())

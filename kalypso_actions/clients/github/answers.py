@@ -30,6 +30,8 @@ def pull_request(answer: Json) -> PullRequest:
         base_branch=answer["base"]["ref"],
         labels=_labels(answer),
         author=_author(answer),
+        mergeable=answer.get("mergeable"),
+        merge_state=answer.get("mergeable_state", ""),
     )
 
 

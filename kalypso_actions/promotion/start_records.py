@@ -1,0 +1,179 @@
+"""Records of starts: the statuses by which a lost start of a workflow is found again.
+
+Every command records a start before it dispatches the workflow. The first job of the started run
+replaces the record. `poll` repeats a start whose record stays.
+
+    context                                       on                             subject
+    kalypso / cd <environment>                    the promoted commit            where it comes from
+    kalypso / check-promote <environment> <repo>  the promoted commit            the GitOps commit
+    kalypso / schedule <environment>              the environment branch's head  digest of inputs
+
+    description                        state     meaning
+    Starting, attempt <n>: <subject>   pending   a workflow was or will be dispatched
+    Received: <subject>                success   the first job of the run has begun
+    Not needed: <subject>              success   a later commit has made the start superfluous
+    Scheduled: <digest>                success   schedule has computed everything of these inputs
+    Blocked: <digest>                  failure   schedule cannot propose anything of these inputs
+    Given up: <subject>                failure   no run began after `MOST_ATTEMPTS` starts
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from kalypso_actions.model.github import CommitStatus, StatusState
+
+MOST_ATTEMPTS: Final = 3
+
+Command = Literal["cd", "check-promote", "schedule"]
+Kind = Literal["starting", "received", "not needed", "scheduled", "blocked", "given up"]
+
+STATES: Final[dict[Kind, StatusState]] = {
+    "starting": "pending",
+    "received": "success",
+    "not needed": "success",
+    "scheduled": "success",
+    "blocked": "failure",
+    "given up": "failure",
+}
+
+WRITTEN: Final = re.compile(
+    r"(?P<kind>Starting|Received|Not needed|Scheduled|Blocked|Given up)"
+    r"(?:, attempt (?P<attempt>\d+))?: (?P<subject>.*)"
+)
+
+PREFIX: Final = "kalypso / "
+
+UNREAD: Final = "inputs not read yet"
+"""The subject of a start of schedule that nobody has computed a digest for."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartRecord:
+    """What a status says of a start; `since` is when it was posted (None: not known)."""
+
+    kind: Kind
+    subject: str
+    attempt: int = 0
+    since: datetime | None = None
+
+    @property
+    def description(self) -> str:
+        """The status's description."""
+        attempt = f", attempt {self.attempt}" if self.kind == "starting" else ""
+        return f"{self.kind.capitalize()}{attempt}: {self.subject}"
+
+    def status(self, context: str, target_url: str = "") -> CommitStatus:
+        """The status to post under a context."""
+        return CommitStatus(context, STATES[self.kind], self.description, target_url)
+
+
+def cd_context(environment: str) -> str:
+    """The context of cd's starts for an environment, on the commit that it brings."""
+    return f"{PREFIX}cd {environment}"
+
+
+def check_promote_context(environment: str, repository: str) -> str:
+    """The context of check-promote's starts, on the promoted commit; `repository` is owner/name."""
+    return f"{PREFIX}check-promote {environment} {repository}"
+
+
+def schedule_context(environment: str) -> str:
+    """The context of schedule's starts and results, on the head of the environment's branch."""
+    return f"{PREFIX}schedule {environment}"
+
+
+def starting(subject: str, attempt: int = 1) -> StartRecord:
+    """The record of a start that is about to be made."""
+    return StartRecord("starting", subject, attempt)
+
+
+def read_record(status: CommitStatus | None) -> StartRecord | None:
+    """What a status says of a start; None for no status, or one of another form."""
+    found = WRITTEN.fullmatch(status.description) if status else None
+    if status is None or found is None:
+        return None
+    kind: Kind = found["kind"].lower()  # type: ignore[assignment]  # the pattern has just these
+    return StartRecord(kind, found["subject"], int(found["attempt"] or 0), status.created_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What poll does: start with this attempt, or give up (`attempt` 0)."""
+
+    attempt: int
+
+
+def overdue(record: StartRecord, *, now: datetime, repair_after: timedelta) -> Repair | None:
+    """What to do about a recorded start; None while a run may still come of it.
+
+    `now` is the time of the look. The caller makes sure that no run of it is under way.
+    """
+    if record.kind != "starting":
+        return None
+    if record.since is not None and now - record.since < repair_after:
+        return None
+    return Repair(record.attempt + 1 if record.attempt < MOST_ATTEMPTS else 0)
+
+
+def schedule_due(
+    record: StartRecord | None, digest: str, *, now: datetime, repair_after: timedelta
+) -> Repair | None:
+    """Whether schedule has to look at inputs with this digest; None where it has, or soon will.
+
+    A new digest starts a count of attempts of its own.
+    """
+    if record is None:
+        return Repair(1)
+    if record.kind == "starting":
+        found = overdue(record, now=now, repair_after=repair_after)
+        is_same = record.subject in {UNREAD, digest}
+        return found if found is None or is_same else Repair(1)
+    return None if record.subject == digest else Repair(1)
+
+
+TITLES: Final[dict[Command, re.Pattern[str]]] = {
+    "cd": re.compile(r"(?P<commit>[0-9a-f]{40,64}) to (?P<environment>\S+)"),
+    "check-promote": re.compile(
+        r"Check (?P<environment>\S+) with (?P<commit>[0-9a-f]{40,64})(?: (?P<repository>\S+))?"
+    ),
+    "schedule": re.compile(r"Schedule (?P<environment>\S+)"),
+}
+"""`run-name` of the workflow templates, by the command that they run."""
+
+
+def may_be_run_of(title: str, command: Command, facts: Mapping[str, str]) -> bool:
+    """Whether a run of this title may be of the start that `facts` describe.
+
+    A title of another form, as in a workflow file that people have changed, may be of any start.
+    """
+    found = TITLES[command].fullmatch(title.strip())
+    if found is None:
+        return True
+    named = {name: value.lower() for name, value in found.groupdict().items() if value}
+    return all(named.get(name, value.lower()) == value.lower() for name, value in facts.items())
+
+
+def is_lost_check(
+    latest: CommitStatus | None,
+    record: StartRecord | None,
+    gitops_commit: str,
+    *,
+    is_before_merge: bool,
+    has_failed: bool,
+) -> bool:
+    """Whether nobody has told check-promote of the merged `gitops_commit`.
+
+    `latest` is the promoted commit's status for the environment. Before check-promote has seen a
+    merge, the record says whether a start is under way. After a failure, a later merge corrects it:
+    then the record names an earlier commit.
+    """
+    if latest is None or (record is not None and record.subject == gitops_commit):
+        return False
+    if is_before_merge:
+        return True
+    return has_failed and record is not None

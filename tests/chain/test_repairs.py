@@ -1,0 +1,214 @@
+"""poll makes every lost start good, and starts nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from kalypso_actions.sandbox.world import BranchRule
+from tests.chain.conftest import OpenChain
+from tests.chain.driver import Chain
+from tests.chain.organisation import Layout
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP
+
+STARTS = (
+    *("cd dev", "schedule dev", "notify dev", "check-promote dev"),
+    *("cd stage", "schedule stage", "notify stage", "check-promote stage"),
+)
+
+
+def poll(chain: Chain, *, after: float = 700) -> list[str]:
+    """Time passes, and poll runs with everything that it starts."""
+    chain.wait(after)
+    chain.start("poll")
+    return chain.run_everything()
+
+
+def at_rest(chain: Chain) -> None:
+    """poll starts nothing from the third time on, whatever was merged before."""
+    poll(chain)
+    poll(chain)
+    assert poll(chain) == ["poll: polled"]
+
+
+def runs(chain: Chain, first: int) -> Counter[str]:
+    """How often each command ran for each environment."""
+    return Counter(f"{one.command} {one.environment}".strip() for one in chain.done[first:])
+
+
+@pytest.mark.parametrize("lost", STARTS)
+def test_a_lost_start_is_repeated(chain: Chain, lost: str) -> None:
+    first = len(chain.done)
+    chain.drop_next_run(lost)
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.settle()
+    for _ in range(2):
+        poll(chain)
+        chain.settle()
+    chain.expect_everywhere(commit, RELEASE="one")
+    assert chain.to_be_lost == set()
+    counts = runs(chain, first)
+    assert all(counts[name] <= 3 + counts["poll"] for name in counts), counts
+    at_rest(chain)
+
+
+def test_a_lost_start_after_a_push_to_an_environment_is_repeated(chain: Chain) -> None:
+    chain.drop_next_run("start-schedule dev")
+    chain.configure("dev", REGION="north")
+    assert chain.run_everything() == []
+    assert poll(chain)[:2] == ["poll: polled, starts dev", "schedule dev: created"]
+    chain.settle()
+    chain.expect("dev", chain.has("dev"), REGION="north")
+    at_rest(chain)
+
+
+def test_a_lost_word_of_a_correction_is_repeated(chain: Chain) -> None:
+    """The merge of a correction after a failure carries the commit on, told or not."""
+    chain.break_cluster("dev", "large", "RELEASE: one")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.settle()
+    assert chain.status(commit, "dev").startswith("Failed to deploy")
+    chain.configure("dev", REGION="west", RELEASE="mended")
+    chain.run_everything()
+    chain.drop_next_run("notify dev")
+    chain.settle()
+    assert chain.status(commit, "dev").startswith("Failed to deploy")
+    poll(chain)
+    chain.settle()
+    chain.expect("dev", commit, RELEASE="mended")
+    chain.expect("stage", commit, RELEASE="one")
+    at_rest(chain)
+
+
+def test_a_failure_that_nobody_corrects_stays(chain: Chain) -> None:
+    chain.break_cluster("dev", "large", "RELEASE: one")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.settle()
+    at_rest(chain)
+    assert chain.status(commit, "dev").startswith("Failed to deploy")
+    assert commit not in chain.statuses("stage")
+
+
+def test_a_start_is_repeated_twice_at_most_and_then_told_as_a_failure(chain: Chain) -> None:
+    chain.drop_next_run("cd dev")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    for _ in range(2):
+        chain.drop_next_run("cd dev")
+        assert poll(chain)[0] == "poll: polled"
+        assert chain.to_be_lost == set()
+    assert poll(chain) == ["poll: failed"]
+    (problem,) = chain.done[-1].outcome.document.problems
+    assert problem.message.startswith("environment dev: 3 starts of cd.yaml for ")
+    state, description = chain.acme.statuses(commit)["kalypso / cd dev"]
+    assert (state, description) == ("failure", "Given up: ci")
+    assert poll(chain) == ["poll: polled"]
+    chain.start("cd", environment="dev", promoted_commit_id=commit)
+    chain.settle()
+    chain.expect_everywhere(commit, RELEASE="one")
+
+
+def test_a_run_that_waits_for_a_runner_is_not_doubled(chain: Chain) -> None:
+    chain.merge_to_main(RELEASE="one")
+    chain.run_everything(but={"cd dev"})
+    chain.wait(7200)
+    chain.start("poll")
+    assert chain.run_everything(but={"cd dev"}) == ["poll: polled"]
+    assert chain.waiting == ["cd dev"]
+
+
+def test_what_people_have_switched_off_stays_off(open_chain: OpenChain) -> None:
+    chain = open_chain(Layout(inputs={"ci": {"start-cd": "false"}}))
+    before = chain.has("dev")
+    chain.merge_to_main(RELEASE="one")
+    assert chain.run_everything() == ["ci: checked"]
+    at_rest(chain)
+    assert chain.has("dev") == before
+
+
+def test_nothing_is_started_while_a_pull_request_waits_for_people(chain: Chain) -> None:
+    chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    poll(chain)
+    assert poll(chain, after=86_400) == ["poll: polled"]
+
+
+def test_nothing_is_started_while_an_environment_is_blocked(chain: Chain) -> None:
+    chain.acme.commit({"policy.yaml": "kind: SchedulingPolicy\n"}, "dev")
+    assert chain.run_everything()[-1].startswith("schedule dev: ")
+    poll(chain)
+    poll(chain)
+    assert poll(chain) == ["poll: polled"]
+
+
+def test_a_file_beside_the_workloads_is_looked_at_once(chain: Chain) -> None:
+    """The registered folder has another tree id, and nothing rendered differs."""
+    assert poll(chain) == ["poll: polled"]
+    chain.acme.commit({"workload/README.md": "Our shop.\n"}, repository=SHOP)
+    assert poll(chain) == [
+        "poll: polled, starts dev, stage",
+        "schedule dev: unchanged",
+        "schedule stage: unchanged",
+    ]
+    assert poll(chain) == ["poll: polled"]
+
+
+def test_a_pull_request_that_conflicts_is_made_anew(chain: Chain) -> None:
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    path = "large/shop-web/platform-config.yaml"
+    text = chain.acme.files("dev", GITOPS)[path]
+    chain.acme.commit({path: text.replace("zero", "other")}, "dev", GITOPS)
+    chain.run_everything()
+    number = chain.open_pull_request("dev")["number"]
+    assert chain.acme.ask("GET", f"{GITOPS}/pulls/{number}")["mergeable"] is False
+    assert poll(chain)[:2] == ["poll: polled, starts dev", "schedule dev: updated, promoted"]
+    assert chain.acme.ask("GET", f"{GITOPS}/pulls/{number}")["mergeable"] is True
+    chain.settle()
+    chain.expect_everywhere(commit, RELEASE="one")
+
+
+def test_a_merge_that_a_check_holds_up_is_tried_again(open_chain: OpenChain) -> None:
+    chain = open_chain(Layout(inputs={"schedule": {"auto-merge": "always"}}))
+    with chain.acme.sandbox.lock:
+        rules = [BranchRule(pattern="dev", required_contexts=["tests"])]
+        chain.acme.sandbox.repository(GITOPS).rules = rules
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    pull = chain.open_pull_request("dev")
+    poll(chain)
+    assert poll(chain) == ["poll: polled"]
+    chain.acme.ask(
+        "POST",
+        f"{GITOPS}/statuses/{pull['head']['sha']}",
+        {"state": "success", "context": "tests"},
+    )
+    assert poll(chain)[:2] == ["poll: polled, starts dev", "schedule dev: merged, promoted"]
+    chain.settle()
+    chain.expect_everywhere(commit, RELEASE="one")
+
+
+def test_a_start_that_was_lost_is_no_matter_once_a_newer_commit_came(chain: Chain) -> None:
+    chain.drop_next_run("cd dev")
+    older = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    newer = chain.merge_to_main(RELEASE="two")
+    chain.settle()
+    poll(chain)
+    assert chain.acme.statuses(older)["kalypso / cd dev"] == ("success", "Not needed: ci")
+    chain.expect_everywhere(newer, RELEASE="two")
+    at_rest(chain)
+
+
+def test_a_token_that_may_not_record_starts_all_the_same(open_chain: OpenChain) -> None:
+    """Workflow files of an earlier version grant the job that verifies no statuses."""
+    chain = open_chain(Layout())
+    path = ".github/workflows/cd.yaml"
+    text = chain.acme.files("main")[path]
+    chain.acme.commit({path: text.replace("      statuses: write # records that the run has begun\n", "")})
+    chain.settle()
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.settle()
+    chain.expect_everywhere(commit, RELEASE="one")
+    assert CONTROL_PLANE
