@@ -24,6 +24,7 @@ from kalypso_actions.sandbox.contents import Contents
 from kalypso_actions.sandbox.controls import controls
 from kalypso_actions.sandbox.faults import Faults
 from kalypso_actions.sandbox.front import MOUNT
+from kalypso_actions.sandbox.interruptions import Interruptions
 from kalypso_actions.sandbox.server import HOST, Server
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.traffic import Traffic
@@ -131,6 +132,11 @@ class Sandbox(Contents):
     def faults(self) -> Faults:
         """What can be switched on."""
         return self.state.faults
+
+    @property
+    def interruptions(self) -> Interruptions:
+        """What happens in the middle of somebody's run."""
+        return self.state.interruptions
 
     @property
     def traffic(self) -> Traffic:

@@ -130,6 +130,30 @@ class PullRequest(Entity):
         return {one.author: one.state for one in self.reviews if one.state in deciding}
 
 
+class IssueEvent(Entity):
+    """What happened to an issue: `event` is GitHub's word for it.
+
+    `commit` is that of a merge; `label` is a label's name with its color; `renamed` are the titles.
+    """
+
+    id: int
+    event: Literal[
+        "closed",
+        "head_ref_deleted",
+        "head_ref_restored",
+        "labeled",
+        "merged",
+        "renamed",
+        "reopened",
+        "unlabeled",
+    ]
+    actor: str
+    created_at: datetime
+    commit: str | None = None
+    label: tuple[str, str] | None = None
+    renamed: tuple[str, str] | None = None
+
+
 class Issue(Entity):
     """An issue or, with `pull_request`, a pull request: they share their numbers.
 
@@ -146,6 +170,7 @@ class Issue(Entity):
     state_reason: str | None = None
     labels: list[str] = Field(default_factory=list)
     comments: list[Comment] = Field(default_factory=list)
+    events: list[IssueEvent] = Field(default_factory=list)
     pull_request: PullRequest | None = None
     created_at: datetime
     updated_at: datetime

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -13,6 +13,7 @@ from kalypso_actions.model.urls import is_loopback
 from kalypso_actions.sandbox import json_text
 from kalypso_actions.sandbox.endpoints import Answer
 from kalypso_actions.sandbox.faults import PUSH_KINDS, Fault
+from kalypso_actions.sandbox.interruptions import Interruption
 from kalypso_actions.sandbox.rest import DOCUMENTATION, Note, json_response
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.traffic import Exchange
@@ -92,10 +93,19 @@ class Front:
             request.get_data()
             return Reply(place.act(request, note))
         faults: tuple[Fault, ...] = ()
+        interruptions: Sequence[Interruption] = ()
         if not place.probe:
-            faults = self._state.faults.take(request.method, place.path, place.template)
+            asked = (request.method, place.path, place.template)
+            faults = self._state.faults.take(*asked)
+            interruptions = self._state.interruptions.take(*asked)
         note.push_faults = frozenset(one.kind for one in faults if one.kind in PUSH_KINDS)
+        for one in interruptions:
+            if not one.after:
+                one.happen()
         reply = self._reply(place, request, note, faults)
+        for one in interruptions:
+            if one.after:
+                one.happen()
         heard = b"" if any(one.kind == "cut" for one in faults) else request.get_data()
         exchange = _exchange(place, request, heard, note, faults, reply)
         self._state.traffic.add(exchange, len(heard) + len(reply.response.get_data()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kalypso_actions.sandbox import events
+from kalypso_actions.sandbox import events, issue_events
 from kalypso_actions.sandbox.mergeability import place, try_merge
 from kalypso_actions.sandbox.world import Identity, Issue, PullRequest, Repository, World
 
@@ -57,6 +57,8 @@ def closed(
         pull_request.merged_at = world.now
         pull_request.merged_by = identity.login
         pull_request.merge_commit = merge_commit
+        issue_events.record(world, issue, "merged", identity, commit=merge_commit)
+    issue_events.record(world, issue, "closed", identity)
     place(world.git(repository), f"refs/pull/{issue.number}/merge", "")
     events.pull_request(world, repository, issue, pull_request, "closed", identity)
 
@@ -73,6 +75,7 @@ def reopened(
     issue.closed_at = None
     issue.closed_by = ""
     issue.updated_at = world.now
+    issue_events.record(world, issue, "reopened", identity)
     pull_request.merge_commit = ""
     try_merge(world, repository, issue, pull_request)
     events.pull_request(world, repository, issue, pull_request, "reopened", identity)

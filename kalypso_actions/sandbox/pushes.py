@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kalypso_actions.sandbox import events, pull_requests
+from kalypso_actions.sandbox import events, issue_events, pull_requests
 from kalypso_actions.sandbox.rules import BRANCHES
 from kalypso_actions.sandbox.world import Identity, Issue, PullRequest, Repository, World
 
@@ -28,9 +28,11 @@ def pushed(
         return
     branch = ref.removeprefix(BRANCHES)
     if after is None:
-        _branch_deleted(world, repository, branch, identity)
-    else:
-        _branch_moved(world, repository, branch, after, identity)
+        _branch_deleted(world, repository, branch, before, identity)
+        return
+    if before is None:
+        _branch_restored(world, repository, branch, after, identity)
+    _branch_moved(world, repository, branch, after, identity)
 
 
 def open_pull_requests(repository: Repository) -> Iterator[tuple[Issue, PullRequest]]:
@@ -40,10 +42,31 @@ def open_pull_requests(repository: Repository) -> Iterator[tuple[Issue, PullRequ
             yield issue, issue.pull_request
 
 
-def _branch_deleted(world: World, repository: Repository, branch: str, identity: Identity) -> None:
+def _branch_deleted(
+    world: World, repository: Repository, branch: str, commit: str | None, identity: Identity
+) -> None:
     for issue, pull_request in open_pull_requests(repository):
         if branch in {pull_request.head_branch, pull_request.base_branch}:
             pull_requests.closed(world, repository, issue, pull_request, identity)
+    for issue in _issues_of_head(repository, branch, commit):
+        issue_events.record(world, issue, "head_ref_deleted", identity)
+
+
+def _branch_restored(
+    world: World, repository: Repository, branch: str, commit: str, identity: Identity
+) -> None:
+    for issue in _issues_of_head(repository, branch, commit):
+        if issue_events.head_is_deleted(issue):
+            issue_events.record(world, issue, "head_ref_restored", identity)
+
+
+def _issues_of_head(repository: Repository, branch: str, commit: str | None) -> list[Issue]:
+    """Return the pull requests, closed ones too, whose head is this commit of this branch."""
+    return [
+        issue
+        for issue in repository.issues.values()
+        if (one := issue.pull_request) and (one.head_branch, one.head_commit) == (branch, commit)
+    ]
 
 
 def _branch_moved(

@@ -9,6 +9,7 @@ from typing import Final
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.sandbox.faults import Faults
+from kalypso_actions.sandbox.interruptions import Interruptions
 from kalypso_actions.sandbox.limits import Limits
 from kalypso_actions.sandbox.traffic import Traffic
 from kalypso_actions.sandbox.world import World
@@ -29,6 +30,7 @@ class State:
     pause: Callable[[float], object]
     lock: threading.RLock = field(default_factory=threading.RLock)
     faults: Faults = field(default_factory=Faults)
+    interruptions: Interruptions = field(default_factory=Interruptions)
     traffic: Traffic = field(default_factory=Traffic)
     limits: Limits = field(default_factory=Limits)
     max_file_size: int = MAX_FILE_SIZE

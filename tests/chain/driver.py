@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -105,6 +105,15 @@ class Chain:
     def meanwhile(self, seconds: float, event: Callable[[], object]) -> None:
         """Let something happen in so many seconds, while a job waits."""
         self._clock.arrange(seconds, event)
+
+    def at_write(
+        self, event: Callable[[], object], *, path: str = "*", skip: int = 0, after: bool = False
+    ) -> Future[Any]:
+        """Let something happen in the middle of a run: see `Interruptions.add`.
+
+        Read the result of the future afterwards, so that a failed event fails the story.
+        """
+        return self.acme.sandbox.interruptions.add(event, path=path, skip=skip, after=after)
 
     # What GitHub does
 

@@ -222,6 +222,30 @@ class Scene:
         body = {"title": self.name(), "labels": ["bug"]}
         return int(self.made("POST", "issues", body)["number"])
 
+    def eventful_issue(self) -> int:
+        """An issue that was renamed, closed, opened again, and has lost its label."""
+        number = self.issue()
+        changes: tuple[Json, ...] = (
+            {"title": "other"},
+            {"state": "closed"},
+            {"state": "open"},
+            {"labels": []},
+        )
+        for change in changes:
+            self.made("PATCH", f"issues/{number}", change)
+        return number
+
+    def eventful_pull(self) -> int:
+        """A merged pull request whose branch was deleted and made again."""
+        branch = self.branch()
+        number = self._pull(branch, "main")
+        self.made("PUT", f"pulls/{number}/merge", {})
+        head = self.sandbox.git("acme/fleet").head(branch)
+        assert head is not None
+        assert self.ask("DELETE", f"git/refs/heads/{branch}").ok
+        self._make_branch(branch, head)
+        return number
+
     def comment(self) -> int:
         """A comment on an issue."""
         return int(self.made("POST", f"issues/{self.issue()}/comments", {"body": "c"})["id"])

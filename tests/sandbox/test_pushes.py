@@ -83,6 +83,58 @@ def test_a_pull_request_is_closed_with_its_branch(github: Hub) -> None:
     assert github.actions() == ["opened", "closed"]
 
 
+def happened(github: Hub, number: int) -> list[tuple[str, str, str]]:
+    """The events of a pull request, each with its actor's login and type."""
+    return [
+        (one["event"], one["actor"]["login"], one["actor"]["type"])
+        for one in github.made("GET", f"issues/{number}/events")
+    ]
+
+
+@pytest.mark.parametrize("deleter", ["somebody", "kalypso[bot]"])
+def test_who_deletes_the_branch_closes_the_pull_request(github: Hub, deleter: str) -> None:
+    head = github.branch("side")
+    number = github.propose("side")
+    token, kind = github.token, "User"
+    if deleter == "kalypso[bot]":
+        app, _ = github.sandbox.create_app("acme")
+        token = github.sandbox.create_token("installation", owner="acme", app_id=app)
+        kind = "Bot"
+    github.made("DELETE", "git/refs/heads/side", token=token)
+    assert github.made("GET", f"issues/{number}")["closed_by"]["type"] == kind
+    of_deleter = [("closed", deleter, kind), ("head_ref_deleted", deleter, kind)]
+    assert happened(github, number) == of_deleter
+    github.made("POST", "git/refs", {"ref": "refs/heads/side", "sha": head})
+    github.made("PATCH", f"pulls/{number}", {"state": "open"})
+    assert happened(github, number) == [
+        *of_deleter,
+        ("head_ref_restored", "somebody", "User"),
+        ("reopened", "somebody", "User"),
+    ]
+
+
+def test_a_branch_of_another_commit_restores_nothing(github: Hub) -> None:
+    head = github.branch("side")
+    number = github.propose("side")
+    github.made("DELETE", "git/refs/heads/side")
+    assert github.branch("side", {"b": "2"}) != head
+    github.made("DELETE", "git/refs/heads/side")
+    assert [one for one, _, _ in happened(github, number)] == ["closed", "head_ref_deleted"]
+
+
+def test_a_merged_pull_request_loses_its_branch_later(github: Hub) -> None:
+    github.branch("side")
+    number = github.propose("side")
+    merge = github.made("PUT", f"pulls/{number}/merge", {})["sha"]
+    github.made("DELETE", "git/refs/heads/side")
+    told = github.made("GET", f"issues/{number}/events")
+    assert [(one["event"], one["commit_id"]) for one in told] == [
+        ("merged", merge),
+        ("closed", None),
+        ("head_ref_deleted", None),
+    ]
+
+
 def test_a_pull_request_is_closed_with_its_base(github: Hub) -> None:
     github.made("POST", "git/refs", {"ref": "refs/heads/release", "sha": github.root})
     github.branch("side")

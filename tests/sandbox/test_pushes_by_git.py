@@ -12,7 +12,7 @@ from kalypso_actions.sandbox.faults import FaultKind
 from kalypso_actions.sandbox.world import BranchRule
 from tests.git_repositories import git
 from tests.sandbox.pushing import clone
-from tests.sandbox.serving import FLEET, serving
+from tests.sandbox.serving import FLEET, ask, serving
 
 
 def refs(sandbox: Sandbox) -> dict[str, str]:
@@ -223,3 +223,20 @@ def test_somebody_else_is_first(tmp_path: Path, branch: str) -> None:
         assert (head.author.name, head.id != commit) == ("somebody-else", True)
         assert pushed(sandbox) == [f"refs/heads/{branch}"]
         assert copy.push(f"+HEAD:{branch}")[0] == 0
+
+
+def test_a_deleted_branch_closes_its_pull_request(tmp_path: Path) -> None:
+    with serving(tmp_path) as sandbox:
+        ours = clone(sandbox, tmp_path)
+        ours.run("switch", "--quiet", "-c", "side")
+        ours.commit(a="1")
+        assert ours.push("side")[0] == 0
+        token = f"Bearer {sandbox.create_token()}"
+        body = {"title": "t", "head": "side", "base": "main"}
+        opened = ask(sandbox, "POST", f"/repos/{FLEET}/pulls", authorization=token, json=body)
+        assert ours.push("--delete", "side")[0] == 0
+        issue = sandbox.repository(FLEET).issues[opened.json()["number"]]
+        assert [(one.event, one.actor) for one in issue.events] == [
+            ("closed", "somebody"),
+            ("head_ref_deleted", "somebody"),
+        ]

@@ -44,6 +44,7 @@ GET     R/issues/{issue_number}
 PATCH   R/issues/{issue_number}
 GET     R/issues/{issue_number}/comments
 POST    R/issues/{issue_number}/comments
+GET     R/issues/{issue_number}/events
 GET     R/issues/comments/{comment_id}
 PATCH   R/issues/comments/{comment_id}
 DELETE  R/issues/comments/{comment_id}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.sandbox import events, pull_requests
+from kalypso_actions.sandbox import events, issue_events, pull_requests
 from kalypso_actions.sandbox.endpoints import Call, Json, invalid
 from kalypso_actions.sandbox.github import bodies
 from kalypso_actions.sandbox.world import Issue, PullRequest
@@ -37,6 +37,8 @@ def put_texts(call: Call, issue: Issue, new_title: str, new_text: str | None) ->
     changes: dict[str, Json] = {}
     if new_title != issue.title:
         changes["title"] = {"from": issue.title}
+        titles = (issue.title, new_title)
+        issue_events.record(call.world, issue, "renamed", call.identity, renamed=titles)
     if new_text != issue.body:
         changes["body"] = {"from": issue.body or ""}
     issue.title, issue.body = new_title, new_text
@@ -78,6 +80,8 @@ def put_state(call: Call, issue: Issue, state: str, reason: str | None = None) -
     issue.state_reason = reason or ("completed" if state == "closed" else "reopened")
     issue.closed_at = world.now if state == "closed" else None
     issue.closed_by = call.identity.login if state == "closed" else ""
+    event = "closed" if state == "closed" else "reopened"
+    issue_events.record(world, issue, event, call.identity)
 
 
 def _check_reopening(call: Call, issue: Issue, pull_request: PullRequest) -> None:

@@ -84,6 +84,14 @@ def update(call: Call) -> Answer:
     return Answer(200, _payload(call, issue))
 
 
+@endpoint("GET", f"{ISSUE}/events", "issues: read", statuses=(200, 404))
+def read_events(call: Call) -> Answer:
+    """What happened to an issue or a pull request, oldest first."""
+    some, headers = page(call, lookups.issue(call).events)
+    view, repository = View.of(call), call.named_repository
+    return Answer(200, [issues.event(view, repository, one) for one in some], headers)
+
+
 def _sorted_by(issue: Issue, order: str) -> tuple[object, int]:
     keys = {"updated": issue.updated_at, "comments": len(issue.comments)}
     return keys.get(order, issue.created_at), issue.number

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from kalypso_actions.sandbox import events
+from kalypso_actions.sandbox import events, issue_events
 from kalypso_actions.sandbox.endpoints import (
     Answer,
     Call,
@@ -156,6 +156,10 @@ def names_in(values: Json) -> list[str]:
 
 def _tell(call: Call, issue: Issue, action: str, keys: list[str]) -> None:
     repository = call.named_repository
+    for key in keys:
+        label = repository.labels[key]
+        told = (label.name, label.color)
+        issue_events.record(call.world, issue, action, call.identity, label=told)
     if issue.pull_request is None:
         return
     for key in keys:

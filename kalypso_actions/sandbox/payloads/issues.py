@@ -8,7 +8,7 @@ from urllib.parse import quote
 from kalypso_actions.sandbox.endpoints import Json
 from kalypso_actions.sandbox.payloads import accounts
 from kalypso_actions.sandbox.payloads.view import View, node_id, optional_timestamp, timestamp
-from kalypso_actions.sandbox.world import Comment, Issue, Label, Repository
+from kalypso_actions.sandbox.world import Comment, Issue, IssueEvent, Label, Repository
 
 REACTIONS: Final = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
@@ -101,6 +101,27 @@ def comment(view: View, repository: Repository, issue: Issue, comment: Comment) 
         "reactions": _reactions(f"{url}/comments/{comment.id}"),
         "performed_via_github_app": None,
     }
+
+
+def event(view: View, repository: Repository, one: IssueEvent) -> Json:
+    """GitHub's `issue-event-for-issue`."""
+    url = f"{view.api(repository)}/issues/events/{one.id}"
+    answer = {
+        "id": one.id,
+        "node_id": node_id("IssueEvent", one.id),
+        "url": url,
+        "actor": accounts.simple(view, one.actor),
+        "event": one.event,
+        "commit_id": one.commit,
+        "commit_url": f"{view.api(repository)}/commits/{one.commit}" if one.commit else None,
+        "created_at": timestamp(one.created_at),
+        "performed_via_github_app": None,
+    }
+    if one.label:
+        answer["label"] = dict(zip(("name", "color"), one.label, strict=True))
+    if one.renamed:
+        answer["rename"] = dict(zip(("from", "to"), one.renamed, strict=True))
+    return answer
 
 
 def _reactions(url: str) -> Json:

@@ -79,6 +79,28 @@ def test_an_issue_is_opened_again(github: Hub) -> None:
     assert (told["closed_at"], told["closed_by"]) == (None, None)
 
 
+def test_the_events_of_an_issue(github: Hub) -> None:
+    number = made(github, labels=["bug"])
+    for body in (
+        {"title": "Other", "labels": []},
+        {"state": "closed"},
+        {"state": "closed"},
+        {"state": "open"},
+    ):
+        github.made("PATCH", f"issues/{number}", body, token=github.job)
+    told = github.made("GET", f"issues/{number}/events")
+    assert [
+        (one["event"], one["actor"]["type"], one.get("label") or one.get("rename")) for one in told
+    ] == [
+        ("labeled", "User", {"name": "bug", "color": "ededed"}),
+        ("renamed", "Bot", {"from": "Broken", "to": "Other"}),
+        ("unlabeled", "Bot", {"name": "bug", "color": "ededed"}),
+        ("closed", "Bot", None),
+        ("reopened", "Bot", None),
+    ]
+    assert github.refused("GET", "issues/9/events") == "404 Not Found"
+
+
 def test_labels_are_made_by_using_them(github: Hub) -> None:
     number = made(github, labels=["New"])
     assert names(github.made("POST", f"issues/{number}/labels", ["new", "Other"])) == [
