@@ -119,7 +119,8 @@ def prepare(
         strays=tuple(
             one
             for one in pulls
-            if one is not pull and pull_request.is_ours(one.body, plan.environment)
+            if (pull is None or one.number != pull.number)
+            and pull_request.is_ours(one.body, plan.environment)
         ),
         others=(),
     )

@@ -129,9 +129,7 @@ PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
     ),
     "poll": (
         READS_MAIN,
-        Permission(
-            CONTROL_PLANE, "statuses", "write", "reads and writes the records of starts"
-        ),
+        Permission(CONTROL_PLANE, "statuses", "write", "reads and writes the records of starts"),
         Permission(
             CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`; repeats lost starts"
         ),
@@ -141,7 +139,9 @@ PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
     ),
     "start-schedule": (
         READS_MAIN,
-        Permission(CONTROL_PLANE, "statuses", "write", "records the start; else poll may repeat it"),
+        Permission(
+            CONTROL_PLANE, "statuses", "write", "records the start; else poll may repeat it"
+        ),
         Permission(CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`"),
     ),
 }
