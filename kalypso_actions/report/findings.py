@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
+from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.printable import shown
 
@@ -21,6 +22,15 @@ def print_findings(
     ):
         for entry in entries:
             console.print(_finding(heading, style, entry), soft_wrap=True)
+
+
+def print_notes(console: Console, notes: Sequence[ProblemEntry], *, verbose: bool) -> None:
+    """One paragraph each where `verbose`; otherwise how many there are."""
+    if verbose:
+        for entry in notes:
+            console.print(_finding("note", "cyan", entry), soft_wrap=True)
+    elif notes:
+        console.print(f"{counted(len(notes), 'note')}: see --verbose")
 
 
 def _finding(heading: str, style: str, entry: ProblemEntry) -> Text:
