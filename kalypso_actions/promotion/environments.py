@@ -113,7 +113,7 @@ def _circle_problem(circle: Sequence[Environment]) -> Problem:
     return Problem(
         f"Environments name each other as next in a circle: {names}",
         where,
-        "remove the annotation of the last environment",
+        "take one of these names out of its annotation",
     )
 
 
