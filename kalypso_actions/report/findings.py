@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.text import Text
 
-from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.printable import shown
 
@@ -24,13 +23,10 @@ def print_findings(
             console.print(_finding(heading, style, entry), soft_wrap=True)
 
 
-def print_notes(console: Console, notes: Sequence[ProblemEntry], *, verbose: bool) -> None:
-    """One paragraph each where `verbose`; otherwise how many there are."""
-    if verbose:
-        for entry in notes:
-            console.print(_finding("note", "cyan", entry), soft_wrap=True)
-    elif notes:
-        console.print(f"{counted(len(notes), 'note')}: see --verbose")
+def print_notes(console: Console, notes: Iterable[ProblemEntry]) -> None:
+    """One paragraph each, as `print_findings`."""
+    for entry in notes:
+        console.print(_finding("note", "cyan", entry), soft_wrap=True)
 
 
 def _finding(heading: str, style: str, entry: ProblemEntry) -> Text:

@@ -129,6 +129,29 @@ def test_given_first_environments(acme: Organisation) -> None:
     assert acme.statuses(commit)[CONTEXT][0] == "failure"
 
 
+def test_a_circle_starts_nothing(acme: Organisation) -> None:
+    environment = documents.environment(acme.url(), "stage", next_environment="dev", first=True)
+    commit = acme.commit({".environments/stage.yaml": environment})
+    (problem,) = problems(run(acme))
+    assert problem.startswith("Environments name each other as next in a circle: 'dev' names")
+    assert acme.dispatches() == []
+    assert acme.statuses(commit)[CONTEXT][0] == "failure"
+
+
+def test_an_environment_that_nothing_leads_to_is_a_note(acme: Organisation) -> None:
+    """A variable may name it: nobody is warned, and the page shows it on a click."""
+    dev = documents.environment(acme.url(), "dev", first=True)
+    commit = acme.commit({".environments/dev.yaml": dev})
+    outcome = run(acme)
+    (note,) = outcome.document.notes
+    assert note.message.startswith("no other Environment names 'stage' as next")
+    assert (outcome.failed, outcome.document.warnings) == (False, ())
+    assert "<summary>1 note</summary>" in outcome.summary
+    assert "kalypso\\.io\\/next\\-environment" in outcome.summary
+    assert acme.statuses(commit)[CONTEXT] == ("success", "4 assignments in 2 environments")
+    assert run(acme, first_environments="dev,stage").document.notes == ()
+
+
 def test_no_first_environment_is_a_problem_of_main(acme: Organisation) -> None:
     acme.commit(
         {
