@@ -38,7 +38,7 @@ def _function(chain: ChainCommand[Any]) -> Callable[..., None]:
         if verbose:
             print_notes(stderr(), document.notes)
         elif document.notes:
-            _say(f"{counted(len(document.notes), 'note')}; --verbose shows them")
+            _say(f"{counted(len(document.notes), 'note')}: --verbose shows more")
         print_findings(stderr(), document.warnings, document.problems)
         if as_json:
             print_json(document)

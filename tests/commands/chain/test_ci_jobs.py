@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,6 +153,22 @@ def test_an_environment_that_nothing_leads_to_is_a_note(acme: Organisation) -> N
     assert "kalypso\\.io\\/next\\-environment" in outcome.summary
     assert acme.statuses(commit)[CONTEXT] == ("success", "4 assignments in 2 environments")
     assert run(acme, first_environments="dev,stage").document.notes == ()
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+def test_notes_are_counted_and_shown_with_verbose(acme: Organisation, *, verbose: bool) -> None:
+    acme.commit({".environments/dev.yaml": documents.environment(acme.url(), "dev")})
+    command = [sys.executable, "-m", "kalypso_actions", "ci"]
+    environment = acme.job_environment(PUSH) | {"GITHUB_TOKEN": acme.token}
+    done = subprocess.run(
+        [*command, "--verbose"] if verbose else command,
+        env={"PYTHONPATH": str(Path(__file__).parents[3]), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ("1 note: --verbose shows more" in done.stderr) is not verbose
+    assert ("note .environments/stage.yaml:1 " in done.stderr) is verbose
 
 
 def test_no_first_environment_is_a_problem_of_main(acme: Organisation) -> None:
