@@ -6,11 +6,11 @@ documents say.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from kalypso_actions import config_schemas, fleet, rendering, scheduling
+from kalypso_actions import config_schemas, fleet, promotion, rendering, scheduling
 from kalypso_actions.errors import Problem
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Reading
@@ -31,8 +31,13 @@ class _Branch:
         return (noun for _, noun in self.nouns if isinstance(noun, kind))
 
 
-def validate_branches(readings: Iterable[Reading]) -> fleet.Findings:
-    """Problems and warnings of all documents, branch by branch, then across branches."""
+def validate_branches(
+    readings: Iterable[Reading], first_environments: Sequence[str] = ()
+) -> fleet.Findings:
+    """Problems, warnings and notes of all documents, branch by branch, then across branches.
+
+    `first_environments` are those that an input names.
+    """
     findings = fleet.Findings()
     branches = [_parse(reading, findings) for reading in readings]
     for branch in branches:
@@ -41,7 +46,10 @@ def validate_branches(readings: Iterable[Reading]) -> fleet.Findings:
         for config_map in branch.of(kinds.ConfigMap):
             findings.problems += config_map_problems(config_map)
             findings.warnings += config_map_warnings(config_map)
-    findings.problems += _next_environments(branches)
+    environments = _environments(branches)
+    findings.problems += _next_environments(environments)
+    findings.problems += promotion.environment_circles(environments)
+    findings.notes += promotion.unreached_environments(first_environments, environments)
     _references(branches, findings)
     findings.warnings += _shadowed(branches)
     findings.warnings += fleet.registrations_named_as_bases(
@@ -114,14 +122,19 @@ def _schemas(branch: _Branch) -> Iterator[Problem]:
                 yield Problem(f"configSchemas of {target.name!r}: {fault}", target.where)
 
 
-def _next_environments(branches: Sequence[_Branch]) -> Iterator[Problem]:
-    environments = {e.name: e for branch in branches for e in branch.of(kinds.Environment)}
+def _environments(branches: Sequence[_Branch]) -> dict[str, kinds.Environment]:
+    """The Environments of main; the branch of an environment may have old copies of them."""
+    mains = [branch for branch in branches if not any(branch.of(kinds.BaseRepo))]
+    return {e.name: e for branch in mains or branches for e in branch.of(kinds.Environment)}
+
+
+def _next_environments(environments: Mapping[str, kinds.Environment]) -> Iterator[Problem]:
     for environment in environments.values():
         for name in environment.next_environments:
             if name not in environments:
                 yield Problem(
                     f"Environment {environment.name!r} names {name!r} as next, which is none",
-                    environment.where,
+                    environment.next_environment_where,
                     f"known environments: {', '.join(sorted(environments))}",
                 )
 

@@ -18,7 +18,8 @@ from kalypso_actions.cli.speaking import print_json, show_calls, stderr
 from kalypso_actions.cli.surroundings import surroundings
 from kalypso_actions.commands.chain_commands import CHAIN
 from kalypso_actions.commands.chain_run import ChainCommand, run_command
-from kalypso_actions.report.findings import print_findings
+from kalypso_actions.model.counts import counted
+from kalypso_actions.report.findings import print_findings, print_notes
 from kalypso_actions.report.printable import shown
 from kalypso_actions.report.progress import ProgressDisplay
 
@@ -28,11 +29,16 @@ def _function(chain: ChainCommand[Any]) -> Callable[..., None]:
 
     def run(given: dict[str, Any]) -> None:
         as_json = given.pop("output") == "json"
-        show_calls(verbose=given.pop("verbose"))
+        verbose = given.pop("verbose")
+        show_calls(verbose=verbose)
         with ProgressDisplay(stderr(), "rendering") as progress:
             around = surroundings(progress, sys.stderr if as_json else sys.stdout, _say)
             outcome, exit_code = run_command(chain, given, around)
         document = outcome.document
+        if verbose:
+            print_notes(stderr(), document.notes)
+        elif document.notes:
+            _say(f"{counted(len(document.notes), 'note')}: --verbose shows more")
         print_findings(stderr(), document.warnings, document.problems)
         if as_json:
             print_json(document)

@@ -17,7 +17,9 @@ from kalypso_actions.report.documents import Document
 from kalypso_actions.runner.commands import harmless
 
 Output = Annotated[Literal["text", "json"], typer.Option(help="What goes to standard output.")]
-Verbose = Annotated[bool, typer.Option("--verbose", help="Show each program that is started.")]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Show each program that is started, and notes.")
+]
 
 
 @contextmanager

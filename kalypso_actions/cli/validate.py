@@ -43,5 +43,5 @@ def validate(
     if output == "json":
         print_json(document)
     else:
-        print_validate(stdout(), document)
+        print_validate(stdout(), document, verbose=verbose)
     raise typer.Exit(1 if document.problems else 0)

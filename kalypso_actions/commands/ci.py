@@ -36,6 +36,7 @@ class _Checked:
     first: tuple[str, ...]
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
+    notes: tuple[Problem, ...]
 
 
 def ci(inputs: CiInputs, session: ChainSession) -> Outcome:
@@ -56,6 +57,7 @@ def ci(inputs: CiInputs, session: ChainSession) -> Outcome:
     document = CiDocument(
         commit=commit,
         checked=tuple(map(_entry, checked.environments)),
+        notes=ProblemEntry.all_of(checked.notes),
         warnings=ProblemEntry.all_of(checked.warnings),
         problems=ProblemEntry.all_of(checked.problems),
     )
@@ -85,7 +87,7 @@ def _check(inputs: CiInputs, session: ChainSession, main: str, commit: str) -> _
     reader = SharedReader(session.reader)
     files = session.repositories.open(url, commit=commit)
     reading = read_branch(files, RepositoryPath(url, main, "."), reader.kustomize)
-    findings = validate_branches([reading])
+    findings = validate_branches([reading], inputs.first_environments)
     environments, _ = environments_among(reading.documents)  # what is wrong is told already
     first, unsettled = _first(inputs, environments)
     problems = (*findings.problems, *unsettled)
@@ -112,6 +114,7 @@ def _check(inputs: CiInputs, session: ChainSession, main: str, commit: str) -> _
         first,
         (*problems, *by_environment({one.name: one.problems for one in checked})),
         (*findings.warnings, *by_environment({one.name: one.warnings for one in checked})),
+        tuple(findings.notes),
     )
 
 

@@ -32,6 +32,7 @@ def validate(inputs: ValidateInputs, session: Session) -> ValidateDocument:
             (reading.revision.branch, reading.revision) for reading in readings
         ),
         documents=sum(len(reading.documents) for reading in readings),
+        notes=ProblemEntry.all_of(findings.notes),
         warnings=ProblemEntry.all_of(findings.warnings),
         problems=ProblemEntry.all_of(problems + findings.problems),
     )

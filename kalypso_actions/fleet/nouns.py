@@ -18,6 +18,9 @@ def environment(document: Document, resource: schemas.EnvironmentResource) -> ki
         control_plane=_repository_path(resource.spec.control_plane),
         annotations=resource.metadata.annotations,
         where=document.where,
+        next_environment_where=document.at(
+            "metadata", "annotations", kinds.NEXT_ENVIRONMENT_ANNOTATION
+        ),
     )
 
 

@@ -25,10 +25,14 @@ Path = tuple[str | int, ...]
 
 @dataclass(slots=True)
 class Findings:
-    """Problems and warnings of one pass over documents, collected in order."""
+    """Problems, warnings and notes of one pass over documents, collected in order.
+
+    A note says what may be as it should be.
+    """
 
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,8 @@ class Environment:
     control_plane: RepositoryPath
     annotations: Mapping[str, str]
     where: Location
+    next_environment_where: Location
+    """The annotation that names the next environments; near it, where there is none."""
 
     @property
     def is_first(self) -> bool:

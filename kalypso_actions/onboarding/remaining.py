@@ -135,15 +135,24 @@ def _environments(setup: Setup) -> Task:
 
 
 def _chain(setup: Setup) -> Iterator[Task]:
-    """New environments of an existing control plane: which one they come after, people say."""
+    """The Environment objects that people have written: which one is first, and what follows it."""
     new = [one for one in setup.environments if one.is_new]
     old = [one for one in setup.environments if not one.is_new]
+    files = {"files": setup.control_plane.files(setup.control_plane.main, ".environments")}
+    if not any(one.is_first for one in setup.environments):
+        yield Task(
+            "Say which environment comes first",
+            "No Environment object of main says so. CI then goes by names, or asks: annotate the "
+            "one that new commits of main come to.",
+            files,
+            ("metadata:", "  annotations:", '    kalypso.io/first-environment: "true"'),
+        )
     if new and old:
         first = new[0].name
         yield Task(
             f"Say what comes before {first}",
             f"Nothing is promoted to {first} until an Environment object of main names it.",
-            {"files": setup.control_plane.files(setup.control_plane.main, ".environments")},
+            files,
             ("metadata:", "  annotations:", f"    kalypso.io/next-environment: {scalar(first)}"),
         )
 

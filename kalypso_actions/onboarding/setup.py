@@ -46,6 +46,7 @@ class EnvironmentSetup:
 
     `is_new`: main has no Environment object for it yet. `next_environment` is that of a new one, ""
     for the last. `gitops_branches` are empty where the environment proposes to another repository.
+    `is_first`: its object says, or is to say, that new commits of main reach it first.
     """
 
     name: str
@@ -54,6 +55,7 @@ class EnvironmentSetup:
     is_new: bool = True
     next_environment: str = ""
     gitops_branches: tuple[str, ...] = ()
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

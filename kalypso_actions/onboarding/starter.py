@@ -29,6 +29,14 @@ PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./:-]*(?<!:)")
 NO_TEXT: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
 """Words that are no texts for YAML 1.1."""
 
+PLACES: Final = {
+    (True, True): "first-",
+    (False, True): "",
+    (False, False): "last-",
+    (True, False): "only-",
+}
+"""Where an environment stands in the chain, whether first and whether another follows it."""
+
 TEMPLATE_NAMES: Final = frozenset({"flux", "namespace", "config-map"})
 """What the sample cluster type names."""
 
@@ -45,8 +53,8 @@ class StarterFiles:
 
     def environment_object(self, setup: Setup, environment: EnvironmentSetup) -> tuple[str, str]:
         """Path and text of an Environment object."""
-        last = "" if environment.next_environment else "last-"
-        text = self.texts[f"{OBJECTS}{last}environment.yaml"]
+        place = PLACES[environment.is_first, bool(environment.next_environment)]
+        text = self.texts[f"{OBJECTS}{place}environment.yaml"]
         names = {**_names(setup), **_names_of(environment)}
         return f".environments/{environment.name}.yaml", _fill(text, names)
 

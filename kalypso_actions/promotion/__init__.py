@@ -13,15 +13,22 @@ schedule_inputs  the digest of what schedule looks at
 
 from kalypso_actions.promotion.advance import Advance, advance
 from kalypso_actions.promotion.base_repo import with_commit
-from kalypso_actions.promotion.environments import first_environments, next_environments
+from kalypso_actions.promotion.environments import (
+    environment_circles,
+    first_environments,
+    next_environments,
+    unreached_environments,
+)
 from kalypso_actions.promotion.merges import Merge, meaning_of_push
 
 __all__ = [
     "Advance",
     "Merge",
     "advance",
+    "environment_circles",
     "first_environments",
     "meaning_of_push",
     "next_environments",
+    "unreached_environments",
     "with_commit",
 ]

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from kalypso_actions.errors import KalypsoError, Problem, UsageError
-from kalypso_actions.model.kinds import Environment
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.model.kinds import (
+    FIRST_ENVIRONMENT_ANNOTATION,
+    NEXT_ENVIRONMENT_ANNOTATION,
+    Environment,
+)
 
 DEFAULT_FIRST: Final = "dev"
 """Upstream's first environment, by its name alone."""
@@ -15,33 +19,133 @@ DEFAULT_FIRST: Final = "dev"
 def first_environments(
     given: Sequence[str], environments: Mapping[str, Environment]
 ) -> tuple[str, ...]:
-    """Where a new commit of main goes.
+    """Return the environments that a new commit of main reaches first.
 
-    Those `given`; else those annotated as first; else, where any object names a next one, those
-    that none names; else `dev`; else the only one. Raises UsageError for unknown ones among the
+    These are the `given` ones; else those that are annotated as first; else, where annotations
+    name next environments, the only one that no other names; else `dev`, unless another names it;
+    else the only environment. More than one only where `given` or annotations say so: a variable
+    that nobody reads here may name an environment. Raises UsageError for unknown ones among the
     given, KalypsoError where nothing settles it.
     """
     if given:
         return _known(given, environments, "first-environments")
-    annotated = tuple(name for name, one in environments.items() if one.is_first)
+    annotated = tuple(name for name, environment in environments.items() if environment.is_first)
     if annotated:
         return annotated
-    named = {after for one in environments.values() for after in one.next_environments}
+    named = _named_by_another(environments)
     unnamed = tuple(name for name in environments if name not in named)
-    if named and unnamed:
+    if len(unnamed) == 1:  # also the only environment, which no other can name
         return unnamed
-    if DEFAULT_FIRST in environments:
+    if DEFAULT_FIRST in unnamed:
         return (DEFAULT_FIRST,)
-    if len(environments) == 1:
-        return tuple(environments)
-    raise KalypsoError(
-        "which environment comes first is not known"
-        if environments
-        else "main has no Environment object",
-        advice='annotate an Environment with kalypso.io/first-environment: "true"'
-        if environments
-        else "add one for each environment, with its branch",
+    raise _unknown_first([environments[name] for name in unnamed or environments])
+
+
+def _unknown_first(candidates: Sequence[Environment]) -> KalypsoError:
+    if not candidates:
+        return KalypsoError(
+            "main has no Environment object", advice="add one for each environment, with its branch"
+        )
+    names = ", ".join(f"{one.name!r} ({_in_file(one.where)})" for one in candidates)
+    return KalypsoError(
+        f"which environment comes first is not known: it may be any of {names}",
+        candidates[0].where,
+        f'annotate the first one with {FIRST_ENVIRONMENT_ANNOTATION}: "true"',
     )
+
+
+def unreached_environments(
+    given: Sequence[str], environments: Mapping[str, Environment]
+) -> tuple[Problem, ...]:
+    """Return a note for each environment that no annotation leads to.
+
+    Nothing may be wrong: a variable `NEXT_ENVIRONMENT` may name it. `given` are the environments
+    that the input `first-environments` names.
+    """
+    try:
+        first = first_environments(given, environments)
+    except KalypsoError:
+        first = ()
+    reached = {*first, *_named_by_another(environments)}
+    return tuple(
+        Problem(
+            f"no other Environment names {name!r} as next: commits come to it only where a "
+            "variable NEXT_ENVIRONMENT names it",
+            environment.where,
+            f"annotate the Environment before it with {NEXT_ENVIRONMENT_ANNOTATION}: {name}, or "
+            f'this one with {FIRST_ENVIRONMENT_ANNOTATION}: "true"',
+        )
+        for name, environment in environments.items()
+        if name not in reached
+    )
+
+
+def environment_circles(environments: Mapping[str, Environment]) -> tuple[Problem, ...]:
+    """Return a problem for each circle of annotations, with the line of each of them.
+
+    An environment that names itself is one, too.
+    """
+    circles: dict[frozenset[tuple[str, str]], Problem] = {}
+    for environment in environments.values():
+        for name in environment.next_environments:
+            way_back = _shortest_path(name, environment.name, environments)
+            if way_back:
+                names = (environment.name, *way_back[:-1])
+                steps = frozenset(zip(names, way_back, strict=True))
+                problem = _circle_problem([environments[one] for one in names])
+                circles.setdefault(steps, problem)
+    return tuple(circles.values())
+
+
+def _circle_problem(circle: Sequence[Environment]) -> Problem:
+    """The problem with environments of which each names the one after it, the last the first."""
+    where = circle[0].next_environment_where
+    if len(circle) == 1:
+        return Problem(
+            f"Environment {circle[0].name!r} names itself as next",
+            where,
+            "name the one that comes after it, or remove the annotation where it is the last",
+        )
+    names = ", ".join(
+        f"{one.name!r} names {after.name!r} ({_in_file(one.next_environment_where)})"
+        for one, after in zip(circle, (*circle[1:], circle[0]), strict=True)
+    )
+    return Problem(
+        f"Environments name each other as next in a circle: {names}",
+        where,
+        "take one of these names out of its annotation",
+    )
+
+
+def _shortest_path(
+    start: str, end: str, environments: Mapping[str, Environment]
+) -> tuple[str, ...]:
+    """The names from `start` to `end`, each named by the one before; empty without a path."""
+    paths: list[tuple[str, ...]] = [(start,)] if start in environments else []
+    seen = {start}
+    for path in paths:
+        if path[-1] == end:
+            return path
+        for name in environments[path[-1]].next_environments:
+            if name in environments and name not in seen:
+                seen.add(name)
+                paths.append((*path, name))
+    return ()
+
+
+def _named_by_another(environments: Mapping[str, Environment]) -> set[str]:
+    """The names that annotations of other environments have."""
+    return {
+        name
+        for environment in environments.values()
+        for name in environment.next_environments
+        if name != environment.name
+    }
+
+
+def _in_file(where: Location) -> str:
+    """The file and the line: main is one repository."""
+    return f"{where.path}:{where.line}" if where.line else where.path
 
 
 def next_environments(
@@ -59,7 +163,7 @@ def next_environments(
     problems = [
         Problem(
             f"Environment {environment!r} names {name!r} as next, and there is none of this name",
-            own.where,
+            own.next_environment_where,
             f"write one of {', '.join(sorted(environments))}",
         )
         for name in own.next_environments

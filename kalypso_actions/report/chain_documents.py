@@ -19,6 +19,7 @@ class ChainDocument(Document):
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {}
 
+    notes: tuple[ProblemEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 

@@ -60,6 +60,7 @@ def ci_page(document: CiDocument, facts: CiFacts) -> str:
         _table(document, facts) if document.checked else "",
         _next(facts, failed=bool(document.problems)),
         markdown.findings(document.warnings, document.problems),
+        markdown.notes(document.notes),
         *(_paths(one) for one in document.checked),
     ]
     return "\n\n".join(part for part in parts if part)

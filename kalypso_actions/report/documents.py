@@ -53,7 +53,7 @@ class Where(Document):
 
 
 class ProblemEntry(Document):
-    """A problem or a warning."""
+    """A problem, a warning or a note."""
 
     message: str
     where: Where | None
@@ -135,6 +135,7 @@ class ValidateDocument(Document):
     schema_name: str = Field("kalypso.validate/v1", alias="schema")
     sources: tuple[SourceEntry, ...] = ()
     documents: int = 0
+    notes: tuple[ProblemEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 

@@ -23,6 +23,12 @@ def print_findings(
             console.print(_finding(heading, style, entry), soft_wrap=True)
 
 
+def print_notes(console: Console, notes: Iterable[ProblemEntry]) -> None:
+    """One paragraph each, as `print_findings`."""
+    for entry in notes:
+        console.print(_finding("note", "cyan", entry), soft_wrap=True)
+
+
 def _finding(heading: str, style: str, entry: ProblemEntry) -> Text:
     text = Text()
     text.append(heading, style=style)

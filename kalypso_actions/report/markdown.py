@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ProblemEntry, Where
 from kalypso_actions.report.printable import printable
 
@@ -115,6 +116,12 @@ def findings(warnings: Sequence[ProblemEntry], problems: Sequence[ProblemEntry])
         if entries:
             parts.append(f"**{title}**\n\n" + "\n".join(map(_finding, entries)))
     return "\n\n".join(parts)
+
+
+def notes(entries: Sequence[ProblemEntry]) -> str:
+    """How many notes there are, and on a click the notes; "" where there are none."""
+    lines = "\n".join(map(_finding, entries))
+    return details(counted(len(entries), "note"), lines) if entries else ""
 
 
 def _finding(entry: ProblemEntry) -> str:

@@ -6,14 +6,17 @@ from rich.console import Console
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ValidateDocument
-from kalypso_actions.report.findings import print_findings
+from kalypso_actions.report.findings import print_findings, print_notes
 
 
-def print_validate(console: Console, document: ValidateDocument) -> None:
-    """Warnings, problems, and what was checked."""
+def print_validate(console: Console, document: ValidateDocument, *, verbose: bool = False) -> None:
+    """Notes, warnings, problems, and what was checked."""
+    if verbose:
+        print_notes(console, document.notes)
     print_findings(console, document.warnings, document.problems)
     checked = counted(document.documents, "document")
     branches = counted(len(document.sources), "branch", "branches")
     problems = counted(len(document.problems), "problem")
     warnings = counted(len(document.warnings), "warning")
-    console.print(f"{checked} of {branches}: {problems}, {warnings}")
+    notes = f", {counted(len(document.notes), 'note')}" if document.notes else ""
+    console.print(f"{checked} of {branches}: {problems}, {warnings}{notes}")

@@ -78,6 +78,14 @@ def test_what_a_command_comes_to_is_told(tmp_path: Path) -> None:
     assert "changed<<" in job.told("outputs")
 
 
+def test_notes_annotate_nothing(tmp_path: Path) -> None:
+    note = ProblemEntry(message="it may be so", where=None, advice="")
+    outcome = Outcome(CdDocument(notes=(note,)), "## kalypso cd: done")
+    job = Job(tmp_path)
+    assert job.run(lambda *_: outcome, **GIVEN) == (outcome, 0)
+    assert job.stream.getvalue() == "::add-mask::of-the-job\n"
+
+
 def test_a_negative_outcome_is_exit_code_1(tmp_path: Path) -> None:
     problem = ProblemEntry(message="the command failed", where=None, advice="correct it")
     outcome = Outcome(CdDocument(problems=(problem,)), "## kalypso cd: no", failed=True)

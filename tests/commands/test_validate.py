@@ -93,6 +93,54 @@ def test_faults(planes: Path, file: str, old: str, new: str, said: str) -> None:
     assert all(entry["where"]["path"] for entry in document["problems"])
 
 
+def annotate(main: Path, name: str, next_environment: str) -> None:
+    """Name what is next in the object of an environment; its line is the fifth."""
+    annotation = f"  annotations: {{kalypso.io/next-environment: {next_environment}}}\n"
+    edit(main / f".environments/{name}.yaml", f"name: {name}\n", f"name: {name}\n{annotation}")
+
+
+def test_environments_that_name_each_other_in_a_circle(planes: Path) -> None:
+    annotate(planes / "main", "dev", "stage")
+    annotate(planes / "main", "stage", "dev")
+    code, document = validate(planes / "main")
+    assert code == 1
+    assert messages(document) == [
+        "Environments name each other as next in a circle: "
+        "'dev' names 'stage' (.environments/dev.yaml:5), "
+        "'stage' names 'dev' (.environments/stage.yaml:5)"
+    ]
+    (problem,) = document["problems"]
+    assert (problem["where"]["path"], problem["where"]["line"]) == (".environments/dev.yaml", 5)
+
+
+def test_old_copies_of_environments_on_their_branches_do_not_count(planes: Path) -> None:
+    shutil.copytree(planes / "main/.environments", planes / "dev/.environments")
+    annotate(planes / "dev", "dev", "dev")
+    annotate(planes / "main", "dev", "stage")
+    code, document = validate(planes / "main", planes / "dev")
+    assert (code, messages(document), messages(document, "notes")) == (0, [], [])
+
+
+def test_an_environment_that_nothing_leads_to_is_a_note(planes: Path) -> None:
+    code, document = validate(planes / "main")
+    (note,) = document["notes"]
+    assert (code, messages(document), messages(document, "warnings")) == (0, [], [])
+    assert note["message"].startswith("no other Environment names 'stage' as next")
+    assert note["where"]["path"] == ".environments/stage.yaml"
+    assert "kalypso.io/next-environment: stage" in note["advice"]
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+def test_notes_are_counted_and_shown_with_verbose(planes: Path, *, verbose: bool) -> None:
+    command = [sys.executable, "-m", "kalypso_actions", "validate", str(planes / "main")]
+    options = ["--verbose"] if verbose else []
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert lines[-1].endswith("of 1 branch: 0 problems, 0 warnings, 1 note")
+    assert len(lines) == (3 if verbose else 1)
+    assert done.stdout.startswith("note .environments/stage.yaml:1 ") is verbose
+
+
 def test_templates_of_a_branch_that_was_not_given_cannot_be_checked(planes: Path) -> None:
     code, document = validate(planes / "dev")
     assert code == 0

@@ -19,7 +19,7 @@ OF_ACTIONS: Final = ("action.yml", "actions", "kalypso_actions", "requirements.l
 """What of the project its actions need."""
 
 ENVIRONMENT_FOLDER: Final = ".environments"
-FIRST: Final = 'kalypso.io/first-environment: "true"'
+NEXT: Final = "    kalypso.io/next-environment: stage\n"
 
 BEGINNING: Final = timedelta(minutes=30)
 """So long all of it has been there already."""
@@ -38,7 +38,8 @@ def _name_the_next_by_variables(sandbox: Sandbox) -> None:
     """A variable of the GitHub environment says what comes after it, and no annotation."""
     path = f"{ENVIRONMENT_FOLDER}/dev.yaml"
     text = sandbox.git(CONTROL_PLANE).files("main")[path].decode()
-    files = {path: text.replace("kalypso.io/next-environment: stage", FIRST)}
+    assert NEXT in text
+    files = {path: text.replace(NEXT, "")}
     sandbox.commit(CONTROL_PLANE, files, message="Variables say what comes next")
     with sandbox.lock:
         sandbox.repository(CONTROL_PLANE).environments["dev"] = Environment(

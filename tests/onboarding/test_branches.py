@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kalypso_actions.onboarding import (
@@ -23,8 +25,10 @@ STARTER = StarterFiles(
     {
         "control-plane/main/README.md": "see GITOPS_URL\n",
         "control-plane/main/registration.yaml": "repo: GITOPS_URL\nbranch: GITOPS_MAIN\n",
+        "control-plane/environments/first-environment.yaml": "first: ENVIRONMENT\nnext: NEXT\n",
         "control-plane/environments/environment.yaml": "name: ENVIRONMENT\nnext: NEXT\n",
         "control-plane/environments/last-environment.yaml": "name: ENVIRONMENT\n",
+        "control-plane/environments/only-environment.yaml": "first: ENVIRONMENT\n",
         "control-plane/environment/gitops-repo.yaml": "repo: GITOPS_URL\nbranch: ENVIRONMENT\n",
         "control-plane/environment/policy.yaml": "# of ENVIRONMENT, not MY_ENVIRONMENT\n",
         "gitops/main/README.md": "see CONTROL_PLANE_URL\n",
@@ -99,6 +103,19 @@ def test_everything_new() -> None:
         "README.md": "see https://x/a/go\n",
         "registration.yaml": "repo: https://x/a/go\nbranch: trunk\n",
     }
+
+
+def test_the_first_environment_is_annotated() -> None:
+    first = replace(environment("dev", after="stage"), is_first=True)
+    made = setup(first, environment("stage", after="prod"), environment("prod"))
+    found = planned(made)["a/cp@main"]
+    assert [found[f".environments/{name}.yaml"] for name in ("dev", "stage", "prod")] == [
+        "first: dev\nnext: stage\n",
+        "name: stage\nnext: prod\n",
+        "name: prod\n",
+    ]
+    only = planned(setup(replace(environment("dev"), is_first=True)))["a/cp@main"]
+    assert only[".environments/dev.yaml"] == "first: dev\n"
 
 
 def test_an_environment_in_a_folder_of_its_branch_and_others_on_one_gitops_branch() -> None:

@@ -32,7 +32,7 @@ def setup(server: str = "https://github.com", *environments: EnvironmentSetup) -
     return Setup(
         RepositorySetup("control plane", "acme/cp", f"{server}/acme/cp", "main"),
         RepositorySetup("GitOps repository", "acme/gitops", f"{server}/acme/gitops", "main"),
-        environments or (EnvironmentSetup("dev", "dev"),),
+        environments or (EnvironmentSetup("dev", "dev", is_first=True),),
         is_new=True,
     )
 
@@ -192,6 +192,23 @@ def test_a_new_environment_of_an_old_chain_must_be_named_by_another() -> None:
     made = setup("https://github.com", old, EnvironmentSetup("on", "on"))
     task = tasks(made)["Say what comes before on"]
     assert task.lines[-1] == '    kalypso.io/next-environment: "on"'
+
+
+@pytest.mark.parametrize(
+    ("first", "asks"), [((False, False), True), ((True, False), False), ((True, True), False)]
+)
+def test_somebody_must_say_which_environment_is_first(
+    first: tuple[bool, bool], *, asks: bool
+) -> None:
+    old = (
+        EnvironmentSetup(name, name, is_new=False, is_first=is_first)
+        for name, is_first in zip(("dev", "stage"), first, strict=True)
+    )
+    task = tasks(setup("https://github.com", *old)).get("Say which environment comes first")
+    assert (task is not None) is asks
+    if task:
+        assert task.lines[-1] == '    kalypso.io/first-environment: "true"'
+        assert task.links == {"files": "https://github.com/acme/cp/tree/main/.environments"}
 
 
 def test_the_tasks_that_end_a_run() -> None:

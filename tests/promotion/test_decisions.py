@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ from kalypso_actions.promotion import (
     Advance,
     Merge,
     advance,
+    environment_circles,
     first_environments,
     meaning_of_push,
     next_environments,
+    unreached_environments,
 )
 from kalypso_actions.promotion import statuses as status_table
 
@@ -30,7 +33,7 @@ def environments(**annotations: str) -> dict[str, Environment]:
             notes[f"kalypso.io/{key}{'-environment'}"] = value or "true"
         place = RepositoryPath("https://github.com/acme/fleet", name, ".")
         where = Location("https://github.com/acme/fleet", f".environments/{name}.yaml")
-        found[name] = Environment(name, place, notes, where)
+        found[name] = Environment(name, place, notes, where, replace(where, line=7))
     return found
 
 
@@ -41,12 +44,22 @@ def environments(**annotations: str) -> dict[str, Environment]:
         (("dev", "dev"), {"dev": ""}, ("dev",)),
         ((), {"dev": "", "lab": "first", "qa": "first"}, ("lab", "qa")),
         ((), {"dev": "", "lab": "first=false", "qa": ""}, ("dev",)),
+        ((), {"qa": "next=prod", "prod": ""}, ("qa",)),
+        # It is the only one that no other names, though it is not called dev.
+        ((), {"dev": "", "qa": "next=dev"}, ("qa",)),
+        # A variable may name prod, or lab.
+        ((), {"dev": "next=stage", "stage": "", "prod": ""}, ("dev",)),
+        ((), {"dev": "", "qa": "next=stage", "stage": ""}, ("dev",)),
+        ((), {"dev": "next=stagge", "stage": ""}, ("dev",)),
         # Only where something names a next one does not being named mean anything.
-        ((), {"qa": "next=prod", "prod": "", "lab": ""}, ("qa", "lab")),
         ((), {"dev": "", "stage": "", "prod": ""}, ("dev",)),
         ((), {"production": ""}, ("production",)),
-        # All name each other: dev, as upstream.
-        ((), {"dev": "next=stage", "stage": "next=dev"}, ("dev",)),
+        # Nobody is named by itself.
+        ((), {"dev": "next=dev", "stage": ""}, ("dev",)),
+        ((), {"dev": "next=dev,stage,stage", "stage": ""}, ("dev",)),
+        ((), {"qa": "next=qa"}, ("qa",)),
+        # A circle beside a chain.
+        ((), {"a": "next=b", "b": "next=a", "qa": "next=prod", "prod": ""}, ("qa",)),
     ],
 )
 def test_first_environments(
@@ -55,14 +68,116 @@ def test_first_environments(
     assert first_environments(given, environments(**annotations)) == first
 
 
-def test_no_first_environment_is_an_error_with_advice() -> None:
+@pytest.mark.parametrize(
+    ("annotations", "candidates"),
+    [
+        ({"a": "", "b": ""}, ["a", "b"]),
+        ({"qa": "next=prod", "prod": "", "lab": ""}, ["qa", "lab"]),
+        ({"qa": "next=stagge", "stage": ""}, ["qa", "stage"]),
+        # Another names dev.
+        ({"dev": "", "qa": "next=dev", "lab": ""}, ["qa", "lab"]),
+        # All are named by others.
+        ({"dev": "next=stage", "stage": "next=dev"}, ["dev", "stage"]),
+    ],
+)
+def test_no_first_environment_is_an_error_with_advice(
+    annotations: dict[str, str], candidates: list[str]
+) -> None:
     with pytest.raises(KalypsoError) as unclear:
-        first_environments((), environments(a="", b=""))
-    assert "kalypso.io/first-environment" in unclear.value.problem.advice
+        first_environments((), environments(**annotations))
+    problem = unclear.value.problem
+    told = ", ".join(f"{name!r} (.environments/{name}.yaml)" for name in candidates)
+    assert problem.message.endswith(f"it may be any of {told}")
+    assert problem.where == environments(**annotations)[candidates[0]].where
+    assert 'kalypso.io/first-environment: "true"' in problem.advice
+
+
+def test_there_is_no_first_environment_among_none() -> None:
     with pytest.raises(KalypsoError, match="main has no Environment object"):
         first_environments((), {})
     with pytest.raises(UsageError, match="first-environments: there is no Environment 'x'"):
         first_environments(("x",), environments(dev=""))
+
+
+@pytest.mark.parametrize(
+    ("annotations", "circles"),
+    [
+        ({"dev": "next=stage,lab", "stage": "next=prod", "prod": "", "lab": "next=prod"}, []),
+        ({"dev": "next=devv", "stage": "next=stagee"}, []),
+        ({"dev": "next=dev"}, ["Environment 'dev' names itself as next"]),
+        (
+            {"dev": "next=stage", "stage": "next=dev,dev,prod", "prod": ""},
+            [
+                "Environments name each other as next in a circle: "
+                "'dev' names 'stage' (.environments/dev.yaml:7), "
+                "'stage' names 'dev' (.environments/stage.yaml:7)"
+            ],
+        ),
+        (
+            {"lab": "next=a", "a": "next=b", "b": "next=c", "c": "next=a,c"},
+            [
+                "Environments name each other as next in a circle: "
+                "'a' names 'b' (.environments/a.yaml:7), "
+                "'b' names 'c' (.environments/b.yaml:7), "
+                "'c' names 'a' (.environments/c.yaml:7)",
+                "Environment 'c' names itself as next",
+            ],
+        ),
+        (
+            {"a": "next=b,c", "b": "next=a", "c": "next=a"},
+            [
+                "Environments name each other as next in a circle: "
+                "'a' names 'b' (.environments/a.yaml:7), 'b' names 'a' (.environments/b.yaml:7)",
+                "Environments name each other as next in a circle: "
+                "'a' names 'c' (.environments/a.yaml:7), 'c' names 'a' (.environments/c.yaml:7)",
+            ],
+        ),
+        # The same three, both ways round.
+        (
+            {"a": "next=b", "b": "next=c", "c": "next=a,b"},
+            [
+                "Environments name each other as next in a circle: "
+                "'a' names 'b' (.environments/a.yaml:7), "
+                "'b' names 'c' (.environments/b.yaml:7), "
+                "'c' names 'a' (.environments/c.yaml:7)",
+                "Environments name each other as next in a circle: "
+                "'b' names 'c' (.environments/b.yaml:7), 'c' names 'b' (.environments/c.yaml:7)",
+            ],
+        ),
+    ],
+)
+def test_circles(annotations: dict[str, str], circles: list[str]) -> None:
+    problems = environment_circles(environments(**annotations))
+    assert [problem.message for problem in problems] == circles
+    assert all(problem.where and problem.where.line == 7 for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("given", "annotations", "unreached"),
+    [
+        ((), {"dev": ""}, []),
+        ((), {"dev": "next=stage", "stage": ""}, []),
+        ((), {"dev": "next=stage", "stage": "", "prod": ""}, ["prod"]),
+        ((), {"dev": "", "stage": "", "prod": ""}, ["stage", "prod"]),
+        ((), {"dev": "first next=stage", "stage": "", "lab": "first"}, []),
+        ((), {"dev": "", "lab": "next=lab"}, ["lab"]),
+        # What the input names is reached, and dev is not any more.
+        (("lab",), {"dev": "next=stage", "stage": "", "lab": ""}, ["dev"]),
+        # Where nothing settles which one is first, none is.
+        ((), {"qa": "next=prod", "prod": "", "lab": ""}, ["qa", "lab"]),
+        (("labb",), {"dev": "next=stage", "stage": ""}, ["dev"]),
+        ((), {}, []),
+    ],
+)
+def test_unreached_environments(
+    given: tuple[str, ...], annotations: dict[str, str], unreached: list[str]
+) -> None:
+    known = environments(**annotations)
+    notes = unreached_environments(given, known)
+    assert [note.where for note in notes] == [known[name].where for name in unreached]
+    for note, name in zip(notes, unreached, strict=True):
+        assert f"no other Environment names {name!r} as next" in note.message
+        assert f"kalypso.io/next-environment: {name}" in note.advice
 
 
 @pytest.mark.parametrize(
@@ -78,7 +193,7 @@ def test_a_next_environment_that_does_not_exist() -> None:
     with pytest.raises(KalypsoError) as caught:
         next_environments((), "dev", environments(dev="next=stagge", stage=""))
     assert caught.value.problem.where == Location(
-        "https://github.com/acme/fleet", ".environments/dev.yaml"
+        "https://github.com/acme/fleet", ".environments/dev.yaml", 7
     )
     with pytest.raises(UsageError):
         next_environments(("x",), "dev", environments(dev=""))

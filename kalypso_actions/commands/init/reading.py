@@ -80,12 +80,23 @@ def _environments(
                 advice="an environment has a branch of its own: choose another name",
             )
     existing = [
-        EnvironmentSetup(one.name, one.control_plane.branch, one.control_plane.path, is_new=False)
+        EnvironmentSetup(
+            one.name,
+            one.control_plane.branch,
+            one.control_plane.path,
+            is_new=False,
+            is_first=one.is_first,
+        )
         for one in known.values()
     ]
     following = dict(pairwise(wanted))
     new = [
-        EnvironmentSetup(name, name, next_environment=following.get(name, ""))
+        EnvironmentSetup(
+            name,
+            name,
+            next_environment=following.get(name, ""),
+            is_first=not known and name == wanted[0],
+        )
         for name in wanted
         if name not in known
     ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -129,6 +132,45 @@ def test_given_first_environments(acme: Organisation) -> None:
     assert acme.statuses(commit)[CONTEXT][0] == "failure"
 
 
+def test_a_circle_starts_nothing(acme: Organisation) -> None:
+    environment = documents.environment(acme.url(), "stage", next_environment="dev", first=True)
+    commit = acme.commit({".environments/stage.yaml": environment})
+    (problem,) = problems(run(acme))
+    assert problem.startswith("Environments name each other as next in a circle: 'dev' names")
+    assert acme.dispatches() == []
+    assert acme.statuses(commit)[CONTEXT][0] == "failure"
+
+
+def test_an_environment_that_nothing_leads_to_is_a_note(acme: Organisation) -> None:
+    """A variable may name it: nobody is warned, and the page shows it on a click."""
+    dev = documents.environment(acme.url(), "dev", first=True)
+    commit = acme.commit({".environments/dev.yaml": dev})
+    outcome = run(acme)
+    (note,) = outcome.document.notes
+    assert note.message.startswith("no other Environment names 'stage' as next")
+    assert (outcome.failed, outcome.document.warnings) == (False, ())
+    assert "<summary>1 note</summary>" in outcome.summary
+    assert "kalypso\\.io\\/next\\-environment" in outcome.summary
+    assert acme.statuses(commit)[CONTEXT] == ("success", "4 assignments in 2 environments")
+    assert run(acme, first_environments="dev,stage").document.notes == ()
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+def test_notes_are_counted_and_shown_with_verbose(acme: Organisation, *, verbose: bool) -> None:
+    acme.commit({".environments/dev.yaml": documents.environment(acme.url(), "dev")})
+    command = [sys.executable, "-m", "kalypso_actions", "ci"]
+    environment = acme.job_environment(PUSH) | {"GITHUB_TOKEN": acme.token}
+    done = subprocess.run(
+        [*command, "--verbose"] if verbose else command,
+        env={"PYTHONPATH": str(Path(__file__).parents[3]), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ("1 note: --verbose shows more" in done.stderr) is not verbose
+    assert ("note .environments/stage.yaml:1 " in done.stderr) is verbose
+
+
 def test_no_first_environment_is_a_problem_of_main(acme: Organisation) -> None:
     acme.commit(
         {
@@ -140,7 +182,8 @@ def test_no_first_environment_is_a_problem_of_main(acme: Organisation) -> None:
             ),
         }
     )
-    assert problems(run(acme)) == ["which environment comes first is not known"]
+    (problem,) = problems(run(acme))
+    assert problem.startswith("which environment comes first is not known: it may be any of ")
     assert not run(acme, start_cd="false").failed
 
 

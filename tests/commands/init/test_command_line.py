@@ -111,7 +111,8 @@ def test_what_is_printed(acme: Acme, terminal: Terminal) -> None:
         "3. Give both repositories the App's credentials",
         "4. Protect the environments",
         "5. Let the chain see the clusters",
-        "6. Look at the first run",
+        "6. Say which environment comes first",
+        "7. Look at the first run",
     ]
 
 

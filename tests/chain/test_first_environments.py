@@ -1,0 +1,137 @@
+"""Where a commit of main begins: never in more environments than somebody said."""
+
+from __future__ import annotations
+
+from tests.chain.conftest import OpenChain
+from tests.chain.driver import Chain
+from tests.chain.organisation import Layout
+from tests.commands.chain import documents
+from tests.commands.chain.world import CONTROL_PLANE
+
+THREE = Layout(environments={"dev": "stage", "stage": "", "prod": ""})
+"""prod is named by no annotation."""
+
+APART = Layout(environments={"east": "west", "west": "", "lab": ""})
+"""Neither `east` nor `lab` is named, and none is called `dev`."""
+
+
+def name_by_variable(chain: Chain, environment: str, next_environment: str) -> None:
+    """The variable NEXT_ENVIRONMENT of a GitHub environment names the next one."""
+    path = f"{CONTROL_PLANE}/environments/{environment}"
+    chain.acme.ask("PUT", path, {})
+    variable = {"name": "NEXT_ENVIRONMENT", "value": next_environment}
+    chain.acme.ask("POST", f"{path}/variables", variable)
+
+
+def environments(
+    chain: Chain, *, first: tuple[str, ...] = (), **next_environments: str
+) -> dict[str, str]:
+    """The files of these Environment objects of main, with what is next for each."""
+    return {
+        f".environments/{name}.yaml": documents.environment(
+            chain.acme.url(), name, next_environment=after, first=name in first
+        )
+        for name, after in next_environments.items()
+    }
+
+
+def problems(chain: Chain) -> list[str]:
+    """The messages of the last step."""
+    return [entry.message for entry in chain.done[-1].outcome.document.problems]
+
+
+def test_an_environment_that_a_variable_names_is_not_a_first_one(open_chain: OpenChain) -> None:
+    chain = open_chain(THREE)
+    name_by_variable(chain, "stage", "prod")
+    before = chain.has("prod")
+    commit = chain.merge_to_main(RELEASE="one")
+    assert chain.run_everything() == [
+        "ci: checked, starts dev",
+        "cd dev: written",
+        "schedule dev: created, promoted",
+    ]
+    assert chain.has("prod") == before
+    chain.merge_pull_request("dev")
+    assert chain.run_everything()[-2:] == ["cd stage: written", "schedule stage: created, promoted"]
+    assert chain.has("prod") == before
+    chain.merge_pull_request("stage")
+    assert chain.run_everything() == [
+        "notify: promotion of stage",
+        "check-promote stage: compliant, starts prod",
+        "cd prod: written",
+        "schedule prod: created, promoted",
+    ]
+    chain.merge_pull_request("prod")
+    assert chain.run_everything()[-1] == "check-promote prod: compliant"
+    chain.expect_everywhere(commit, RELEASE="one")
+
+
+def test_an_environment_that_names_itself(chain: Chain) -> None:
+    """It is not named by another one, so nothing else begins; and ci says what is wrong."""
+    before = chain.has("stage")
+    chain.merge_to_main(environments(chain, dev="dev"), RELEASE="one")
+    assert chain.run_everything() == ["ci: failed"]
+    assert problems(chain) == ["Environment 'dev' names itself as next"]
+    commit = chain.merge_to_main(environments(chain, dev="stage"))
+    assert chain.run_everything()[0] == "ci: checked, starts dev"
+    assert chain.has("stage") == before
+    chain.settle()
+    chain.expect_everywhere(commit, RELEASE="one")
+
+
+def test_ci_starts_nothing_with_a_circle(chain: Chain) -> None:
+    before = chain.has("dev"), chain.has("stage")
+    chain.merge_to_main(environments(chain, first=("dev",), dev="stage", stage="dev"))
+    assert chain.run_everything() == ["ci: failed"]
+    assert problems(chain) == [
+        "Environments name each other as next in a circle: "
+        "'dev' names 'stage' (.environments/dev.yaml:6), "
+        "'stage' names 'dev' (.environments/stage.yaml:6)"
+    ]
+    assert (chain.has("dev"), chain.has("stage")) == before
+
+
+def test_a_commit_goes_on_while_main_has_a_circle(chain: Chain) -> None:
+    """It was there before anybody looked; a person promotes, and the rest does as it is told."""
+    chain.merge_to_main(environments(chain, dev="stage", stage="dev"))
+    commit = chain.merge_to_main(RELEASE="one")
+    assert chain.run_everything() == ["ci: failed", "ci: failed"]
+    chain.start("cd", environment="dev", promoted_commit_id=commit)
+    assert chain.run_everything() == ["cd dev: written", "schedule dev: created, promoted"]
+    chain.merge_pull_request("dev")
+    assert chain.run_everything() == [
+        "notify: promotion of dev",
+        "check-promote dev: compliant, starts stage",
+        "cd stage: written",
+        "schedule stage: created, promoted",
+    ]
+    chain.merge_pull_request("stage")
+    assert chain.run_everything() == [
+        "notify: promotion of stage",
+        "check-promote stage: compliant, starts dev",
+        "cd dev: unchanged",
+        "schedule dev: unchanged",
+    ]
+    chain.expect_everywhere(commit, RELEASE="one")
+
+
+def test_nothing_says_which_environment_is_first(open_chain: OpenChain) -> None:
+    chain = open_chain(APART, at_rest=False)
+    before = [chain.has(name) for name in APART.environments]
+    chain.merge_to_main(RELEASE="one")
+    assert chain.run_everything() == ["ci: failed"]
+    (problem,) = chain.done[-1].outcome.document.problems
+    assert problem.message == (
+        "which environment comes first is not known: it may be any of "
+        "'east' (.environments/east.yaml:1), 'lab' (.environments/lab.yaml:1)"
+    )
+    assert 'kalypso.io/first-environment: "true"' in problem.advice
+    assert [chain.has(name) for name in APART.environments] == before
+    chain.merge_to_main(environments(chain, first=("east",), east="west"))
+    assert chain.run_everything()[0] == "ci: checked, starts east"
+
+
+def test_two_environments_that_are_annotated_as_first(open_chain: OpenChain) -> None:
+    chain = open_chain(APART, at_rest=False)
+    chain.merge_to_main(environments(chain, first=("east", "lab"), east="west", lab=""))
+    assert chain.run_everything()[0] == "ci: checked, starts east, lab"
