@@ -14,7 +14,7 @@ DELAYS: Final = (1.0, 3.0, 10.0)
 """Seconds after each dispatch of which nobody knows what became of it."""
 
 NOT_ALLOWED: Final = frozenset({403, 404, 422})
-"""The token may not post statuses; or the commit is not one of the control plane."""
+"""The token may not use statuses; or the commit is not one of the control plane."""
 
 
 def start_cd(
@@ -121,8 +121,17 @@ def acknowledge_check_promote(
 
 
 def latest_record(session: ChainSession, commit: str, context: str) -> StartRecord | None:
-    """The record under a context on a commit of the control plane. Raises GitHubError."""
-    found = statuses.latest(session.github, session.control_plane, commit)
+    """The record under a context on a commit of the control plane; None without one.
+
+    A token that may not read statuses finds none. Raises GitHubError for other failures.
+    """
+    try:
+        found = statuses.latest(session.github, session.control_plane, commit)
+    except GitHubError as error:
+        if error.status not in NOT_ALLOWED:
+            raise
+        session.around.say(f"The record of the start is not read: {error.problem.message}")
+        return None
     return read_record(found.get(context.lower()))
 
 
