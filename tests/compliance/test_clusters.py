@@ -7,6 +7,7 @@ import pytest
 from kalypso_actions.model.flux import FluxConfiguration
 from tests.compliance.rows import (
     FIXED,
+    MERGED,
     NOW,
     OLD,
     broken_row,
