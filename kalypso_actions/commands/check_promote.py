@@ -27,7 +27,11 @@ from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import next_environments
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.rounds import FAILURES, GOES_ON, Decision, Overtaken, decide
-from kalypso_actions.report.chain_documents import CheckPromoteDocument, ClusterEntry
+from kalypso_actions.report.chain_documents import (
+    CheckPromoteDocument,
+    ClusterEntry,
+    ForeignPathsEntry,
+)
 from kalypso_actions.report.check_promote_page import ADVICE, PageFacts, check_promote_page
 from kalypso_actions.report.documents import ProblemEntry
 
@@ -267,6 +271,7 @@ def _outcome(inputs: CheckPromoteInputs, ending: _Ending, facts: PageFacts) -> O
             for one in look.clusters
         ),
         missing=look.missing,
+        not_ours=tuple(ForeignPathsEntry(id=one.id, paths=one.paths) for one in look.not_ours),
         promoted_to=tuple(ending.started) if verdict else (),
         warnings=ProblemEntry.all_of(look.warnings),
         problems=ProblemEntry.all_of(problems),

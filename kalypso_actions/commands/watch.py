@@ -14,10 +14,18 @@ from kalypso_actions.commands.azure_clusters import AzureClusters
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.followed_branch import FollowedBranch
 from kalypso_actions.commands.verified_claim import VerifiedClaim
-from kalypso_actions.compliance import Assessment, Cluster, Requirements, Target, assess
+from kalypso_actions.compliance import (
+    Assessment,
+    Cluster,
+    ForeignPaths,
+    Requirements,
+    Target,
+    Tree,
+    assess,
+)
 from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.gitops.own_files import assigned_cluster_types
+from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.flux import FluxConfiguration
 from kalypso_actions.model.github import Relation
@@ -36,12 +44,16 @@ NOBODY_FOLLOWS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How everything stood at one moment; `missing` are cluster types without a cluster."""
+    """How everything stood at one moment; `missing` are cluster types without a cluster.
+
+    `not_ours` are paths of the branches outside of the environment's tree, which do not count.
+    """
 
     standings: tuple[Standing, ...] = ()
     clusters: tuple[Cluster, ...] = ()
     missing: tuple[str, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    not_ours: tuple[ForeignPaths, ...] = ()
 
     def progress(self) -> str:
         """One line for people: `compliant 7/10, progressing 2, failed 1`."""
@@ -136,6 +148,7 @@ class Watch:
         standings = []
         clusters: list[Cluster] = []
         missing: list[str] = []
+        not_ours: list[ForeignPaths] = []
         warnings = []
         for branch in self._branches:
             assessment = self._assess(branch, rows, started)
@@ -144,11 +157,13 @@ class Watch:
             if assessment:
                 clusters += assessment.clusters
                 missing += assessment.missing
+                not_ours += assessment.not_ours
         return Look(
             tuple(standings),
             tuple(clusters),
             tuple(dict.fromkeys(missing)),
             tuple(dict.fromkeys(warnings)),
+            tuple(dict.fromkeys(not_ours)),
         )
 
     def _relation(self, branch: FollowedBranch) -> Relation | None:
@@ -179,16 +194,17 @@ class Watch:
         """How the clusters of a branch are; None where none are to be asked for."""
         following = rows.get((branch.place.url, branch.place.branch))
         reporting = self._reporting(branch)
-        if following is None or not reporting:
+        if following is None or branch.tree is None or not reporting:
             return None
+        tree = branch.tree
+        own = cluster_type_folders(tree.entries, tree.path, self._cluster_types)
         return assess(
             following,
-            Target(branch.synced, branch.later, branch.place.folder),
+            Target(branch.synced, Tree(tree.path, own, self._left_out), branch.later),
             reporting,
             self._requirements,
             started=started,
             now=self._session.around.now(),
-            left_out=self._left_out,
         )
 
     def _standing(self, branch: FollowedBranch, assessment: Assessment | None) -> Standing:

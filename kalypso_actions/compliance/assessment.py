@@ -13,9 +13,11 @@ from kalypso_actions.compliance.clusters import (
     STATES,
     Cluster,
     Target,
+    cluster_id,
     clusters_of,
 )
-from kalypso_actions.model.counts import counted
+from kalypso_actions.compliance.paths import FollowedPaths, followed_paths
+from kalypso_actions.model.counts import counted, some
 from kalypso_actions.model.flux import FluxConfiguration
 
 Outcome = Literal["compliant", "waiting", "failed", "none-targeted"]
@@ -38,17 +40,31 @@ class Requirements:
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignPaths:
+    """Paths that a cluster follows outside of the environment's tree; `id` is the cluster's."""
+
+    id: str
+    paths: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The last part of its resource id."""
+        return self.id.rstrip("/").rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
 class Assessment:
     """How it stands. `missing` are cluster types with assignments and without a cluster.
 
     `waiting` means that nothing is decided yet; `reason` says in one line what decides, or what is
-    waited for.
+    waited for. The paths that are `not_ours` decide nothing.
     """
 
     outcome: Outcome
     clusters: tuple[Cluster, ...]
     missing: tuple[str, ...]
     reason: str
+    not_ours: tuple[ForeignPaths, ...] = ()
 
 
 def assess(
@@ -59,36 +75,58 @@ def assess(
     *,
     started: datetime,
     now: datetime,
-    left_out: Collection[str] = (),
 ) -> Assessment:
     """The verdict of one look at the clusters.
 
-    `assigned` are the cluster types with assignments whose clusters report; clusters of those that
-    are `left_out` do not count. `started` is when the waiting began. A cluster with several
-    configurations for a cluster type is as good as the worst.
+    `assigned` are the cluster types with assignments whose clusters report. `started` is when the
+    waiting began. A cluster with several configurations for a cluster type is as good as the worst.
+    A configuration without any path of the target's tree does not count.
     """
+    followed = [
+        (row, followed_paths(row, target.tree))
+        for row in rows
+        if not _is_ignored(row, requirements)
+    ]
     clusters = _worst_of_each(
         cluster
-        for row in rows
+        for row, paths in followed
         for cluster in clusters_of(
             row,
+            paths,
             target,
             grace=requirements.grace,
             stale_after=requirements.stale_after,
             started=started,
             now=now,
         )
-        if cluster.cluster_type not in left_out
-        and not any(
-            fnmatch.fnmatchcase(cluster.id.lower(), pattern.lower())
-            for pattern in requirements.ignore_clusters
-        )
     )
+    not_ours = _foreign_paths(followed)
     seen = {cluster.cluster_type for cluster in clusters}
     missing = tuple(sorted(set(assigned) - seen))
     in_grace = now - started <= requirements.grace
-    outcome, reason = _outcome(clusters, missing, requirements, in_grace=in_grace)
-    return Assessment(outcome, clusters, missing, reason)
+    if clusters:
+        outcome, reason = _outcome(clusters, missing, requirements)
+    else:
+        outcome, reason = _without_clusters(requirements, not_ours, in_grace=in_grace)
+    return Assessment(outcome, clusters, missing, reason, not_ours)
+
+
+def _is_ignored(row: FluxConfiguration, requirements: Requirements) -> bool:
+    name = cluster_id(row).lower()
+    return any(
+        fnmatch.fnmatchcase(name, pattern.lower()) for pattern in requirements.ignore_clusters
+    )
+
+
+def _foreign_paths(
+    followed: Iterable[tuple[FluxConfiguration, FollowedPaths]],
+) -> tuple[ForeignPaths, ...]:
+    """Each cluster once with all its paths that are not ours, sorted by its id."""
+    found: dict[str, set[str]] = {}
+    for row, paths in followed:
+        if paths.not_ours:
+            found.setdefault(cluster_id(row), set()).update(paths.not_ours)
+    return tuple(ForeignPaths(name, tuple(sorted(found[name]))) for name in sorted(found))
 
 
 def _worst_of_each(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
@@ -105,12 +143,8 @@ def _outcome(
     clusters: Sequence[Cluster],
     missing: Sequence[str],
     requirements: Requirements,
-    *,
-    in_grace: bool,
 ) -> tuple[Outcome, str]:
     """What is decided, and why."""
-    if not clusters:
-        return _without_clusters(requirements, in_grace=in_grace)
     groups = _groups(clusters)
     if any(_fails(group, requirements) for group in groups):
         return "failed", _failure(clusters)
@@ -121,11 +155,16 @@ def _outcome(
     return "compliant", counted(complying, "cluster complies", "clusters comply")
 
 
-def _without_clusters(requirements: Requirements, *, in_grace: bool) -> tuple[Outcome, str]:
+def _without_clusters(
+    requirements: Requirements, not_ours: Sequence[ForeignPaths], *, in_grace: bool
+) -> tuple[Outcome, str]:
     """Zero rows are no success by default: a missing Reader role looks the same."""
     if in_grace:
         return "waiting", "no cluster reports this repository and branch yet"
     nobody = "no Flux configuration points at this repository and branch"
+    if not_ours:
+        others = some([f"{one.name} ({some(one.paths)})" for one in not_ours])
+        nobody = f"no Flux configuration follows this environment's tree; other paths: {others}"
     return ("none-targeted" if requirements.require_targets else "compliant"), nobody
 
 
@@ -164,8 +203,7 @@ def _open(clusters: Sequence[Cluster], missing: Sequence[str]) -> str:
     for state in states:
         names = [cluster.name for cluster in clusters if cluster.state == state]
         if names:
-            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-            parts.append(f"{state}: {', '.join(names[:3])}{more}")
+            parts.append(f"{state}: {some(names)}")
     if missing:
         parts.append(f"missing: {', '.join(missing)}")
     return "; ".join(parts)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from kalypso_actions.compliance.judged import Judged, judged_part, words
+from kalypso_actions.compliance.paths import FollowedPaths, Tree
 from kalypso_actions.compliance.revisions import synced_commit
 from kalypso_actions.model.flux import FluxCondition, FluxConfiguration
 
@@ -32,17 +33,17 @@ class Target:
     """What the clusters should run.
 
     `commits` are all that count as synced, from the merged commit to the branch's head; `later`
-    are known to come after them. `folder` holds the tree in the repository ("" is the root).
+    are known to come after them.
     """
 
     commits: frozenset[str]
+    tree: Tree
     later: frozenset[str] = frozenset()
-    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A cluster's state for one cluster type ("" where its paths name none), and why."""
+    """A cluster's state for one cluster type ("" where it follows the whole tree), and why."""
 
     id: str
     cluster_type: str
@@ -56,8 +57,14 @@ class Cluster:
         return self.id.rstrip("/").rpartition("/")[2]
 
 
+def cluster_id(row: FluxConfiguration) -> str:
+    """Return the resource id of the cluster that a configuration is for."""
+    return PROVIDER.split(row.id)[0]
+
+
 def clusters_of(
     row: FluxConfiguration,
+    followed: FollowedPaths,
     target: Target,
     *,
     grace: timedelta,
@@ -65,31 +72,18 @@ def clusters_of(
     started: datetime,
     now: datetime,
 ) -> Iterable[Cluster]:
-    """The cluster of a Flux configuration, once for each cluster type that its paths name."""
-    state, reason = _state(row, target, grace, stale_after, started, now)
-    cluster = PROVIDER.split(row.id)[0]
+    """The cluster of a Flux configuration, once for each cluster type that it follows."""
+    part = judged_part(row, followed)
+    state, reason = _state(row, part, target, grace, stale_after, started, now)
+    reason = "; ".join(filter(None, (reason, part.note)))
     commit = synced_commit(row.synced_revision)
-    types = {cluster_type_of(path, target.folder) for path in row.kustomization_paths}
-    for cluster_type in sorted(types - {""}) or [""]:
-        yield Cluster(cluster, cluster_type, state, reason, commit)
-
-
-def cluster_type_of(path: str, folder: str) -> str:
-    """The folder of the tree that a kustomization's path begins with; "" for one outside."""
-    parts = _parts(path)
-    prefix = _parts(folder)
-    if parts[: len(prefix)] != prefix or len(parts) == len(prefix):
-        return ""
-    return parts[len(prefix)]
-
-
-def _parts(path: str) -> list[str]:
-    normal = posixpath.normpath("/" + path)
-    return [part for part in normal.split("/") if part]
+    for cluster_type in followed.cluster_types:
+        yield Cluster(cluster_id(row), cluster_type, state, reason, commit)
 
 
 def _state(
     row: FluxConfiguration,
+    part: Judged,
     target: Target,
     grace: timedelta,
     stale_after: timedelta | None,
@@ -98,36 +92,35 @@ def _state(
 ) -> tuple[ClusterState, str]:
     """The first that fits."""
     commit = synced_commit(row.synced_revision)
-    if row.suspended or row.compliance_state.lower() == "suspended":
+    if row.suspended or words(part.compliance_state) == "suspended":
         return "suspended", "its reconciliation is suspended"
     if stale_after is not None and _age(row.status_updated_at, now) > stale_after:
         return "stale", f"it has not reported since {_told(row.status_updated_at)}"
     if commit in target.commits:
-        return _health(row, grace, started, now)
+        return _health(row, part, grace, started, now)
     if commit in target.later:
         return "ahead", "it runs a later commit"
     return "progressing", _not_synced(row, commit)
 
 
 def _health(
-    row: FluxConfiguration, grace: timedelta, started: datetime, now: datetime
+    row: FluxConfiguration, part: Judged, grace: timedelta, started: datetime, now: datetime
 ) -> tuple[ClusterState, str]:
     """How a cluster is that has synced what it should run."""
-    compliance = re.sub(r"[^a-z]", "", row.compliance_state.lower())
+    compliance = words(part.compliance_state)
     broken = row.provisioning_state.lower() in {"failed", "canceled"}
     if compliance == "compliant" and not broken:
         return "compliant", ""
-    # Azure's portal says `Not Compliant`, its API `Non-Compliant`.
-    if compliance not in {"noncompliant", "notcompliant"} and not broken:
-        return "progressing", f"its state is {row.compliance_state or 'not known'}"
-    unready = [one for part in row.objects for one in part.conditions if _is_unready(one)]
+    if compliance != "noncompliant" and not broken:
+        return "progressing", f"its state is {part.compliance_state or 'not known'}"
+    unready = [one for each in part.objects for one in each.conditions if _is_unready(one)]
     is_busy = row.provisioning_state.lower() in BEING_SET_UP
     only_working = unready and all(one.reason.lower() in WORKING_ON_IT for one in unready)
     in_grace = now - _since(row, unready, started) <= grace
     state: ClusterState = "failed"
     if in_grace or is_busy or (only_working and not broken):
         state = "progressing"
-    return state, _reason(row, unready)
+    return state, _reason(row, part, unready)
 
 
 def _age(moment: datetime | None, now: datetime) -> timedelta:
@@ -158,11 +151,11 @@ def _since(row: FluxConfiguration, unready: list[FluxCondition], started: dateti
     return max(known, default=started)
 
 
-def _reason(row: FluxConfiguration, unready: list[FluxCondition]) -> str:
+def _reason(row: FluxConfiguration, part: Judged, unready: list[FluxCondition]) -> str:
     """The words of the cluster: first what is no mere consequence of something else."""
     told = sorted(unready, key=lambda one: one.reason.lower() in WORKING_ON_IT)
     for condition in told:
         return f"{condition.reason}: {condition.message}" if condition.message else condition.reason
     if row.error_message:
         return row.error_message
-    return f"its state is {row.compliance_state}, provisioning {row.provisioning_state}"
+    return f"its state is {part.compliance_state}, provisioning {row.provisioning_state}"

@@ -160,6 +160,13 @@ class ClusterEntry(Document):
     revision: str
 
 
+class ForeignPathsEntry(Document):
+    """A cluster that follows paths of the branch outside of the environment's tree."""
+
+    id: str
+    paths: tuple[str, ...]
+
+
 Verdict = Literal[
     "compliant",
     "nothing-scheduled",
@@ -194,6 +201,7 @@ class CheckPromoteDocument(ChainDocument):
     clusters: Mapping[str, int] = Field(default_factory=dict)
     rows: tuple[ClusterEntry, ...] = ()
     missing: tuple[str, ...] = ()
+    not_ours: tuple[ForeignPathsEntry, ...] = ()
     promoted_to: tuple[str, ...] = ()
 
 

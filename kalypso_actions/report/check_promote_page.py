@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kalypso_actions.report.chain_documents import CheckPromoteDocument
-from kalypso_actions.report.clusters import clusters_section
+from kalypso_actions.report.clusters import clusters_section, not_ours_line
 from kalypso_actions.report.markdown import VERIFIED, code, findings, link, text
 
 HEADINGS: Final[Mapping[str, str]] = {
@@ -62,6 +62,7 @@ def check_promote_page(document: CheckPromoteDocument, facts: PageFacts) -> str:
     parts.append(_next(document, facts))
     parts.append(findings(document.warnings, ()))
     parts.append(clusters_section(document.rows, document.missing))
+    parts.append(not_ours_line(document.not_ours))
     parts.append(facts.hook)
     return "\n\n".join(part for part in parts if part)
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from kalypso_actions.report.chain_documents import ClusterEntry
+from kalypso_actions.model.counts import some
+from kalypso_actions.report.chain_documents import ClusterEntry, ForeignPathsEntry
 from kalypso_actions.report.markdown import code, details, table, text
 
 WORST_FIRST: Final = ("failed", "suspended", "stale", "progressing", "ahead", "compliant")
@@ -15,6 +16,9 @@ MOST_ROWS: Final = 300
 
 FEW: Final = 20
 """So many clusters are shown without a click."""
+
+MOST_NAMES: Final = 5
+"""A line names no more clusters."""
 
 COMPLYING: Final = frozenset({"compliant", "ahead"})
 COLUMNS: Final = ("Cluster", "Cluster type", "State", "Commit", "Why")
@@ -43,6 +47,19 @@ def clusters_section(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -
     return "\n\n".join(part for part in parts if part)
 
 
+def not_ours_line(entries: Sequence[ForeignPathsEntry]) -> str:
+    """Return one line that names some clusters with paths outside of the tree; "" for none."""
+    if not entries:
+        return ""
+    named = [f"{code(_name(one.id))} ({some([*map(code, one.paths)])})" for one in entries]
+    told = some(named, MOST_NAMES)
+    return f"Not ours, and not counted: {told}. They follow other paths of the branch."
+
+
+def _name(resource_id: str) -> str:
+    return resource_id.rstrip("/").rpartition("/")[2]
+
+
 def _table(clusters: Sequence[ClusterEntry], limit: int = MOST_ROWS) -> str:
     """The first ones, and how many more there are; the last column where any has a reason."""
     if not clusters:
@@ -62,15 +79,14 @@ def _cluster_types(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> 
     rows = []
     for name in sorted({one.cluster_type for one in clusters} | set(missing)):
         counts = [counted[name, state] for state in states]
-        told = [code(name) if name else "none of ours", str(sum(counts))]
+        told = [code(name) if name else "the whole tree", str(sum(counts))]
         rows.append([*told, *(str(count or "") for count in counts)])
     return table(("Cluster type", "Clusters", *(state.capitalize() for state in states)), rows)
 
 
 def _row(one: ClusterEntry) -> tuple[str, ...]:
-    name = one.id.rstrip("/").rpartition("/")[2]
     return (
-        code(name),
+        code(_name(one.id)),
         code(one.cluster_type) if one.cluster_type else "",
         text(one.state),
         code(one.revision[:7]) if one.revision else "",

@@ -1,14 +1,25 @@
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from kalypso_actions.compliance import Requirements, Target, assess
-from kalypso_actions.compliance.assessment import Assessment
+from kalypso_actions.compliance.assessment import Assessment, ForeignPaths
 from kalypso_actions.model.flux import FluxConfiguration
-from tests.compliance.rows import MERGED, NOW, OLD, broken_row, cluster_id, minutes, row
+from tests.compliance.rows import (
+    MERGED,
+    NOW,
+    OLD,
+    TREE,
+    broken_row,
+    cluster_id,
+    kustomizations,
+    minutes,
+    row,
+)
 
 LATE = row("late", synced_revision=f"dev@sha1:{OLD}")
 
@@ -22,7 +33,7 @@ def look(
 ) -> Assessment:
     return assess(
         rows,
-        Target(frozenset({MERGED})),
+        Target(frozenset({MERGED}), TREE),
         assigned,
         Requirements(**requirements),
         started=NOW - minutes(since),
@@ -95,14 +106,53 @@ def test_cluster_types_that_are_left_out() -> None:
     assert look(rows).outcome == "failed"
     seen = assess(
         rows,
-        Target(frozenset({MERGED})),
+        Target(frozenset({MERGED}), dataclasses.replace(TREE, left_out=frozenset({"lamp"}))),
         ("drone",),
         Requirements(),
         started=NOW - minutes(10),
         now=NOW,
-        left_out=("lamp",),
     )
+    assert seen.not_ours == ()
     assert (seen.outcome, [one.name for one in seen.clusters]) == ("compliant", ["drone-0"])
+
+
+def test_other_paths_of_the_branch_do_not_count() -> None:
+    others = [broken_row("mon", "./monitoring"), row("old", "./Drone", suspended=True)]
+    seen = look([*drones(2), *others])
+    assert (seen.outcome, seen.reason) == ("compliant", "2 clusters comply")
+    assert seen.not_ours == (
+        ForeignPaths(cluster_id("mon"), ("./monitoring",)),
+        ForeignPaths(cluster_id("old"), ("./Drone",)),
+    )
+    # Nor do they among those that must comply.
+    late = row("late", synced_revision="")
+    assert look([*drones(1), late, row("mon", "./monitoring")], min_compliant=60).outcome == (
+        "waiting"
+    )
+    # Nor is a cluster type there because of them.
+    assert look([*drones(1), row("mon", "./x/large")], ("drone", "large")).missing == ("large",)
+    assert look([*drones(1), others[0]], ignore_clusters=("*/mon",)).not_ours == ()
+
+
+def test_a_cluster_is_named_once_with_all_its_other_paths() -> None:
+    provider = "/providers/Microsoft.KubernetesConfiguration/fluxConfigurations"
+    rows = [
+        row("a", kustomizations=kustomizations("./drone", "./x", "./y"), objects=()),
+        row("a", "./z", id=f"{cluster_id('a')}{provider}/other"),
+    ]
+    assert look(rows).not_ours == (ForeignPaths(cluster_id("a"), ("./x", "./y", "./z")),)
+
+
+def test_nobody_follows_the_tree() -> None:
+    rows = [row(f"mon-{number}", "./monitoring") for number in range(5)]
+    seen = look(rows)
+    assert (seen.outcome, seen.reason) == (
+        "none-targeted",
+        "no Flux configuration follows this environment's tree; other paths: "
+        "mon-0 (./monitoring), mon-1 (./monitoring), mon-2 (./monitoring) and 2 more",
+    )
+    assert look(rows, require_targets=False).outcome == "compliant"
+    assert look(rows, since=1).outcome == "waiting"
 
 
 def test_ignored_clusters() -> None:

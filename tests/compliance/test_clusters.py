@@ -4,21 +4,23 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.compliance.clusters import Target, cluster_type_of, clusters_of
 from kalypso_actions.model.flux import FluxConfiguration
-from tests.compliance.rows import FIXED, MERGED, NOW, OLD, broken_row, failing, minutes, row
-
-TARGET = Target(frozenset({MERGED}), frozenset({FIXED}))
+from tests.compliance.rows import (
+    FIXED,
+    MERGED,
+    NOW,
+    OLD,
+    broken_row,
+    failing,
+    kustomizations,
+    minutes,
+    row,
+    seen,
+)
 
 
 def state_of(flux: FluxConfiguration, **more: Any) -> tuple[str, str]:
-    options: dict[str, Any] = {
-        "grace": minutes(2),
-        "stale_after": None,
-        "started": NOW - minutes(30),
-        "now": NOW,
-    }
-    (cluster,) = clusters_of(flux, TARGET, **(options | more))
+    (cluster,) = seen(flux, **more)
     return cluster.state, cluster.reason
 
 
@@ -141,29 +143,19 @@ def test_a_cluster_that_has_stopped_reporting() -> None:
     assert state_of(row(status_updated_at=None), stale_after=minutes(10))[0] == "stale"
 
 
-@pytest.mark.parametrize(
-    ("path", "folder", "cluster_type"),
-    [
-        ("./drone", "", "drone"),
-        ("drone/", "", "drone"),
-        ("/drone/web", "", "drone"),
-        ("./drone/../large", "", "large"),
-        ("./", "", ""),
-        ("", "", ""),
-        ("./fleet/drone", "fleet", "drone"),
-        ("./fleet", "fleet", ""),
-        ("./drone", "fleet", ""),
-        ("../../drone", "", "drone"),
-    ],
-)
-def test_the_cluster_type_of_a_path(path: str, folder: str, cluster_type: str) -> None:
-    assert cluster_type_of(path, folder) == cluster_type
-
-
 def test_one_configuration_of_several_cluster_types() -> None:
-    flux = row(kustomization_paths=("./drone", "./large/web", "./drone/web", "./"))
-    clusters = clusters_of(flux, TARGET, grace=minutes(2), stale_after=None, started=NOW, now=NOW)
+    flux = row(kustomizations=kustomizations("./drone", "./large/web", "./drone/web", "./"))
+    clusters = seen(flux)
     assert [(cluster.name, cluster.cluster_type) for cluster in clusters] == [
         ("drone-1", "drone"),
         ("drone-1", "large"),
     ]
+
+
+def test_a_configuration_of_other_paths_alone_has_no_cluster() -> None:
+    assert seen(broken_row(path="./monitoring")) == []
+
+
+def test_a_configuration_without_paths_is_one_of_the_whole_tree() -> None:
+    [cluster] = seen(row(kustomizations=()))
+    assert (cluster.cluster_type, cluster.state) == ("", "compliant")

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.report.chain_documents import CheckPromoteDocument, ClusterEntry, Verdict
+from kalypso_actions.report.chain_documents import (
+    CheckPromoteDocument,
+    ClusterEntry,
+    ForeignPathsEntry,
+    Verdict,
+)
 from kalypso_actions.report.check_promote_page import PageFacts, check_promote_page
-from kalypso_actions.report.clusters import FEW, MOST_ROWS, clusters_section
+from kalypso_actions.report.clusters import FEW, MOST_ROWS, clusters_section, not_ours_line
 
 FACTS = PageFacts("https://github.com/acme/fleet", "https://github.com/acme/gitops")
 
@@ -36,7 +41,7 @@ def test_tables_of_cluster_types_and_clusters() -> None:
         "",
         "| Cluster type | Clusters | Compliant | Stale | Failed |",
         "| --- | --- | --- | --- | --- |",
-        "| none of ours | 1 |  | 1 |  |",
+        "| the whole tree | 1 |  | 1 |  |",
         "| `drone` | 2 | 1 |  | 1 |",
         "| `lamp` | 0 |  |  |  |",
         "| `large` | 1 | 1 |  |  |",
@@ -48,6 +53,19 @@ def test_tables_of_cluster_types_and_clusters() -> None:
         "| `a` | `drone` | compliant | `aaaaaaa` |  |",
         "| `c` | `large` | compliant | `aaaaaaa` |  |",
     ]
+
+
+def test_clusters_of_other_paths_on_one_line() -> None:
+    entries = [
+        ForeignPathsEntry(id=f"/x/c{number}", paths=("./a|b", *(f"./{n}" for n in range(9))))
+        for number in range(9)
+    ]
+    line = not_ours_line(entries)
+    assert "\n" not in line
+    assert line.startswith("Not ours, and not counted: `c0` (")
+    assert line.count("and 7 more") == 5
+    assert line.endswith(" and 4 more. They follow other paths of the branch.")
+    assert not_ours_line([]) == ""
 
 
 def test_nothing_to_show() -> None:

@@ -23,7 +23,7 @@ from kalypso_actions.model.flux import FluxConfiguration
 from kalypso_actions.model.urls import repository_key
 
 if TYPE_CHECKING:
-    from azure.core.credentials import TokenCredential
+    from kalypso_actions.clients.resource_graph.authorization import RenewableCredential
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class ResourceGraph:
 
     def __init__(
         self,
-        credential: TokenCredential,
+        credential: RenewableCredential,
         *,
         cloud: Cloud,
         scopes: Sequence[str],

@@ -17,7 +17,7 @@ from kalypso_actions.clients.resource_graph.oidc import PERMISSION, OidcIssuer
 from kalypso_actions.errors import UsageError
 
 if TYPE_CHECKING:
-    from azure.core.credentials import TokenCredential
+    from kalypso_actions.clients.resource_graph.authorization import RenewableCredential
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def azure_credential(
     cloud: Cloud,
     environment: Mapping[str, str],
     sleep: Callable[[float], None] = time.sleep,
-) -> TokenCredential:
+) -> RenewableCredential:
     """The credential for the inputs `azure-client-id`, `-tenant-id` and `-credentials`.
 
     In a job that may ask for OIDC tokens, a fresh one is fetched for each access token: a wait may

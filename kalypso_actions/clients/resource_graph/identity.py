@@ -33,10 +33,14 @@ from kalypso_actions.errors import KalypsoError, UsageError
 
 
 class SignIn:
-    """A credential as Azure's clients take them, with our errors."""
+    """A credential as Azure's clients take them, with our errors.
 
-    def __init__(self, credential: SupportsTokenInfo, cloud: Cloud) -> None:
-        self._credential = credential
+    `make` returns a new credential of Azure's library, which caches access tokens.
+    """
+
+    def __init__(self, make: Callable[[], SupportsTokenInfo], cloud: Cloud) -> None:
+        self._make = make
+        self._credential = make()
         self._cloud = cloud
 
     def get_token(self, *scopes: str, **_: Any) -> AccessToken:
@@ -52,6 +56,11 @@ class SignIn:
             return self._credential.get_token_info(*scopes, options=options)
         except AzureError as error:
             raise self._refusal(error) from error
+
+    def forget_tokens(self) -> None:
+        """Fetch the next access token anew: a new credential has nothing in its caches."""
+        self.close()
+        self._credential = self._make()
 
     def close(self) -> None:
         """Close the connections."""
@@ -80,14 +89,17 @@ def by_assertion(
     environment: Mapping[str, str],
 ) -> SignIn:
     """By a federated credential; `assertion` is called for each new access token."""
-    credential = ClientAssertionCredential(
-        tenant_id,
-        client_id,
-        assertion,
-        authority=cloud.authority,
-        transport=transport_of(environment),
-    )
-    return SignIn(credential, cloud)
+
+    def make() -> SupportsTokenInfo:
+        return ClientAssertionCredential(
+            tenant_id,
+            client_id,
+            assertion,
+            authority=cloud.authority,
+            transport=transport_of(environment),
+        )
+
+    return SignIn(make, cloud)
 
 
 def by_secret(
@@ -98,16 +110,19 @@ def by_secret(
     environment: Mapping[str, str],
 ) -> SignIn:
     """By a client secret."""
-    credential = ClientSecretCredential(
-        tenant_id,
-        client_id,
-        client_secret,
-        authority=cloud.authority,
-        # The public cloud is not asked about another one's authority, which we know.
-        disable_instance_discovery=True,
-        transport=transport_of(environment),
-    )
-    return SignIn(credential, cloud)
+
+    def make() -> SupportsTokenInfo:
+        return ClientSecretCredential(
+            tenant_id,
+            client_id,
+            client_secret,
+            authority=cloud.authority,
+            # The public cloud is not asked about another one's authority, which we know.
+            disable_instance_discovery=True,
+            transport=transport_of(environment),
+        )
+
+    return SignIn(make, cloud)
 
 
 def of_surroundings(cloud: Cloud, environment: Mapping[str, str]) -> SignIn:
@@ -116,11 +131,14 @@ def of_surroundings(cloud: Cloud, environment: Mapping[str, str]) -> SignIn:
     The library looks for that in the process's own environment. Raises UsageError where
     AZURE_TOKEN_CREDENTIALS there chooses what does not exist.
     """
-    transport = transport_of(environment)
-    try:
-        credential = DefaultAzureCredential(
-            authority=cloud.authority, transport=transport, process_timeout=30
-        )
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    return SignIn(credential, cloud)
+
+    def make() -> SupportsTokenInfo:
+        transport = transport_of(environment)
+        try:
+            return DefaultAzureCredential(
+                authority=cloud.authority, transport=transport, process_timeout=30
+            )
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+
+    return SignIn(make, cloud)

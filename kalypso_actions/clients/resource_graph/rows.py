@@ -16,7 +16,13 @@ from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.model.flux import FluxCondition, FluxConfiguration, FluxObject
+from kalypso_actions.model.flux import (
+    FluxCondition,
+    FluxConfiguration,
+    FluxKustomization,
+    FluxObject,
+    FluxReference,
+)
 from kalypso_actions.model.urls import repository_key
 
 Value = TypeVar("Value")
@@ -132,15 +138,30 @@ class _Condition(_Part):
         )
 
 
+class _Reference(_Part):
+    name: Text = ""
+    namespace: Text = ""
+
+
 class _Object(_Part):
     kind: Text = ""
     name: Text = ""
+    namespace: Text = ""
+    applied_by: _Reference | None = None
     compliance_state: Text = ""
     status_conditions: Annotated[list[_Condition], _or(list)] = Field(default_factory=list)
 
     def flux_object(self) -> FluxObject:
         conditions = tuple(one.condition() for one in self.status_conditions)
-        return FluxObject(self.kind, self.name, self.compliance_state, conditions)
+        by = self.applied_by
+        return FluxObject(
+            self.kind,
+            self.name,
+            self.compliance_state,
+            conditions,
+            self.namespace,
+            FluxReference(by.name, by.namespace) if by and by.name else None,
+        )
 
 
 class _Kustomization(_Part):
@@ -188,6 +209,8 @@ class _Row(_Part):
             source_updated_at=given.source_updated_at,
             status_updated_at=given.status_updated_at,
             error_message=given.error_message,
-            kustomization_paths=tuple(one.path for one in given.kustomizations.values()),
+            kustomizations=tuple(
+                FluxKustomization(name, one.path) for name, one in given.kustomizations.items()
+            ),
             objects=tuple(one.flux_object() for one in given.statuses),
         )

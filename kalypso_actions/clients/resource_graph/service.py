@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import requests
-from azure.core.credentials import TokenCredential
 from azure.core.exceptions import AzureError, DeserializationError, HttpResponseError
 from azure.core.pipeline.policies import RedirectPolicy, RetryPolicy, SansIOHTTPPolicy
 from azure.mgmt.resourcegraph import ResourceGraphClient
@@ -21,6 +20,7 @@ from azure.mgmt.resourcegraph.models import QueryRequest, QueryRequestOptions, Q
 
 from kalypso_actions import __version__
 from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredError
+from kalypso_actions.clients.resource_graph.authorization import Authorization, RenewableCredential
 from kalypso_actions.clients.resource_graph.clouds import Cloud
 from kalypso_actions.clients.resource_graph.refusals import UNTRUSTED_CERTIFICATE, query_refusal
 from kalypso_actions.clients.resource_graph.scopes import Scopes
@@ -42,7 +42,7 @@ class Service:
 
     def __init__(
         self,
-        credential: TokenCredential,
+        credential: RenewableCredential,
         cloud: Cloud,
         scopes: Scopes,
         environment: Mapping[str, str],
@@ -52,7 +52,7 @@ class Service:
         self._client = ResourceGraphClient(
             credential,
             cloud.resource_manager,
-            credential_scopes=[cloud.scope],
+            authentication_policy=Authorization(credential, cloud),
             transport=transport_of(environment),
             user_agent=f"kalypso-actions/{__version__}",
             # Ours waits for quotas, too, and is bounded; where tokens go, nobody redirects.

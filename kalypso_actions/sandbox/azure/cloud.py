@@ -53,6 +53,7 @@ class Azure:
     queries: int = 0
     _jobs: dict[str, github.Job] = field(default_factory=dict, repr=False)
     _windows: dict[str, Window] = field(default_factory=dict, repr=False)
+    _revoked: set[str] = field(default_factory=set, repr=False)
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +119,14 @@ class Azure:
         """An access token, as if somebody had signed in."""
         lifetime = timedelta(seconds=self.settings.token_lifetime)
         now = self.world.now
-        return access.issue(principal, self.tenant, audience, now, lifetime, self._key)
+        token_id = self.new_guid()
+        return access.issue(
+            principal, self.tenant, audience, now, lifetime, self._key, token_id=token_id
+        )
+
+    def revoke(self, authorization: str) -> None:
+        """Refuse the token of this Authorization header from now on."""
+        self._revoked.add(authorization.partition(" ")[2])
 
     def principal(self, authorization: str, url: str) -> str | access.Refusal:
         """Who asks Resource Manager, by the request's Authorization header."""
@@ -131,6 +139,8 @@ class Azure:
             "https://management.core.chinacloudapi.cn",
             url,
         ]
+        if authorization.partition(" ")[2] in self._revoked:
+            return access.revoked()
         return access.principal(authorization, audiences, self.world.now, self._key)
 
     def job_assertion(self, authorization: str, audience: str) -> Answer:

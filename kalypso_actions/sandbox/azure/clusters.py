@@ -31,20 +31,25 @@ class Failure(_Entity):
     """What a broken commit makes of a cluster: a Kustomization that is not ready, and why.
 
     Broken are commits with a file whose path matches `path` (a glob whose `*` spans folders) and
-    that contains `text`: by default every commit that has a file.
+    that contains `text`: by default every commit that has a file. `kustomization` names the one
+    that is not ready; without a name it is the last one.
     """
 
     reason: str = "HealthCheckFailed"
     message: str = "timeout waiting for: [Deployment/app/web status: 'InProgress']"
     path: str = "*"
     text: str = ""
+    kustomization: str = ""
 
 
 class Configuration(_Entity):
     """A Flux configuration of a cluster.
 
     repository         `owner/name`, or its URL in any form; reported as given, a name as a URL
-    paths              of its kustomizations, each depending on the one before
+    paths              of its kustomizations
+    ordered            each kustomization depends on the one before
+    releases           each kustomization applies a HelmRelease, which is as ready as itself
+    tells_statuses     otherwise Azure knows only the state of the whole configuration
     delay, settle      seconds from a push to its sync, and from the sync to readiness
     behaviour          `follow` syncs the branch's head after `delay`, and complies after `settle`
                        `fail` follows too, but broken commits (see Failure) never comply
@@ -64,6 +69,9 @@ class Configuration(_Entity):
     repository: str = ""
     branch: str = "main"
     paths: list[str] = Field(default_factory=lambda: ["./"])
+    ordered: bool = True
+    releases: bool = False
+    tells_statuses: bool = True
     delay: float = Field(default=0, ge=0)
     settle: float = Field(default=0, ge=0)
     sync_interval: int = 600

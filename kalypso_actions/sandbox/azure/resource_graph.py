@@ -93,10 +93,11 @@ def answer(
         return refusal
     disturbance = azure.settings.next_disturbance()
     kind = disturbance.kind if disturbance else ""
-    if kind == "expired":
-        return _unauthorized(access.expired(azure.world.now, azure.world.now), azure.tenant)
     if kind == "forbidden":
         return _forbidden(principal)
+    refused_token = _refused_token(azure, kind, authorization)
+    if refused_token:
+        return _unauthorized(refused_token, azure.tenant)
     allowed, headers = azure.use_quota(principal)
     headers["x-ms-request-id"] = azure.new_guid()
     try:
@@ -251,12 +252,35 @@ def _wrong_version(version: str) -> Answer | None:
 
 
 def _unauthorized(refusal: access.Refusal, tenant: str) -> Answer:
+    reason = "insufficient_claims" if refusal.claims else "invalid_token"
     challenge = (
         f'Bearer authorization_uri="https://login.microsoftonline.com/{tenant}", '
-        f'error="invalid_token", error_description="{refusal.message}"'
+        f'error="{reason}", error_description="{refusal.message}"'
     )
+    if refusal.claims:
+        challenge += f', claims="{base64.b64encode(refusal.claims.encode()).decode()}"'
     error = {"code": refusal.code, "message": refusal.message}
     return Answer(401, {"error": error}, {"WWW-Authenticate": challenge})
+
+
+def _refused_token(azure: Azure, kind: str, authorization: str) -> access.Refusal | None:
+    """Why a disturbance of this kind refuses a token that is good."""
+    match kind:
+        case "expired":
+            return access.expired(azure.world.now, azure.world.now)
+        case "revoked":
+            azure.revoke(authorization)
+            return access.revoked()
+        case "challenged":
+            azure.revoke(authorization)
+            return access.revoked(_claims(azure))
+    return None
+
+
+def _claims(azure: Azure) -> str:
+    """The claims challenge of continuous access evaluation: a token that was issued just now."""
+    now = str(int(azure.world.now.timestamp()))
+    return json.dumps({"access_token": {"nbf": {"essential": True, "value": now}}})
 
 
 def _forbidden(principal: str) -> Answer:

@@ -156,7 +156,7 @@ def _kustomizations(configuration: Configuration) -> dict[str, Any]:
         name: {
             "name": name,
             "path": path,
-            "dependsOn": [before] if before else None,
+            "dependsOn": [before] if before and configuration.ordered else None,
             "timeoutInSeconds": TIMEOUT,
             "syncIntervalInSeconds": configuration.sync_interval,
             "retryIntervalInSeconds": None,

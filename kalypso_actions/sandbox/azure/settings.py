@@ -23,9 +23,20 @@ class Disturbance(_Settings):
             `forbidden`   403 by Resource Manager, as for a principal that may not query at all
             `unseen`      no rows, as for a principal without any role: Azure calls it success
             `expired`     401, as for a token that has ended
+            `revoked`     401; the token of the query is refused from then on
+            `challenged`  likewise, with the claims that the next token must be asked for with
     """
 
-    kind: Literal["throttled", "truncated", "denied", "forbidden", "unseen", "expired"]
+    kind: Literal[
+        "throttled",
+        "truncated",
+        "denied",
+        "forbidden",
+        "unseen",
+        "expired",
+        "revoked",
+        "challenged",
+    ]
     count: int = Field(default=1, ge=0)
     skip: int = Field(default=0, ge=0)
     retry_after: int | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final
 
@@ -13,23 +14,33 @@ COMPLIANCE: Final = {"True": "Compliant", "False": "Non-Compliant", "Unknown": "
 
 
 def statuses(configuration: Configuration, standing: Standing) -> list[dict[str, Any]]:
-    """The source, then each kustomization; nothing before the first sync."""
+    """The source, then each kustomization with what it applies; nothing before the first sync."""
     if standing.phase == "waiting" or configuration.source_kind != "GitRepository":
+        return []
+    if not configuration.tells_statuses:
         return []
     message = f"stored artifact for revision '{revision(configuration, standing.commit)}'"
     stored = _ready("True", "Succeeded", message, standing.synced_at)
     return [
         _status(configuration, "GitRepository", configuration.name, stored),
         *(
-            _status(
-                configuration,
-                "Kustomization",
-                f"{configuration.name}-{name}",
-                _readiness(configuration, standing, position),
-            )
+            status
             for position, name in enumerate(kustomization_names(configuration))
+            for status in _applied(configuration, standing, position, name)
         ),
     ]
+
+
+def _applied(
+    configuration: Configuration, standing: Standing, position: int, name: str
+) -> Iterator[dict[str, Any]]:
+    """A kustomization, and the HelmRelease that it applies."""
+    readiness = _readiness(configuration, standing, position)
+    kustomization = f"{configuration.name}-{name}"
+    yield _status(configuration, "Kustomization", kustomization, readiness)
+    if configuration.releases:
+        by = {"name": kustomization, "namespace": configuration.namespace}
+        yield _status(configuration, "HelmRelease", f"{name}-release", readiness, by)
 
 
 def revision(configuration: Configuration, commit: str) -> str:
@@ -59,38 +70,51 @@ def written(moment: datetime | None, timespec: str = "seconds") -> str | None:
 def _readiness(configuration: Configuration, standing: Standing, position: int) -> dict[str, Any]:
     """The Ready condition of the kustomization at a position.
 
-    While they wait, the first one works and the others depend on it; a broken commit breaks the
-    last one.
+    While they wait, the first one works and the others depend on it. A broken commit breaks one;
+    those that depend on it are not ready either.
     """
-    alone = len(configuration.paths) == 1
-    last = position == len(configuration.paths) - 1
+    alone = len(configuration.paths) == 1 or not configuration.ordered
+    names = kustomization_names(configuration)
+    failure = configuration.failure
+    broken = failure.kustomization or names[-1]
     changed_at = standing.changed_at
     match standing.phase:
         case "depending" if alone:
             message = "running health checks with a timeout of 9m30s"
             return _ready("False", "Progressing", message, changed_at)
         case "depending" if position > 0:
-            before = f"{configuration.name}-{kustomization_names(configuration)[position - 1]}"
-            message = f"dependency '{configuration.namespace}/{before}' is not ready"
-            return _ready("False", "DependencyNotReady", message, changed_at)
+            return _depending(configuration, names[position - 1], changed_at)
         case "applying" | "depending":
             return _ready("Unknown", "Progressing", "reconciliation in progress", changed_at)
-        case "failing" if last:
-            failure = configuration.failure
+        case "failing" if names[position] == broken:
             return _ready("False", failure.reason, failure.message, changed_at)
+        case "failing" if configuration.ordered and broken in names[:position]:
+            return _depending(configuration, names[position - 1], changed_at)
     message = f"Applied revision: {revision(configuration, standing.commit)}"
     return _ready("True", "ReconciliationSucceeded", message, changed_at)
 
 
+def _depending(
+    configuration: Configuration, before: str, changed_at: datetime | None
+) -> dict[str, Any]:
+    name = f"{configuration.namespace}/{configuration.name}-{before}"
+    message = f"dependency '{name}' is not ready"
+    return _ready("False", "DependencyNotReady", message, changed_at)
+
+
 def _status(
-    configuration: Configuration, kind: str, name: str, condition: dict[str, Any]
+    configuration: Configuration,
+    kind: str,
+    name: str,
+    condition: dict[str, Any],
+    applied_by: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     return {
         "name": name,
         "namespace": configuration.namespace,
         "kind": kind,
         "complianceState": COMPLIANCE[condition["status"]],
-        "appliedBy": None,
+        "appliedBy": applied_by,
         "helmReleaseProperties": None,
         "statusConditions": [condition],
     }

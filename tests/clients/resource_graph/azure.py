@@ -70,10 +70,16 @@ def refusal(code: str, message: str = "", *details: tuple[str, str]) -> dict[str
 
 
 class FakeCredential:
-    """Gives the same access token for ever."""
+    """Gives the same access token for ever, and another one after its tokens are forgotten."""
+
+    def __init__(self) -> None:
+        self.token = ACCESS_TOKEN
 
     def get_token(self, *_: str, **__: Any) -> AccessToken:
-        return AccessToken(ACCESS_TOKEN, int(time.time()) + 3600)
+        return AccessToken(self.token, int(time.time()) + 3600)
+
+    def forget_tokens(self) -> None:
+        self.token += "-anew"
 
 
 @dataclass

@@ -334,6 +334,36 @@ def test_refusals_say_what_to_change(status: int, body: object, message: str, ad
     assert waits.slept == []
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        {},
+        {"WWW-Authenticate": 'Bearer error="invalid_token", error_description="revoked"'},
+        {"WWW-Authenticate": 'Bearer error="insufficient_claims", claims="%%%"'},
+        {"WWW-Authenticate": 'Bearer error="insufficient_claims"'},
+        {"WWW-Authenticate": "Negotiate"},
+    ],
+)
+def test_a_refused_token_is_replaced_once(header: dict[str, str]) -> None:
+    refusal_of_token = {"status": 401, "headers": header}
+    with responses.RequestsMock() as server, resource_graph(Waits()) as client:
+        for answer in (refusal_of_token, {"json": page([row("a")])}):
+            server.post(RESOURCES, **answer)
+        assert names(client.flux_configurations(REPOSITORY, "dev")) == ["a"]
+        sent = [call.request.headers["Authorization"] for call in server.calls]
+    assert sent == [f"Bearer {ACCESS_TOKEN}", f"Bearer {ACCESS_TOKEN}-anew"]
+
+
+def test_a_second_refusal_of_a_token_ends_it() -> None:
+    waits = Waits()
+    with responses.RequestsMock() as server, resource_graph(waits) as client:
+        server.post(RESOURCES, status=401)
+        with pytest.raises(KalypsoError, match="the access token is not accepted"):
+            client.flux_configurations(REPOSITORY, "dev")
+        assert len(server.calls) == 2
+    assert waits.slept == []
+
+
 def test_an_untrusted_certificate_is_no_matter_of_patience() -> None:
     error = refused({"body": requests.exceptions.SSLError("certificate verify failed")})
     assert "certificate of Azure Resource Manager is not trusted" in error.problem.message

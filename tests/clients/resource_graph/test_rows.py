@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from kalypso_actions.clients.resource_graph.rows import flux_configurations
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.model.flux import FluxCondition, FluxConfiguration, FluxObject
+from kalypso_actions.model.flux import (
+    FluxCondition,
+    FluxConfiguration,
+    FluxKustomization,
+    FluxObject,
+    FluxReference,
+)
 from kalypso_actions.model.urls import repository_key
 from tests.clients.resource_graph.azure import REPOSITORY, row
 
@@ -46,7 +52,13 @@ def test_a_row_with_everything() -> None:
                     "lastTransitionTime": "2022-05-13T11:54:41+00:00",
                 }
             ],
-        }
+        },
+        {
+            "kind": "HelmRelease",
+            "name": "web",
+            "complianceState": "Compliant",
+            "appliedBy": {"name": "cluster-config-apps", "namespace": "flux-system"},
+        },
     ]
     given_row = row(
         complianceState="Non-Compliant",
@@ -74,9 +86,25 @@ def test_a_row_with_everything() -> None:
         source_updated_at=datetime(2022, 5, 13, 11, 54, 42, tzinfo=UTC),
         status_updated_at=datetime(2022, 5, 13, 11, 54, 54, 830000, tzinfo=UTC),
         error_message="it broke",
-        kustomization_paths=("./infra", "apps/large"),
+        kustomizations=(
+            FluxKustomization("infra", "./infra"),
+            FluxKustomization("apps", "apps/large"),
+        ),
         objects=(
-            FluxObject("Kustomization", "cluster-config-apps", "Non-Compliant", (condition,)),
+            FluxObject(
+                "Kustomization",
+                "cluster-config-apps",
+                "Non-Compliant",
+                (condition,),
+                "flux-system",
+            ),
+            FluxObject(
+                "HelmRelease",
+                "web",
+                "Compliant",
+                (),
+                applied_by=FluxReference("cluster-config-apps", "flux-system"),
+            ),
         ),
     )
 
@@ -104,9 +132,14 @@ def test_fields_that_are_null_or_absent(properties: dict[str, object]) -> None:
 
 
 def test_parts_that_are_null() -> None:
-    status = {"kind": "HelmRelease", "name": None, "statusConditions": None}
+    status: dict[str, Any] = {
+        "kind": "HelmRelease",
+        "name": None,
+        "statusConditions": None,
+        "appliedBy": {},
+    }
     flux = read(row(kustomizations={"apps": None, "infra": {"path": None}}, statuses=[status, {}]))
-    assert flux.kustomization_paths == ("", "")
+    assert flux.kustomizations == (FluxKustomization("apps", ""), FluxKustomization("infra", ""))
     assert flux.objects == (FluxObject("HelmRelease", "", "", ()), FluxObject("", "", "", ()))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +90,6 @@ def test_a_managed_identity_reads_all_pages_through_throttling(
     [
         ("truncated", "cut its answer short"),
         ("denied", "the identity may not read the scope"),
-        ("expired", "the access token is not accepted"),
     ],
 )
 def test_what_makes_an_answer_useless(
@@ -186,3 +187,61 @@ def test_a_client_secret_signs_in(simulated: Azure, tls: Path) -> None:
                     continue
                 with pytest.raises(KalypsoError, match=message):
                     found(client, simulated)
+
+
+@pytest.mark.parametrize("kind", ["expired", "revoked", "challenged"])
+@pytest.mark.parametrize("way", ["assertion", "secret", "managed identity"])
+def test_a_token_that_is_refused_is_fetched_anew_once(
+    simulated: Azure, tls: Path, monkeypatch: pytest.MonkeyPatch, way: str, kind: Any
+) -> None:
+    disturbances = simulated.settings.disturbances
+    with ExitStack() as stack:
+        client = stack.enter_context(CLIENTS[way](stack, simulated, tls, monkeypatch))
+        for skip in (0, 1, 4):  # the first page, a later one, and the next reading
+            disturbances.append(Disturbance(kind=kind, skip=skip))
+            assert len(found(client, simulated)) == 5
+        assert len(found(client, simulated)) == 5
+        assert disturbances == []
+        disturbances.append(Disturbance(kind=kind, count=2))
+        with pytest.raises(KalypsoError, match="the access token is not accepted") as raised:
+            found(client, simulated)
+        assert "check azure-cloud" in raised.value.problem.advice
+        assert disturbances == []
+
+
+def by_assertion(stack: ExitStack, made: Azure, tls: Path, _: pytest.MonkeyPatch) -> ResourceGraph:
+    application = made.register(SUBJECT)
+    url = stack.enter_context(serving(made, tls))
+    environment = {
+        "KALYPSO_AZURE_RESOURCE_MANAGER": url,
+        "AZURE_AUTHORITY_HOST": url,
+        "SSL_CERT_FILE": str(tls),
+        **made.job_environment(url, Job("acme/fleet", environment="dev")),
+    }
+    return signed_in(environment, client_id=application.client_id, tenant_id=made.tenant)
+
+
+def by_secret(stack: ExitStack, made: Azure, tls: Path, _: pytest.MonkeyPatch) -> ResourceGraph:
+    application = made.register(secret="hunter2")
+    url = stack.enter_context(serving(made, tls))
+    environment = {
+        "KALYPSO_AZURE_RESOURCE_MANAGER": url,
+        "AZURE_AUTHORITY_HOST": url,
+        "SSL_CERT_FILE": str(tls),
+    }
+    ids = {"clientId": application.client_id, "tenantId": made.tenant}
+    return signed_in(environment, credentials=json.dumps({**ids, "clientSecret": "hunter2"}))
+
+
+def by_managed_identity(
+    stack: ExitStack, made: Azure, _: Path, monkeypatch: pytest.MonkeyPatch
+) -> ResourceGraph:
+    url = stack.enter_context(serving(made))
+    return signed_in(use_managed_identity(made, url, monkeypatch))
+
+
+CLIENTS = {
+    "assertion": by_assertion,
+    "secret": by_secret,
+    "managed identity": by_managed_identity,
+}

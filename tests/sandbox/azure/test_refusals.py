@@ -208,6 +208,21 @@ def test_expired_tokens(made: Azure, clock: Clock) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "error"), [("revoked", "invalid_token"), ("challenged", "insufficient_claims")]
+)
+def test_a_token_that_is_refused_before_its_end(made: Azure, kind: str, error: str) -> None:
+    token, other = made.issue_token(), made.issue_token()
+    assert token != other
+    disturb(made, kind)
+    response = ask(made, token=token)
+    assert (response.status_code, error_of(response)["code"]) == (401, "InvalidAuthenticationToken")
+    challenge = response.headers["WWW-Authenticate"]
+    assert f'error="{error}"' in challenge
+    assert ("claims=" in challenge) == (kind == "challenged")
+    assert [ask(made, token=one).status_code for one in (token, other, token)] == [401, 200, 401]
+
+
+@pytest.mark.parametrize(
     ("authorization", "code"),
     [
         ("", "AuthenticationFailed"),

@@ -148,6 +148,7 @@ def test_states_of_a_sync(seconds: float, state: str) -> None:
 
 STORED = ("GitRepository", "Compliant", "True", "Succeeded")
 READY = ("Kustomization", "Compliant", "True", "ReconciliationSucceeded")
+BROKEN = ("Non-Compliant", "False")
 BUSY = ("Kustomization", "Pending", "Unknown", "Progressing")
 
 
@@ -188,6 +189,27 @@ def test_a_broken_commit_fails_with_a_reason() -> None:
     ]
     last = properties(**given)["statuses"][2]["statusConditions"][0]
     assert last["message"] == "no such file"
+
+
+@pytest.mark.parametrize(
+    ("ordered", "drone"), [(False, READY), (True, (*BUSY[:1], *BROKEN, "DependencyNotReady"))]
+)
+def test_one_of_several_kustomizations_fails(ordered: bool, drone: tuple[str, ...]) -> None:
+    given: dict[str, Any] = {
+        "behaviour": "fail",
+        "broken": sha("a"),
+        "paths": ["./infra", "./drone"],
+        "ordered": ordered,
+        "failure": {"kustomization": "infra"},
+    }
+    infra = ("Kustomization", *BROKEN, "HealthCheckFailed")
+    assert conditions(100, **given) == [STORED, infra, drone]
+    depends = [one["dependsOn"] for one in properties(**given)["kustomizations"].values()]
+    assert depends == [None, ["infra"] if ordered else None]
+    release = properties(**given, releases=True)["statuses"][2]
+    assert (release["name"], release["complianceState"]) == ("infra-release", "Non-Compliant")
+    assert release["appliedBy"] == {"name": "cluster-config-infra", "namespace": "flux-system"}
+    assert properties(**given, tells_statuses=False)["statuses"] == []
 
 
 def test_a_suspended_configuration_says_so() -> None:

@@ -11,16 +11,30 @@ from kalypso_actions.sandbox.azure.identity import jwt
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why Azure Resource Manager does not accept a token."""
+    """Why Azure Resource Manager does not accept a token.
+
+    `claims` are what the next token must be asked for with.
+    """
 
     code: str
     message: str
+    claims: str = ""
 
 
 def issue(
-    principal: str, tenant: str, audience: str, now: datetime, lifetime: timedelta, key: bytes
+    principal: str,
+    tenant: str,
+    audience: str,
+    now: datetime,
+    lifetime: timedelta,
+    key: bytes,
+    *,
+    token_id: str,
 ) -> str:
-    """An access token; `principal` is the client id of whom it speaks for."""
+    """An access token; `principal` is the client id of whom it speaks for.
+
+    `token_id` tells apart the tokens of one second.
+    """
     claims = {
         "aud": audience,
         "iss": f"https://sts.windows.net/{tenant}/",
@@ -29,6 +43,7 @@ def issue(
         "iat": int(now.timestamp()),
         "nbf": int(now.timestamp()),
         "exp": int((now + lifetime).timestamp()),
+        "uti": token_id,
     }
     return jwt.sign(claims, key)
 
@@ -63,6 +78,11 @@ def expired(expiry: datetime, now: datetime) -> Refusal:
         f"The access token expiry UTC time '{_american(expiry)}' is earlier than current UTC "
         f"time '{_american(now)}'.",
     )
+
+
+def revoked(claims: str = "") -> Refusal:
+    """The refusal of a token that has not ended."""
+    return Refusal("InvalidAuthenticationToken", "The access token has been revoked.", claims)
 
 
 def _american(moment: datetime) -> str:

@@ -1,0 +1,166 @@
+"""A configuration that follows the environment's tree and other paths of the branch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.compliance.judged import judged_part
+from kalypso_actions.compliance.paths import followed_paths
+from kalypso_actions.model.flux import FluxObject, FluxReference
+from tests.compliance.rows import TREE, failing, kustomizations, row, seen
+
+BAD = "Non-Compliant"
+TWO = kustomizations("./drone", "./monitoring")
+
+
+def status(
+    name: str, state: str = "Compliant", by: str = "", kind: str = "Kustomization"
+) -> FluxObject:
+    """An object of the configuration `fleet`; `by` is the Kustomization that has applied it."""
+    conditions = failing("BuildFailed", f"{name} is broken").conditions if state == BAD else ()
+    reference = FluxReference(by, "flux-system") if by else None
+    return FluxObject(kind, name, state, conditions, "flux-system", reference)
+
+
+def mixed(*objects: FluxObject, **more: Any) -> tuple[str, str]:
+    """The state of a cluster that is not compliant as a whole, and why."""
+    given = {"compliance_state": BAD, "kustomizations": TWO, "objects": objects, **more}
+    (cluster,) = seen(row(**given))
+    return cluster.state, cluster.reason
+
+
+NOTE = "judged without ./monitoring"
+DRONE = status("fleet-drone")
+OTHER = status("fleet-monitoring", BAD)
+
+
+@pytest.mark.parametrize(
+    ("objects", "state", "reason"),
+    [
+        pytest.param([DRONE, OTHER], "compliant", NOTE, id="the other path fails"),
+        pytest.param(
+            [status("fleet-drone", BAD), status("fleet-monitoring")],
+            "failed",
+            f"BuildFailed: fleet-drone is broken; {NOTE}",
+            id="ours fails",
+        ),
+        pytest.param(
+            [status("fleet-drone", BAD), OTHER],
+            "failed",
+            f"BuildFailed: fleet-drone is broken; {NOTE}",
+            id="both fail",
+        ),
+        pytest.param(
+            [status("fleet-drone", "Pending"), OTHER],
+            "progressing",
+            f"its state is Pending; {NOTE}",
+            id="ours is not ready yet",
+        ),
+        pytest.param(
+            [status("fleet-drone", "Suspended"), OTHER],
+            "suspended",
+            f"its reconciliation is suspended; {NOTE}",
+            id="ours is suspended",
+        ),
+        pytest.param(
+            [DRONE, status("fleet-monitoring", "Suspended")],
+            "compliant",
+            NOTE,
+            id="the other is suspended",
+        ),
+        pytest.param(
+            [DRONE, OTHER, status("web", BAD, "fleet-drone", "HelmRelease")],
+            "failed",
+            f"BuildFailed: web is broken; {NOTE}",
+            id="a release of ours fails",
+        ),
+        pytest.param(
+            [DRONE, OTHER, status("grafana", BAD, "fleet-monitoring", "HelmRelease")],
+            "compliant",
+            NOTE,
+            id="a release of the other fails",
+        ),
+        pytest.param(
+            [DRONE, status("grafana", BAD, "fleet-monitoring", "HelmRelease")],
+            "compliant",
+            NOTE,
+            id="a release of the other, which has no status",
+        ),
+        pytest.param(
+            [
+                DRONE,
+                status("grafana", BAD, "charts", "HelmRelease"),
+                status("charts", BAD, "fleet-monitoring"),
+                OTHER,
+            ],
+            "compliant",
+            NOTE,
+            id="a release of a kustomization of the other",
+        ),
+        pytest.param(
+            [DRONE, OTHER, status("x", BAD, "nobody", "HelmRelease")],
+            "failed",
+            f"BuildFailed: x is broken; {NOTE}",
+            id="nobody knows whose",
+        ),
+        pytest.param(
+            [DRONE, OTHER, status("a", BAD, "b"), status("b", "Compliant", "a")],
+            "failed",
+            f"BuildFailed: a is broken; {NOTE}",
+            id="a circle",
+        ),
+        pytest.param(
+            [DRONE, OTHER, status("fleet", BAD, kind="GitRepository")],
+            "failed",
+            f"BuildFailed: fleet is broken; {NOTE}",
+            id="the source fails",
+        ),
+        # Azure's state is missing, the condition is there.
+        pytest.param(
+            [failing("BuildFailed", "no such path", name="fleet-drone")],
+            "failed",
+            f"BuildFailed: no such path; {NOTE}",
+            id="by the condition",
+        ),
+        pytest.param([status("FLEET-Drone"), OTHER], "compliant", NOTE, id="names differ by case"),
+    ],
+)
+def test_it_is_judged_by_what_counts(objects: list[FluxObject], state: str, reason: str) -> None:
+    assert mixed(*objects) == (state, reason)
+    assert mixed(*reversed(objects)) == (state, reason)
+
+
+WHOLE = "judged by the whole configuration with ./monitoring: statuses are missing"
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        pytest.param([], id="no status"),
+        pytest.param([OTHER], id="only of the other"),
+        pytest.param([status("drone"), OTHER], id="another name"),
+        pytest.param([status("fleet-drone", by="fleet-monitoring"), OTHER], id="applied"),
+        pytest.param([status("fleet-drone", ""), OTHER], id="it says nothing"),
+    ],
+)
+def test_without_statuses_it_is_judged_as_a_whole(objects: list[FluxObject]) -> None:
+    state, reason = mixed(*objects)
+    assert state == "failed"
+    assert reason.endswith(WHOLE)
+    assert mixed(*objects, compliance_state="Compliant") == ("compliant", WHOLE)
+
+
+def test_a_configuration_of_our_paths_alone_is_judged_as_azure_says() -> None:
+    flux = row(
+        compliance_state=BAD,
+        kustomizations=kustomizations("./drone", "./large"),
+        objects=(status("fleet-drone"), status("fleet-large")),
+    )
+    part = judged_part(flux, followed_paths(flux, TREE))
+    assert (part.compliance_state, part.objects, part.note) == (BAD, flux.objects, "")
+
+
+def test_azure_failing_to_set_a_configuration_up_fails_all_of_it() -> None:
+    assert mixed(DRONE, OTHER, provisioning_state="Failed")[0] == "failed"
