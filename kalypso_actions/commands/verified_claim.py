@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from kalypso_actions.clients.github import branches, commits
 from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.environment_history import EnvironmentCommit, EnvironmentHistory
 from kalypso_actions.commands.gitops_branches import (
     GitOpsBranch,
     gitops_branches,
@@ -16,12 +17,15 @@ from kalypso_actions.commands.gitops_branches import (
     tree_at,
 )
 from kalypso_actions.errors import Location, Problem, UsageError
+from kalypso_actions.gitops import contradicts
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.promotion.verification import (
     AFTER,
     Claim,
+    refuted_by_base,
     refuted_by_branch,
     refuted_by_main,
 )
@@ -69,6 +73,9 @@ def verify(inputs: CheckPromoteInputs, session: ChainSession) -> VerifiedClaim:
             own[place] = tracked
     if not own:
         raise UsageError.of(problems)
+    refuted = _refuted_by_base(claim, environment, environments, session)
+    if refuted:
+        raise UsageError.of([refuted])
     others = tuple(place for place in everything if place not in own)
     return VerifiedClaim(claim, environment, environments, own, others, read.own)
 
@@ -124,6 +131,26 @@ def _refuted_by_main(claim: Claim, session: ChainSession) -> Problem | None:
     return refuted_by_main(claim, relation, Location(session.url(session.control_plane)))
 
 
+def _refuted_by_base(
+    claim: Claim,
+    environment: Environment,
+    environments: Mapping[str, Environment],
+    session: ChainSession,
+) -> Problem | None:
+    """The history is read only if the environment does not name the promoted commit now."""
+    promoted = claim.promoted_commit
+    if promoted is None:
+        return None
+    base = EnvironmentCommit(session, environment)
+    named = base.look() == promoted
+    if not named and base.head:
+        named = EnvironmentHistory(session, environment, environments).has_named(
+            promoted, base.head
+        )
+    branch = environment.control_plane.branch
+    return refuted_by_base(claim, named=named, branch=branch, where=base.where)
+
+
 def _look_at(
     place: GitOpsBranch, claim: Claim, session: ChainSession
 ) -> tuple[str | None, Problem | None]:
@@ -139,7 +166,13 @@ def _look_at(
         else None
     )
     tracked = None
+    contradiction = ""
     if relation in AFTER:
-        tracked = named_commit(tree_at(session, place, claim.gitops_commit), claim.environment)
+        tree = tree_at(session, place, claim.gitops_commit)
+        tracked = named_commit(tree, claim.environment)
+        if contradicts(tree.sources, claim.environment, claim.promoted_commit or ""):
+            contradiction = f"{tree.path}/{SOURCES_FILE}" if tree.path else SOURCES_FILE
     where = Location(session.url(repository))
-    return tracked, refuted_by_branch(claim, place.branch, relation, tracked, where)
+    return tracked, refuted_by_branch(
+        claim, place.branch, relation, tracked, where, contradiction=contradiction
+    )

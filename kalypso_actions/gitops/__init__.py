@@ -22,6 +22,7 @@ from kalypso_actions.gitops.proposal import Kept, Proposal, gitops_folder, tree_
 from kalypso_actions.gitops.provenance import (
     PreviousSources,
     SourcesFile,
+    contradicts,
     is_of_another,
     previous_sources,
     read_sources,
@@ -39,6 +40,7 @@ __all__ = [
     "SourcesFile",
     "changes_own",
     "compute_changes",
+    "contradicts",
     "decide",
     "digest",
     "digest_of",
