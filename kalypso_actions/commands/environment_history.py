@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.chain_session import ChainSession
-from kalypso_actions.errors import Location
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.promotion.rollbacks import (
@@ -17,6 +17,7 @@ from kalypso_actions.promotion.rollbacks import (
     left_commits,
     standing_commit,
 )
+from kalypso_actions.promotion.verification import Claim, refuted_by_base
 from kalypso_actions.snapshot.base_file import read_base_file
 from kalypso_actions.snapshot.base_history import BaseWrite, read_base_writes
 
@@ -129,3 +130,25 @@ class EnvironmentHistory:
         heads = remotes.heads(self._url, self._others).values()
         lines = (remotes.ancestry(self._url, one).first_parent_line() for one in set(heads))
         return frozenset().union(*lines)
+
+
+def never_named(
+    claim: Claim,
+    environment: Environment,
+    environments: Mapping[str, Environment],
+    session: ChainSession,
+) -> Problem | None:
+    """The problem of a claim whose commit the environment neither names nor has named.
+
+    The history is read only if the environment does not name the commit now. Raises KalypsoError.
+    """
+    promoted = claim.promoted_commit
+    if promoted is None:
+        return None
+    now = EnvironmentCommit(session, environment)
+    named = now.look() == promoted
+    if not named and now.head:
+        history = EnvironmentHistory(session, environment, environments)
+        named = history.has_named(promoted, now.head)
+    branch = environment.control_plane.branch
+    return refuted_by_base(claim, named=named, branch=branch, where=now.where)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from kalypso_actions.clients.github import branches, commits
 from kalypso_actions.commands.chain_session import ChainSession
-from kalypso_actions.commands.environment_history import EnvironmentCommit, EnvironmentHistory
+from kalypso_actions.commands.environment_history import never_named
 from kalypso_actions.commands.gitops_branches import (
     GitOpsBranch,
     gitops_branches,
@@ -25,7 +25,6 @@ from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.promotion.verification import (
     AFTER,
     Claim,
-    refuted_by_base,
     refuted_by_branch,
     refuted_by_main,
 )
@@ -73,7 +72,7 @@ def verify(inputs: CheckPromoteInputs, session: ChainSession) -> VerifiedClaim:
             own[place] = tracked
     if not own:
         raise UsageError.of(problems)
-    refuted = _refuted_by_base(claim, environment, environments, session)
+    refuted = never_named(claim, environment, environments, session)
     if refuted:
         raise UsageError.of([refuted])
     others = tuple(place for place in everything if place not in own)
@@ -129,26 +128,6 @@ def _refuted_by_main(claim: Claim, session: ChainSession) -> Problem | None:
         session.github, session.control_plane, claim.promoted_commit, session.main()
     )
     return refuted_by_main(claim, relation, Location(session.url(session.control_plane)))
-
-
-def _refuted_by_base(
-    claim: Claim,
-    environment: Environment,
-    environments: Mapping[str, Environment],
-    session: ChainSession,
-) -> Problem | None:
-    """The history is read only if the environment does not name the promoted commit now."""
-    promoted = claim.promoted_commit
-    if promoted is None:
-        return None
-    base = EnvironmentCommit(session, environment)
-    named = base.look() == promoted
-    if not named and base.head:
-        named = EnvironmentHistory(session, environment, environments).has_named(
-            promoted, base.head
-        )
-    branch = environment.control_plane.branch
-    return refuted_by_base(claim, named=named, branch=branch, where=base.where)
 
 
 def _look_at(
