@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.report.chain_documents import CheckPromoteDocument
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
@@ -276,9 +277,9 @@ def test_the_rollback_is_not_merged_yet_and_the_clusters_comply(chain: Chain) ->
     assert chain.run_everything() == ["check-promote dev: superseded"]
     assert (chain.tracks("dev"), chain.has("stage")) == (commit, first)
     assert chain.status(commit, "dev") == f"Rolled back to {first[:7]}"
-    assert chain.done[-1].outcome.document.reason == (
-        f"base-repo.yaml went back: it names {first[:7]}"
-    )
+    document = chain.done[-1].outcome.document
+    assert isinstance(document, CheckPromoteDocument)
+    assert document.reason == f"base-repo.yaml went back: it names {first[:7]}"
 
 
 def test_people_go_back_while_the_clusters_sync(chain: Chain) -> None:
