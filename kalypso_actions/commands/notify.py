@@ -17,7 +17,7 @@ from kalypso_actions.commands.gitops_branches import (
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.commands.starting import start_workflow
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.gitops import gitops_folder
+from kalypso_actions.gitops import contradicts, gitops_folder
 from kalypso_actions.gitops.touched import touches
 from kalypso_actions.inputs.chain import NotifyInputs
 from kalypso_actions.model.kinds import Environment
@@ -174,10 +174,20 @@ def _meaning(
         new = _tree(session, push.branch, folder, push.after or "")
         was, names = named_commit(old, name) if old else None, named_commit(new, name)
         # A branch that was cut from another environment's may become this one's by its
-        # `sources.json` alone.
-        if was != names or touches(old.entries if old else None, new.entries, folder):
+        # `sources.json` alone, and a tracking file that was moved alone may become believable.
+        differs = was != names or (old is not None and _agree(old, new, name, names))
+        if differs or touches(old.entries if old else None, new.entries, folder):
             meanings.append(_meaning_of_commits(session, one, was, names))
     return min(meanings, key=lambda merge: MOST_TELLING.index(merge.kind), default=None)
+
+
+def _agree(old: BaseTree, new: BaseTree, environment: str, names: str | None) -> bool:
+    """Whether tracking file and `sources.json` say the same now, and have not before."""
+    if names is None:
+        return False
+    return contradicts(old.sources, environment, names) and not contradicts(
+        new.sources, environment, names
+    )
 
 
 def _meaning_of_commits(

@@ -12,6 +12,7 @@ from kalypso_actions.commands.cd import cd
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.report.markdown import text
 from kalypso_actions.sandbox import Fault
 from tests.commands.chain import documents
 from tests.commands.chain.promotions import (
@@ -80,7 +81,7 @@ def test_a_commit_that_the_environment_before_has_withdrawn(
     assert not outcome.failed
     assert action(outcome) == "superseded"
     assert reason(outcome) == f"base-repo.yaml of dev, which it comes from, names {old[:7]}"
-    assert reason(outcome).replace("-", r"\-") in outcome.summary
+    assert text(reason(outcome)) in outcome.summary
     assert acme.writes() == [f"POST /repos/{CONTROL_PLANE}/statuses/{new}"]
     assert acme.statuses(new) == {STAGE: ("pending", f"Rolled back to {old[:7]}")}
 
@@ -225,6 +226,6 @@ def test_a_claim_of_a_commit_that_dev_named_before_another_branch_was_cut(
 
 
 def test_a_file_of_another_name(acme: Organisation, old: str, new: str) -> None:
-    text = documents.base_repo(acme.url(), old)
-    acme.commit({"base-repo.yaml": None, "flux/main.yml": text}, "dev")
+    moved = documents.base_repo(acme.url(), old)
+    acme.commit({"base-repo.yaml": None, "flux/main.yml": moved}, "dev")
     assert action(promote(acme, new)) == "superseded"
