@@ -51,6 +51,7 @@ def cd(inputs: CdInputs, session: ChainSession) -> Outcome:
         commit=inputs.commit,
         action=promoted.action,
         changed=promoted.changed,
+        reason=promoted.withheld.reason if promoted.withheld else "",
         environment_commit=promoted.environment_commit,
         pull_request_number=promoted.pull.number if promoted.pull else None,
         pull_request_url=promoted.pull.url if promoted.pull else "",
@@ -112,6 +113,9 @@ def _post_statuses(inputs: CdInputs, session: ChainSession, promoted: Promoted) 
             _post_unless_deployed(session, commit, table.promoted(environment))
         case Promoted(action="proposed", pull=pull) if pull:
             _post(session, commit, table.waiting_for(environment, pull.number))
+        case Promoted(withheld=withheld) if withheld:
+            back = table.rolled_back(environment, withheld.back_to or "none")
+            _post_unless_deployed(session, commit, back)
         case Promoted(action="superseded", before=before) if before:
             _post_unless_deployed(session, commit, table.superseded(environment, before))
         case Promoted(hook=hook) if hook:

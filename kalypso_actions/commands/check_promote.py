@@ -168,10 +168,10 @@ def _status(inputs: CheckPromoteInputs, decision: Decision) -> CommitStatus | No
 def _superseded(inputs: CheckPromoteInputs, found: Overtaken, look: Look) -> _Ending:
     by = found.by or "none"
     if found.goes_back:
-        reason = f"the branch went back: it names {by[:7]}"
+        reason = f"{found.source} went back: it names {by[:7]}"
         status = table.rolled_back(inputs.environment, by)
     else:
-        reason = f"the branch names {by[:7]} by now"
+        reason = f"{found.source} names {by[:7]} by now"
         status = table.superseded(inputs.environment, by)
     return _Ending(Decision("superseded", reason), look, status)
 

@@ -6,6 +6,7 @@ from kalypso_actions.clients.github import branches, commits
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.gitops_branches import GitOpsBranch, named_commit, tree_at
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.gitops import contradicts
 from kalypso_actions.model.tree import BaseTree
 
 
@@ -63,12 +64,17 @@ class FollowedBranch:
             return
         tree = tree_at(self._session, self.place, head)
         self.tracked = named_commit(tree, self._environment)
-        self.holds = self.tracked == self.named
+        self.holds = self.tracked == self.named and (self.own or self._agrees(tree))
         if self.holds:
             self.tree = tree
             self._aim_at(head)
         elif self._target:
             self.later = frozenset(self._between(self._target, head) or ())
+
+    def _agrees(self, tree: BaseTree) -> bool:
+        """Whether the tree was made of the commit that it names: nobody has verified this one."""
+        named = self.named
+        return named is None or not contradicts(tree.sources, self._environment, named)
 
     def _aim_at(self, head: str) -> None:
         """From now on the clusters should have this head, or any commit on the way to it."""

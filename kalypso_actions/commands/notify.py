@@ -8,6 +8,7 @@ from typing import Final
 
 from kalypso_actions.clients.github import commits, statuses
 from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.environment_history import never_named
 from kalypso_actions.commands.gitops_branches import (
     EnvironmentReading,
     named_commit,
@@ -16,7 +17,7 @@ from kalypso_actions.commands.gitops_branches import (
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.commands.starting import start_check_promote
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.gitops import gitops_folder
+from kalypso_actions.gitops import contradicts, gitops_folder
 from kalypso_actions.gitops.touched import touches
 from kalypso_actions.inputs.chain import NotifyInputs
 from kalypso_actions.model.kinds import Environment
@@ -25,6 +26,7 @@ from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.promotion import Merge, meaning_of_push
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.verification import Claim
 from kalypso_actions.report.chain_documents import NotifyDocument
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.notify_page import Told, notify_page
@@ -75,6 +77,11 @@ def notify(inputs: NotifyInputs, session: ChainSession) -> Outcome:
         for one in found:
             merge = _meaning(session, one, push, before)
             if merge is not None:
+                lie = _never_named(session, one, merge, push.after)
+                if lie:
+                    # check-promote would refuse it; the clusters are watched all the same.
+                    warnings.append(lie)
+                    merge = Merge("configuration")
                 told.append(_start(inputs, session, one, push.after, merge))
         warnings += unread
     what = "" if found else f"no environment has its GitOpsRepo on the branch {push.branch}"
@@ -167,10 +174,20 @@ def _meaning(
         new = _tree(session, push.branch, folder, push.after or "")
         was, names = named_commit(old, name) if old else None, named_commit(new, name)
         # A branch that was cut from another environment's may become this one's by its
-        # `sources.json` alone.
-        if was != names or touches(old.entries if old else None, new.entries, folder):
+        # `sources.json` alone, and a tracking file that was moved alone may become believable.
+        differs = was != names or (old is not None and _agree(old, new, name, names))
+        if differs or touches(old.entries if old else None, new.entries, folder):
             meanings.append(_meaning_of_commits(session, one, was, names))
     return min(meanings, key=lambda merge: MOST_TELLING.index(merge.kind), default=None)
+
+
+def _agree(old: BaseTree, new: BaseTree, environment: str, names: str | None) -> bool:
+    """Whether tracking file and `sources.json` say the same now, and have not before."""
+    if names is None:
+        return False
+    return contradicts(old.sources, environment, names) and not contradicts(
+        new.sources, environment, names
+    )
 
 
 def _meaning_of_commits(
@@ -188,6 +205,16 @@ def _meaning_of_commits(
     return meaning_of_push(
         before, after, goes_back=goes_back, base_commit=one.read.base_commit, latest=latest
     )
+
+
+def _never_named(
+    session: ChainSession, one: _Concerned, merge: Merge, pushed: str
+) -> Problem | None:
+    """The problem of a tracking file that somebody wrote by hand."""
+    if not merge.commit or merge.commit == one.read.base_commit:
+        return None
+    claim = Claim(one.environment.name, merge.commit, pushed)
+    return never_named(claim, one.environment, session.environments(), session)
 
 
 def _tree(session: ChainSession, branch: str, folder: str, commit: str) -> BaseTree:

@@ -10,6 +10,7 @@ from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.environment_branch import EnvironmentBranch, Standing
 from kalypso_actions.commands.hook import HookRun, run_hook
+from kalypso_actions.commands.withheld import Withheld, Withholding
 from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import PullRequest, Relation
@@ -30,7 +31,7 @@ class Promoted:
 
     `before`: the commit that the environment had, or was about to have. `replaced`: the one whose
     way to the environment ends with this. `environment_commit`: that of the environment's branch
-    which has the commit.
+    which has the commit. `withheld`: why a commit is superseded that no newer one came before.
     """
 
     action: Literal["written", "proposed", "unchanged", "superseded", "rejected", ""]
@@ -40,6 +41,7 @@ class Promoted:
     environment_commit: str = ""
     pull: PullRequest | None = None
     hook: HookRun | None = None
+    withheld: Withheld | None = None
 
 
 def promote(
@@ -47,13 +49,14 @@ def promote(
 ) -> Promoted:
     """Bring the commit to the environment as far as it is to get there.
 
-    Where somebody else moves the branch meanwhile, it is read and decided again. The pre-deployment
-    command runs once, and only before a write. Raises UsageError for a commit that is not on main,
-    or goes back without being told so.
+    Where somebody else moves the branch meanwhile, it is read and decided again; and so it is after
+    the pre-deployment command, which runs once, and only before a write. Raises UsageError for a
+    commit that is not on main, or goes back without being told so.
     """
     _check_on_main(session, inputs.commit, main)
     hook: HookRun | None = None
     delays = iter(DELAYS)
+    withholding = Withholding(inputs, session)
     while True:
         standing = branch.read(proposals=inputs.mode == "pull-request")
         before, decision = _decide(inputs, session, standing, main)
@@ -64,10 +67,14 @@ def promote(
         rejected = _rejected(inputs, branch, standing)
         if rejected:
             return Promoted("rejected", before, hook=hook, pull=rejected)
+        withheld = withholding.look(standing)
+        if withheld:
+            return Promoted("superseded", before, hook=hook, withheld=withheld)
         if hook is None and inputs.pre_deployment and not standing.brings(inputs.commit):
             hook = _run_hook(inputs, session, before)
-        if hook and hook.failed:
-            return Promoted("", before, hook=hook)
+            if hook.failed:
+                return Promoted("", before, hook=hook)
+            continue  # it may take an hour, in which people change their minds
         try:
             return _write(inputs, branch, standing, before, hook)
         except RacedError as raced:

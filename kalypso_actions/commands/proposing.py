@@ -136,9 +136,14 @@ def _proposed(state: GitOpsState, changes: TreeChanges, plan: Plan) -> tuple[git
     promoted_file = (plan.promoted_commit or "").encode()
     # A branch that was cut from another environment's says nothing of this one.
     is_new = gitops.is_of_another(base.sources, plan.environment)
+    # Somebody else moved the tracking file: check-promote does not believe it by itself.
+    is_incomplete = base_tracking == plan.promoted_commit is not None and gitops.contradicts(
+        base.sources, plan.environment, plan.promoted_commit
+    )
+    changed = bool(changes.added or changes.modified or changes.deleted)
     proposed = gitops.Proposed(
         digest=gitops.digest(changes.files, base.path, gitops.kept_files(changes, base)),
-        has_changes=bool(changes.added or changes.modified or changes.deleted) or is_new,
+        has_changes=changed or is_new or is_incomplete,
         tracking=plan.promoted_commit or base_tracking,
         base_tracking=base_tracking,
     )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from kalypso_actions.clients.github import branches, commits
 from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.environment_history import never_named
 from kalypso_actions.commands.gitops_branches import (
     GitOpsBranch,
     gitops_branches,
@@ -16,9 +17,11 @@ from kalypso_actions.commands.gitops_branches import (
     tree_at,
 )
 from kalypso_actions.errors import Location, Problem, UsageError
+from kalypso_actions.gitops import contradicts
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.promotion.verification import (
     AFTER,
     Claim,
@@ -74,6 +77,9 @@ def verify(inputs: CheckPromoteInputs, session: ChainSession) -> VerifiedClaim:
             own[place] = tracked
     if not own:
         raise UsageError.of(problems)
+    refuted = never_named(claim, environment, environments, session)
+    if refuted:
+        raise UsageError.of([refuted])
     others = tuple(place for place in everything if place not in own)
     return VerifiedClaim(claim, environment, environments, own, others, read.own)
 
@@ -144,7 +150,13 @@ def _look_at(
         else None
     )
     tracked = None
+    contradiction = ""
     if relation in AFTER:
-        tracked = named_commit(tree_at(session, place, claim.gitops_commit), claim.environment)
+        tree = tree_at(session, place, claim.gitops_commit)
+        tracked = named_commit(tree, claim.environment)
+        if contradicts(tree.sources, claim.environment, claim.promoted_commit or ""):
+            contradiction = f"{tree.path}/{SOURCES_FILE}" if tree.path else SOURCES_FILE
     where = Location(session.url(repository))
-    return tracked, refuted_by_branch(claim, place.branch, relation, tracked, where)
+    return tracked, refuted_by_branch(
+        claim, place.branch, relation, tracked, where, contradiction=contradiction
+    )

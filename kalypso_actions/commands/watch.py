@@ -12,6 +12,7 @@ from typing import Final
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.azure_clusters import AzureClusters
 from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.environment_history import EnvironmentCommit
 from kalypso_actions.commands.followed_branch import FollowedBranch
 from kalypso_actions.commands.verified_claim import VerifiedClaim
 from kalypso_actions.compliance import (
@@ -85,6 +86,7 @@ class Watch:
         self._azure = azure
         self._promoted = verified.claim.promoted_commit
         self._relations: dict[str, Relation | None] = {}
+        self._base = EnvironmentCommit(session, verified.environment)
         self._requirements = Requirements(
             min_compliant=inputs.min_compliant,
             grace=inputs.grace_period,
@@ -112,14 +114,26 @@ class Watch:
             self._branches += [follow(place, self._promoted) for place in verified.others]
 
     def look_at_branches(self) -> Overtaken | None:
-        """Read where all branches stand now: whether another commit has come to one of them."""
+        """Read where all branches stand now: whether another commit has come to one of them.
+
+        The environment's own branch is read last, right before something is started.
+        """
         for branch in self._branches:
             branch.look()
         for branch in self._branches:
             found = overtaken(branch.named, branch.tracked, self._relation(branch), own=branch.own)
             if found:
                 return found
-        return None
+        return self._left()
+
+    def _left(self) -> Overtaken | None:
+        """Whether people have gone back from the promoted commit on the environment's branch."""
+        if self._promoted is None:
+            return None
+        named = self._base.look()
+        if not self._base.has_left(self._promoted):
+            return None
+        return Overtaken(named or "", goes_back=True, source="base-repo.yaml")
 
     @property
     def gitops_commit(self) -> str:

@@ -29,6 +29,7 @@ from kalypso_actions.gitops.proposal import Kept, Proposal, gitops_folder, tree_
 from kalypso_actions.gitops.provenance import (
     PreviousSources,
     SourcesFile,
+    contradicts,
     is_of_another,
     previous_sources,
     read_sources,
@@ -47,6 +48,7 @@ __all__ = [
     "changes_own",
     "changes_under",
     "compute_changes",
+    "contradicts",
     "decide",
     "digest",
     "digest_of",

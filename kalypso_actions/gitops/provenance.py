@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kalypso_actions.model.documents import Revision
+from kalypso_actions.model.kinds import MAIN_BASE_REPO
 from kalypso_actions.model.tree import BaseTree
 
 SCHEMA = "kalypso.sources/v1"
@@ -92,6 +93,18 @@ def is_of_another(content: bytes | None, environment: str) -> bool:
     """Whether a file says that its tree is another environment's: the branch was cut from there."""
     previous = _parsed(content)
     return previous is not None and previous.environment != environment
+
+
+def contradicts(content: bytes | None, environment: str, promoted_commit: str) -> bool:
+    """Whether a tree of an environment was made of another commit of main than its tracking says.
+
+    `content` is the tree's file. A tree without one, as upstream makes it, does not say it.
+    """
+    sources = read_sources(content, environment)
+    if sources is None:
+        return False
+    main = sources.base_repos.get(MAIN_BASE_REPO)
+    return main is None or main.commit != promoted_commit
 
 
 def previous_sources(

@@ -56,6 +56,15 @@ class Ancestry:
             self._ancestors[newer] = self._reachable(newer)
         return older in self._ancestors[newer]
 
+    def first_parent_line(self) -> frozenset[str]:
+        """The commits on the first-parent line of the head."""
+        line: set[str] = set()
+        commit = self.head
+        while commit in self.parents and commit not in line:
+            line.add(commit)
+            commit = next(iter(self.parents[commit]), "")
+        return frozenset(line)
+
     def _reachable(self, commit: str) -> frozenset[str]:
         found: set[str] = set()
         waiting = [commit] if commit in self.parents else []

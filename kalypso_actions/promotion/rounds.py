@@ -55,11 +55,12 @@ class Standing:
 class Overtaken:
     """Another commit came to a branch: a newer one, or an older one came back.
 
-    `by` is what the branch names now; "" where it names none.
+    `by` is what the branch names now; "" where it names none. `source` says who names it.
     """
 
     by: str
     goes_back: bool
+    source: str = "the branch"
 
 
 @dataclass(frozen=True, slots=True)

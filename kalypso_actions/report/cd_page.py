@@ -69,7 +69,8 @@ def cd_headline(document: CdDocument) -> str:
     words = {"commit": document.commit[:7], "environment": document.environment}
     if document.verify_only:
         return "{commit} may come to {environment}".format(**words)
-    return HEADLINES[document.action].format(**words)
+    headline = HEADLINES[document.action].format(**words)
+    return f"{headline}: {document.reason}" if document.reason else headline
 
 
 def proposal_body(environment: str, repository_url: str, before: str | None, commit: str) -> str:
@@ -101,7 +102,7 @@ def _next(document: CdDocument, facts: CdFacts) -> str:
             return "schedule proposes what changes in the environment's manifests."
         case "proposed":
             return f"**Next:** review and merge {_pull_request(document)}."
-        case "superseded":
+        case "superseded" if not document.reason:
             newer = _commit(facts, facts.before or "")
             return f"Nothing was written: the environment has, or is about to have, {newer}."
     return "Nothing was written."

@@ -77,7 +77,8 @@ class CiDocument(ChainDocument):
 class CdDocument(ChainDocument):
     """What `kalypso cd --output json` prints.
 
-    With `verify_only` the inputs were held against the repositories, and nothing was done.
+    With `verify_only` the inputs were held against the repositories, and nothing was done. `reason`
+    says from what people have gone back where a commit is superseded for that.
     """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
@@ -92,6 +93,7 @@ class CdDocument(ChainDocument):
     commit: str = ""
     verify_only: bool = False
     action: Literal["written", "proposed", "unchanged", "superseded", "rejected", ""] = ""
+    reason: str = ""
     changed: bool = False
     environment_commit: str = ""
     pull_request_number: int | None = None

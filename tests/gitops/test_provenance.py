@@ -8,6 +8,7 @@ import pytest
 
 from kalypso_actions.gitops import (
     SourcesFile,
+    contradicts,
     is_of_another,
     previous_sources,
     read_sources,
@@ -28,6 +29,13 @@ CONTENT = SourcesFile(
     registrations={"b": REVISION, "a": REVISION},
     targets={"app-web": "a"},
 )
+
+
+def sources_of(environment: str, commit: str | None, base_repo: str = "main") -> bytes:
+    """A file that knows one BaseRepo at this commit."""
+    bases = {base_repo: REVISION.model_copy(update={"commit": commit})}
+    update = {"environment": environment, "base_repos": bases}
+    return sources_file(CONTENT.model_copy(update=update))
 
 
 def test_form() -> None:
@@ -117,3 +125,19 @@ def test_where_no_run_has_written_yet() -> None:
 )
 def test_anything_else_is_none(content: bytes | None) -> None:
     assert read_sources(content, "dev") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "contradicted"),
+    [
+        (None, False),
+        (b"no JSON", False),
+        (sources_of("stage", "b" * 40), False),
+        (sources_of("dev", "a" * 40), False),
+        (sources_of("dev", "b" * 40), True),
+        (sources_of("dev", None), True),
+        (sources_of("dev", "a" * 40, "other"), True),
+    ],
+)
+def test_whether_a_tree_was_made_of_its_commit(content: bytes | None, contradicted: bool) -> None:
+    assert contradicts(content, "dev", "a" * 40) == contradicted

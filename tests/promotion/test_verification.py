@@ -7,7 +7,12 @@ import pytest
 from kalypso_actions.errors import Location
 from kalypso_actions.model.github import PathHead, Relation
 from kalypso_actions.promotion.moved import has_moved
-from kalypso_actions.promotion.verification import Claim, refuted_by_branch, refuted_by_main
+from kalypso_actions.promotion.verification import (
+    Claim,
+    refuted_by_base,
+    refuted_by_branch,
+    refuted_by_main,
+)
 
 M, G, OTHER = "a" * 40, "b" * 40, "c" * 40
 PROMOTION, CONFIGURATION = Claim("dev", M, G), Claim("dev", None, G)
@@ -46,6 +51,32 @@ def test_what_a_branch_says(
     problem = refuted_by_branch(claim, "dev", head, tracked, HERE)
     assert (problem.message if problem else "") == message
     assert problem is None or (problem.where == HERE and problem.advice)
+
+
+@pytest.mark.parametrize(
+    ("claim", "tracked", "is_refuted"),
+    [(PROMOTION, M, True), (PROMOTION, OTHER, True), (CONFIGURATION, M, False)],
+)
+def test_sources_that_name_another_commit(claim: Claim, tracked: str, is_refuted: bool) -> None:
+    path = "tree/.github/tracking/sources.json"
+    problem = refuted_by_branch(claim, "dev", "ahead", tracked, HERE, contradiction=path)
+    assert (problem is not None) == is_refuted
+    if problem and tracked == M:
+        assert problem.where == Location(HERE.repository, path)
+        assert problem.advice == "run schedule for dev, and merge its pull request"
+
+
+def test_what_the_environments_branch_says() -> None:
+    where = Location("https://github.com/acme/fleet", "base-repo.yaml")
+    problem = refuted_by_base(PROMOTION, named=False, branch="dev", where=where)
+    assert problem
+    assert (
+        problem.message == "the BaseRepo 'main' on the branch 'dev' never named the commit aaaaaaa"
+    )
+    assert problem.where == where
+    assert "promote it to dev" in problem.advice
+    assert refuted_by_base(PROMOTION, named=True, branch="dev", where=where) is None
+    assert refuted_by_base(CONFIGURATION, named=False, branch="dev", where=where) is None
 
 
 @pytest.mark.parametrize(

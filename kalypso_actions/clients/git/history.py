@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,9 @@ DEPTHS: Final = (50, 1000)
 
 FETCH: Final = ("fetch", "--quiet", "--no-tags")
 CHUNK: Final = 50
+BLOBS: Final = 2000
+"""How many blobs one request asks for."""
+
 MAX_CHANGES: Final = 1 << 27
 """Bytes of the changes of `CHUNK` commits, for a million changed files or more."""
 
@@ -40,6 +43,7 @@ class HistoryCopy:
         self._lines = git_dir
         self._commits = git_dir.with_suffix(".commits.git")
         self._connection = Connection(git, url, sleep)
+        self._blobs: dict[str, bytes] = {}
 
     def line(self, commit: str) -> Iterator[HistoryCommit]:
         """The first-parent line from a commit back to its root, newest first.
@@ -64,6 +68,19 @@ class HistoryCopy:
         rows = (line.split() for line in output.decode().splitlines())
         return Ancestry(commit, {row[0]: tuple(row[1:]) for row in rows})
 
+    def blobs(self, ids: Collection[str]) -> Mapping[str, bytes]:
+        """The contents of blobs of this history, fetched by few requests. Raises KalypsoError."""
+        wanted = sorted(set(ids) - self._blobs.keys())
+        for start in range(0, len(wanted), BLOBS):
+            request = "".join(f"{one}\n" for one in wanted[start : start + BLOBS]).encode()
+            # Negotiation would offer commits that say nothing about which blobs are here.
+            settings = (*_partial("blob:none"), "fetch.negotiationAlgorithm=noop")
+            command = [*FETCH, "--filter=blob:none", "--stdin", "origin"]
+            self._connection.ask(self._lines, command, "files", settings=settings, stdin=request)
+            found = batch_objects(self._run(self._lines, "cat-file", "--batch", stdin=request))
+            self._blobs.update({one.id: one.content for one in found if one is not None})
+        return {one: self._blobs[one] for one in ids if one in self._blobs}
+
     def _listed(self, commit: str, depth: int | None) -> tuple[list[str], bool]:
         """The line as far as it is known with this depth, and whether that is to its root.
 
@@ -85,10 +102,7 @@ class HistoryCopy:
             git_dir,
             [*FETCH, f"--filter={leave_out}", *more, "origin", commit],
             f"the history of the commit {commit}",
-            settings=(
-                "remote.origin.promisor=true",
-                f"remote.origin.partialclonefilter={leave_out}",
-            ),
+            settings=_partial(leave_out),
         )
 
     def _described(self, ids: Sequence[str]) -> Iterator[HistoryCommit]:
@@ -110,6 +124,11 @@ class HistoryCopy:
         except ProcessError as error:
             message = f"the history cannot be read: {error.words or error}"
             raise KalypsoError(message, Location(self._connection.url)) from error
+
+
+def _partial(leave_out: str) -> tuple[str, str]:
+    """The settings of a repository that lacks objects on purpose."""
+    return ("remote.origin.promisor=true", f"remote.origin.partialclonefilter={leave_out}")
 
 
 def _commit(commit: str, content: bytes) -> HistoryCommit:

@@ -101,6 +101,13 @@ class RemoteRepositories:
         check_commit(commit, url)
         return self._history(url).ancestry(commit)
 
+    def blobs(self, url: str, ids: Collection[str]) -> Mapping[str, bytes]:
+        """The contents of files that commits of a `history` name, by their blob ids.
+
+        An id that the repository lacks is left out. Raises KalypsoError.
+        """
+        return self._history(url).blobs(ids)
+
     def look_again(self) -> None:
         """From now on every branch is where the server says anew; commits that are here stay."""
         with self._lock:

@@ -13,6 +13,7 @@ from kalypso_actions.gitops.provenance import SourceRevision, SourcesFile, sourc
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, README_TEXT, SOURCES_FILE
 from kalypso_actions.report.chain_documents import CheckPromoteDocument
+from tests.commands.chain import documents
 from tests.commands.chain.world import CLUSTER_TYPES, GITOPS, Organisation
 
 
@@ -78,10 +79,20 @@ def merge(
 ) -> str:
     """A promotion (or, without a commit, a configuration change) is merged; the GitOps commit.
 
-    It takes a second: what clusters did before, they did before it.
+    CD has written the commit before, if the environment of the branch's name exists. It takes a
+    second: what clusters did before, they did before it.
     """
     acme.clock.sleep(1)
+    if commit is not None and acme.head(branch):
+        name_in_base(acme, commit, branch)
     return acme.commit(tree(commit, **more), branch, repository)
+
+
+def name_in_base(acme: Organisation, commit: str, environment: str = "dev") -> None:
+    """The environment's base-repo.yaml names a commit of main, if it does not yet."""
+    text = documents.base_repo(acme.url(), commit)
+    if acme.files(environment).get("base-repo.yaml") != text:
+        acme.commit({"base-repo.yaml": text}, environment)
 
 
 def main_commit(acme: Organisation, text: str = "a change") -> str:

@@ -9,7 +9,15 @@ import pytest
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.sandbox.world import Permissions
 from tests.commands.chain import documents
-from tests.commands.chain.promotions import check, main_commit, merge, sign_in, tree, verdict
+from tests.commands.chain.promotions import (
+    check,
+    main_commit,
+    merge,
+    name_in_base,
+    sign_in,
+    tree,
+    verdict,
+)
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Organisation
 
 
@@ -145,6 +153,7 @@ def test_an_environment_without_a_gitops_repo(acme: Organisation) -> None:
 def test_a_gitops_repository_that_may_not_be_read(acme: Organisation) -> None:
     acme.sandbox.create_repository("others/gitops", {"README.md": ""})
     commit = main_commit(acme)
+    name_in_base(acme, commit)
     merged = acme.commit(tree(commit), "main", "others/gitops")
     repo = documents.gitops_repo(acme.url("others/gitops"), "main")
     acme.commit({"gitops-repo.yaml": repo}, "dev")

@@ -129,8 +129,8 @@ def test_a_revert_is_not_promoted_and_a_rollback_by_cd_is(acme: Organisation) ->
     new = main_commit(acme)
     merge(acme, old)
     merge(acme, new)
-    base_repo(acme, new)
     merged = merge(acme, old)
+    base_repo(acme, new)
     assert "a revert: nothing is promoted" in run(acme).summary
     assert starts(acme) == [checks(merged)]
     base_repo(acme, old)

@@ -1,0 +1,309 @@
+"""People go back: what they left does not return by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.report.chain_documents import CheckPromoteDocument
+from tests.chain.conftest import OpenChain
+from tests.chain.driver import Chain
+from tests.chain.organisation import Layout
+from tests.chain.test_promotion import TO_DEV
+from tests.commands.chain.documents import gitops_repo
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS
+
+DIAMOND = Layout(environments={"qa": "stage", "perf": "stage", "stage": ""})
+BASE = "base-repo.yaml"
+
+
+def back(chain: Chain, environment: str, commit: str) -> None:
+    """Somebody rolls an environment back by CD."""
+    chain.start("cd", environment=environment, promoted_commit_id=commit, allow_rollback="true")
+    assert chain.run_everything()[0] == f"cd {environment}: written"
+    assert chain.has(environment) == commit
+
+
+def start_cd(chain: Chain, environment: str, commit: str, promoted_from: str) -> list[str]:
+    """The chain, or somebody in its name, starts CD; what comes of it."""
+    chain.start(
+        "cd",
+        environment=environment,
+        promoted_commit_id=commit,
+        promoted_from=promoted_from,
+    )
+    return chain.run_everything()
+
+
+def told(chain: Chain) -> str:
+    """The line by which the newest CD told what became of its commit."""
+    newest = next(one for one in reversed(chain.done) if one.command == "cd")
+    (line,) = (line for line in newest.said if " is superseded in " in line)
+    return line
+
+
+def test_an_old_ci_run_does_not_undo_a_rollback(chain: Chain) -> None:
+    first = chain.has("dev")
+    commit = chain.merge_to_main(RELEASE="one")
+    assert chain.run_everything() == TO_DEV
+    back(chain, "dev", first)
+    chain.settle()
+    chain.run_again("ci")
+    assert chain.run_everything() == ["ci: checked, starts dev", "cd dev: superseded"]
+    assert told(chain) == (
+        f"{commit[:7]} is superseded in dev: dev was rolled back to {first[:7]}; start cd by "
+        f"hand, without promoted-from, to bring {commit[:7]} back."
+    )
+    chain.expect("dev", first, RELEASE="zero")
+    assert chain.status(commit, "dev") == f"Rolled back to {first[:7]}"
+
+
+def test_nothing_returns_that_a_rollback_went_past(chain: Chain) -> None:
+    first = chain.has("dev")
+    older = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    old_ci = next(one.run for one in chain.done if one.command == "ci")
+    newer = chain.merge_to_main(RELEASE="two")
+    chain.run_everything()
+    back(chain, "dev", first)
+    assert chain.run(old_ci) == ["ci: checked, starts dev"]
+    assert chain.run_everything() == ["cd dev: superseded"]
+    assert start_cd(chain, "dev", newer, "ci") == ["cd dev: superseded"]
+    assert start_cd(chain, "dev", older, "stage") == ["cd dev: superseded"]
+    assert chain.has("dev") == first
+    beyond = chain.merge_to_main(RELEASE="three")
+    chain.settle()
+    chain.expect_everywhere(beyond, RELEASE="three")
+
+
+def test_a_commit_that_was_passed_since_is_no_longer_left(chain: Chain) -> None:
+    first = chain.has("dev")
+    older = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    back(chain, "dev", first)
+    newer = chain.merge_to_main(RELEASE="two")
+    assert chain.run_everything()[1] == "cd dev: written"
+    back(chain, "dev", older)
+    # It was left again, and comes back by nobody but people.
+    assert start_cd(chain, "dev", newer, "ci") == ["cd dev: superseded"]
+    chain.start("cd", environment="dev", promoted_commit_id=newer)
+    assert chain.run_everything()[0] == "cd dev: written"
+    newest = chain.merge_to_main(RELEASE="three")
+    chain.settle()
+    chain.expect_everywhere(newest, RELEASE="three")
+
+
+def test_the_second_way_through_a_diamond(open_chain: OpenChain) -> None:
+    chain = open_chain(DIAMOND)
+    first = chain.has("stage")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    for name in ("qa", "stage"):
+        chain.merge_pull_request(name)
+        chain.run_everything()
+    assert chain.status(commit, "stage") == "Deployed"
+    back(chain, "stage", first)
+    chain.merge_pull_request("stage")
+    chain.run_everything()
+    chain.merge_pull_request("perf")
+    assert chain.run_everything() == [
+        "notify: promotion of perf",
+        "check-promote perf: compliant, starts stage",
+        "cd stage: superseded",
+    ]
+    chain.expect("stage", first, RELEASE="zero")
+    chain.expect("perf", commit, RELEASE="one")
+
+
+def test_a_branch_that_was_cut_from_another_environments(chain: Chain) -> None:
+    """What dev names is nothing that stage was rolled back from."""
+    older = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    newer = chain.merge_to_main(RELEASE="two")
+    chain.run_everything()
+    acme = chain.acme
+    acme.reset("stage", acme.head("dev"))
+    own = gitops_repo(acme.url(GITOPS), "stage")
+    text = acme.files("dev")[BASE].replace(newer, older)
+    acme.commit({"gitops-repo.yaml": own, BASE: text}, "stage")
+    chain.forget_what_is_due()
+    assert start_cd(chain, "stage", newer, "dev")[0] == "cd stage: written"
+    back(chain, "stage", older)
+    assert start_cd(chain, "stage", newer, "dev") == ["cd stage: superseded"]
+
+
+def test_a_merge_of_another_environments_branch_is_a_write(chain: Chain) -> None:
+    first = chain.has("stage")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    acme = chain.acme
+    # Both have made the same change of the file since they were cut: nothing conflicts.
+    text = acme.files("stage")[BASE]
+    acme.reset("merged", acme.head("stage"))
+    acme.commit({BASE: text.replace(first, commit)}, "merged")
+    acme.merge(acme.pull("merged", "stage"), CONTROL_PLANE)
+    chain.forget_what_is_due()
+    assert chain.has("stage") == commit
+    back(chain, "stage", first)
+    assert start_cd(chain, "stage", commit, "dev") == ["cd stage: superseded"]
+
+
+def test_people_bring_back_what_they_left(chain: Chain) -> None:
+    first = chain.has("dev")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    back(chain, "dev", first)
+    assert start_cd(chain, "dev", commit, "ci") == ["cd dev: superseded"]
+    chain.start("cd", environment="dev", promoted_commit_id=commit)
+    assert chain.run_everything()[0] == "cd dev: written"
+    assert start_cd(chain, "dev", commit, "ci")[0] == "cd dev: unchanged"
+    chain.settle()
+    chain.expect_everywhere(commit, RELEASE="one")
+
+
+@pytest.mark.parametrize("path", [BASE, "flux/main.yaml"])
+def test_a_rollback_by_hand(chain: Chain, path: str) -> None:
+    """Somebody edits the file, or moves it as well; later edits do not hide what happened."""
+    first = chain.has("dev")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    text = chain.acme.files("dev")[BASE].replace(commit, first)
+    chain.acme.commit({BASE: None, path: text} if path != BASE else {BASE: text}, "dev")
+    chain.acme.commit({path: f"# ours\n{text}"}, "dev")
+    chain.run_everything()
+    chain.run_again("ci")
+    assert chain.run_everything() == ["ci: checked, starts dev", "cd dev: superseded"]
+    assert first in chain.acme.files("dev")[path]
+
+
+def test_a_file_that_was_renamed_after_the_rollback(chain: Chain) -> None:
+    first = chain.has("dev")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    back(chain, "dev", first)
+    text = chain.acme.files("dev")[BASE]
+    chain.acme.commit({BASE: None, "flux/main.yaml": text}, "dev")
+    chain.run_everything()
+    assert start_cd(chain, "dev", commit, "ci") == ["cd dev: superseded"]
+    newer = chain.merge_to_main(RELEASE="two")
+    assert chain.run_everything()[1] == "cd dev: written"
+    assert newer in chain.acme.files("dev")["flux/main.yaml"]
+
+
+def test_main_was_rewritten(chain: Chain) -> None:
+    """A commit that main lost was never left, and holds up nothing."""
+    first = chain.has("dev")
+    lost = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.acme.reset("main", first)
+    assert chain.has("dev") == lost
+    commit = chain.merge_to_main(RELEASE="two")
+    chain.settle()
+    chain.expect_everywhere(commit, RELEASE="two")
+
+
+def test_a_rollback_by_pull_requests(open_chain: OpenChain) -> None:
+    chain = open_chain(Layout(inputs={"cd": {"mode": "pull-request"}}))
+    first = chain.has("dev")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.merge_pull_request("dev", CONTROL_PLANE)
+    chain.run_everything()
+    chain.start("cd", environment="dev", promoted_commit_id=first, allow_rollback="true")
+    chain.run_everything()
+    chain.merge_pull_request("dev", CONTROL_PLANE)
+    chain.run_everything()
+    assert start_cd(chain, "dev", commit, "ci") == ["cd dev: superseded"]
+    assert chain.pull_requests("dev", CONTROL_PLANE) == []
+    assert chain.status(commit, "dev") == f"Rolled back to {first[:7]}"
+    chain.start("cd", environment="dev", promoted_commit_id=commit)
+    assert chain.run_everything() == ["cd dev: proposed"]
+    # A person has proposed it again: a doubled start takes nothing back.
+    assert start_cd(chain, "dev", commit, "ci") == ["cd dev: proposed"]
+    number = chain.open_pull_request("dev", CONTROL_PLANE)["number"]
+    assert chain.status(commit, "dev") == f"Waiting for #{number}"
+
+
+# What is withdrawn while it is on its way
+
+
+def test_a_commit_is_withdrawn_while_cd_waits_for_an_approval(chain: Chain) -> None:
+    first = chain.has("dev")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.merge_pull_request("dev")
+    assert chain.run_everything(but={"cd stage"})[-1] == (
+        "check-promote dev: compliant, starts stage"
+    )
+    chain.start("cd", environment="dev", promoted_commit_id=first, allow_rollback="true")
+    assert chain.run_everything(but={"cd stage"})[0] == "cd dev: written"
+    assert chain.waiting == ["cd stage"]
+    assert chain.run_everything() == ["cd stage: superseded"]
+    assert told(chain) == (
+        f"{commit[:7]} is superseded in stage: base-repo.yaml of dev, which it comes from, "
+        f"names {first[:7]}."
+    )
+    assert chain.has("stage") == first
+    assert chain.status(commit, "stage") == f"Rolled back to {first[:7]}"
+
+
+def test_a_newer_commit_came_while_cd_waits_for_an_approval(chain: Chain) -> None:
+    older = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.merge_pull_request("dev")
+    chain.run_everything(but={"cd stage"})
+    chain.merge_to_main(RELEASE="two")
+    chain.run_everything(but={"cd stage"})
+    assert chain.run_everything()[0] == "cd stage: written"
+    assert chain.has("stage") == older
+
+
+def test_an_environment_before_that_does_not_exist(chain: Chain) -> None:
+    first = chain.has("stage")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    assert start_cd(chain, "stage", commit, "prod") == ["cd stage: superseded"]
+    assert "there is no Environment 'prod' that it comes from" in told(chain)
+    assert start_cd(chain, "stage", commit, "stage") == ["cd stage: superseded"]
+    assert chain.has("stage") == first
+
+
+def test_the_rollback_is_not_merged_yet_and_the_clusters_comply(chain: Chain) -> None:
+    first = chain.has("dev")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.merge_pull_request("dev")
+    assert chain.run_everything(but={"check-promote"}) == ["notify: promotion of dev"]
+    chain.start("cd", environment="dev", promoted_commit_id=first, allow_rollback="true")
+    chain.run_everything(but={"check-promote"})
+    assert chain.run_everything() == ["check-promote dev: superseded"]
+    assert (chain.tracks("dev"), chain.has("stage")) == (commit, first)
+    assert chain.status(commit, "dev") == f"Rolled back to {first[:7]}"
+    document = chain.done[-1].outcome.document
+    assert isinstance(document, CheckPromoteDocument)
+    assert document.reason == f"base-repo.yaml went back: it names {first[:7]}"
+
+
+def test_people_go_back_while_the_clusters_sync(chain: Chain) -> None:
+    first = chain.has("dev")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.slow_cluster("dev", "large", 300)
+    chain.merge_pull_request("dev")
+    text = chain.acme.files("dev")[BASE].replace(commit, first)
+    chain.meanwhile(60, lambda: chain.acme.commit({BASE: text}, "dev"))
+    lines = chain.run_everything()
+    assert lines[:2] == ["notify: promotion of dev", "check-promote dev: superseded"]
+    assert not any("stage" in line for line in lines)
+    assert chain.status(commit, "dev") == f"Rolled back to {first[:7]}"
+
+
+def test_base_repo_is_gone(chain: Chain) -> None:
+    first = chain.has("stage")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.merge_pull_request("dev")
+    chain.acme.commit({BASE: None}, "dev")
+    lines = chain.run_everything()
+    assert "check-promote dev: superseded" in lines
+    assert chain.status(commit, "dev") == "Rolled back to none"
+    assert chain.has("stage") == first

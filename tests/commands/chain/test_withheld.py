@@ -1,0 +1,231 @@
+"""What people went back from is not brought on by the chain: `cd` and `check-promote` look again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.cd import cd
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.report.markdown import text
+from kalypso_actions.sandbox import Fault
+from tests.commands.chain import documents
+from tests.commands.chain.promotions import (
+    check,
+    main_commit,
+    merge,
+    name_in_base,
+    sign_in,
+    verdict,
+)
+from tests.commands.chain.world import CONTROL_PLANE, Organisation
+
+STAGE = "stage environment"
+
+
+def promote(acme: Organisation, commit: str, **inputs: Any) -> Outcome:
+    """CD for stage, as check-promote starts it for dev."""
+    given = {"environment": "stage", "commit": commit, "promoted_from": "dev", **inputs}
+    return acme.run(cd, CdInputs, **given)
+
+
+def action(outcome: Outcome) -> str:
+    assert isinstance(outcome.document, CdDocument)
+    return outcome.document.action
+
+
+def reason(outcome: Outcome) -> str:
+    assert isinstance(outcome.document, CdDocument)
+    return outcome.document.reason
+
+
+def during(
+    acme: Organisation, event: Callable[[], object], run: Callable[[str], Outcome]
+) -> Outcome:
+    """Let something happen while the command that `run` is given is running."""
+    flag = acme.folder / "running"
+    wait = f"touch {flag}; while [ -e {flag} ]; do sleep 0.05; done; echo done"
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(run, wait)
+        while not flag.exists():
+            assert not running.done()
+        event()
+        flag.unlink()
+        return running.result()
+
+
+@pytest.fixture
+def old(acme: Organisation) -> str:
+    return acme.head("main") or ""
+
+
+@pytest.fixture
+def new(acme: Organisation, old: str) -> str:
+    """It is in dev."""
+    commit = main_commit(acme)
+    name_in_base(acme, commit)
+    return commit
+
+
+def test_a_commit_that_the_environment_before_has_withdrawn(
+    acme: Organisation, old: str, new: str
+) -> None:
+    name_in_base(acme, old)
+    acme.forget()
+    outcome = promote(acme, new)
+    assert not outcome.failed
+    assert action(outcome) == "superseded"
+    assert reason(outcome) == f"base-repo.yaml of dev, which it comes from, names {old[:7]}"
+    assert text(reason(outcome)) in outcome.summary
+    assert acme.writes() == [f"POST /repos/{CONTROL_PLANE}/statuses/{new}"]
+    assert acme.statuses(new) == {STAGE: ("pending", f"Rolled back to {old[:7]}")}
+
+
+@pytest.mark.parametrize(
+    ("now", "wanted"),
+    [
+        ("same", "written"),
+        ("newer", "written"),
+        ("older", "superseded"),
+        ("beside", "superseded"),
+        ("unknown", "superseded"),
+        ("no commit", "superseded"),
+        ("no file", "superseded"),
+        ("no branch", "superseded"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["commit", "pull-request"])
+def test_what_the_environment_before_names(
+    acme: Organisation, old: str, new: str, now: str, wanted: str, mode: str
+) -> None:
+    acme.reset("aside", old)
+    named = {
+        "same": new,
+        "newer": main_commit(acme, "newer"),
+        "older": old,
+        "beside": acme.commit({"x": "1"}, "aside"),
+        "unknown": "e" * 40,
+        "no commit": "",
+    }
+    if now == "no branch":
+        acme.reset("dev", None)
+    elif now == "no file":
+        acme.commit({"base-repo.yaml": None}, "dev")
+    else:
+        name_in_base(acme, named[now])
+    if mode == "pull-request" and wanted == "written":
+        wanted = "proposed"
+    assert action(promote(acme, new, mode=mode)) == wanted
+    # What it has already is not taken from it, whoever starts CD.
+    if wanted == "written":
+        name_in_base(acme, old)
+        assert action(promote(acme, new)) == "unchanged"
+
+
+def test_a_commit_is_withdrawn_while_the_command_runs(
+    acme: Organisation, old: str, new: str
+) -> None:
+    outcome = during(
+        acme,
+        lambda: name_in_base(acme, old),
+        lambda wait: promote(acme, new, pre_deployment=wait),
+    )
+    assert action(outcome) == "superseded"
+    assert "done" in outcome.summary
+    assert acme.dispatches() == []
+
+
+def test_an_environment_is_rolled_back_while_the_command_runs(
+    acme: Organisation, old: str, new: str
+) -> None:
+    def back_and_forth() -> None:
+        name_in_base(acme, new, "stage")
+        name_in_base(acme, old, "stage")
+
+    outcome = during(acme, back_and_forth, lambda wait: promote(acme, new, pre_deployment=wait))
+    assert action(outcome) == "superseded"
+    assert reason(outcome).startswith(f"stage was rolled back to {old[:7]}; start cd by hand")
+
+
+def test_the_command_runs_for_nothing_that_is_withheld(
+    acme: Organisation, old: str, new: str
+) -> None:
+    name_in_base(acme, old)
+    assert action(promote(acme, new, pre_deployment="exit 1")) == "superseded"
+
+
+def test_each_attempt_to_write_looks_again(acme: Organisation, new: str) -> None:
+    with acme.sandbox.faults.on(Fault("*", "*", "raced", count=2)):
+        assert action(promote(acme, new)) == "written"
+
+
+def test_a_person_may_bring_anything(acme: Organisation, old: str, new: str) -> None:
+    name_in_base(acme, new, "stage")
+    name_in_base(acme, old, "stage")
+    name_in_base(acme, old)
+    assert action(promote(acme, new)) == "superseded"
+    assert action(promote(acme, new, promoted_from="")) == "written"
+
+
+def test_the_first_job_lets_it_pass(acme: Organisation, old: str, new: str) -> None:
+    """The second one tells, right before it would write."""
+    name_in_base(acme, old)
+    assert not promote(acme, new, verify_only="true").failed
+
+
+def test_what_an_environment_cannot_say(acme: Organisation, new: str) -> None:
+    outcome = promote(acme, new, promoted_from="prod\n::error::x")
+    assert action(outcome) == "superseded"
+    assert reason(outcome) == r"there is no Environment 'prod\n::error::x' that it comes from"
+    assert acme.statuses(new) == {STAGE: ("pending", "Rolled back to none")}
+
+
+def test_check_promote_reads_base_repo_after_the_command(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch, old: str, new: str
+) -> None:
+    sign_in(acme, monkeypatch)
+    merged = merge(acme, new)
+    outcome = during(
+        acme,
+        lambda: name_in_base(acme, old),
+        lambda wait: check(acme, merged, new, post_deployment=wait),
+    )
+    assert verdict(outcome) == "superseded"
+    assert acme.statuses(new)["dev environment"] == ("pending", f"Rolled back to {old[:7]}")
+    assert acme.dispatches() == []
+
+
+@pytest.mark.parametrize("now", ["older", "newer", "gone"])
+def test_check_promote_reads_base_repo_first(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch, old: str, new: str, now: str
+) -> None:
+    sign_in(acme, monkeypatch)
+    merged = merge(acme, new)
+    if now == "gone":
+        acme.commit({"base-repo.yaml": None}, "dev")
+    else:
+        name_in_base(acme, old if now == "older" else main_commit(acme, "newer"))
+    assert verdict(check(acme, merged, new)) == ("compliant" if now == "newer" else "superseded")
+    # A change of configuration is nothing that goes on.
+    assert verdict(check(acme, merged)) == "compliant"
+
+
+def test_a_claim_of_a_commit_that_dev_named_before_another_branch_was_cut(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch, old: str, new: str
+) -> None:
+    """Their common history is neither one's own; what dev names now counts whoever wrote it."""
+    sign_in(acme, monkeypatch)
+    merged = merge(acme, new)
+    acme.reset("stage", acme.head("dev"))
+    assert verdict(check(acme, merged, new)) == "compliant"
+
+
+def test_a_file_of_another_name(acme: Organisation, old: str, new: str) -> None:
+    moved = documents.base_repo(acme.url(), old)
+    acme.commit({"base-repo.yaml": None, "flux/main.yml": moved}, "dev")
+    assert action(promote(acme, new)) == "superseded"

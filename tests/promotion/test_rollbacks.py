@@ -1,0 +1,73 @@
+"""What an environment has left, and what may come to it again."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.model.github import Relation
+from kalypso_actions.model.history import Ancestry
+from kalypso_actions.promotion.rollbacks import (
+    comes_back,
+    has_left,
+    left_commits,
+    standing_commit,
+)
+
+# 0 - 1 - 2 ------ 4 - 5, and 2 - s - 4: a merge of the side branch; x is not on main.
+MAIN = Ancestry(
+    "5", {"0": (), "1": ("0",), "2": ("1",), "3": ("2",), "s": ("2",), "4": ("3", "s"), "5": ("4",)}
+)
+
+
+@pytest.mark.parametrize(
+    ("current", "named", "left", "held"),
+    [
+        pytest.param("2", "210", "", "", id="never back"),
+        pytest.param("0", "0210", "12", "012", id="back past two"),
+        pytest.param("1", "1210", "2", "012", id="back by one"),
+        pytest.param("3", "3120", "", "", id="passed since"),
+        pytest.param("2", "2310", "3", "0123s", id="left again"),
+        pytest.param("s", "s32", "3", "0123s", id="to a side branch"),
+        pytest.param("4", "4s3", "", "", id="merged"),
+        pytest.param("x", "x20", "", "", id="not on main"),
+        pytest.param("x", "x02", "2", "012", id="not on main after a rollback"),
+        pytest.param(None, "02", "2", "012", id="absent after a rollback"),
+        pytest.param(None, "", "", "", id="never anything"),
+        pytest.param("1", "", "", "", id="inherited"),
+        pytest.param("1", "1x", "", "", id="left what main lost"),
+    ],
+)
+def test_what_is_left(current: str | None, named: str, left: str, held: str) -> None:
+    found = left_commits(current, list(named), MAIN)
+    assert found == set(left)
+    assert {one for one in MAIN.parents if comes_back(one, found, MAIN)} >= set(held)
+    beyond = {one for one in MAIN.parents if all(MAIN.contains(one, old) for old in left)}
+    assert {one for one in MAIN.parents if not comes_back(one, found, MAIN)} == beyond - set(left)
+
+
+def test_where_an_environment_stands() -> None:
+    assert standing_commit("1", ["2"], MAIN) == "1"
+    assert standing_commit("x", ["x", None, "2", "1"], MAIN) == "2"
+    assert standing_commit(None, [], MAIN) is None
+
+
+@pytest.mark.parametrize(
+    ("named", "relation", "left"),
+    [
+        ("a", None, False),
+        ("a", "identical", False),
+        ("b", "ahead", False),
+        ("b", "behind", True),
+        ("b", "diverged", True),
+        ("b", None, True),
+        (None, None, True),
+    ],
+)
+def test_when_a_promoted_commit_is_left(
+    named: str | None, relation: Relation | None, left: bool
+) -> None:
+    assert has_left("a", named, relation) == left
+
+
+def test_the_first_parent_line() -> None:
+    assert MAIN.first_parent_line() == set("012345")
