@@ -152,9 +152,6 @@ def start(command: Command) -> tuple[Write, Write]:
 
 ANY: Final = tuple(State)
 NOT_DEPLOYED: Final = tuple(one for one in State if one is not State.DEPLOYED)
-ON_ITS_WAY: Final = ANY[1 : ANY.index(State.DEPLOYING) + 1]
-"""The states that the diagram draws as one where another commit comes."""
-
 NOT_STARTED: Final = (State.ABSENT, State.STARTING, State.GIVEN_UP, State.RECEIVED)
 FROM_RECEIVED: Final = (State.RECEIVED, *(one for one in State if one is not State.RECEIVED))
 """Any state: `cd` may also run again, or be started by a person."""
@@ -210,7 +207,7 @@ TRANSITIONS: Final = (
     # The start
     _T((_S.ABSENT,), _E.COMMIT_COMES, (), (), BY_COMMIT),
     _T((*NOT_STARTED, _S.SUPERSEDED), _E.CI_PASSES, (_S.STARTING,), _CD, BY_COMMIT,
-       "ci passes, or the environment before complies"),
+       "ci, or check-promote before"),
     _T((*NOT_STARTED, _S.SUPERSEDED), _E.NEXT_STARTED, (_S.STARTING,), _CD, BY_MERGE),
     _T((_S.STARTING, _S.GIVEN_UP), _E.CD_BEGINS, (_S.RECEIVED,),
        (record("cd", "received"),), BY_RECORD, "first job of cd"),
@@ -230,9 +227,9 @@ TRANSITIONS: Final = (
     _T(NOT_DEPLOYED, _E.CD_FINDS_NEWER, (_S.SUPERSEDED,), (status(_S.SUPERSEDED),), BY_COMMIT,
        "a newer commit comes"),
     _T(NOT_DEPLOYED, _E.CD_GOES_BACK, (_S.ROLLED_BACK,), (status(_S.ROLLED_BACK),), BY_COMMIT,
-       "an older commit comes back"),
+       "an older commit returns"),
     _T((_S.PROPOSED,), _E.CD_PULL_REQUEST_MERGED, IN_BASE, (_BASE,), BY_DIGEST, "merged"),
-    _T((_S.PROPOSED,), _E.CD_PULL_REQUEST_CLOSED, (_S.CLOSED,), (), NO_RUN, "closed"),
+    _T((_S.PROPOSED,), _E.CD_PULL_REQUEST_CLOSED, (_S.CLOSED,), (), NO_RUN),
     _T((*NOT_STARTED, _S.PROPOSED, _S.CLOSED, _S.SUPERSEDED, _S.ROLLED_BACK),
        _E.BASE_NAMES_IT, IN_BASE, (_BASE,), BY_DIGEST),
     _T((_S.PROPOSED, *IN_BASE), _E.BASE_NAMES_NEWER, (_S.SUPERSEDED,), (_BASE,), BY_DIGEST),
@@ -254,13 +251,13 @@ TRANSITIONS: Final = (
     _T((_S.OFFERED,), _E.PULL_REQUEST_CLOSED, (_S.CLOSED,), (), NO_RUN, "closed"),
     _T((_S.OFFERED,), _E.PULL_REQUEST_CONFLICTS, (), (),
        "`poll`, by the pull request's state: it starts `schedule`"),
-    _T((_S.MERGED,), _E.MERGE_REVERTED, (_S.CLOSED,), (_TRACKING,), BY_DIGEST, "reverted"),
+    _T((_S.MERGED,), _E.MERGE_REVERTED, (_S.CLOSED,), (_TRACKING,), BY_DIGEST),
     _T(IN_BASE, _E.TRACKING_WRITTEN, IN_BASE, (_TRACKING,), BY_DIGEST),
     # The clusters
     _T(ANY, _E.NOTIFY_TELLS, (), _CHECK, BY_RECORD),
     _T(ANY, _E.CHECK_BEGINS, (), (record("check-promote", "received"),), BY_RECORD),
     _T((_S.MERGED,), _E.CHECK_LOOKS, (_S.DEPLOYING,), (status(_S.DEPLOYING),), BY_MERGE,
-       "check-promote looks"),
+       "check-promote"),
     _T((_S.FAILED, _S.SUPERSEDED, _S.ROLLED_BACK), _E.CHECK_LOOKS_AGAIN, (_S.DEPLOYING,),
        (status(_S.DEPLOYING),), BY_MERGE, "a correction is merged"),
     _T((_S.DEPLOYING,), _E.CLUSTERS_COMPLY, (_S.DEPLOYED,), (*_CD, status(_S.DEPLOYED)),

@@ -1,14 +1,13 @@
-"""The life of a commit in an environment: a diagram and its states in the guide, a page of events."""
+"""The life of a commit in an environment: diagram and states in the guide, a page of events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from kalypso_actions.promotion.lifecycle import (
     ANY,
     NOT_DEPLOYED,
-    ON_ITS_WAY,
     TRANSITIONS,
     State,
     Transition,
@@ -19,8 +18,8 @@ PAGE: Final = """\
 # Events of a promotion
 
 Written by `make docs` from `kalypso_actions/promotion/lifecycle.py`. The guide shows
-[the states of a commit](../guide/promotion.md#the-life-of-a-commit). Each row is an event for a commit
-of main in one environment. An event of another environment, or of a newer commit, has its own row.
+[the states of a commit](../guide/promotion.md#the-life-of-a-commit). Each row is an event for a
+commit of main in one environment.
 
 - **writes**: a status is `<environment> environment` on the promoted commit. A record is
   `kalypso / <command> <environment>`, on the promoted commit or, for `schedule`, on the head of the
@@ -30,7 +29,8 @@ of main in one environment. An event of another environment, or of a newer commi
 
 """
 
-ON_ITS_WAY_NAME: Final = "on_its_way"
+NOT_DEPLOYED_TEXT: Final = "anything but deployed"
+ELSE: Final = "not_deployed"
 
 
 def with_lifecycle(guide: str) -> str:
@@ -54,23 +54,15 @@ def state_table() -> str:
 
 def diagram() -> str:
     """The transitions that have a label, in Mermaid's language."""
-    drawn = [one for one in TRANSITIONS if one.label]
-    inside = [one for one in drawn if {*one.before[:1], *one.after[:1]} <= set(ON_ITS_WAY)]
-    lines = ["stateDiagram-v2", f'  state "on its way" as {ON_ITS_WAY_NAME} {{']
-    lines += [f"    {line}" for one in inside for line in _edge(one)]
-    lines += ["  }", *(f"  {line}" for one in drawn if one not in inside for line in _edge(one))]
-    names = [f'  state "{one.title}" as {_name(one)}' for one in ON_ITS_WAY if " " in one.title]
-    names += [
-        f"  {_name(one)}: {one.title}"
-        for one in State
-        if one not in ON_ITS_WAY[:0] and " " in one.title and one not in ON_ITS_WAY
-    ]
-    return "```mermaid\n" + "\n".join([lines[0], *names, *lines[1:]]) + "\n```\n"
+    names = {_name(one): one.title for one in State if " " in one.title} | {ELSE: NOT_DEPLOYED_TEXT}
+    lines = [f"  {name}: {title}" for name, title in names.items()]
+    lines += [f"  {_edge(one)}" for one in TRANSITIONS if one.label]
+    return "\n".join(["```mermaid", "stateDiagram-v2", *lines, "```\n"])
 
 
-def _edge(one: Transition) -> Iterator[str]:
-    before = ON_ITS_WAY_NAME if one.before == NOT_DEPLOYED else _name(one.before[0])
-    yield f"{before} --> {_name(one.after[0])}: {one.label}"
+def _edge(one: Transition) -> str:
+    before = ELSE if one.before == NOT_DEPLOYED else _name(one.before[0])
+    return f"{before} --> {_name(one.after[0])}: {one.label}"
 
 
 def _name(state: State) -> str:
@@ -87,5 +79,5 @@ def _states(states: Sequence[State]) -> str:
     if set(states) == set(ANY):
         return "anything"
     if states == NOT_DEPLOYED:
-        return "anything but deployed"
+        return NOT_DEPLOYED_TEXT
     return ", ".join(state.title for state in states)
