@@ -287,6 +287,7 @@ TRANSITIONS: Final = (
 # fmt: on
 
 
+ENDS: Final = frozenset({State.SUPERSEDED, State.ROLLED_BACK})
 BEFORE_MERGE: Final = frozenset({State.PROPOSED, State.PROMOTED, State.OFFERED, State.CLOSED})
 
 
@@ -306,9 +307,14 @@ def events_of(actor: Actor) -> tuple[Event, ...]:
 
 
 def allowed(before: State, after: State, actors: Collection[Actor]) -> bool:
-    """Return whether these actors, in any number of steps, may bring a commit to another state."""
+    """Return whether these actors, in any number of steps, may bring a commit to another state.
+
+    A run that ends with one of `ENDS` goes no further.
+    """
     reached = [before]
     for state in reached:
+        if state in ENDS and state is not before:
+            continue
         for one in TRANSITIONS:
             if state in one.before and one.actor in actors:
                 reached += [new for new in one.after if new not in reached]
