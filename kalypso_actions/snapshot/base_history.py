@@ -39,7 +39,7 @@ class ReadBlobs(Protocol):
     """Reads the contents of blobs by their ids."""
 
     def __call__(self, ids: Collection[str], /) -> Mapping[str, bytes]:
-        """Those that the repository has. Raises KalypsoError."""
+        """Raises KalypsoError."""
 
 
 def read_base_writes(
