@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from kalypso_actions import gitops
 from kalypso_actions.clients.github import pull_requests
 from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.environment_snapshot import EnvironmentSnapshot
 from kalypso_actions.commands.own_labels import WITHDRAWN
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
@@ -16,6 +17,7 @@ from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.plan import Plan
 from kalypso_actions.report import pull_request
 from kalypso_actions.snapshot.gitops_state import EarlierProposals, GitOpsState, Standing
+from kalypso_actions.snapshot.rejections import PastProposals
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,10 @@ class Proposition:
         if self.decision.action == "stop":
             advice = "run schedule with force to propose it again, or promote another commit"
             yield Problem(f"nothing is proposed: {self.decision.reason}", where, advice)
+        if self.is_proposed and self.decision.again:
+            numbers = gitops.numbers(self.decision.again)
+            message = f"the pull request contains again what people took out: {numbers}"
+            yield Problem(message, where, "merge it only if that is wanted again")
         if self.others:
             numbers = ", ".join(f"#{number}" for number in self.others)
             message = f"other open pull requests change the same files: {numbers}"
@@ -67,32 +73,24 @@ def prepare(
     state: GitOpsState,
     changes: TreeChanges,
     plan: Plan,
-    siblings: Collection[str],
+    read: EnvironmentSnapshot,
     inputs: ScheduleInputs,
     session: ChainSession,
 ) -> Proposition:
-    """Read what became of earlier proposals, and decide.
-
-    `siblings` are our branches for the environment's GitOpsRepos in this repository. Raises
-    KalypsoError.
-    """
+    """Read what became of earlier proposals, and decide. Raises KalypsoError."""
     github = session.github
     proposed, promoted = _proposed(state, changes, plan)
     pulls = pull_requests.find(github, state.repository, head=state.own_branch)
     pull = next((one for one in pulls if one.base_branch == state.branch), None)
-    standing = latest = None
+    standing, verdict = None, gitops.Verdict()
     if proposed.has_changes:
-        earlier = EarlierProposals(state, changes, plan.cluster_types, github, session.repositories)
+        earlier = EarlierProposals(state, changes, github, session.repositories)
         standing = earlier.standing()
-        closed = pull_requests.newest_closed(
-            github,
-            state.repository,
-            head=state.own_branch,
-            base=state.branch,
-            without=WITHDRAWN,
+        past = PastProposals(
+            state, plan, read.sources, earlier, github, session.remotes, without=WITHDRAWN
         )
-        latest = earlier.closed(closed) if closed else None
-    decision = gitops.decide(proposed, _open(pull, standing), latest, force=inputs.force)
+        verdict = past.verdict(proposed, changes)
+    decision = gitops.decide(proposed, _open(pull, standing), verdict, force=inputs.force)
     proposition = Proposition(
         state=state,
         changes=changes,
@@ -112,6 +110,11 @@ def prepare(
     )
     if not proposition.writes:
         return proposition
+    siblings = {
+        other.own_branch
+        for other in read.states
+        if other.repository.lower() == state.repository.lower()
+    }
     return _beside(proposition, plan, siblings, inputs, session)
 
 
@@ -132,14 +135,12 @@ def _proposed(state: GitOpsState, changes: TreeChanges, plan: Plan) -> tuple[git
     return proposed, plan.promoted_commit is not None and differs
 
 
-def _open(pull: PullRequest | None, standing: Standing | None) -> gitops.Earlier | None:
+def _open(pull: PullRequest | None, standing: Standing | None) -> gitops.OpenProposal | None:
     if pull is None:
         return None
     if standing is None:
-        return gitops.Earlier(pull.number, "open", None, None, fits=False)
-    return gitops.Earlier(
-        pull.number, "open", standing.digest, standing.tracking, fits=standing.fits
-    )
+        return gitops.OpenProposal(pull.number, None, None, fits=False)
+    return gitops.OpenProposal(pull.number, standing.digest, standing.tracking, standing.fits)
 
 
 def _beside(

@@ -154,8 +154,8 @@ def merge(
         return published
     where = Location(state.repository)
     number = published.pull.number
-    if not proposition.decision.may_merge:
-        message = f"#{number} is not merged automatically: people have rejected the one before it"
+    if proposition.decision.hold:
+        message = f"#{number} is not merged automatically: {proposition.decision.hold}"
         advice = "merge it yourself if it is wanted"
         return replace(published, warnings=(Problem(message, where, advice),))
     merged = merging.merge_as_allowed(session.github, state.repository, number, head=commit)

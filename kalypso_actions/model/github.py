@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 Relation = Literal["identical", "ahead", "behind", "diverged"]
@@ -59,6 +60,19 @@ class Issue:
     body: str
     state: Literal["open", "closed"]
     labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IssueEvent:
+    """An event of an issue or a pull request, by GitHub's name (`closed`, `head_ref_deleted`).
+
+    `actor` is "" where the account is gone.
+    """
+
+    name: str
+    actor: str
+    by_bot: bool
+    date: datetime
 
 
 @dataclass(frozen=True, slots=True)
