@@ -8,7 +8,7 @@ counts: people have written base-repo.yaml since.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -83,38 +83,69 @@ def read_past(
     `number_of` gives the pull request of ours that a commit merges. Of `line`, newest first, as few
     commits are taken as it needs.
     """
-    tracking = f"{base.path}/{PROMOTED_COMMIT_FILE}" if base.path else PROMOTED_COMMIT_FILE
     rest = iter(line)
-    content = {
-        path: FileVersion(entry.mode, entry.object_id) for path, entry in base.entries.items()
-    }
-    last: Mapping[str, FileVersion] | None = None
-    begun: Mapping[str, FileVersion] = {}
-    steps: list[_Step] = []  # newest first
-    era = 0  # how many of them belong to it
-    number = before = 0
-    named = _Named(tracking, rest)
+    search = _Search(base, promoted_commit)
     for commit in rest:
-        merged = number_of(commit.id)
-        if merged is None and number and digest_of(commit.message):
-            merged = number  # a merge by rebase may leave several commits
-        steps.append(_Step(commit, merged))
-        if merged is not None:
-            number = merged
-            last = dict(content) if last is None else last
-            if not _names(content.get(tracking), promoted_commit):
-                before = merged
-                break
-            era, begun = len(steps), dict(content)
-        _undo(content, commit)
-    if last is None:
+        if search.passes(commit, number_of(commit.id)):
+            break
+    if search.last is None:
         return without_merges(base, cluster_types)
-    folders = _folders(steps, base, cluster_types)
-    named.add(step.commit for step in steps[max(era - 1, 0) :])
+    folders = _folders(search.steps, base, cluster_types)
+    named = _Named(search.tracking, rest)
+    named.add(step.commit for step in search.steps[max(search.era - 1, 0) :])
     walk = _Walk(base.path, folders, named)
-    walk.go(begun, list(reversed(steps[:era])))
-    now, then = (own_content(one, base.path, folders) for one in (base.entries, last))
-    return Past(walk.taken_out, walk.brought, before, now == then)
+    walk.go(search.begun, list(reversed(search.steps[: search.era])))
+    now, then = (own_content(one, base.path, folders) for one in (base.entries, search.last))
+    return Past(walk.taken_out, walk.brought, search.before, now == then)
+
+
+class _Search:
+    """Goes back to the first merge of ours in the present era."""
+
+    def __init__(self, base: BaseTree, promoted_commit: str | None) -> None:
+        self.tracking = f"{base.path}/{PROMOTED_COMMIT_FILE}" if base.path else PROMOTED_COMMIT_FILE
+        self._promoted = promoted_commit
+        self._content = {
+            path: FileVersion(entry.mode, entry.object_id) for path, entry in base.entries.items()
+        }
+        self._number = 0
+        self.steps: list[_Step] = []  # newest first
+        self.era = 0
+        """How many of the steps belong to it, with `begun` after the oldest one."""
+        self.begun: Mapping[str, FileVersion] = {}
+        self.last: Mapping[str, FileVersion] | None = None
+        """The content after our last merge."""
+        self.before = 0
+
+    def passes(self, commit: HistoryCommit, number: int | None) -> bool:
+        """Take the next older commit; whether no older one can belong to the era."""
+        if number is None and self._number and digest_of(commit.message):
+            number = self._number  # a merge by rebase may leave several commits
+        self.steps.append(_Step(commit, number))
+        change = commit.changes.get(self.tracking)
+        if number is None:
+            # Others have promoted before us, or gone back further than we look.
+            ends = (
+                change is not None
+                and (self.era or self.before) > 0
+                and not any(_names(version, self._promoted) for version in change)
+            )
+        else:
+            self._number = number
+            is_named = _names(self._content.get(self.tracking), self._promoted)
+            self._merge(number, is_named=is_named)
+            # A merge that leaves the tracking file alone may stand on somebody's revert.
+            ends = change is not None and not is_named
+        _undo(self._content, commit)
+        return ends
+
+    def _merge(self, number: int, *, is_named: bool) -> None:
+        if self.last is None:
+            self.last = dict(self._content)
+        if is_named:
+            self.era, self.begun, self.before = len(self.steps), dict(self._content), 0
+        else:
+            self.before = self.before or number
 
 
 @dataclass(slots=True)
@@ -155,39 +186,48 @@ class _Walk:
     taken_out: dict[Content, Rejection] = field(default_factory=dict)
     brought: dict[Content, int] = field(default_factory=dict)
     _held: dict[str, dict[FileVersion | None, int]] = field(default_factory=dict)
-    """By path, what merges of ours left there, and the newest that brought it."""
+    """By path, what stood there after a merge of ours, and the newest that brought it."""
+    _changed: dict[str, int] = field(default_factory=dict)
+    """By path, the step that changed it last."""
 
-    def go(self, begun: Mapping[str, FileVersion], steps: Iterable[_Step]) -> None:
+    def go(self, begun: Mapping[str, FileVersion], steps: Sequence[_Step]) -> None:
         """`begun` is the whole content after the first step, a merge of ours."""
-        first = merge = ""
-        number = 0
-        for step in steps:
-            if not first:
-                first, number = step.commit.id, step.number or 0
+        merge: _Step | None = None
+        merged_at = 0
+        for place, step in enumerate(steps):
+            if place == 0:
                 own = own_content(begun, self.folder, self.cluster_types)
-                self._held = {path: {version: number} for path, version in own.items()}
-                self.brought = dict.fromkeys(own.items(), number)
+                self._held = {path: {version: step.number or 0} for path, version in own.items()}
+                self.brought = dict.fromkeys(own.items(), step.number or 0)
+            paths = list(self._own(step.commit))
+            for path in paths:
+                if merge is not None and self._changed.get(path, 0) <= merged_at:
+                    # Our last merge left it, whoever had brought it.
+                    held = self._held.setdefault(path, {})
+                    held.setdefault(step.commit.changes[path].before, merge.number or 0)
             if step.number is not None:
-                merge = step.commit.id
-                self._merge(step.commit, step.number)
-            else:
-                self._judge(step.commit, number, merge)
+                merge, merged_at = step, place
+                self._merge(step.commit, paths, step.number)
+            elif merge is not None:
+                self._judge(step.commit, paths, merge.commit.id)
+            self._changed |= dict.fromkeys(paths, place)
             self.named.add([step.commit])
 
-    def _merge(self, commit: HistoryCommit, number: int) -> None:
-        for path in self._own(commit):
+    def _merge(self, commit: HistoryCommit, paths: Iterable[str], number: int) -> None:
+        for path in paths:
             after = commit.changes[path].after
             self._held.setdefault(path, {})[after] = number
             self.brought[path, after] = number
             self.taken_out.pop((path, after), None)
 
-    def _judge(self, commit: HistoryCommit, first: int, merge: str) -> None:
+    def _judge(self, commit: HistoryCommit, paths: Iterable[str], merge: str) -> None:
+        """A commit of others; `merge` is our last one before it."""
         promotes = self.named.is_promotion(commit)
-        for path in self._own(commit):
+        for path in paths:
             before, after = commit.changes[path]
             # A revert of a revert gives back, and takes nothing away.
             given_back = self.taken_out.pop((path, after), None)
-            held = self._held.setdefault(path, {None: first})
+            held = self._held.get(path, {})
             if before in held and not (given_back or promotes):
                 self.taken_out[path, before] = Rejection(held[before], "undone", merge)
 

@@ -95,10 +95,6 @@ class PastProposals:
             pass
         if not self._merges:
             return gitops.without_merges(state.tree, cluster_types)
-        number = self._merges.get(state.commit)
-        if number is not None and proposed.base_tracking != proposed.tracking:
-            # Our last merge is the branch's head, and names another commit: the era begins now.
-            return gitops.Past({}, {}, number, is_as_merged=True)
         line = islice(self._remotes.history(state.url, state.commit), FURTHEST)
         return gitops.read_past(line, state.tree, cluster_types, proposed.tracking, self._number_of)
 

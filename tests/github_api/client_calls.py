@@ -229,6 +229,13 @@ CALLS: Final = {
         ],
         "GET R/pulls",
     ),
+    "pull_requests.closed_pages": _call(
+        lambda github, scene: [
+            scene.merged_pull(),
+            *pull_requests.closed_pages(github, FLEET, head="a", base="main", without="b"),
+        ],
+        "GET R/pulls",
+    ),
     "pull_requests.into": _call(
         lambda github, scene: [scene.pull(), pull_requests.into(github, FLEET, "main")],
         "GET R/pulls",

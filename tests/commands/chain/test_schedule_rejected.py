@@ -137,3 +137,24 @@ def test_a_pull_request_that_lost_its_commits_says_nothing(acme: Organisation) -
     pull.merge_commit = "0" * 40
     edit_gitops(acme, {FLUX: "by hand\n"})
     assert actions(run(acme)) == [(2, "created")]
+
+
+def test_little_is_read_where_nothing_was_taken_out(acme: Organisation) -> None:
+    """One page of pull requests, and one fetch of the branch's history; no commit, no event."""
+    settle(acme)
+    for region in ("north", "south"):
+        configure(acme, REGION=region)
+        (pull,) = run(acme).pull_requests
+        acme.merge(pull.number)
+    configure(acme, REGION="east")
+    acme.forget()
+    assert actions(run(acme, auto_merge="always")) == [(4, "merged")]
+    requests = [f"{one.method} {one.path.partition('?')[0]}" for one in acme.sandbox.traffic]
+    (closed,) = (
+        place for place, one in enumerate(acme.sandbox.traffic) if "state=closed" in one.path
+    )
+    assert requests[closed + 1 : closed + 4] == [
+        f"GET /{GITOPS}/info/refs",
+        f"POST /{GITOPS}/git-upload-pack",
+        f"GET /repos/{GITOPS}/pulls",  # other open ones
+    ]
