@@ -141,14 +141,14 @@ class EarlierProposals:
         if proposed is None or not proposed.parents:
             return None
         files = self._files(proposed.id)
-        # The second parent of a merge is the branch that somebody brought ours up to date with.
-        parent = self._files(proposed.parents[-1])
-        changed = gitops.changed_content(parent.entries(), files.entries())
+        digest = gitops.digest_of(proposed.message)
+        parent = proposed.parents[0] if digest else self._merge_base(proposed.id)
+        changed = gitops.changed_content(self._files(parent).entries(), files.entries())
         sources = self._path(SOURCES_FILE)
         return gitops.ClosedProposal(
             pull.number,
             proposed.id,
-            gitops.digest_of(proposed.message),
+            digest,
             self._tracking(files),
             {path: version for path, version in changed.items() if path != sources},
         )
@@ -165,6 +165,11 @@ class EarlierProposals:
             if error.status in {404, 422}:
                 return None
             raise
+
+    def _merge_base(self, commit: str) -> str:
+        """Where a branch begins to which others have pushed as well."""
+        repository = self._state.repository
+        return commits.compare(self._github, repository, self._state.commit, commit).merge_base
 
     def _files(self, commit: str) -> RevisionFiles:
         return self._repositories.open(self._state.url, commit=commit)

@@ -33,7 +33,7 @@ class PastProposals:
         *,
         without: str,
     ) -> None:
-        """Pull requests with the label `without` are passed over."""
+        """Unmerged pull requests with the label `without` are passed over."""
         self._state = state
         self._plan = plan
         self._sources = sources

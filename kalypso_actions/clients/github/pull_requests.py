@@ -47,7 +47,7 @@ def newest_closed(
 ) -> PullRequest | None:
     """The newest pull request from `head` into `base` that is closed or merged.
 
-    Those with the label `without` are passed over. As many pages are read as it takes.
+    Unmerged ones with the label `without` are passed over. As many pages are read as it takes.
     Raises GitHubError.
     """
     pages = closed_pages(github, repository, head=head, base=base, without=without)
@@ -59,7 +59,7 @@ def closed_pages(
 ) -> Iterator[tuple[PullRequest, ...]]:
     """The pull requests from `head` into `base` that are closed or merged, newest first.
 
-    Those with the label `without` are passed over. A page is read when it is wanted.
+    Unmerged ones with the label `without` are passed over. A page is read when it is wanted.
     Raises GitHubError.
     """
     what, parameters = _listing(repository, head, base, "closed")
@@ -69,7 +69,7 @@ def closed_pages(
         numbered = {**parameters, "per_page": str(PAGE), "page": str(page)}
         found = rest.read(github, repository, what, "/pulls", numbered)
         ours = _ours(found, head, base, "closed")
-        yield tuple(pull for pull in ours if missing_labels([without], pull.labels))
+        yield tuple(pull for pull in ours if pull.merged or missing_labels([without], pull.labels))
         if len(found) < PAGE:
             return
 

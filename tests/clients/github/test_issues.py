@@ -219,7 +219,7 @@ def test_a_repository_without_issues_is_told_so() -> None:
 
 
 def test_the_events_of_a_pull_request() -> None:
-    told_of = [
+    told_of: list[dict[str, Any]] = [
         {"event": "closed", "actor": {"login": "ada", "type": "User"}},
         {"event": "head_ref_deleted", "actor": {"login": "cleaner[bot]", "type": "Bot"}},
         {"event": "closed", "actor": None},

@@ -6,6 +6,7 @@ import pytest
 
 from tests.commands.chain.proposals import (
     FLUX,
+    OWN,
     TRACKING,
     actions,
     change_main,
@@ -98,6 +99,18 @@ def test_somebody_elses_merge_over_ours_is_no_rejection(acme: Organisation) -> N
     settle(acme)
     edit_gitops(acme, {FLUX: "by the operator\n", TRACKING: "0" * 40})
     assert actions(run(acme)) == [(2, "created")]
+
+
+def test_what_people_have_pushed_to_and_closed(acme: Organisation) -> None:
+    """The whole pull request counts, not its last commit alone."""
+    settle(acme)
+    configure(acme, REGION="north")
+    run(acme)
+    edit_gitops(acme, {"large/shop-web/notes.txt": "?"}, OWN)
+    acme.close(2)
+    assert messages(run(acme)) == [
+        "nothing is proposed: #2 with the same content was closed without merging"
+    ]
 
 
 def test_a_withdrawal_of_ours_is_no_rejection_and_hides_none(acme: Organisation) -> None:
