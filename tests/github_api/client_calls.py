@@ -192,6 +192,10 @@ CALLS: Final = {
     "issues.ensure": _call(
         _ensure_issue, "GET R/issues", "POST R/issues", _ISSUE[1], *_LABELS, *_COMMENTS
     ),
+    "issues.events": _call(
+        lambda github, scene: issues.events(github, FLEET, scene.issue()),
+        "GET R/issues/{issue_number}/events",
+    ),
     "issues.close": _call(
         lambda github, scene: issues.close(github, FLEET, scene.issue(), mark=MARK, comment="why"),
         *_ISSUE,
