@@ -18,7 +18,7 @@ from tests.commands.chain.proposals import (
     run,
     settle,
 )
-from tests.commands.chain.world import GITOPS, Organisation
+from tests.commands.chain.world import GITOPS, SHOP, Organisation
 
 
 def undo(acme: Organisation, merge: str) -> None:
@@ -116,10 +116,12 @@ def test_what_people_have_pushed_to_and_closed(acme: Organisation) -> None:
 def test_a_withdrawal_of_ours_is_no_rejection_and_hides_none(acme: Organisation) -> None:
     run(acme)
     acme.close(1)  # the rejection
-    configure(acme, REGION="north")
+    path = "workload/shop.yaml"
+    text = acme.files("main", SHOP)[path]
+    acme.commit({path: text.replace("shop-manifests", "shop-other")}, repository=SHOP)
     assert actions(run(acme)) == [(2, "created")]
     # What is wanted now was rejected, and what is open says something else.
-    configure(acme, REGION="west")
+    acme.commit({path: text}, repository=SHOP)
     document = run(acme)
     assert actions(document) == [(2, "withdrawn")]
     assert "#1 with the same content was closed without merging" in messages(document)[0]
@@ -127,6 +129,17 @@ def test_a_withdrawal_of_ours_is_no_rejection_and_hides_none(acme: Organisation)
     acme.forget()
     assert "#1 with the same content" in messages(run(acme))[0]
     assert acme.writes() == []
+
+
+def test_a_setting_that_is_changed_again_is_a_wish(acme: Organisation) -> None:
+    run(acme)
+    acme.close(1)
+    configure(acme, REGION="north")
+    configure(acme, REGION="west")
+    document = run(acme)
+    assert actions(document) == [(2, "created")]
+    assert messages(document) == ["the pull request contains again what people took out: #1"]
+    assert "**It contains again what people took out:** #1." in acme.pulls()[0]["body"]
 
 
 def test_the_latest_counts(acme: Organisation) -> None:
