@@ -56,7 +56,7 @@ def settled(folder: Path, layout: Layout) -> Opening:
             chain.start("schedule", environment=name)
             chain.run_everything()
             for repository in layout.gitops:
-                if chain.pull_requests(name, repository):  # unless schedule merges by itself
+                if chain.pull_requests(name, repository):  # none where schedule merges by itself
                     chain.merge_pull_request(name, repository)
             chain.forget_what_is_due()
             chain.acme.status(
