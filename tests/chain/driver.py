@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from tests.chain.approvals import Approvals
 from tests.chain.clock import StoryClock
 from tests.chain.story import line
 from tests.commands.chain import documents
@@ -42,6 +43,7 @@ class Chain:
         self._clock = clock
         self._queue: list[Run] = []
         self._numbers = itertools.count(1)
+        self._approvals = Approvals(workflows)
         self.to_be_lost: set[str] = set()
         self.done: list[Done] = []
         """Every step that was run, but for those that have verified the inputs of the next one."""
@@ -129,7 +131,10 @@ class Chain:
 
     def run(self, run: Run) -> list[str]:
         """Run one that does not wait; a line for each step. An exception is a job that was killed."""
-        done = _to_be_told(self._workflows.run(run))
+        now, later = self._approvals.halves(run)
+        every = self._workflows.run(now)
+        self._approvals.let_wait(later, every)
+        done = _to_be_told(every)
         self.done += done
         return [line(one) for one in done]
 
@@ -142,8 +147,10 @@ class Chain:
 
     def run_at_once(self) -> list[str]:
         """Run everything that is due now at the same time; a line for each step."""
-        runs = [*self._queue, *self._workflows.due()]
+        due = [*self._queue, *self._workflows.due()]
         self._queue = []
+        halves = [self._approvals.halves(run) for run in due]
+        runs = [now for now, _ in halves]
         folder = self._workflows.folder / f"at-once-{next(self._numbers)}"
         workflows = [
             dataclasses.replace(self._workflows, folder=folder / f"{number:02}")
@@ -151,6 +158,8 @@ class Chain:
         ]
         with ThreadPoolExecutor(len(runs)) as pool:
             done = list(pool.map(Workflows.run, workflows, runs))
+        for (_, later), every in zip(halves, done, strict=True):
+            self._approvals.let_wait(later, every)
         steps = [step for steps in done for step in _to_be_told(steps)]
         self.done += steps
         return [line(step) for step in steps]
@@ -172,7 +181,26 @@ class Chain:
 
     def run_again(self, name: str) -> None:
         """Somebody wants the newest run of this name again; it waits like any other."""
-        self._queue.append(next(one.run for one in reversed(self.done) if name in _names(one.run)))
+        self.run_anew(next(one.run for one in reversed(self.done) if name in _names(one.run)))
+
+    def run_anew(self, run: Run) -> None:
+        """Somebody wants all jobs of a run again, with the same inputs."""
+        self._queue.append(self._approvals.anew(run))
+
+    def requires_approval(self, environment: str) -> None:
+        """From now on, jobs in this GitHub environment wait until somebody approves them."""
+        self._approvals.environments.add(environment)
+
+    def approve(self, name: str) -> None:
+        """Somebody approves the oldest of the runs of this name (`cd stage`): it goes on."""
+        self._queue.append(self._approvals.approve(self._unapproved(name)))
+
+    def refuse(self, name: str) -> None:
+        """Somebody refuses it, and it ends."""
+        self._approvals.refuse(self._unapproved(name))
+
+    def _unapproved(self, name: str) -> Run:
+        return next(run for run in self._approvals.waiting if name in _names(run))
 
     def settle(self) -> None:
         """People merge whatever is proposed to the GitOps repositories, until all is at rest."""
@@ -202,7 +230,12 @@ class Chain:
     def waiting(self) -> list[str]:
         """The commands that are still to run, as `cd dev`, `notify`, …"""
         self._queue += self._workflows.due()
-        return [max(_names(run), key=len) for run in self._queue]
+        return [_full_name(run) for run in self._queue]
+
+    @property
+    def waiting_for_approval(self) -> list[str]:
+        """The commands of which the first job has run: `cd stage`, `check-promote stage`, …"""
+        return [_full_name(run) for run in self._approvals.waiting]
 
     def open_pull_request(self, branch: str, repository: str = GITOPS) -> Any:
         """The only one into a branch, as the API gives it."""
@@ -271,6 +304,7 @@ class Chain:
                 assert config.items() >= values.items(), folder
             assert self.acme.issues(repository) == []
         assert self.waiting == []
+        assert self.waiting_for_approval == []
         assert self.to_be_lost == set()
         assert self._clock.is_empty
 
@@ -289,6 +323,10 @@ def _names(run: Run) -> set[str]:
     inputs = run.event.payload.get("inputs") or {}
     pushed = run.event.ref.removeprefix("refs/heads/") if run.event.name == "push" else ""
     return {command, f"{command} {inputs.get('environment', pushed)}".strip()}
+
+
+def _full_name(run: Run) -> str:
+    return max(_names(run), key=len)
 
 
 def _to_be_told(done: Sequence[Done]) -> list[Done]:
