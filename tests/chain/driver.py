@@ -71,18 +71,34 @@ class Chain:
         self.acme.close(number, repository)
         return number
 
-    def revert(self, branch: str, repository: str = GITOPS) -> str:
-        """Somebody undoes the newest commit of a branch by a new one."""
+    def close_as_bot(self, branch: str, repository: str = GITOPS) -> None:
+        """A cleaner closes the only open pull request into a branch."""
+        number = self.open_pull_request(branch, repository)["number"]
+        bot = self.acme.sandbox.create_token("actions", repositories=[repository])
+        self.acme.ask("PATCH", f"{repository}/issues/{number}", {"state": "closed"}, token=bot)
+
+    def revert(self, branch: str, repository: str = GITOPS, *, back: int = 0) -> str:
+        """Somebody undoes a commit of a branch by a new one: the newest, or one before it."""
+        return self.acme.commit(self.undoing(branch, back, repository), branch, repository)
+
+    def undoing(
+        self, branch: str, back: int = 0, repository: str = GITOPS
+    ) -> dict[str, str | bytes | None]:
+        """What undoes a commit; files that were changed since stay as they are."""
         git = self.acme.sandbox.git(repository)
         with self.acme.sandbox.lock:
-            head = git.commit(branch)
-            before, now = git.files(head.parents[0]), git.files(head.id)
-        changes: dict[str, str | bytes | None] = {
+            commit = head = git.commit(branch)
+            for _ in range(back):
+                commit = git.commit(commit.parents[0]) if commit.parents else commit
+            if not commit.parents:
+                return {}
+            before, after = git.files(commit.parents[0]), git.files(commit.id)
+            now = git.files(head.id)
+        return {
             path: before.get(path)
-            for path in before.keys() | now.keys()
-            if before.get(path) != now.get(path)
+            for path in before.keys() | after.keys()
+            if before.get(path) != after.get(path) == now.get(path)
         }
-        return self.acme.commit(changes, branch, repository)
 
     def start(self, workflow: str, **inputs: str) -> None:
         """Somebody starts a workflow of the control plane's main."""
@@ -108,6 +124,10 @@ class Chain:
         """Let something happen in so many seconds, while a job waits."""
         self._clock.arrange(seconds, event)
 
+    def each_time(self, event: Callable[[], object]) -> None:
+        """Let something happen whenever the time has moved on."""
+        self._clock.each_time = event
+
     # What GitHub does
 
     def run_everything(self, *, but: Set[str] = frozenset()) -> list[str]:
@@ -128,6 +148,10 @@ class Chain:
         """One of those that wait, by its place; it waits no longer."""
         self._queue += self._workflows.due()
         return self._queue.pop(number)
+
+    def put_back(self, run: Run) -> None:
+        """One that was taken waits again, as the last."""
+        self._queue.append(run)
 
     def run(self, run: Run) -> list[str]:
         """Run one that does not wait; a line for each step. An exception is a job that was killed."""
