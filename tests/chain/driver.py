@@ -14,7 +14,7 @@ from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from tests.chain.approvals import Approvals
 from tests.chain.clock import StoryClock
-from tests.chain.story import line
+from tests.chain.story import full_name, line, names_of
 from tests.commands.chain import documents
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Organisation
 
@@ -78,7 +78,7 @@ class Chain:
         self.acme.ask("PATCH", f"{repository}/issues/{number}", {"state": "closed"}, token=bot)
 
     def revert(self, branch: str, repository: str = GITOPS, *, back: int = 0) -> str:
-        """Somebody undoes a commit of a branch by a new one: the newest, or one before it."""
+        """Somebody undoes a commit of a branch by a new one: the newest, or an older one."""
         return self.acme.commit(self.undoing(branch, back, repository), branch, repository)
 
     def undoing(
@@ -149,10 +149,6 @@ class Chain:
         self._queue += self._workflows.due()
         return self._queue.pop(number)
 
-    def put_back(self, run: Run) -> None:
-        """One that was taken waits again, as the last."""
-        self._queue.append(run)
-
     def run(self, run: Run) -> list[str]:
         """Run one that does not wait; a line for each step. An exception is a job that was killed."""
         now, later = self._approvals.halves(run)
@@ -171,9 +167,8 @@ class Chain:
 
     def run_at_once(self) -> list[str]:
         """Run everything that is due now at the same time; a line for each step."""
-        due = [*self._queue, *self._workflows.due()]
+        halves = [self._approvals.halves(run) for run in self.waiting_runs]
         self._queue = []
-        halves = [self._approvals.halves(run) for run in due]
         runs = [now for now, _ in halves]
         folder = self._workflows.folder / f"at-once-{next(self._numbers)}"
         workflows = [
@@ -199,13 +194,13 @@ class Chain:
 
     def postpone(self, name: str) -> None:
         """Of the runs that wait, the first of this command (`cd dev`) becomes the last."""
-        run = next(run for run in self._queue if name in _names(run))
+        run = next(run for run in self._queue if name in names_of(run))
         self._queue.remove(run)
         self._queue.append(run)
 
     def run_again(self, name: str) -> None:
         """Somebody wants the newest run of this name again; it waits like any other."""
-        self.run_anew(next(one.run for one in reversed(self.done) if name in _names(one.run)))
+        self.run_anew(next(one.run for one in reversed(self.done) if name in names_of(one.run)))
 
     def run_anew(self, run: Run) -> None:
         """Somebody wants all jobs of a run again, with the same inputs."""
@@ -224,7 +219,7 @@ class Chain:
         self._approvals.refuse(self._unapproved(name))
 
     def _unapproved(self, name: str) -> Run:
-        return next(run for run in self._approvals.waiting if name in _names(run))
+        return next(run for run in self._approvals.waiting if name in names_of(run))
 
     def settle(self) -> None:
         """People merge whatever is proposed to the GitOps repositories, until all is at rest."""
@@ -241,10 +236,10 @@ class Chain:
 
     def _next(self, but: Set[str]) -> Run | None:
         self._queue += self._workflows.due()
-        return next((run for run in self._queue if not but & _names(run)), None)
+        return next((run for run in self._queue if not but & names_of(run)), None)
 
     def _is_lost(self, run: Run) -> bool:
-        lost = self.to_be_lost & _names(run)
+        lost = self.to_be_lost & names_of(run)
         self.to_be_lost -= lost
         return bool(lost)
 
@@ -253,13 +248,18 @@ class Chain:
     @property
     def waiting(self) -> list[str]:
         """The commands that are still to run, as `cd dev`, `notify`, …"""
+        return [full_name(run) for run in self.waiting_runs]
+
+    @property
+    def waiting_runs(self) -> list[Run]:
+        """The runs that are still to run, in their order."""
         self._queue += self._workflows.due()
-        return [_full_name(run) for run in self._queue]
+        return list(self._queue)
 
     @property
     def waiting_for_approval(self) -> list[str]:
         """The commands of which the first job has run: `cd stage`, `check-promote stage`, …"""
-        return [_full_name(run) for run in self._approvals.waiting]
+        return [full_name(run) for run in self._approvals.waiting]
 
     def open_pull_request(self, branch: str, repository: str = GITOPS) -> Any:
         """The only one into a branch, as the API gives it."""
@@ -339,18 +339,6 @@ class Chain:
         assert environments
         for name in environments:
             self.expect(name, commit, **values)
-
-
-def _names(run: Run) -> set[str]:
-    """Its command, alone and with the environment or the branch that it was started for."""
-    command = run.workflow.jobs[0].steps[0].action
-    inputs = run.event.payload.get("inputs") or {}
-    pushed = run.event.ref.removeprefix("refs/heads/") if run.event.name == "push" else ""
-    return {command, f"{command} {inputs.get('environment', pushed)}".strip()}
-
-
-def _full_name(run: Run) -> str:
-    return max(_names(run), key=len)
 
 
 def _to_be_told(done: Sequence[Done]) -> list[Done]:

@@ -21,7 +21,7 @@ ATTEMPTS: Final = 3
 """How often one thing is started at most."""
 
 ROUNDS: Final = 8
-"""Of starting by hand what is not at rest yet."""
+"""Of starting by hand what is not at rest yet, while that changes anything."""
 
 
 class Rest(People):
@@ -43,6 +43,8 @@ class Rest(People):
         else:
             self._start_until_rest(commit)
         for name in self.names:
+            told = f"{name} is stuck: {self._stands(commit, name)}"
+            assert self._is_at_rest(commit, name), told
             self.chain.expect(name, commit)
             state = "pending" if self.layout.after(name) else "success"
             assert self.chain.acme.statuses(commit)[f"{name} environment"] == (state, "Deployed")
@@ -89,11 +91,14 @@ class Rest(People):
         """Poll once; then somebody starts what the first environment not at rest lacks."""
         self.start_poll()
         self.settle()
+        before = None
         for _ in range(ROUNDS):
             late = [one for one in self.names if not self._is_at_rest(commit, one)]
-            if not late:
+            now = {name: self._stands(commit, name) for name in late}
+            if not late or now == before:
                 return
             self._start_again(commit, late[0])
+            before = now
 
     def _start_again(self, commit: str, name: str) -> None:
         self.tell(f"{name} is not at rest: somebody starts again what it lacks")
@@ -107,5 +112,9 @@ class Rest(People):
             self.settle()
 
     def _is_at_rest(self, commit: str, name: str) -> bool:
-        is_deployed = self.chain.status(commit, name) == "Deployed"
-        return is_deployed and self.chain.tracks(name) == commit
+        return self._stands(commit, name) == (commit, commit, "Deployed")
+
+    def _stands(self, commit: str, name: str) -> tuple[str, str, str]:
+        """What `base-repo.yaml` and the GitOps branch name, and the commit's status."""
+        status = self.chain.status(commit, name)
+        return self.promotions.names(name), self.chain.tracks(name), status

@@ -103,7 +103,4 @@ class Runs(Scene):
     def run_at_once(self) -> None:
         """Everything that waits, at the same time."""
         self.tell("all of these at once")
-        runs = [self.chain.take(0) for _ in self.chain.waiting]
-        for run in runs:
-            self.chain.put_back(run)
-        self.watched(self.chain.run_at_once, runs)
+        self.watched(self.chain.run_at_once, self.chain.waiting_runs)

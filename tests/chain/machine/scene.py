@@ -161,9 +161,9 @@ class Scene(RuleBasedStateMachine):
                 self._hold_merge(name)
                 self._heads[name] = head
         proposals = self._open_proposals()
-        for name, head in proposals.items():
-            if self._proposals.get(name) != head:
-                proposed = digest(self.safety.tree(GITOPS, head[1]))
+        for name, proposal in proposals.items():
+            if self._proposals.get(name) != proposal:
+                proposed = digest(self.safety.tree(GITOPS, proposal[1]))
                 told = f"{name} is proposed again what people took out"
                 assert proposed not in self.content[name].removed, told
         self._proposals = proposals
