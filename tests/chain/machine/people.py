@@ -68,9 +68,9 @@ class People(Scene):
         environment = self.environment(place)
         if not self.chain.pull_requests(environment):
             return
-        self.needs_commit = True
         pull = self.chain.open_pull_request(environment)
         if closer == "a person":
+            self.needs_commit = True
             self.content[environment].people_closed(
                 digest(self.safety.tree(GITOPS, pull["head"]["sha"]))
             )

@@ -10,13 +10,15 @@ from hypothesis.stateful import precondition, rule
 from kalypso_actions.commands.demo.jobs import Run
 from tests.chain.machine.acme import FAULTS
 from tests.chain.machine.middle import before_write
-from tests.chain.machine.people import places
+from tests.chain.machine.people import People, places
 from tests.chain.machine.promotions import CD
-from tests.chain.machine.scene import Scene
 from tests.commands.chain.killing import KilledError, killed_after
+from tests.commands.chain.world import CONTROL_PLANE
+
+DEEDS = ("merge", "roll back", "revert")
 
 
-class Runs(Scene):
+class Runs(People):
     """Runs of workflows, and what happens to them."""
 
     @precondition(lambda self: self.chain.waiting)
@@ -63,18 +65,34 @@ class Runs(Scene):
         self.tell(f"somebody runs again {run.file} {inputs}")
 
     @precondition(lambda self: self.chain.waiting)
-    @rule(place=places, writes=st.integers(0, 5))
-    def merge_in_the_middle(self, place: int, writes: int) -> None:
-        """While a run works, somebody merges what is proposed to its environment."""
+    @rule(
+        place=places,
+        deed=st.sampled_from(DEEDS),
+        environment=places,
+        writes=st.integers(0, 5),
+        seconds=st.sampled_from([0, 40, 100]),
+    )
+    def meddle(self, place: int, deed: str, environment: int, writes: int, seconds: int) -> None:
+        """Somebody does something in the middle of a run: while it sleeps, or before it writes."""
         run = self.take(place)
 
-        def merge() -> None:
-            for name in self.names:
-                if self.chain.pull_requests(name):
-                    self.merge_proposal(name)
+        def act() -> None:
+            self.tell("in the middle of the run:")
+            if deed == "merge":
+                self.merge_pull_request(environment)
+            elif deed == "roll back":
+                self.write_base_repo(environment, older=1)
+                self.a_person_pushed(self.environment(environment), CONTROL_PLANE)
+            else:
+                self.revert(environment, back=0)
 
-        with before_write(writes, merge):
+        if seconds:
+            self.chain.meanwhile(seconds, act)
             self.run_one(run)
+            self.chain.wait(seconds)  # the run may have slept less
+        else:
+            with before_write(writes, act):
+                self.run_one(run)
 
     @precondition(lambda self: self.chain.waiting)
     @rule(place=places, writes=st.integers(0, 5))

@@ -22,8 +22,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, reproduce_failure, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.chain import opening
-from tests.chain.machine.acme import LAYOUTS
 from tests.chain.machine.steps import Story
 from tests.chain.opening import Opening
 
@@ -50,20 +48,6 @@ SETTINGS = settings(
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
-
-
-@pytest.fixture(scope="session")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Opening]:
-    """Acme at rest in a layout, made when it is wanted first."""
-    made: dict[str, Opening] = {}
-
-    def find(name: str) -> Opening:
-        if name not in made:
-            folder = tmp_path_factory.mktemp("opening")
-            made[name] = opening.settled(folder, LAYOUTS[name])
-        return made[name]
-
-    return find
 
 
 @pytest.mark.parametrize("number", SEEDS)

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
-from tests.chain import opening
-from tests.chain.machine.acme import LAYOUTS
 from tests.chain.machine.steps import Story
+from tests.chain.opening import Opening
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS
 
 UNKNOWN = "1" * 40
@@ -192,14 +191,9 @@ PROMOTED: dict[Callable[[Story], None], str] = {
 }
 
 
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> opening.Opening:
-    return opening.settled(tmp_path_factory.mktemp("opening"), LAYOUTS["a line"])
-
-
 @pytest.fixture
-def story(begun: opening.Opening, tmp_path: Path) -> Iterator[Story]:
-    story = Story(lambda _: begun, tmp_path)
+def story(begun: Callable[[str], Opening], tmp_path: Path) -> Iterator[Story]:
+    story = Story(begun, tmp_path)
     with story.served:
         story.begin("a line")
         story.is_safe()
