@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from kalypso_actions.commands.demo.jobs import Run
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
@@ -44,6 +45,10 @@ class Promotions:
         """The commits that the clusters of an environment ran while `base-repo.yaml` said so."""
         self._named = dict.fromkeys(names, first)
         self._history = {name: {first} for name in names}
+        self._changes = {name: [(chain.acme.sandbox.world.now, first)] for name in names}
+        """When `base-repo.yaml` was seen to name which commit."""
+        self._since = {name: {first} for name in names}
+        """What it has named since the last runs ended."""
         self._left: dict[str, str] = {}
         """The newest commit that an environment was rolled back from, until it passes it."""
         self._firsts: dict[str, set[str]] = defaultdict(set)
@@ -98,8 +103,9 @@ class Promotions:
             self._hold_entry(name, now, runs)
         for name in changed:
             self._note(name, now[name], by_person=_is_wish(runs, name, now[name]))
-        for name in now:
+        for name, commit in now.items():
             self._hold_tracking(name)
+            self._since[name] = {commit}
         return changed
 
     # What must hold
@@ -132,13 +138,20 @@ class Promotions:
             f"{environment} was rolled back from {left}, and got {commit} again"
         )
         promoters = {one for one in _promoters(runs, environment, commit) if one in now}
-        assert not promoters or any(self._stands(one, commit, now) for one in promoters), (
+        assert not promoters or any(self._stands(one, commit) for one in promoters), (
             f"{environment} got {commit} from {promoters}, which had left it"
         )
 
-    def _stands(self, environment: str, commit: str, now: Mapping[str, str]) -> bool:
-        """Whether an environment names the commit or a later one, before the runs or after."""
-        known = (self._named[environment], now[environment])
+    def _stands(self, environment: str, commit: str) -> bool:
+        """Whether an environment named the commit or a later one during the runs."""
+        known = self._since[environment] | {self.names(environment)}
+        return any(self._git.is_ancestor(commit, one) for one in known)
+
+    def _stood(self, environment: str, commit: str, moment: datetime) -> bool:
+        """Whether it named the commit or a later one at a moment."""
+        changes = self._changes[environment]
+        before = [one for at, one in changes if at < moment][-1:]
+        known = [*before, *(one for at, one in changes if at == moment)]
         return any(self._git.is_ancestor(commit, one) for one in known)
 
     def _hold_starts(self, now: Mapping[str, str]) -> None:
@@ -160,7 +173,8 @@ class Promotions:
             named = self._history[before] | {now[before]}
             assert commit in named, f"{told}, which base-repo.yaml never named"
             assert self._is_proven([before], commit), f"{told}, which was never compliant there"
-            assert self._stands(before, commit, now), f"{told}, which it had left"
+            stood = self._stood(before, commit, event.created_at)
+            assert stood, f"{told}, which it had left"
 
     def _hold_statuses(self) -> None:
         """`Deployed` is said of what the clusters ran."""
@@ -188,6 +202,8 @@ class Promotions:
         elif left and self._git.is_ancestor(left, commit):
             del self._left[environment]
         self._named[environment] = commit
+        self._changes[environment].append((self._chain.acme.sandbox.world.now, commit))
+        self._since[environment].add(commit)
         self._history[environment].add(commit)
 
     def _new_events(self) -> list[Event]:

@@ -8,10 +8,8 @@ from typing import Final
 from tests.chain.driver import ENDLESS
 from tests.chain.machine import acme
 from tests.chain.machine.people import People
+from tests.chain.machine.scene import REPAIRS
 from tests.commands.chain.world import CONTROL_PLANE
-
-REPAIRS: Final = False
-"""Whether `poll` makes lost starts good: then nobody starts anything by hand."""
 
 REPAIR_AFTER: Final = 11 * 60
 """Seconds after which `poll` starts again what was lost, and a little more."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Final
 
 from hypothesis.stateful import RuleBasedStateMachine
 
@@ -17,6 +18,9 @@ from tests.chain.machine.quick_reads import quick_reads
 from tests.chain.machine.safety import Safety
 from tests.chain.opening import Opening
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS
+
+REPAIRS: Final = False
+"""Whether `poll` makes good what was lost and what conflicts: then nobody starts it by hand."""
 
 
 class Scene(RuleBasedStateMachine):
@@ -92,6 +96,9 @@ class Scene(RuleBasedStateMachine):
             self.a_person_pushed(environment)
             self.content[environment].we_merged(self.held(environment))
             self.tell(f"somebody merges #{number} into {environment}")
+        elif REPAIRS:
+            self.chain.start("poll")
+            self.tell(f"#{number} into {environment} conflicts: the clock starts poll")
         else:
             self.chain.start("schedule", environment=environment)
             self.tell(f"#{number} into {environment} conflicts: somebody starts schedule")

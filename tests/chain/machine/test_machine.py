@@ -1,12 +1,14 @@
-"""Random stories of the chain; more of them, and new ones each time, with KALYPSO_STORIES=<many>.
+"""Random stories of the chain: 20 known ones, or as many new ones as KALYPSO_STORIES says.
 
 They are split over shards, which run beside one another and have seeds of their own. A story that
-fails is told step by step, with what each run came to, and with the line that tells it again:
+fails is the last of its shard. It tells what happened, line by line, its steps, and two ways to
+play it again:
 
-    KALYPSO_SEED=<seed of the shard> make stories       all stories of that shard
-    KALYPSO_STORY=<blob that was printed> make stories  that story alone
+    KALYPSO_SEED=<seed of the shard> make stories       the shard
+    KALYPSO_STORY="b'<what is printed>'" make stories   the story alone
 
-With KALYPSO_SHRINK=1 a story that fails is told again and again with less, for some minutes.
+KALYPSO_SHRINK=1 besides looks for a shorter story that fails as well, for some minutes. A shard of
+the 20 is played again by its test's name.
 """
 
 from __future__ import annotations
@@ -30,8 +32,8 @@ MANY = int(os.environ.get("KALYPSO_STORIES", "0"))
 SEED = os.environ.get("KALYPSO_SEED", "")
 STORY = os.environ.get("KALYPSO_STORY", "")
 
-SHARD = 20 if MANY else 5
-"""Stories of a shard: one that fails is the last of its shard."""
+SHARD = 20 if MANY else 10
+"""Stories of a shard, besides the simplest one, with which hypothesis begins each."""
 
 SHARDS = 1 if SEED or STORY else -(-(MANY or IN_CI) // SHARD)
 # Workers of pytest must agree on the names of tests, so the seeds are not random among them.
@@ -39,7 +41,7 @@ FIRST = int(os.environ.get("KALYPSO_FIRST_SEED", "0"))
 SEEDS = [int(SEED)] if SEED else [FIRST + number for number in range(SHARDS)]
 
 SETTINGS = settings(
-    max_examples=SHARD,
+    max_examples=SHARD + 1,
     stateful_step_count=30 if MANY else 10,
     database=None,
     phases=(Phase.generate, *([Phase.shrink] if os.environ.get("KALYPSO_SHRINK") else [])),

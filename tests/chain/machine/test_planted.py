@@ -122,6 +122,7 @@ def a_start_from_what_was_left(story: Story) -> None:
     bring(story, "dev", commit)
     story.write_base_repo(place=0, older=1)
     assert story.promotions.names("dev") == older
+    story.wait(60)
     start_cd(story, "stage", commit, "dev")
 
 
