@@ -48,7 +48,7 @@ class Promotions:
         self._changes = {name: [(chain.acme.sandbox.world.now, first)] for name in names}
         """When `base-repo.yaml` was seen to name which commit."""
         self._since = {name: {first} for name in names}
-        """What it has named since the last runs ended."""
+        """What it has named since the last runs began."""
         self._left: dict[str, str] = {}
         """The newest commit that an environment was rolled back from, until it passes it."""
         self._firsts: dict[str, set[str]] = defaultdict(set)
@@ -92,6 +92,10 @@ class Promotions:
             self._may_enter(environment, now)
         self._note(environment, now, by_person=True)
 
+    def runs_begin(self) -> None:
+        """What an environment names from now on, it names during the runs."""
+        self._since = {name: {self.names(name)} for name in self._layout.environments}
+
     def runs_have_ended(self, runs: Sequence[Run]) -> list[str]:
         """Hold what has changed against the rules, and return the environments that changed."""
         self.look_at_clusters()
@@ -103,9 +107,8 @@ class Promotions:
             self._hold_entry(name, now, runs)
         for name in changed:
             self._note(name, now[name], by_person=_is_wish(runs, name, now[name]))
-        for name, commit in now.items():
+        for name in now:
             self._hold_tracking(name)
-            self._since[name] = {commit}
         return changed
 
     # What must hold

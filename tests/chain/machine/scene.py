@@ -151,6 +151,7 @@ class Scene(RuleBasedStateMachine):
         """Let runs happen, also those that are killed, and hold what they did against the rules."""
         before = self.safety.trees()
         self._meddled.clear()
+        self.promotions.runs_begin()
         try:
             for line in act():
                 self.tell(line)
