@@ -37,7 +37,8 @@ def undo(chain: Chain, merge: str, *, keep: str = "") -> str:
         after, now = git.files(merge), git.files("dev")
     changes: dict[str, str | bytes | None] = {}
     for path in before.keys() | after.keys():
-        if before.get(path) != after.get(path) and not path.endswith("sources.json"):
+        is_later = path.endswith("sources.json") and now.get(path) != after.get(path)
+        if before.get(path) != after.get(path) and not is_later:
             content = before.get(path)
             if content and keep and now.get(path) != after.get(path):
                 content = content.replace(b"west", keep.encode())
