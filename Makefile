@@ -76,9 +76,11 @@ $(ACT):
 e2e: $(INSTALLED) $(ACT) ## the whole chain by the workflow templates and actions, run by act (needs go)
 	$(PYTHON) -m pytest -m e2e tests/e2e
 
+# Workers must agree on the seeds. A story that fails says how to tell it again.
 .PHONY: stories
 stories: $(INSTALLED) ## many random stories of the promotion chain, new ones each time
-	KALYPSO_STORIES=50 $(PYTHON) -m pytest tests/chain/machine
+	KALYPSO_STORIES=$${KALYPSO_STORIES:-2000} KALYPSO_FIRST_SEED=$${KALYPSO_FIRST_SEED:-$$RANDOM} \
+		$(PYTHON) -m pytest -rfEP -n $(WORKERS) --dist worksteal tests/chain/machine/test_machine.py
 
 .PHONY: test-all
 test-all: test mutants e2e stories ## all that tests the package, with what takes too long for CI

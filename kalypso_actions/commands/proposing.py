@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from kalypso_actions import gitops
 from kalypso_actions.clients.github import pull_requests
 from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.environment_snapshot import EnvironmentSnapshot
 from kalypso_actions.commands.own_labels import WITHDRAWN
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
@@ -17,6 +18,7 @@ from kalypso_actions.plan import Plan
 from kalypso_actions.report import pull_request
 from kalypso_actions.report.pull_request import Mark
 from kalypso_actions.snapshot.gitops_state import EarlierProposals, GitOpsState, Standing
+from kalypso_actions.snapshot.rejections import PastProposals
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Proposition:
     @property
     def merged_by(self) -> str:
         """The option by which this run merges the pull request; "" where people have to."""
-        return self.auto_merge if self.decision.may_merge else ""
+        return "" if self.decision.hold else self.auto_merge
 
     @property
     def is_proposed(self) -> bool:
@@ -62,6 +64,10 @@ class Proposition:
         if self.decision.action == "stop":
             advice = "run schedule with force to propose it again, or promote another commit"
             yield Problem(f"nothing is proposed: {self.decision.reason}", where, advice)
+        if self.is_proposed and self.decision.again:
+            numbers = gitops.numbers(self.decision.again)
+            message = f"the pull request contains again what people took out: {numbers}"
+            yield Problem(message, where, "merge it only if that is wanted again")
         if self.others:
             numbers = ", ".join(f"#{number}" for number in self.others)
             message = f"other open pull requests change the same files: {numbers}"
@@ -75,36 +81,28 @@ def prepare(
     state: GitOpsState,
     changes: TreeChanges,
     plan: Plan,
-    siblings: Collection[str],
+    read: EnvironmentSnapshot,
     inputs: ScheduleInputs,
     session: ChainSession,
 ) -> Proposition:
-    """Read what became of earlier proposals, and decide.
-
-    `siblings` are our branches for the environment's GitOpsRepos in this repository. Raises
-    KalypsoError.
-    """
+    """Read what became of earlier proposals, and decide. Raises KalypsoError."""
     github = session.github
     proposed, promoted = _proposed(state, changes, plan)
     pulls = pull_requests.find(github, state.repository, head=state.own_branch)
     pull = next((one for one in pulls if one.base_branch == state.branch), None)
     if pull:  # lists do not tell whether it can be merged
         pull = pull_requests.get(github, state.repository, pull.number)
-    standing = latest = None
+    standing, verdict = None, gitops.Verdict()
     if proposed.has_changes:
-        earlier = EarlierProposals(state, changes, plan.cluster_types, github, session.repositories)
+        earlier = EarlierProposals(state, changes, github, session.repositories)
         standing = earlier.standing()
-        closed = pull_requests.newest_closed(
-            github,
-            state.repository,
-            head=state.own_branch,
-            base=state.branch,
-            without=WITHDRAWN,
+        past = PastProposals(
+            state, plan, read.sources, earlier, github, session.remotes, without=WITHDRAWN
         )
-        latest = earlier.closed(closed) if closed else None
-    decision = gitops.decide(proposed, _open(pull, standing, state), latest, force=inputs.force)
+        verdict = past.verdict(proposed, changes)
+    decision = gitops.decide(proposed, _open(pull, standing, state), verdict, force=inputs.force)
     auto_merge = _auto_merge(inputs, changes, state)
-    merged_by = auto_merge if decision.may_merge else ""
+    merged_by = "" if decision.hold else auto_merge
     proposition = Proposition(
         state=state,
         changes=changes,
@@ -126,6 +124,11 @@ def prepare(
     )
     if not proposition.writes:
         return proposition
+    siblings = {
+        other.own_branch
+        for other in read.states
+        if other.repository.lower() == state.repository.lower()
+    }
     return _beside(proposition, plan, siblings, inputs, session)
 
 
@@ -153,15 +156,15 @@ def _proposed(state: GitOpsState, changes: TreeChanges, plan: Plan) -> tuple[git
 
 def _open(
     pull: PullRequest | None, standing: Standing | None, state: GitOpsState
-) -> gitops.Earlier | None:
+) -> gitops.OpenProposal | None:
     """Our open pull request. One that conflicts is made anew, on top of the branch as it is."""
     if pull is None:
         return None
     if standing is None:
-        return gitops.Earlier(pull.number, "open", None, None, fits=False)
+        return gitops.OpenProposal(pull.number, None, None, fits=False)
     conflicts = pull.mergeable is False and standing.parent != state.commit
     fits = standing.fits and not conflicts
-    return gitops.Earlier(pull.number, "open", standing.digest, standing.tracking, fits=fits)
+    return gitops.OpenProposal(pull.number, standing.digest, standing.tracking, fits)
 
 
 def _auto_merge(inputs: ScheduleInputs, changes: TreeChanges, state: GitOpsState) -> str:

@@ -157,8 +157,8 @@ def merge(published: Published, session: ChainSession) -> Published:
         _note_refusal(published, published.pull, session)  # nothing that schedule could do better
     if not proposition.auto_merge:
         return published
-    if not proposition.merged_by:
-        message = f"#{number} is not merged automatically: people have rejected the one before it"
+    if proposition.decision.hold:
+        message = f"#{number} is not merged automatically: {proposition.decision.hold}"
         advice = "merge it yourself if it is wanted"
         return replace(published, warnings=(Problem(message, where, advice),))
     before = pull_requests.get(session.github, state.repository, number)

@@ -89,12 +89,7 @@ def _prepared(
     read: EnvironmentSnapshot, plan: Plan, inputs: ScheduleInputs, session: ChainSession
 ) -> Iterator[Proposition]:
     for state, changes in zip(read.states, plan.trees, strict=True):
-        siblings = {
-            other.own_branch
-            for other in read.states
-            if other.repository.lower() == state.repository.lower()
-        }
-        yield prepare(state, changes, plan, siblings, inputs, session)
+        yield prepare(state, changes, plan, read, inputs, session)
 
 
 def _guard(
@@ -172,6 +167,7 @@ def _text(
         auto_merge=proposition.merged_by,
         allowed_by=(session.around.context.actor or "Somebody") if allowed else "",
         registrations=read.sources.registrations,
+        again=proposition.decision.again,
         others=proposition.others,
         warnings=ProblemEntry.all_of(one for one in plan.warnings if one not in plan.removals),
     )

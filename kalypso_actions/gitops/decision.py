@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from kalypso_actions.gitops.rejections import Verdict
+
 Action = Literal["none", "withdraw", "create", "update", "leave", "stop"]
 
 
@@ -26,27 +28,18 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """A pull request of ours for the same branch.
-
-    Of a merged one: `tracking_before` is what the branch named just before, and `stands` says that
-    the branch still has what was merged. Of an open one: `fits` says that nothing of what it
-    changes has changed on the branch since.
-    """
+class OpenProposal:
+    """Our open pull request; it fits where nothing that it changes has changed on the branch."""
 
     number: int
-    state: Literal["open", "merged", "closed"]
     digest: str | None
     tracking: str | None
-    withdrawn: bool = False
-    tracking_before: str | None = None
-    stands: bool = True
     fits: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is done, why, and whether it may be merged without a person.
+    """What is done, and why. For `again` and `hold` see `Verdict`.
 
     none      nothing differs, nothing is open
     withdraw  nothing differs any more: our open pull request is closed
@@ -58,49 +51,26 @@ class Decision:
 
     action: Action
     reason: str = ""
-    may_merge: bool = True
+    again: tuple[int, ...] = ()
+    hold: str = ""
 
 
 def decide(
-    proposed: Proposed, open_one: Earlier | None, latest: Earlier | None, *, force: bool
+    proposed: Proposed, open_one: OpenProposal | None, verdict: Verdict, *, force: bool
 ) -> Decision:
-    """What becomes of the proposal.
-
-    `open_one` is our open pull request, `latest` the latest of ours that is closed or merged, our
-    own withdrawals left out.
-    """
+    """What becomes of the proposal. `open_one` is our open pull request."""
     if not proposed.has_changes:
         if open_one:
             return Decision("withdraw", "the branch has all of this already")
         return Decision("none", "the branch has all of this already")
-    rejected = latest is not None and _rejected(proposed, latest)
-    may_merge = not rejected
-    is_open = open_one is not None and _same(proposed, open_one)
+    is_open = open_one is not None and (
+        (open_one.digest, open_one.tracking) == (proposed.digest, proposed.tracking)
+    )
     # What is open in spite of a rejection, somebody has opened or forced again.
-    if rejected and latest and _same(proposed, latest) and not (force or is_open):
-        what = "closed without merging" if latest.state == "closed" else "undone after its merge"
-        return Decision("stop", f"#{latest.number} with the same content was {what}", False)
+    if verdict.rejected and not (force or is_open):
+        return Decision("stop", verdict.rejected, verdict.again, verdict.hold)
     if open_one is None:
-        return Decision("create", may_merge=may_merge)
+        return Decision("create", "", verdict.again, verdict.hold)
     if is_open and open_one.fits:
-        return Decision("leave", "nothing has changed since", may_merge)
-    return Decision("update", may_merge=may_merge)
-
-
-def _same(proposed: Proposed, earlier: Earlier) -> bool:
-    return (earlier.digest, earlier.tracking) == (proposed.digest, proposed.tracking)
-
-
-def _rejected(proposed: Proposed, latest: Earlier) -> bool:
-    """Whether people have taken back our latest pull request, whatever is proposed now.
-
-    Where what was merged is no longer there, the branch names a commit: that of the pull request or
-    the one before it, if somebody reverted it or changed files by hand; any other, if somebody
-    else's pull request went over it, which is no verdict.
-    """
-    if latest.withdrawn:
-        return False
-    if latest.state == "closed":
-        return True
-    by_hand = proposed.base_tracking in {latest.tracking, latest.tracking_before}
-    return not latest.stands and by_hand
+        return Decision("leave", "nothing has changed since", verdict.again, verdict.hold)
+    return Decision("update", "", verdict.again, verdict.hold)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from kalypso_actions.gitops.own_files import own_content
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
+from kalypso_actions.model.history import FileVersion
 from kalypso_actions.model.layout import SOURCES_FILE, TARGET_FILES, TRACKING_FOLDER
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
@@ -29,13 +29,6 @@ def kept_files(changes: TreeChanges, base: BaseTree) -> Iterator[FileEntry]:
                 yield entry
 
 
-def stands(merged: Mapping[str, FileEntry], base: BaseTree, cluster_types: Collection[str]) -> bool:
-    """Whether a branch still has what was merged: every file of ours is as in that tree."""
-    return own_content(merged, base.path, cluster_types) == own_content(
-        base.entries, base.path, cluster_types
-    )
-
-
 def fits(
     parent: Mapping[str, FileEntry],
     head: Mapping[str, FileEntry],
@@ -48,18 +41,32 @@ def fits(
     that it changes has changed on the branch since, where it changes all that there is to change
     and no more, and to just what is proposed: its message alone could have been copied.
     """
-    touched = {
-        path
+    touched = changed_content(parent, head)
+    sources = f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE
+    made = {path: version for path, version in touched.items() if path != sources}
+    return made == wanted_content(changes) and all(
+        _content(parent, path) == _content(base.entries, path) for path in touched
+    )
+
+
+def changed_content(
+    parent: Mapping[str, FileEntry], head: Mapping[str, FileEntry]
+) -> dict[str, FileVersion | None]:
+    """The files that a tree has in another version than that of its parent; None: it has none."""
+    return {
+        path: _content(head, path)
         for path in parent.keys() | head.keys()
         if _content(parent, path) != _content(head, path)
     }
-    sources = f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE
-    wanted = {*changes.added, *changes.modified, *changes.deleted}
-    return (
-        touched - {sources} == wanted
-        and all(_content(parent, path) == _content(base.entries, path) for path in touched)
-        and all(_content(head, path) == _proposed(changes, path) for path in wanted)
-    )
+
+
+def wanted_content(changes: TreeChanges) -> dict[str, FileVersion | None]:
+    """The files that a proposal changes, in the version that it wants; None: it deletes it."""
+    written = (*changes.added, *changes.modified)
+    return {
+        **{path: FileVersion(FILE_MODE, blob_id(changes.files[path])) for path in written},
+        **dict.fromkeys(changes.deleted),
+    }
 
 
 def changes_under(
@@ -80,11 +87,6 @@ def only_tracks(changes: TreeChanges, folder: str) -> bool:
     return all(path.startswith(tracking) for path in touched)
 
 
-def _content(entries: Mapping[str, FileEntry], path: str) -> tuple[str, str] | None:
+def _content(entries: Mapping[str, FileEntry], path: str) -> FileVersion | None:
     entry = entries.get(path)
-    return (entry.mode, entry.object_id) if entry else None
-
-
-def _proposed(changes: TreeChanges, path: str) -> tuple[str, str] | None:
-    content = changes.files.get(path)
-    return None if content is None else (FILE_MODE, blob_id(content))
+    return FileVersion(entry.mode, entry.object_id) if entry else None

@@ -13,8 +13,8 @@ class Keeper:
     """What is kept in the branches of an environment.
 
     Which targets an unreadable registration has, an earlier run has written down, into any of the
-    branches. Where none has, every target in a branch may be its own that does not belong to a
-    registration that could be read.
+    branches. Where none has, every target in a branch may be its own that no readable registration
+    delivers, nor delivered before.
     """
 
     def __init__(self, snapshot: Snapshot, failed: Iterable[str]) -> None:
@@ -24,6 +24,15 @@ class Keeper:
         self._unread = {one.registration.name for one in readings if one.state == "kept"}
         self._read = {one.registration.name for one in readings} - self._unread
         self._failed = frozenset(failed)
+        self._delivered = frozenset(
+            target.name
+            for targets in (
+                snapshot.fleet.targets,
+                *(workload.targets for one in readings for workload in one.workloads),
+            )
+            for target in targets
+            if target.environment == snapshot.environment
+        )
         self.targets = frozenset(
             target
             for previous in map(self._previous, snapshot.base_trees)
@@ -34,11 +43,11 @@ class Keeper:
     def of(self, base: BaseTree | None) -> Kept:
         """What stays in one branch."""
         previous = self._previous(base)
-        read = (target for target, owner in previous.targets.items() if owner in self._read)
+        read = {target for target, owner in previous.targets.items() if owner in self._read}
         return Kept(
             folders=self._failed,
             targets=self.targets,
-            all_but=frozenset(read) if self._unknown(previous) else None,
+            all_but=self._delivered | read if self._unknown(previous) else None,
         )
 
     def _previous(self, base: BaseTree | None) -> PreviousSources:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from kalypso_actions.model.documents import FileEntry
+from kalypso_actions.model.history import FileVersion
 from kalypso_actions.model.layout import (
     PROMOTED_COMMIT_FILE,
     README_FILE,
@@ -27,7 +28,7 @@ def in_folder(paths: Iterable[str], folder: str) -> Iterator[tuple[str, list[str
 
 
 def cluster_type_folders(
-    entries: Mapping[str, FileEntry], folder: str, cluster_types: Collection[str]
+    entries: Mapping[str, FileEntry | FileVersion], folder: str, cluster_types: Collection[str]
 ) -> frozenset[str]:
     """The folders of cluster types: of those that exist, and of others whose README.md is ours."""
     former = (
@@ -63,15 +64,15 @@ def changes_own(
 
 
 def own_content(
-    entries: Mapping[str, FileEntry], folder: str, cluster_types: Collection[str]
-) -> dict[str, tuple[str, str]]:
-    """Mode and blob id of every file of ours, `sources.json` left out, which alone is no change.
+    entries: Mapping[str, FileEntry | FileVersion], folder: str, cluster_types: Collection[str]
+) -> dict[str, FileVersion]:
+    """The version of every file of ours, `sources.json` left out, which alone is no change.
 
     Two trees of which this is equal say the same.
     """
     folders = cluster_type_folders(entries, folder, cluster_types)
     return {
-        path: (entries[path].mode, entries[path].object_id)
+        path: FileVersion(entries[path].mode, entries[path].object_id)
         for path, segments in in_folder(entries, folder)
         if is_own(segments, folders) and "/".join(segments) != SOURCES_FILE
     }

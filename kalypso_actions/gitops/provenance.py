@@ -61,6 +61,7 @@ class PreviousSources(BaseModel):
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
     environment: str = ""
+    environment_branch: SourceRevision | None = Field(None, alias="environmentBranch")
     base_repos: Mapping[str, SourceRevision] = Field(default_factory=dict, alias="baseRepos")
     registrations: Mapping[str, SourceRevision] = Field(default_factory=dict)
     targets: Mapping[str, str] = Field(default_factory=dict)

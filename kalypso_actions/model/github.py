@@ -73,6 +73,19 @@ class Issue:
 
 
 @dataclass(frozen=True, slots=True)
+class IssueEvent:
+    """An event of an issue or a pull request, by GitHub's name (`closed`, `head_ref_deleted`).
+
+    `actor` is "" where the account is gone.
+    """
+
+    name: str
+    actor: str
+    by_bot: bool
+    date: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Comment:
     """A comment on an issue or a pull request."""
 

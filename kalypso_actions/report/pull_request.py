@@ -48,8 +48,9 @@ class PullRequestText:
 
     `main` is what the tree is made of (None: the environment names no commit), `before` what the
     branch names now. `auto_merge` is the option by which schedule merges it. `allowed_by` let a
-    mass removal pass ("" without one). `others` are the numbers of other open pull requests that
-    change files of ours.
+    mass removal pass ("" without one). `again` are the numbers of pull requests whose content
+    people took out, and this one contains again. `others` are the numbers of other open pull
+    requests that change files of ours.
     """
 
     environment: str
@@ -63,6 +64,7 @@ class PullRequestText:
     auto_merge: str = ""
     allowed_by: str = ""
     registrations: Sequence[RegistrationReading] = ()
+    again: Sequence[int] = ()
     others: Sequence[int] = ()
     warnings: Sequence[ProblemEntry] = ()
 
@@ -205,6 +207,9 @@ def _attention(text: PullRequestText) -> Iterator[str]:
             f"**{len(changes.removed_folders)} of {changes.existing_folders} assignments go.** "
             f"{markdown.text(text.allowed_by)} has allowed it."
         )
+    if text.again:
+        numbers = ", ".join(f"#{number}" for number in text.again)
+        yield f"**It contains again what people took out:** {numbers}. Merge it only if wanted."
     if text.others:
         numbers = ", ".join(f"#{number}" for number in text.others)
         yield f"**Other open pull requests change the same files:** {numbers}. Merge one of them."

@@ -17,8 +17,9 @@ from kalypso_actions.sources.paths import normalise, within
 from kalypso_actions.sources.resources import read_resources
 from kalypso_actions.sources.tree import YAML_SUFFIXES
 
-CHUNK: Final = 200
-"""The contents that so many commits change are read by one request."""
+CHUNK: Final = 100
+LARGEST_CHUNK: Final = 5000
+"""One request reads the contents that so many commits change: the first few, then more."""
 
 FILE_MODES: Final = frozenset({FILE_MODE, "100755"})
 
@@ -38,7 +39,7 @@ class ReadBlobs(Protocol):
     """Reads the contents of blobs by their ids."""
 
     def __call__(self, ids: Collection[str], /) -> Mapping[str, bytes]:
-        """Those that the repository has. Raises KalypsoError."""
+        """Raises KalypsoError."""
 
 
 def read_base_writes(
@@ -86,29 +87,37 @@ class _Trail:
         self._named = named
         self._read_blobs = read_blobs
         self._contents: dict[str, bytes] = {}
+        self._read: set[str] = set()
 
     def writes(self, line: Iterator[HistoryCommit], main: Container[str]) -> Iterator[BaseWrite]:
         """Those of a first-parent line, newest first."""
-        while chunk := list(islice(line, CHUNK)):
+        size = CHUNK
+        while chunk := list(islice(line, size)):
+            size = min(4 * size, LARGEST_CHUNK)
             self._contents = {}
+            self._read = set()
             for index, commit in enumerate(chunk):
                 if not self._path and commit.id in main:
                     return
-                before = self._before(commit, chunk[index:])
+                before = self._before(chunk, index)
                 if before != self._named:
                     yield BaseWrite(commit.id, self._named)
                 self._named = before
 
-    def _before(self, commit: HistoryCommit, rest: Sequence[HistoryCommit]) -> str | None:
-        """The commit of main that the first parent names; `rest` begins with the commit."""
+    def _before(self, chunk: Sequence[HistoryCommit], index: int) -> str | None:
+        """The commit of main that the first parent of a commit of the chunk names."""
+        commit = chunk[index]
         if self._path and self._path not in commit.changes:
             return self._named
+        # The next commits change the same file, or may have had the document.
+        if self._path not in self._read:
+            self._need(chunk[index:], self._path)
+            self._read.add(self._path)
         found: BaseDocument | None = None
         if self._path:
-            self._need(rest, path=self._path)
             found = self._document_at(self._path, commit.changes[self._path].before)
         if found is None:
-            self._need(rest[:1] if self._path else rest)
+            self._need([commit])
             found = self._moved(commit)
         self._path = found.path if found else ""
         return found.commit if found else None
@@ -116,12 +125,14 @@ class _Trail:
     def _moved(self, commit: HistoryCommit) -> BaseDocument | None:
         """The document in a file of the first parent that does not have it any more.
 
-        Another environment may share the branch: files inside the own folder come first.
+        Another environment may share the branch: a file outside of the own folder counts only if
+        the commit moved the document from there.
         """
         gone = [
             before
             for path, change in commit.changes.items()
-            if (before := self._document_at(path, change.before))
+            if (self._path or within(path, self._folder))
+            and (before := self._document_at(path, change.before))
             and not self._document_at(path, change.after)
         ]
         gone.sort(key=lambda one: (not within(one.path, self._folder), one.path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from kalypso_actions import gitops
@@ -13,7 +12,7 @@ from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.github import Commit, PullRequest
 from kalypso_actions.model.kinds import GitOpsRepo
-from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 from kalypso_actions.snapshot.base_tree import read_base_tree
 from kalypso_actions.snapshot.repositories import Repositories
@@ -42,7 +41,7 @@ class GitOpsState:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What our branch holds: see `gitops.Earlier`. `parent` is "" where a merge stands there."""
+    """What our branch holds: see `gitops.OpenProposal`. `parent` is "" for a merge."""
 
     digest: str | None
     tracking: str | None
@@ -108,14 +107,12 @@ class EarlierProposals:
         self,
         state: GitOpsState,
         changes: TreeChanges,
-        cluster_types: Collection[str],
         github: GitHub,
         repositories: Repositories,
     ) -> None:
         """`changes` are those that are proposed now."""
         self._state = state
         self._changes = changes
-        self._cluster_types = cluster_types
         self._github = github
         self._repositories = repositories
 
@@ -135,30 +132,30 @@ class EarlierProposals:
         )
         return Standing(gitops.digest_of(commit.message), tracking, fits, parent)
 
-    def closed(self, pull: PullRequest) -> gitops.Earlier | None:
-        """A pull request that was closed or merged; None where its commits are gone.
+    def closed(self, pull: PullRequest) -> gitops.ClosedProposal | None:
+        """A pull request that was closed unmerged; None where its commits are gone.
 
         Raises KalypsoError.
         """
         proposed = self._commit(pull.head_commit)
-        if proposed is None:
+        if proposed is None or not proposed.parents:
             return None
+        files = self._files(proposed.id)
         digest = gitops.digest_of(proposed.message)
-        tracking = self._tracking(self._files(proposed.id))
-        if not pull.merged:
-            return gitops.Earlier(pull.number, "closed", digest, tracking)
-        merge = self._commit(pull.merge_commit)
-        if merge is None or not merge.parents:
-            return None
-        merged = self._files(merge.id).entries()
-        return gitops.Earlier(
+        parent = proposed.parents[0] if digest else self._merge_base(proposed.id)
+        changed = gitops.changed_content(self._files(parent).entries(), files.entries())
+        sources = self._path(SOURCES_FILE)
+        return gitops.ClosedProposal(
             pull.number,
-            "merged",
+            proposed.id,
             digest,
-            tracking,
-            tracking_before=self._tracking(self._files(merge.parents[0])),
-            stands=gitops.stands(merged, self._state.tree, self._cluster_types),
+            self._tracking(files),
+            {path: version for path, version in changed.items() if path != sources},
         )
+
+    def content(self, commit: str, place: str) -> bytes | None:
+        """A file of the tree at a commit; None where it has none. Raises KalypsoError."""
+        return self._read(self._files(commit), place)
 
     def _commit(self, commit: str) -> Commit | None:
         """A commit; None where the repository has lost it, as after a branch was rewritten."""
@@ -169,12 +166,21 @@ class EarlierProposals:
                 return None
             raise
 
+    def _merge_base(self, commit: str) -> str:
+        """Where a branch begins to which others have pushed as well."""
+        repository = self._state.repository
+        return commits.compare(self._github, repository, self._state.commit, commit).merge_base
+
     def _files(self, commit: str) -> RevisionFiles:
         return self._repositories.open(self._state.url, commit=commit)
 
     def _tracking(self, files: RevisionFiles) -> str | None:
+        return gitops.tracked_commit(self._read(files, PROMOTED_COMMIT_FILE))
+
+    def _read(self, files: RevisionFiles, place: str) -> bytes | None:
+        path = self._path(place)
+        return files.read([path])[path] if path in files.entries() else None
+
+    def _path(self, place: str) -> str:
         folder = self._state.tree.path
-        path = f"{folder}/{PROMOTED_COMMIT_FILE}" if folder else PROMOTED_COMMIT_FILE
-        if path not in files.entries():
-            return None
-        return gitops.tracked_commit(files.read([path])[path])
+        return f"{folder}/{place}" if folder else place

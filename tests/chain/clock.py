@@ -14,6 +14,8 @@ class StoryClock(Clock):
     def __init__(self, start: datetime) -> None:
         super().__init__(start)
         self._arranged: list[tuple[datetime, Callable[[], object]]] = []
+        self.each_time: Callable[[], object] = lambda: None
+        """What somebody does whenever the time has moved on."""
 
     def arrange(self, seconds: float, event: Callable[[], object]) -> None:
         """Let `event` happen in so many seconds, by whomever they are slept."""
@@ -36,3 +38,4 @@ class StoryClock(Clock):
 
     def _move_to(self, moment: datetime) -> None:
         super().sleep(max((moment - self()).total_seconds(), 0))
+        self.each_time()

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from tests.chain.approvals import Approvals
 from tests.chain.clock import StoryClock
-from tests.chain.story import line
+from tests.chain.story import full_name, line, names_of
 from tests.commands.chain import documents
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Organisation
 
@@ -42,6 +43,7 @@ class Chain:
         self._clock = clock
         self._queue: list[Run] = []
         self._numbers = itertools.count(1)
+        self._approvals = Approvals(workflows)
         self.to_be_lost: set[str] = set()
         self.done: list[Done] = []
         """Every step that was run, but for those that have verified the inputs of the next one."""
@@ -69,18 +71,34 @@ class Chain:
         self.acme.close(number, repository)
         return number
 
-    def revert(self, branch: str, repository: str = GITOPS) -> str:
-        """Somebody undoes the newest commit of a branch by a new one."""
+    def close_as_bot(self, branch: str, repository: str = GITOPS) -> None:
+        """A cleaner closes the only open pull request into a branch."""
+        number = self.open_pull_request(branch, repository)["number"]
+        bot = self.acme.sandbox.create_token("actions", repositories=[repository])
+        self.acme.ask("PATCH", f"{repository}/issues/{number}", {"state": "closed"}, token=bot)
+
+    def revert(self, branch: str, repository: str = GITOPS, *, back: int = 0) -> str:
+        """Somebody undoes a commit of a branch by a new one: the newest, or an older one."""
+        return self.acme.commit(self.undoing(branch, back, repository), branch, repository)
+
+    def undoing(
+        self, branch: str, back: int = 0, repository: str = GITOPS
+    ) -> dict[str, str | bytes | None]:
+        """What undoes a commit; files that were changed since stay as they are."""
         git = self.acme.sandbox.git(repository)
         with self.acme.sandbox.lock:
-            head = git.commit(branch)
-            before, now = git.files(head.parents[0]), git.files(head.id)
-        changes: dict[str, str | bytes | None] = {
+            commit = head = git.commit(branch)
+            for _ in range(back):
+                commit = git.commit(commit.parents[0]) if commit.parents else commit
+            if not commit.parents:
+                return {}
+            before, after = git.files(commit.parents[0]), git.files(commit.id)
+            now = git.files(head.id)
+        return {
             path: before.get(path)
-            for path in before.keys() | now.keys()
-            if before.get(path) != now.get(path)
+            for path in before.keys() | after.keys()
+            if before.get(path) != after.get(path) == now.get(path)
         }
-        return self.acme.commit(changes, branch, repository)
 
     def start(self, workflow: str, **inputs: str) -> None:
         """Somebody starts a workflow of the control plane's main."""
@@ -115,6 +133,10 @@ class Chain:
         """
         return self.acme.sandbox.interruptions.add(event, path=path, skip=skip, after=after)
 
+    def each_time(self, event: Callable[[], object]) -> None:
+        """Let something happen whenever the time has moved on."""
+        self._clock.each_time = event
+
     # What GitHub does
 
     def run_everything(self, *, but: Set[str] = frozenset()) -> list[str]:
@@ -139,7 +161,10 @@ class Chain:
 
     def run(self, run: Run) -> list[str]:
         """Run one that does not wait; a line for each step. An exception is a job that was killed."""
-        done = _to_be_told(self._workflows.run(run))
+        now, later = self._approvals.halves(run)
+        every = self._workflows.run(now)
+        self._approvals.let_wait(later, every)
+        done = _to_be_told(every)
         self.done += done
         return [line(one) for one in done]
 
@@ -152,8 +177,9 @@ class Chain:
 
     def run_at_once(self) -> list[str]:
         """Run everything that is due now at the same time; a line for each step."""
-        runs = [*self._queue, *self._workflows.due()]
+        halves = [self._approvals.halves(run) for run in self.waiting_runs]
         self._queue = []
+        runs = [now for now, _ in halves]
         folder = self._workflows.folder / f"at-once-{next(self._numbers)}"
         workflows = [
             dataclasses.replace(self._workflows, folder=folder / f"{number:02}")
@@ -161,6 +187,8 @@ class Chain:
         ]
         with ThreadPoolExecutor(len(runs)) as pool:
             done = list(pool.map(Workflows.run, workflows, runs))
+        for (_, later), every in zip(halves, done, strict=True):
+            self._approvals.let_wait(later, every)
         steps = [step for steps in done for step in _to_be_told(steps)]
         self.done += steps
         return [line(step) for step in steps]
@@ -181,13 +209,32 @@ class Chain:
 
     def postpone(self, name: str) -> None:
         """Of the runs that wait, the first of this command (`cd dev`) becomes the last."""
-        run = next(run for run in self._queue if name in _names(run))
+        run = next(run for run in self._queue if name in names_of(run))
         self._queue.remove(run)
         self._queue.append(run)
 
     def run_again(self, name: str) -> None:
         """Somebody wants the newest run of this name again; it waits like any other."""
-        self._queue.append(next(one.run for one in reversed(self.done) if name in _names(one.run)))
+        self.run_anew(next(one.run for one in reversed(self.done) if name in names_of(one.run)))
+
+    def run_anew(self, run: Run) -> None:
+        """Somebody wants all jobs of a run again, with the same inputs."""
+        self._queue.append(self._approvals.anew(run))
+
+    def requires_approval(self, environment: str) -> None:
+        """From now on, jobs in this GitHub environment wait until somebody approves them."""
+        self._approvals.environments.add(environment)
+
+    def approve(self, name: str) -> None:
+        """Somebody approves the oldest of the runs of this name (`cd stage`): it goes on."""
+        self._queue.append(self._approvals.approve(self._unapproved(name)))
+
+    def refuse(self, name: str) -> None:
+        """Somebody refuses it, and it ends."""
+        self._approvals.refuse(self._unapproved(name))
+
+    def _unapproved(self, name: str) -> Run:
+        return next(run for run in self._approvals.waiting if name in names_of(run))
 
     def settle(self) -> None:
         """People merge whatever is proposed to the GitOps repositories, until all is at rest."""
@@ -204,10 +251,10 @@ class Chain:
 
     def _next(self, but: Set[str]) -> Run | None:
         self._queue += self._workflows.due()
-        return next((run for run in self._queue if not but & _names(run)), None)
+        return next((run for run in self._queue if not but & names_of(run)), None)
 
     def _is_lost(self, run: Run) -> bool:
-        lost = self.to_be_lost & _names(run)
+        lost = self.to_be_lost & names_of(run)
         self.to_be_lost -= lost
         return bool(lost)
 
@@ -216,8 +263,18 @@ class Chain:
     @property
     def waiting(self) -> list[str]:
         """The commands that are still to run, as `cd dev`, `notify`, …"""
+        return [full_name(run) for run in self.waiting_runs]
+
+    @property
+    def waiting_runs(self) -> list[Run]:
+        """The runs that are still to run, in their order."""
         self._queue += self._workflows.due()
-        return [max(_names(run), key=len) for run in self._queue]
+        return list(self._queue)
+
+    @property
+    def waiting_for_approval(self) -> list[str]:
+        """The commands of which the first job has run: `cd stage`, `check-promote stage`, …"""
+        return [full_name(run) for run in self._approvals.waiting]
 
     def open_pull_request(self, branch: str, repository: str = GITOPS) -> Any:
         """The only one into a branch, as the API gives it."""
@@ -286,6 +343,7 @@ class Chain:
                 assert config.items() >= values.items(), folder
             assert self.acme.issues(repository) == []
         assert self.waiting == []
+        assert self.waiting_for_approval == []
         assert self.to_be_lost == set()
         assert self._clock.is_empty
 
@@ -296,14 +354,6 @@ class Chain:
         assert environments
         for name in environments:
             self.expect(name, commit, **values)
-
-
-def _names(run: Run) -> set[str]:
-    """Its command, alone and with the environment or the branch that it was started for."""
-    command = run.workflow.jobs[0].steps[0].action
-    inputs = run.event.payload.get("inputs") or {}
-    pushed = run.event.ref.removeprefix("refs/heads/") if run.event.name == "push" else ""
-    return {command, f"{command} {inputs.get('environment', pushed)}".strip()}
 
 
 def _to_be_told(done: Sequence[Done]) -> list[Done]:

@@ -20,6 +20,7 @@ from kalypso_actions.commands.workflow_templates import workflow_files
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Cluster, Configuration
 from kalypso_actions.sandbox.azure.clusters import SUBSCRIPTION
+from kalypso_actions.sandbox.world import Environment
 from tests.commands.chain import documents
 from tests.commands.chain.world import CLUSTER_TYPES, CONTROL_PLANE, GITOPS, SHOP
 
@@ -32,7 +33,8 @@ WORKFLOWS: Final = ".github/workflows"
 class Layout:
     """What differs between the organisations of the stories.
 
-    `environments` are names with what is next (several with a comma between); `inputs` are those of
+    `environments` are names with what is next (several with a comma between); `variables` are
+    names with what is next by NEXT_ENVIRONMENT of their GitHub environment; `inputs` are those of
     the actions that the workflow files are given besides; `gitops` the GitOps repositories of each
     environment.
     """
@@ -41,6 +43,16 @@ class Layout:
     inputs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     gitops: Sequence[str] = (GITOPS,)
     cluster_types: Sequence[str] = CLUSTER_TYPES
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def after(self, name: str) -> list[str]:
+        """The environments that come next."""
+        after = self.variables.get(name) or self.environments[name]
+        return after.split(",") if after else []
+
+    def before(self, name: str) -> list[str]:
+        """The environments that name this one."""
+        return [one for one in self.environments if name in self.after(one)]
 
 
 def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
@@ -80,6 +92,15 @@ def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
     with sandbox.lock:
         for repository in (CONTROL_PLANE, *layout.gitops):
             sandbox.repository(repository).variables.update(variables)
+        known = sandbox.repository(CONTROL_PLANE).environments
+        for name, after in layout.variables.items():
+            of_environment = {"NEXT_ENVIRONMENT": after}
+            known[name] = Environment(
+                id=sandbox.world.new_id(),
+                name=name,
+                created_at=sandbox.world.now,
+                variables=of_environment,
+            )
         sandbox.world.save()
     return {"KALYPSO_APP_PRIVATE_KEY": key}
 

@@ -1,11 +1,24 @@
-"""What a workflow's step came to, in one line of a story."""
+"""A run's name in a story, and what a workflow's step came to, in one line of it."""
 
 from __future__ import annotations
 
-from kalypso_actions.commands.demo.jobs import Done
+from kalypso_actions.commands.demo.jobs import Done, Run
 from kalypso_actions.report import chain_documents as documents
 
 REFUSED = 2
+
+
+def names_of(run: Run) -> set[str]:
+    """Its command, alone and with the environment or the branch that it was started for."""
+    command = run.workflow.jobs[0].steps[0].action
+    inputs = run.event.payload.get("inputs") or {}
+    pushed = run.event.ref.removeprefix("refs/heads/") if run.event.name == "push" else ""
+    return {command, f"{command} {inputs.get('environment', pushed)}".strip()}
+
+
+def full_name(run: Run) -> str:
+    """The longest of its names."""
+    return max(names_of(run), key=len)
 
 
 def line(done: Done) -> str:

@@ -192,6 +192,10 @@ CALLS: Final = {
     "issues.ensure": _call(
         _ensure_issue, "GET R/issues", "POST R/issues", _ISSUE[1], *_LABELS, *_COMMENTS
     ),
+    "issues.events": _call(
+        lambda github, scene: issues.events(github, FLEET, scene.issue()),
+        "GET R/issues/{issue_number}/events",
+    ),
     "issues.close": _call(
         lambda github, scene: issues.close(github, FLEET, scene.issue(), mark=MARK, comment="why"),
         *_ISSUE,
@@ -226,6 +230,13 @@ CALLS: Final = {
         lambda github, scene: [
             scene.merged_pull(),
             pull_requests.newest_closed(github, FLEET, head="a", base="main", without="b"),
+        ],
+        "GET R/pulls",
+    ),
+    "pull_requests.closed_pages": _call(
+        lambda github, scene: [
+            scene.merged_pull(),
+            *pull_requests.closed_pages(github, FLEET, head="a", base="main", without="b"),
         ],
         "GET R/pulls",
     ),

@@ -13,7 +13,6 @@ from kalypso_actions.gitops import (
     fits,
     kept_files,
     only_tracks,
-    stands,
     tracked_commit,
 )
 from kalypso_actions.model.documents import FileEntry
@@ -56,26 +55,6 @@ def proposed(base: BaseTree, kept: Kept | None = None, commit: str = "1" * 40) -
 )
 def test_the_commit_that_a_tracking_file_names(content: bytes | None, commit: str | None) -> None:
     assert tracked_commit(content) == commit
-
-
-@pytest.mark.parametrize(
-    ("now", "expected"),
-    [
-        ({}, True),
-        ({SOURCES: "other"}, True),
-        ({"LICENSE": "x", "elsewhere/a/reconciler.yaml": "x", "large/app-web/notes": "x"}, True),
-        (DRIFT, False),
-        ({TRACKING: "1" * 40}, False),
-        ({"large/app-web/reconciler.yaml": None}, False),
-        ({"large/more/namespace.yaml": "x"}, False),
-        ({"small/README.md": README_TEXT.decode()}, False),
-    ],
-)
-def test_whether_what_was_merged_stands(now: dict[str, str | None], expected: bool) -> None:
-    assert stands(entries(TREE), tree(TREE | now), ["large"]) == expected
-    moved: dict[str, str | None] = {f"fleet/{path}": text for path, text in (TREE | now).items()}
-    merged = entries({f"fleet/{path}": text for path, text in TREE.items()})
-    assert stands(merged, tree(moved, "fleet"), ["large"]) == expected
 
 
 HEAD: dict[str, str | None] = {**TREE, TRACKING: "1" * 40}

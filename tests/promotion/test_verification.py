@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from kalypso_actions.promotion.moved import has_moved
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.github import PathHead, Relation
-from kalypso_actions.promotion.moved import has_moved
 from kalypso_actions.promotion.verification import (
     Claim,
     refuted_by_base,

@@ -118,6 +118,10 @@ def test_an_environment_in_a_folder_beside_another_one(branch: Branch) -> None:
     branch.change({"b/base-repo.yaml": base(M4)})
     assert branch.named("a") == [M2, M1]
     assert branch.named("./b/") == [M4, M5, M1]
+    branch.change({"b/base-repo.yaml": None, "c/config.yaml": config_map(A="1")})
+    assert branch.named("c") == []
+    branch.change({"c/main.yaml": base(M3)})
+    assert branch.named("c") == [M3]
 
 
 def test_a_merge_names_what_it_brings(branch: Branch) -> None:

@@ -79,7 +79,7 @@ class HistoryCopy:
             self._connection.ask(self._lines, command, "files", settings=settings, stdin=request)
             found = batch_objects(self._run(self._lines, "cat-file", "--batch", stdin=request))
             self._blobs.update({one.id: one.content for one in found if one is not None})
-        return {one: self._blobs[one] for one in ids if one in self._blobs}
+        return {one: self._blobs[one] for one in ids}
 
     def _listed(self, commit: str, depth: int | None) -> tuple[list[str], bool]:
         """The line as far as it is known with this depth, and whether that is to its root.

@@ -104,7 +104,7 @@ class RemoteRepositories:
     def blobs(self, url: str, ids: Collection[str]) -> Mapping[str, bytes]:
         """The contents of files that commits of a `history` name, by their blob ids.
 
-        An id that the repository lacks is left out. Raises KalypsoError.
+        Raises KalypsoError, also where the repository lacks one.
         """
         return self._history(url).blobs(ids)
 

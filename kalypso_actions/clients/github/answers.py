@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from kalypso_actions.model.github import Comment, CommitStatus, Issue, PullRequest
+from kalypso_actions.model.github import Comment, CommitStatus, Issue, IssueEvent, PullRequest
 
 Json = Any
 
@@ -50,6 +50,17 @@ def issue(answer: Json) -> Issue:
         body=answer["body"] or "",
         state=answer["state"],
         labels=_labels(answer),
+    )
+
+
+def issue_event(answer: Json) -> IssueEvent:
+    """Of an event in the list of an issue; the actor is null where the account is gone."""
+    actor = answer["actor"] or {"login": "", "type": "User"}
+    return IssueEvent(
+        name=answer["event"],
+        actor=actor["login"],
+        by_bot=actor["type"] == "Bot",
+        date=datetime.fromisoformat(answer["created_at"]),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from kalypso_actions.clients.github import answers, comments, labels, lengths, rest, writing
 from kalypso_actions.clients.github.connection import GitHub
-from kalypso_actions.model.github import Issue
+from kalypso_actions.model.github import Issue, IssueEvent
 
 State = Literal["open", "closed", "all"]
 
@@ -75,6 +75,13 @@ def ensure(
     if created:
         return issue, "created"
     return issue, "unchanged" if issue == kept else "updated"
+
+
+def events(github: GitHub, repository: str, number: int) -> tuple[IssueEvent, ...]:
+    """The events of an issue or a pull request, oldest first. Raises GitHubError."""
+    what = f"the events of #{number} cannot be listed"
+    found = rest.read_all(github, repository, what, f"/issues/{number}/events")
+    return tuple(map(answers.issue_event, found))
 
 
 def close(github: GitHub, repository: str, number: int, *, mark: str, comment: str) -> bool:

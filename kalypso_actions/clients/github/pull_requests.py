@@ -47,7 +47,19 @@ def newest_closed(
 ) -> PullRequest | None:
     """The newest pull request from `head` into `base` that is closed or merged.
 
-    Those with the label `without` are passed over. As many pages are read as it takes.
+    Unmerged ones with the label `without` are passed over. As many pages are read as it takes.
+    Raises GitHubError.
+    """
+    pages = closed_pages(github, repository, head=head, base=base, without=without)
+    return next((pull for page in pages for pull in page), None)
+
+
+def closed_pages(
+    github: GitHub, repository: str, *, head: str, base: str, without: str
+) -> Iterator[tuple[PullRequest, ...]]:
+    """The pull requests from `head` into `base` that are closed or merged, newest first.
+
+    Unmerged ones with the label `without` are passed over. A page is read when it is wanted.
     Raises GitHubError.
     """
     what, parameters = _listing(repository, head, base, "closed")
@@ -56,11 +68,10 @@ def newest_closed(
         page += 1
         numbered = {**parameters, "per_page": str(PAGE), "page": str(page)}
         found = rest.read(github, repository, what, "/pulls", numbered)
-        for pull in _ours(found, head, base, "closed"):
-            if missing_labels([without], pull.labels):
-                return pull
+        ours = _ours(found, head, base, "closed")
+        yield tuple(pull for pull in ours if pull.merged or missing_labels([without], pull.labels))
         if len(found) < PAGE:
-            return None
+            return
 
 
 def into(github: GitHub, repository: str, base: str) -> tuple[PullRequest, ...]:

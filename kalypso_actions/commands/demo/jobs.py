@@ -38,10 +38,14 @@ LATENCY: Final = 15
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A workflow that an event has started, and has not run yet."""
+    """A workflow that an event has started, and has not run yet.
+
+    `attempt` counts from 1: somebody may run the same workflow again.
+    """
 
     event: Event
     workflow: Workflow
+    attempt: int = 1
 
     @property
     def file(self) -> str:
@@ -146,6 +150,7 @@ class Workflows:
         given = {"token": token, **words}
         folder = self._new_folder(number, step.action, given)
         variables = self._machine.variables(run.event, job, environment, run_id, folder)
+        variables["GITHUB_RUN_ATTEMPT"] = str(run.attempt)
         variables[ACTION_INPUTS] = json.dumps(given)
         outcome, exit_code, said = self._command(step.action, variables, folder)
         return Done(run, step.action, words, outcome, exit_code, said, folder)

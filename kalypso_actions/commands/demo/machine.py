@@ -92,7 +92,6 @@ class Machine:
             "GITHUB_REF": event.ref,
             "GITHUB_REPOSITORY": event.repository,
             "GITHUB_REPOSITORY_OWNER": event.repository.partition("/")[0],
-            "GITHUB_RUN_ATTEMPT": "1",
             "GITHUB_RUN_ID": str(run_id),
             "GITHUB_SHA": event.commit,
             "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),

@@ -1,6 +1,6 @@
-"""Acme as small as it can be, and what people and clusters do in it.
+"""Acme as small as it can be, in several layouts, and what people and clusters do in it.
 
-dev, then stage; one cluster each, which cannot bear a configuration with `toxic` in it. Beside what
+Each environment has one cluster, which cannot bear a configuration with `toxic` in it. Beside what
 is Kalypso's lie files and a branch of others.
 """
 
@@ -9,16 +9,36 @@ from __future__ import annotations
 from typing import Final
 
 from kalypso_actions.sandbox import Fault
+from kalypso_actions.sandbox.azure import Cluster, Configuration
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
 from tests.commands.chain import documents
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP
 
-SMALL: Final = Layout(
-    cluster_types=("large",),
-    inputs={"check-promote": {"timeout": "3m", "grace-period": "1m", "poll-interval": "30s"}},
-)
-ENVIRONMENTS: Final = tuple(SMALL.environments)
+CHECK: Final = {"check-promote": {"timeout": "3m", "grace-period": "1m", "poll-interval": "30s"}}
+ONE_TYPE: Final = ("large",)
+
+LAYOUTS: Final = {
+    "a line": Layout(cluster_types=ONE_TYPE, inputs=CHECK),
+    "a line by a variable": Layout(
+        environments={"dev": "stage", "stage": "", "prod": ""},
+        variables={"stage": "prod"},
+        cluster_types=ONE_TYPE,
+        inputs=CHECK,
+    ),
+    "a diamond": Layout(
+        environments={"dev": "qa,perf", "qa": "stage", "perf": "stage", "stage": ""},
+        cluster_types=ONE_TYPE,
+        inputs=CHECK,
+    ),
+    "cd proposes": Layout(cluster_types=ONE_TYPE, inputs={**CHECK, "cd": {"mode": "pull-request"}}),
+    "schedule merges": Layout(
+        cluster_types=ONE_TYPE, inputs={**CHECK, "schedule": {"auto-merge": "always"}}
+    ),
+}
+FIRST: Final = "dev"
+"""The first environment of each layout."""
+
 BAD: Final = "toxic"
 """What no cluster can bear, wherever it stands in the configuration; no commit id holds it."""
 
@@ -30,7 +50,7 @@ ASIDE: Final = "aside"
 
 MAIN_CHANGES: Final = ("release", "template", "document", "unbearable", "broken")
 CONFIGURATIONS: Final = ("region", "unbearable", "failing", "unreadable")
-WORKLOADS: Final = ("web", "web, api", "broken")
+WORKLOADS: Final = ("web", "web, api", "broken", "readme")
 
 TEMPLATE: Final = "kind: Namespace\nmetadata: {{name: {{{{ .Namespace }}}}, labels: {{v: {0}}}}}\n"
 
@@ -50,9 +70,9 @@ FAULTS: Final = {
 }
 
 
-def furnish(chain: Chain) -> None:
+def furnish(chain: Chain, layout: Layout) -> None:
     """What the story begins with, beside Acme at rest."""
-    for name in ENVIRONMENTS:
+    for name in layout.environments:
         chain.break_cluster(name, "large", BAD)
         chain.acme.commit(FOREIGN, name, GITOPS)
     for repository in (CONTROL_PLANE, GITOPS):
@@ -92,25 +112,41 @@ def configure(chain: Chain, environment: str, change: str, number: int) -> None:
     chain.acme.commit(files, environment)
 
 
-def register(chain: Chain, targets: str) -> None:
-    """The application's deployment targets become these, or nobody can read them."""
+def register(chain: Chain, layout: Layout, targets: str, number: int) -> None:
+    """The application's deployment targets become these, or nobody can read them.
+
+    With `readme`, the folder has another file, and the same targets as before.
+    """
+    if targets == "readme":
+        chain.acme.commit({"workload/README.md": f"{number}\n"}, repository=SHOP)
+        return
     url = f"{chain.acme.sandbox.url}/acme/shop-manifests"
+    names = tuple(layout.environments)
     files: dict[str, str | None] = {
-        "workload/shop.yaml": documents.workload("shop", url, ENVIRONMENTS),
+        "workload/shop.yaml": documents.workload("shop", url, names),
         "workload/api.yaml": None,
         "workload/broken.yaml": None,
     }
     if targets == "web, api":
-        files["workload/api.yaml"] = documents.workload("api", url, ENVIRONMENTS, "api")
+        files["workload/api.yaml"] = documents.workload("api", url, names, "api")
     if targets == "broken":
         files["workload/broken.yaml"] = documents.cluster_type("mine")
     chain.acme.commit(files, repository=SHOP)
 
 
-def heal(chain: Chain) -> None:
+def follow_elsewhere(chain: Chain, environment: str) -> None:
+    """A cluster follows a path of the GitOps branch that is not Kalypso's, and fails there."""
+    follows = Configuration(
+        repository=GITOPS, branch=environment, paths=["./monitoring"], behaviour="fail"
+    )
+    cluster = Cluster(name=f"{environment}-monitoring", configurations=[follows])
+    chain.acme.sandbox.azure.put(cluster)
+
+
+def heal(chain: Chain, layout: Layout) -> None:
     """No fault is left; clusters and applications are as they should be."""
     chain.acme.sandbox.faults.clear()
-    for name in ENVIRONMENTS:
+    for name in layout.environments:
         chain.break_cluster(name, "large", BAD)
     if "workload/broken.yaml" in chain.acme.files("main", SHOP):
-        register(chain, "web")
+        register(chain, layout, "web", 0)

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.sandbox.repositories import BareRepository
 from tests.chain.driver import Chain
-from tests.chain.machine.acme import ASIDE, ENVIRONMENTS, FOREIGN
+from tests.chain.machine.acme import ASIDE, FOREIGN
 from tests.chain.machine.render import rendered
+from tests.chain.organisation import Layout
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP
 
 Trees = Mapping[tuple[str, str], Mapping[str, bytes]]
 
 REPOSITORIES = (CONTROL_PLANE, GITOPS, SHOP)
-OWN_BRANCHES = frozenset(f"kalypso/{name}" for name in ENVIRONMENTS)
 
 
 class Safety:
     """Looks at Acme from outside, and remembers what it has looked at already."""
 
-    def __init__(self, chain: Chain, folder: Path) -> None:
+    def __init__(self, chain: Chain, layout: Layout, folder: Path) -> None:
         """`folder` has what the runs leave."""
         self._chain = chain
+        self._names = tuple(layout.environments)
+        kinds = ("", "promote/")  # of schedule, of cd
+        self._own = frozenset(f"kalypso/{kind}{name}" for kind in kinds for name in self._names)
+        self._merges = "auto-merge" in layout.inputs.get("schedule", {})
         self._folder = folder
         self._rendered: set[str] = set()
         self._read: set[Path] = set()
@@ -34,40 +38,50 @@ class Safety:
         """Every branch but our own, with its files."""
         sandbox = self._chain.acme.sandbox
         return {
-            (name, branch): self._files(name, commit)
+            (name, branch): self.tree(name, commit)
             for name in REPOSITORIES
             for branch, commit in _branches(sandbox.git(name)).items()
-            if branch not in OWN_BRANCHES
+            if branch not in self._own
         }
 
     def files(self, repository: str, branch: str) -> Mapping[str, bytes]:
         """Every file of a branch."""
-        return self._files(repository, self._chain.acme.head(branch, repository) or "")
+        return self.tree(repository, self._chain.acme.head(branch, repository) or "")
 
-    def _files(self, repository: str, commit: str) -> Mapping[str, bytes]:
+    def tree(self, repository: str, commit: str) -> Mapping[str, bytes]:
+        """Every file of a commit."""
         key = (repository, commit)
         if key not in self._known:
             self._known[key] = self._chain.acme.sandbox.git(repository).files(commit)
         return self._known[key]
 
-    def only_base_repo_was_written(self, before: Trees) -> None:
-        """What a run may change beside our own branches is `base-repo.yaml` of an environment."""
+    def only_base_repo_was_written(
+        self, before: Trees, but: Collection[tuple[str, str]] = ()
+    ) -> None:
+        """What a run may change beside our own branches is `base-repo.yaml` of an environment.
+
+        `but` are branches that somebody else changed meanwhile.
+        """
         after = self.trees()
         assert after.keys() == before.keys()
         for place, files in after.items():
+            if place in but:
+                continue
+            if self._merges and place[0] == GITOPS and place[1] in self._names:
+                continue  # `Content` sees to what was merged
             was = before[place]
             changed = {
                 path for path in files.keys() | was.keys() if files.get(path) != was.get(path)
             }
-            is_environment = place[0] == CONTROL_PLANE and place[1] in ENVIRONMENTS
+            is_environment = place[0] == CONTROL_PLANE and place[1] in self._names
             assert changed <= ({"base-repo.yaml"} if is_environment else set()), place
 
     def nothing_is_foreign(self) -> None:
         """Our own branches leave alone what is not ours; there are no others of ours."""
         sandbox = self._chain.acme.sandbox
         git = sandbox.git(GITOPS)
-        assert _branches(git).keys() <= {"main", ASIDE, *ENVIRONMENTS, *OWN_BRANCHES}
-        for name in ENVIRONMENTS:
+        assert _branches(git).keys() <= {"main", ASIDE, *self._names, *self._own}
+        for name in self._names:
             head = git.head(f"kalypso/{name}")
             base = git.merge_base(head, name) if head else None
             if head and base:
@@ -94,14 +108,14 @@ class Safety:
     def trees_are_whole(self) -> None:
         """What is proposed, and what was merged last, is a full render of what it names."""
         git = self._chain.acme.sandbox.git(GITOPS)
-        for name in ENVIRONMENTS:
+        for name in self._names:
             proposed = git.head(f"kalypso/{name}")
             merged = git.commit(name)
             is_ours = len(merged.parents) == 2 and git.is_ancestor(*merged.parents)
             for commit in filter(None, (proposed, merged.id if is_ours else None)):
                 if commit not in self._rendered:
                     self._rendered.add(commit)
-                    self._check_tree(self._files(GITOPS, commit))
+                    self._check_tree(self.tree(GITOPS, commit))
 
     def _check_tree(self, files: Mapping[str, bytes]) -> None:
         own = {

@@ -1,37 +1,73 @@
-"""Random stories of the chain; more of them, and new ones each time, with KALYPSO_STORIES=<many>.
+"""Random stories of the chain: 20 known ones, or as many new ones as KALYPSO_STORIES says.
 
-A story that fails is told step by step, with what each run came to, and is told again by the
-next run: hypothesis keeps it.
+They are split over shards, which run beside one another and have seeds of their own. A story that
+fails is the last of its shard. It tells what happened, line by line, its steps, and two ways to
+play it again:
+
+    KALYPSO_SEED=<seed of the shard> make stories       the shard
+    KALYPSO_STORY="b'<what is printed>'" make stories   the story alone
+
+KALYPSO_SHRINK=1 besides looks for a shorter story that fails as well, for some minutes. A shard of
+the 20 is played again by its test's name.
 """
 
 from __future__ import annotations
 
-import itertools
+import ast
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, settings
+import hypothesis
+import pytest
+from hypothesis import HealthCheck, Phase, reproduce_failure, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.chain import opening
-from tests.chain.machine.acme import SMALL
 from tests.chain.machine.steps import Story
+from tests.chain.opening import Opening
 
+IN_CI = 20
 MANY = int(os.environ.get("KALYPSO_STORIES", "0"))
+SEED = os.environ.get("KALYPSO_SEED", "")
+STORY = os.environ.get("KALYPSO_STORY", "")
+
+SHARD = 20 if MANY else 10
+"""Stories of a shard, besides the simplest one, with which hypothesis begins each."""
+
+SHARDS = 1 if SEED or STORY else -(-(MANY or IN_CI) // SHARD)
+# Workers of pytest must agree on the names of tests, so the seeds are not random among them.
+FIRST = int(os.environ.get("KALYPSO_FIRST_SEED", "0"))
+SEEDS = [int(SEED)] if SEED else [FIRST + number for number in range(SHARDS)]
+
 SETTINGS = settings(
-    max_examples=MANY or 3,
+    max_examples=SHARD + 1,
     stateful_step_count=30 if MANY else 10,
-    derandomize=not MANY,
-    phases=tuple(Phase) if MANY else (Phase.generate,),  # ten steps can be read as they are
+    database=None,
+    phases=(Phase.generate, *([Phase.shrink] if os.environ.get("KALYPSO_SHRINK") else [])),
+    report_multiple_bugs=False,
     print_blob=True,
+    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 
 
-def test_every_story_comes_to_a_good_end(tmp_path: Path) -> None:
-    begun = opening.settled(tmp_path / "opening", SMALL)
-    numbers = itertools.count()
-    run_state_machine_as_test(
-        lambda: Story(begun, tmp_path / f"{next(numbers)}"),  # type: ignore[arg-type]  # is called
-        settings=SETTINGS,
-    )
+@pytest.mark.parametrize("number", SEEDS)
+def test_every_story_comes_to_a_good_end(
+    number: int, begun: Callable[[str], Opening], tmp_path: Path
+) -> None:
+    told: list[int] = []
+    started = time.monotonic()
+
+    def story() -> Story:
+        told.append(1)
+        return Story(begun, tmp_path / f"{len(told)}")
+
+    chosen = seed(number)(story)
+    if STORY:
+        chosen = reproduce_failure(hypothesis.__version__, ast.literal_eval(STORY))(story)
+    try:
+        run_state_machine_as_test(chosen, settings=SETTINGS)  # type: ignore[arg-type]  # is called
+    finally:
+        seconds = time.monotonic() - started
+        print(f"{len(told)} stories of the seed {number} in {seconds:.0f} s")  # noqa: T201

@@ -8,36 +8,56 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.model.layout import SOURCES_FILE
-from tests.chain import opening
-from tests.chain.machine.acme import SMALL
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
 from tests.chain.machine.steps import Story
+from tests.chain.opening import Opening
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS
 
-PLANTED: dict[str, Callable[[Story], object]] = {
-    "a commit that ci has not passed": lambda story: promote(story, "dev", "1" * 40),
-    "a commit that dev never had": lambda story: promote(story, "stage", changed(story)),
-    "a file of others": lambda story: propose(story, {"notes/owners.txt": None}),
-    "a branch": lambda story: story.chain.acme.commit({"a": "b"}, "kalypso/prod", GITOPS),
-    "a tree that is not whole": lambda story: propose(
-        story, {"large/shop-web/platform-config.yaml": "kind: Other\n"}
-    ),
-    "an issue": lambda story: [issue(story, "twice") for _ in range(2)],
-    "a comment": lambda story: [comment(story, "<!-- mark -->\nsome text") for _ in range(2)],
-    "a token": lambda story: issue(story, f"my token is {story.chain.acme.token}"),
-    "a token in a log": lambda story: log(story, f"my token is {story.chain.acme.token}"),
-}
+UNKNOWN = "1" * 40
+
+
+def newest(story: Story) -> str:
+    return story.chain.acme.head("main") or ""
 
 
 def changed(story: Story) -> str:
     story.merge_to_main("release")
-    return story.chain.acme.head("main") or ""
+    return newest(story)
 
 
 def promote(story: Story, environment: str, commit: str) -> None:
+    """As a run would, that no person has started."""
     text = story.chain.acme.files(environment)["base-repo.yaml"]
     text = text.replace(story.chain.has(environment), commit)
     story.chain.acme.commit({"base-repo.yaml": text}, environment)
+
+
+def bring(story: Story, environment: str, commit: str) -> None:
+    """A commit stands in an environment, and its cluster complies with it."""
+    promote(story, environment, commit)
+    track(story, environment, commit)
+    look(story)
+
+
+def track(story: Story, environment: str, commit: str) -> None:
+    story.chain.acme.commit({PROMOTED_COMMIT_FILE: commit}, environment, GITOPS)
+
+
+def look(story: Story) -> None:
+    """Hold what has changed against the rules, as after each run."""
+    story.watched(list, [])
+
+
+def start(story: Story, workflow: str, **inputs: str) -> None:
+    """The chain itself starts a workflow."""
+    bot = story.chain.acme.sandbox.create_token("actions", repositories=[CONTROL_PLANE])
+    path = f"{CONTROL_PLANE}/actions/workflows/{workflow}.yaml/dispatches"
+    story.chain.acme.ask("POST", path, {"ref": "main", "inputs": inputs}, token=bot)
+
+
+def start_cd(story: Story, environment: str, commit: str, promoted_from: str) -> None:
+    inputs = {"environment": environment, "promoted_commit_id": commit}
+    start(story, "cd", promoted_from=promoted_from, **inputs)
 
 
 def propose(story: Story, files: dict[str, str | bytes | None]) -> None:
@@ -62,15 +82,121 @@ def log(story: Story, text: str) -> None:
     (folder / "log.txt").write_text(text)
 
 
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> opening.Opening:
-    return opening.settled(tmp_path_factory.mktemp("opening"), SMALL)
+PLANTED: dict[str, Callable[[Story], object]] = {
+    "a file of others": lambda story: propose(story, {"notes/owners.txt": None}),
+    "a branch": lambda story: story.chain.acme.commit({"a": "b"}, "kalypso/prod", GITOPS),
+    "a tree that is not whole": lambda story: propose(
+        story, {"large/shop-web/platform-config.yaml": "kind: Other\n"}
+    ),
+    "an issue": lambda story: [issue(story, "twice") for _ in range(2)],
+    "a comment": lambda story: [comment(story, "<!-- mark -->\nsome text") for _ in range(2)],
+    "a token": lambda story: issue(story, f"my token is {story.chain.acme.token}"),
+    "a token in a log": lambda story: log(story, f"my token is {story.chain.acme.token}"),
+}
+
+
+def two_first_environments(story: Story) -> None:
+    commit = changed(story)
+    start_cd(story, "dev", commit, "ci")
+    start_cd(story, "stage", commit, "ci")
+
+
+def an_environment_that_is_not_before(story: Story) -> None:
+    start_cd(story, "dev", newest(story), "stage")
+
+
+def a_start_that_was_never_compliant(story: Story) -> None:
+    commit = changed(story)
+    promote(story, "dev", commit)
+    start_cd(story, "stage", commit, "dev")
+
+
+def a_start_by_a_tracking_file(story: Story) -> None:
+    commit = changed(story)
+    story.write_tracking(place=0, older=0, with_sources=True)
+    start_cd(story, "stage", commit, "dev")
+
+
+def a_start_from_what_was_left(story: Story) -> None:
+    older, commit = newest(story), changed(story)
+    bring(story, "dev", commit)
+    story.write_base_repo(place=0, older=1)
+    assert story.promotions.names("dev") == older
+    story.wait(60)
+    start_cd(story, "stage", commit, "dev")
+
+
+def a_rollback_undone(story: Story) -> None:
+    commit = changed(story)
+    bring(story, "dev", commit)
+    story.write_base_repo(place=0, older=1)
+    promote(story, "dev", commit)
+
+
+def a_rollback_undone_half(story: Story) -> None:
+    """To a commit between the one that was left and the one that it went back to."""
+    between, commit = changed(story), changed(story)
+    bring(story, "dev", commit)
+    story.write_base_repo(place=0, older=2)
+    promote(story, "dev", between)
+
+
+def a_step_back(story: Story) -> None:
+    older = newest(story)
+    bring(story, "dev", changed(story))
+    promote(story, "dev", older)
+
+
+def a_deployed_commit_that_nobody_ran(story: Story) -> None:
+    story.chain.acme.status(changed(story), "dev environment", "Deployed")
+
+
+def reverted_content(story: Story) -> None:
+    changed(story)
+    story.settle()
+    story.revert(place=0, back=0)
+    head = story.chain.acme.sandbox.git(GITOPS).commit("dev").parents[0]
+    story.chain.acme.reset("kalypso/dev", head, GITOPS)
+    story.chain.acme.commit({"large/shop-web/more.txt": "?\n"}, "kalypso/dev", GITOPS)
+    story.chain.acme.commit({"large/shop-web/more.txt": None}, "kalypso/dev", GITOPS)
+    story.chain.acme.pull("kalypso/dev", "dev", GITOPS)
+
+
+def a_commit_that_ci_has_not_passed(story: Story) -> None:
+    story.merge_to_main("broken")
+    promote(story, "dev", newest(story))
+
+
+def a_commit_that_dev_never_had(story: Story) -> None:
+    promote(story, "stage", changed(story))
+
+
+def a_tracking_file_that_nobody_wrote(story: Story) -> None:
+    track(story, "dev", changed(story))
+
+
+PROMOTED: dict[Callable[[Story], None], str] = {
+    a_commit_that_ci_has_not_passed: "which never passed ci",
+    a_commit_that_dev_never_had: "which was never compliant in dev",
+    a_tracking_file_that_nobody_wrote: "which nobody brought there",
+    two_first_environments: "ci started",
+    an_environment_that_is_not_before: "stage started dev",
+    a_start_that_was_never_compliant: "which was never compliant there",
+    a_start_by_a_tracking_file: "which base-repo.yaml never named",
+    a_start_from_what_was_left: "which it had left",
+    a_rollback_undone: "was rolled back from",
+    a_rollback_undone_half: "was rolled back from",
+    a_step_back: "went back from",
+    a_deployed_commit_that_nobody_ran: "is called deployed in dev",
+    reverted_content: "is proposed again what people took out",
+}
 
 
 @pytest.fixture
-def story(begun: opening.Opening, tmp_path: Path) -> Iterator[Story]:
+def story(begun: Callable[[str], Opening], tmp_path: Path) -> Iterator[Story]:
     story = Story(begun, tmp_path)
     with story.served:
+        story.begin("a line")
         story.is_safe()
         yield story
 
@@ -82,9 +208,39 @@ def test_what_must_not_be_is_noticed(story: Story, planted: str) -> None:
         story.is_safe()
 
 
+@pytest.mark.parametrize("planted", PROMOTED, ids=lambda one: one.__name__)
+def test_a_wrong_promotion_is_noticed(story: Story, planted: Callable[[Story], None]) -> None:
+    planted(story)
+    with pytest.raises(AssertionError, match=PROMOTED[planted]):
+        look(story)
+
+
+def test_what_a_person_wishes_is_no_wrong_promotion(story: Story) -> None:
+    """Back by hand, and to the left commit again by hand; then beyond it by the chain."""
+    older = newest(story)
+    bring(story, "dev", changed(story))
+    for back in (1, 0):
+        story.write_base_repo(place=0, older=back)
+        look(story)
+    story.write_base_repo(place=0, older=1)
+    assert story.promotions.names("dev") == older
+    bring(story, "dev", changed(story))
+    promote(story, "stage", newest(story))
+    look(story)
+
+
+def test_a_merge_over_what_people_changed_is_noticed(story: Story) -> None:
+    """Schedule with `auto-merge` must not."""
+    path = "large/shop-web/platform-config.yaml"
+    story.change_by_hand("dev", {path: "kind: Other\n"}, "changes a file")
+    story.chain.acme.commit({path: "kind: ConfigMap\n"}, "dev", GITOPS)
+    with pytest.raises(AssertionError, match="was merged over what people changed"):
+        look(story)
+
+
 def test_a_run_that_writes_elsewhere_is_noticed(story: Story) -> None:
     before = story.safety.trees()
-    promote(story, "dev", "1" * 40)
+    promote(story, "dev", UNKNOWN)
     story.safety.only_base_repo_was_written(before)
     for place in ((CONTROL_PLANE, "main"), (GITOPS, "dev"), (GITOPS, "main")):
         before = story.safety.trees()
@@ -95,7 +251,7 @@ def test_a_run_that_writes_elsewhere_is_noticed(story: Story) -> None:
 
 def test_a_tree_is_rendered_from_what_it_names(story: Story) -> None:
     """Not from the heads of today."""
-    story.configure("dev", "region")
+    story.configure(place=0, change="region")
     story.register("web, api")
     changed(story)
     story.is_safe()

@@ -111,3 +111,22 @@ def test_object_formats(tmp_path: Path, object_format: str) -> None:
         (only,) = opened.history(f"file://{path}", head)
         assert only.id == head
         assert head in opened.ancestry(f"file://{path}", head)
+
+
+def test_contents_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "BLOBS", 3)
+    path, ids = lined(tmp_path, 5)
+    started = Counting()
+    with remotes(started) as opened:
+        url = f"file://{path}"
+        line = list(opened.history(url, ids[0]))
+        versions = [one.changes["a.yaml"].after for one in line]
+        wanted = [version.object_id for version in versions if version]
+        before = len(started.network())
+        found = opened.blobs(url, wanted)
+        assert [found[one] for one in wanted] == [b"4\n", b"3\n", b"2\n", b"1\n", b"0\n"]
+        assert opened.blobs(url, wanted[:1]) == {wanted[0]: b"4\n"}
+        assert opened.blobs(url, []) == {}
+        assert len(started.network()) == before + 2
+        with pytest.raises(KalypsoError, match="files"):
+            opened.blobs(url, ["1" * 40])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -215,3 +216,20 @@ def test_a_repository_without_issues_is_told_so() -> None:
     with conversation((LIST, 410, gone)) as told, pytest.raises(GitHubError) as caught:
         issues.ensure(told.github, REPOSITORY, title="t", body="b", label="kalypso")
     assert "turn on Issues" in caught.value.problem.advice
+
+
+def test_the_events_of_a_pull_request() -> None:
+    told_of: list[dict[str, Any]] = [
+        {"event": "closed", "actor": {"login": "ada", "type": "User"}},
+        {"event": "head_ref_deleted", "actor": {"login": "cleaner[bot]", "type": "Bot"}},
+        {"event": "closed", "actor": None},
+    ]
+    answers = [{**one, "created_at": "2026-03-01T12:00:00Z"} for one in told_of]
+    with conversation(("GET /issues/3/events", 200, answers)) as told:
+        found = issues.events(told.github, REPOSITORY, 3)
+    assert [(one.name, one.actor, one.by_bot) for one in found] == [
+        ("closed", "ada", False),
+        ("head_ref_deleted", "cleaner[bot]", True),
+        ("closed", "", False),
+    ]
+    assert {one.date for one in found} == {datetime(2026, 3, 1, 12, tzinfo=UTC)}

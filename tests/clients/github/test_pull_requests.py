@@ -73,6 +73,8 @@ def closed(number: int, *labels: str) -> Any:
         ([[closed(6, "kalypso"), merged(5)]], 6),
         ([[closed(6, "Withdrawn"), merged(5), closed(4)]], 5),
         ([[closed(6, "withdrawn")]], None),
+        # Somebody has opened it again and merged it.
+        ([[merged(6, labels=[{"name": "withdrawn"}])]], 6),
         # A full page of withdrawn ones: the next is asked for.
         ([[closed(99, "withdrawn")] * 50, [closed(4)]], 4),
         ([[closed(99, "withdrawn")] * 50, []], None),

@@ -15,7 +15,7 @@ from kalypso_actions.report.chain_documents import NotifyDocument
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.world import Permissions
 from tests.commands.chain import documents
-from tests.commands.chain.promotions import main_commit, merge, tree
+from tests.commands.chain.promotions import main_commit, merge, name_in_base, tree
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
 
 DEV = "dev environment"
@@ -90,9 +90,29 @@ def test_a_promotion(acme: Organisation) -> None:
 def test_another_commit_is_a_promotion_too(acme: Organisation) -> None:
     merge(acme, acme.head("main"))
     commit = main_commit(acme)
+    name_in_base(acme, commit)
     acme.commit({TRACKING: commit + "\n"}, "dev", GITOPS)
     run(acme)
     assert starts(acme) == [checks(acme.head("dev", GITOPS) or "", commit)]
+
+
+@pytest.mark.parametrize("named", ["never", "before"])
+def test_a_commit_that_the_environment_does_not_name(acme: Organisation, named: str) -> None:
+    """One that it has named before is a merge that came late: check-promote looks at it."""
+    old = acme.head("main")
+    merge(acme, old)
+    commit = main_commit(acme)
+    if named == "before":
+        name_in_base(acme, commit)
+        name_in_base(acme, main_commit(acme, "another"))
+    pushed = acme.commit({TRACKING: commit}, "dev", GITOPS)
+    found = document(run(acme))
+    if named == "before":
+        assert (starts(acme), found.warnings) == ([checks(pushed, commit)], ())
+        return
+    assert starts(acme) == [checks(pushed)]
+    (warning,) = found.warnings
+    assert f"never named the commit {commit[:7]}" in warning.message
 
 
 def test_a_merge_without_another_commit(acme: Organisation) -> None:
@@ -237,6 +257,7 @@ def two_environments(acme: Organisation) -> None:
 def test_environments_that_share_a_branch(acme: Organisation) -> None:
     two_environments(acme)
     commit = main_commit(acme)
+    name_in_base(acme, commit, "stage")
     merged = merge(acme, commit, folder="fleet/stage")
     run(acme)
     assert starts(acme) == [checks(merged, commit, "stage")]
@@ -254,6 +275,7 @@ def test_several_trees_of_an_environment_are_one_start(acme: Organisation) -> No
         repo = documents.gitops_repo(acme.url(GITOPS), "dev", folder, path=folder)
         acme.commit({f"{name}.yaml": repo}, "dev")
     commit = main_commit(acme)
+    name_in_base(acme, commit)
     acme.commit(tree(None, folder="east"), "dev", GITOPS)
     both = {**tree(None, config="2", folder="east"), **tree(commit, folder="west")}
     merged = acme.commit(both, "dev", GITOPS)

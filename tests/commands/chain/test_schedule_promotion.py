@@ -184,7 +184,8 @@ def test_nothing_is_merged_at_once_where_people_have_rejected(acme: Organisation
     document = run(acme, auto_merge="always")
     assert actions(document) == [(2, "created")]
     assert messages(document) == [
-        "#2 is not merged automatically: people have rejected the one before it"
+        "#2 is not merged automatically: people have rejected the one before it",
+        "the pull request contains again what people took out: #1",
     ]
 
 

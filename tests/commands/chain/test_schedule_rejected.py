@@ -6,6 +6,7 @@ import pytest
 
 from tests.commands.chain.proposals import (
     FLUX,
+    OWN,
     TRACKING,
     actions,
     change_main,
@@ -17,7 +18,7 @@ from tests.commands.chain.proposals import (
     run,
     settle,
 )
-from tests.commands.chain.world import GITOPS, Organisation
+from tests.commands.chain.world import GITOPS, SHOP, Organisation
 
 
 def undo(acme: Organisation, merge: str) -> None:
@@ -100,13 +101,27 @@ def test_somebody_elses_merge_over_ours_is_no_rejection(acme: Organisation) -> N
     assert actions(run(acme)) == [(2, "created")]
 
 
+def test_what_people_have_pushed_to_and_closed(acme: Organisation) -> None:
+    """The whole pull request counts, not its last commit alone."""
+    settle(acme)
+    configure(acme, REGION="north")
+    run(acme)
+    edit_gitops(acme, {"large/shop-web/notes.txt": "?"}, OWN)
+    acme.close(2)
+    assert messages(run(acme)) == [
+        "nothing is proposed: #2 with the same content was closed without merging"
+    ]
+
+
 def test_a_withdrawal_of_ours_is_no_rejection_and_hides_none(acme: Organisation) -> None:
     run(acme)
     acme.close(1)  # the rejection
-    configure(acme, REGION="north")
+    path = "workload/shop.yaml"
+    text = acme.files("main", SHOP)[path]
+    acme.commit({path: text.replace("shop-manifests", "shop-other")}, repository=SHOP)
     assert actions(run(acme)) == [(2, "created")]
     # What is wanted now was rejected, and what is open says something else.
-    configure(acme, REGION="west")
+    acme.commit({path: text}, repository=SHOP)
     document = run(acme)
     assert actions(document) == [(2, "withdrawn")]
     assert "#1 with the same content was closed without merging" in messages(document)[0]
@@ -114,6 +129,17 @@ def test_a_withdrawal_of_ours_is_no_rejection_and_hides_none(acme: Organisation)
     acme.forget()
     assert "#1 with the same content" in messages(run(acme))[0]
     assert acme.writes() == []
+
+
+def test_a_setting_that_is_changed_again_is_a_wish(acme: Organisation) -> None:
+    run(acme)
+    acme.close(1)
+    configure(acme, REGION="north")
+    configure(acme, REGION="west")
+    document = run(acme)
+    assert actions(document) == [(2, "created")]
+    assert messages(document) == ["the pull request contains again what people took out: #1"]
+    assert "**It contains again what people took out:** #1." in acme.pulls()[0]["body"]
 
 
 def test_the_latest_counts(acme: Organisation) -> None:
@@ -137,3 +163,24 @@ def test_a_pull_request_that_lost_its_commits_says_nothing(acme: Organisation) -
     pull.merge_commit = "0" * 40
     edit_gitops(acme, {FLUX: "by hand\n"})
     assert actions(run(acme)) == [(2, "created")]
+
+
+def test_little_is_read_where_nothing_was_taken_out(acme: Organisation) -> None:
+    """One page of pull requests, and one fetch of the branch's history; no commit, no event."""
+    settle(acme)
+    for region in ("north", "south"):
+        configure(acme, REGION=region)
+        (pull,) = run(acme).pull_requests
+        acme.merge(pull.number)
+    configure(acme, REGION="east")
+    acme.forget()
+    assert actions(run(acme, auto_merge="always")) == [(4, "merged")]
+    requests = [f"{one.method} {one.path.partition('?')[0]}" for one in acme.sandbox.traffic]
+    (closed,) = (
+        place for place, one in enumerate(acme.sandbox.traffic) if "state=closed" in one.path
+    )
+    assert requests[closed + 1 : closed + 4] == [
+        f"GET /{GITOPS}/info/refs",
+        f"POST /{GITOPS}/git-upload-pack",
+        f"GET /repos/{GITOPS}/pulls",  # other open ones
+    ]

@@ -171,13 +171,13 @@ class Organisation:
         with self.sandbox.lock:
             assert git.update_ref(f"refs/heads/{branch}", commit, git.head(branch))
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
+    def ask(self, method: str, path: str, body: Any = None, token: str = "") -> Any:
         """Somebody's request to the API below `/repos/`; the JSON of the answer."""
         answer = requests.request(
             method,
             f"{self.sandbox.api_url}/repos/{path}",
             json=body,
-            headers={"authorization": f"Bearer {self.token}"},
+            headers={"authorization": f"Bearer {token or self.token}"},
             timeout=60,
         )
         assert answer.ok, answer.text

@@ -1,0 +1,69 @@
+"""GitHub environments with required reviewers: jobs that wait until somebody approves them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from kalypso_actions.commands.demo import expressions
+from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
+from kalypso_actions.commands.demo.workflow_files import Job
+
+
+class Approvals:
+    """Cuts each run in two before its first job that needs an approval.
+
+    `waiting` are the second halves of runs whose first half has succeeded, the oldest first.
+    """
+
+    def __init__(self, workflows: Workflows) -> None:
+        self._workflows = workflows
+        self._whole: dict[tuple[int, str], Run] = {}
+        self.environments: set[str] = set()
+        self.waiting: list[Run] = []
+
+    def halves(self, run: Run) -> tuple[Run, Run | None]:
+        """Return the jobs that run at once, and those that wait; None: all run at once."""
+        inputs = {"inputs": run.event.payload.get("inputs") or {}}
+        for number, job in enumerate(run.workflow.jobs):
+            # A second half begins with a job whose needs were met in the first half.
+            is_approved = number == 0 and job.needs
+            if not is_approved and expressions.filled(job.environment, inputs) in self.environments:
+                self._whole[run.event.id, run.workflow.path] = run
+                jobs = run.workflow.jobs
+                return _with_jobs(run, jobs[:number]), _with_jobs(run, jobs[number:])
+        return run, None
+
+    def let_wait(self, run: Run | None, done: Sequence[Done]) -> None:
+        """Let a second half wait, unless the first half has failed."""
+        if run and not any(one.exit_code for one in done):
+            self.waiting.append(run)
+            self._record(run, "waiting")
+
+    def approve(self, run: Run) -> Run:
+        """End the waiting of a second half, and return it: it is to run now."""
+        self._end(run, "queued")
+        return run
+
+    def refuse(self, run: Run) -> None:
+        """End the run of a second half as GitHub does: it has failed."""
+        self._end(run, "completed", "failure")
+
+    def anew(self, run: Run) -> Run:
+        """Return the next attempt of a run, all of its jobs."""
+        whole = self._whole.get((run.event.id, run.workflow.path), run)
+        return dataclasses.replace(whole, attempt=run.attempt + 1)
+
+    def _end(self, run: Run, status: str, conclusion: str | None = None) -> None:
+        self.waiting = [one for one in self.waiting if one is not run]
+        self._record(run, status, conclusion)
+
+    def _record(self, run: Run, status: str, conclusion: str | None = None) -> None:
+        record = self._workflows.record(run.event)
+        if record:
+            with self._workflows.sandbox.lock:
+                record.status, record.conclusion = status, conclusion
+
+
+def _with_jobs(run: Run, jobs: Sequence[Job]) -> Run:
+    return dataclasses.replace(run, workflow=dataclasses.replace(run.workflow, jobs=jobs))

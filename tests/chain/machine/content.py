@@ -1,0 +1,54 @@
+"""What people took out of a GitOps branch, and what they have wished for since."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from tests.chain.machine.acme import FOREIGN
+
+
+def digest(files: Mapping[str, bytes]) -> str:
+    """Return what identifies the owned files of a tree, those of tracking left out."""
+    owned = sorted(
+        (path, content)
+        for path, content in files.items()
+        if path.startswith("large/") and path not in FOREIGN
+    )
+    return hashlib.sha256(repr(owned).encode()).hexdigest()
+
+
+class Content:
+    """The contents of one GitOps branch: held through merges of ours, and removed by people."""
+
+    def __init__(self, now: str) -> None:
+        self.merged = now
+        """What our last merge left."""
+        self._held = {now}
+        self.removed: set[str] = set()
+        """What must not be proposed again."""
+
+    def we_merged(self, now: str) -> None:
+        """A pull request of ours was merged."""
+        self.merged = now
+        self._held.add(now)
+        self.removed.discard(now)
+
+    def people_changed(self, before: str, now: str) -> None:
+        """A person's commit: what the branch held through a merge of ours is gone."""
+        if before != now and before in self._held:
+            self.removed.add(before)
+        self.removed.discard(now)
+
+    def people_closed(self, proposed: str) -> None:
+        """A person closed a pull request without merging it."""
+        self.removed.add(proposed)
+
+    def people_wish(self) -> None:
+        """A person forces a proposal, or changes what it is made of."""
+        self.removed.clear()
+
+    def base_repo_changed(self) -> None:
+        """Another commit of main is wished for: contents of the one before say nothing of it."""
+        self.removed.clear()
+        self._held.clear()

@@ -1,0 +1,236 @@
+"""Which commit of main may enter which environment, told from outside.
+
+This is a second reading of the rules of a promotion, by what can be seen of git, the commit
+statuses, the started workflows and the clusters. It imports nothing of the product's rules.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from kalypso_actions.commands.demo.jobs import Run
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from kalypso_actions.sandbox.world import Event, Status
+from tests.chain.driver import COMMIT, Chain
+from tests.chain.machine.acme import FIRST
+from tests.chain.machine.clusters import Clusters
+from tests.chain.machine.safety import Safety
+from tests.chain.organisation import Layout
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS
+
+CD = "cd.yaml"
+PERSON = "somebody"
+
+
+class Promotions:
+    """What people wished for and clusters proved, and what may follow from it."""
+
+    def __init__(self, chain: Chain, layout: Layout, safety: Safety) -> None:
+        self._chain = chain
+        self._layout = layout
+        self._safety = safety
+        self._git = chain.acme.sandbox.git(CONTROL_PLANE)
+        self._clusters = Clusters(chain)
+        first = chain.acme.head("main") or ""
+        names = layout.environments
+        self.good = {first}
+        """The commits of main that ci passes."""
+        self.wished = {name: {first} for name in names}
+        """The commits that a person brought to an environment, or wanted there."""
+        self.written: dict[str, set[str]] = {name: {first} for name in names}
+        """The commits that a person wrote into the tracking file of a GitOps branch."""
+        self._proven = {name: {first} for name in names}
+        """The commits that the clusters of an environment ran while `base-repo.yaml` said so."""
+        self._named = dict.fromkeys(names, first)
+        self._history = {name: {first} for name in names}
+        self._changes = {name: [(chain.acme.sandbox.world.now, first)] for name in names}
+        """When `base-repo.yaml` was seen to name which commit."""
+        self._since = {name: {first} for name in names}
+        """What it has named since the last runs began."""
+        self._left: dict[str, str] = {}
+        """The newest commit that an environment was rolled back from, until it passes it."""
+        self._firsts: dict[str, set[str]] = defaultdict(set)
+        self._events = len(chain.acme.sandbox.world.events)
+        self._statuses = len(self._every_status())
+
+    def names(self, environment: str) -> str:
+        """Return the commit that `base-repo.yaml` of an environment names."""
+        text = self._safety.files(CONTROL_PLANE, environment)["base-repo.yaml"].decode()
+        (found,) = COMMIT.findall(text)
+        return str(found)
+
+    def tracks(self, environment: str) -> str:
+        """Return the commit that the GitOps branch of an environment names."""
+        return self._safety.files(GITOPS, environment)[PROMOTED_COMMIT_FILE].decode()
+
+    def is_behind(self, older: str, newer: str) -> bool:
+        """Whether the one is an ancestor of the other, and not the same commit."""
+        return older != newer and self._git.is_ancestor(older, newer)
+
+    def look_at_clusters(self) -> None:
+        """Note what the clusters have proved until now."""
+        for name in self._layout.environments:
+            run = self._clusters.run(name)
+            if not run:
+                continue
+            tracked = self._safety.tree(GITOPS, run).get(PROMOTED_COMMIT_FILE, b"").decode()
+            if tracked and self._git.is_ancestor(tracked, self.names(name)):
+                self._proven[name].add(tracked)
+
+    def a_person_wrote(self, environment: str) -> None:
+        """A person's own commit, or merge, changed `base-repo.yaml`."""
+        now = self.names(environment)
+        self.wished[environment].add(now)
+        self._note(environment, now, by_person=True)
+
+    def a_person_merged(self, environment: str) -> None:
+        """A person merged a pull request of cd: the commit must have been allowed to enter."""
+        now = self.names(environment)
+        if now != self._named[environment]:
+            self._may_enter(environment, now)
+        self._note(environment, now, by_person=True)
+
+    def runs_begin(self) -> None:
+        """What an environment names from now on, it names during the runs."""
+        self._since = {name: {self.names(name)} for name in self._layout.environments}
+
+    def runs_have_ended(self, runs: Sequence[Run]) -> list[str]:
+        """Hold what has changed against the rules, and return the environments that changed."""
+        self.look_at_clusters()
+        now = {name: self.names(name) for name in self._layout.environments}
+        self._hold_starts(now)
+        self._hold_statuses()
+        changed = [name for name in now if now[name] != self._named[name]]
+        for name in changed:
+            self._hold_entry(name, now, runs)
+        for name in changed:
+            self._note(name, now[name], by_person=_is_wish(runs, name, now[name]))
+        for name in now:
+            self._hold_tracking(name)
+        return changed
+
+    # What must hold
+
+    def _may_enter(self, environment: str, commit: str) -> None:
+        """A commit enters by a person's wish, or because it was compliant before."""
+        if commit in self.wished[environment]:
+            return
+        before = self._layout.before(environment)
+        if not before:
+            assert commit in self.good, f"{environment} got {commit}, which never passed ci"
+            return
+        assert self._is_proven(before, commit), (
+            f"{environment} got {commit}, which was never compliant in {' or '.join(before)}"
+        )
+
+    def _is_proven(self, environments: Sequence[str], commit: str) -> bool:
+        proven = {one for name in environments for one in self._proven[name]}
+        return any(self._git.is_ancestor(commit, one) for one in proven)
+
+    def _hold_entry(self, environment: str, now: Mapping[str, str], runs: Sequence[Run]) -> None:
+        """`base-repo.yaml` was changed by these runs."""
+        commit, was = now[environment], self._named[environment]
+        self._may_enter(environment, commit)
+        if _is_wish(runs, environment, commit):
+            return
+        assert self.is_behind(was, commit), f"{environment} went back from {was} to {commit}"
+        left = self._left.get(environment)
+        assert left is None or self.is_behind(left, commit), (
+            f"{environment} was rolled back from {left}, and got {commit} again"
+        )
+        promoters = {one for one in _promoters(runs, environment, commit) if one in now}
+        assert not promoters or any(self._stands(one, commit) for one in promoters), (
+            f"{environment} got {commit} from {promoters}, which had left it"
+        )
+
+    def _stands(self, environment: str, commit: str) -> bool:
+        """Whether an environment named the commit or a later one during the runs."""
+        known = self._since[environment] | {self.names(environment)}
+        return any(self._git.is_ancestor(commit, one) for one in known)
+
+    def _stood(self, environment: str, commit: str, moment: datetime) -> bool:
+        """Whether it named the commit or a later one at a moment."""
+        changes = self._changes[environment]
+        before = [one for at, one in changes if at < moment][-1:]
+        known = [*before, *(one for at, one in changes if at == moment)]
+        return any(self._git.is_ancestor(commit, one) for one in known)
+
+    def _hold_starts(self, now: Mapping[str, str]) -> None:
+        """No workflow starts cd where the commit must not go."""
+        for event in self._new_events():
+            inputs = event.payload.get("inputs") or {}
+            is_cd = event.name == "workflow_dispatch" and event.payload["workflow"].endswith(CD)
+            if not is_cd or event.actor == PERSON:
+                continue
+            environment, commit = inputs["environment"], inputs["promoted_commit_id"]
+            before = inputs.get("promoted_from") or ""
+            if before == "ci":
+                self._firsts[commit].add(environment)
+                started = self._firsts[commit]
+                assert started == {FIRST}, f"ci started {sorted(started)} with {commit}"
+                continue
+            assert before in self._layout.before(environment), f"{before} started {environment}"
+            told = f"{before} started {environment} with {commit}"
+            named = self._history[before] | {now[before]}
+            assert commit in named, f"{told}, which base-repo.yaml never named"
+            assert self._is_proven([before], commit), f"{told}, which was never compliant there"
+            stood = self._stood(before, commit, event.created_at)
+            assert stood, f"{told}, which it had left"
+
+    def _hold_statuses(self) -> None:
+        """`Deployed` is said of what the clusters ran."""
+        every = self._every_status()
+        new, self._statuses = every[self._statuses :], len(every)
+        for one in new:
+            name = one.context.removesuffix(" environment")
+            if name in self._proven and one.description == "Deployed":
+                told = f"{one.commit} is called deployed in {name}"
+                assert one.commit in self._proven[name], f"{told}, and never was"
+
+    def _hold_tracking(self, environment: str) -> None:
+        """A GitOps branch names what `base-repo.yaml` named, or what a person wrote into it."""
+        tracked = self.tracks(environment)
+        known = self._history[environment] | self.written[environment]
+        assert tracked in known, f"{environment} tracks {tracked}, which nobody brought there"
+
+    # What is noted
+
+    def _note(self, environment: str, commit: str, *, by_person: bool) -> None:
+        was, left = self._named[environment], self._left.get(environment)
+        if by_person and self.is_behind(commit, was):
+            if left is None or self.is_behind(left, was):
+                self._left[environment] = was
+        elif left and self._git.is_ancestor(left, commit):
+            del self._left[environment]
+        self._named[environment] = commit
+        self._changes[environment].append((self._chain.acme.sandbox.world.now, commit))
+        self._since[environment].add(commit)
+        self._history[environment].add(commit)
+
+    def _new_events(self) -> list[Event]:
+        with self._chain.acme.sandbox.lock:
+            new = self._chain.acme.sandbox.world.events[self._events :]
+        self._events += len(new)
+        return new
+
+    def _every_status(self) -> list[Status]:
+        with self._chain.acme.sandbox.lock:
+            return list(self._chain.acme.sandbox.repository(CONTROL_PLANE).statuses)
+
+
+def _starts(runs: Sequence[Run], environment: str, commit: str) -> list[Mapping[str, str]]:
+    """Return the inputs of those runs that bring a commit to an environment."""
+    every = [run.event.payload.get("inputs") or {} for run in runs if run.file == CD]
+    wanted = (environment, commit)
+    return [one for one in every if (one["environment"], one["promoted_commit_id"]) == wanted]
+
+
+def _is_wish(runs: Sequence[Run], environment: str, commit: str) -> bool:
+    """Whether a person started one of the runs, and claimed nothing."""
+    return any(not one.get("promoted_from") for one in _starts(runs, environment, commit))
+
+
+def _promoters(runs: Sequence[Run], environment: str, commit: str) -> set[str]:
+    return {one.get("promoted_from") or "" for one in _starts(runs, environment, commit)}

@@ -1,0 +1,117 @@
+"""How a random story ends: once nothing disturbs it any more, all comes to rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from tests.chain.driver import ENDLESS
+from tests.chain.machine import acme
+from tests.chain.machine.people import People
+from tests.chain.machine.scene import REPAIRS
+from tests.commands.chain.world import CONTROL_PLANE
+
+REPAIR_AFTER: Final = 11 * 60
+"""Seconds after which `poll` starts again what was lost, and a little more."""
+
+POLLS: Final = 3
+ATTEMPTS: Final = 3
+"""How often one thing is started at most."""
+
+ROUNDS: Final = 8
+"""Of starting by hand what is not at rest yet, while that changes anything."""
+
+
+class Rest(People):
+    """The end of a story: main's newest commit comes to every environment."""
+
+    def come_to_rest(self) -> None:
+        acme.heal(self.chain, self.layout)
+        for name in self.names:
+            self.chain.slow_cluster(name, "large", 0)
+        self.settle()  # what people wished for before comes before the last commit
+        for name in sorted(self.misconfigured):
+            self.configure_environment(name, "region")
+        if self.needs_commit:
+            self.merge_to_main("release")
+        commit = self.chain.acme.head("main") or ""
+        self.settle()
+        if REPAIRS and not self.was_disturbed:
+            self._poll_until_rest()
+        else:
+            self._start_until_rest(commit)
+        for name in self.names:
+            told = f"{name} is stuck: {self._stands(commit, name)}"
+            assert self._is_at_rest(commit, name), told
+            self.chain.expect(name, commit)
+            state = "pending" if self.layout.after(name) else "success"
+            assert self.chain.acme.statuses(commit)[f"{name} environment"] == (state, "Deployed")
+
+    def settle(self) -> None:
+        """Run what waits, approve it, and merge what is proposed, until nothing is left."""
+        for _ in range(ENDLESS):
+            if self.chain.waiting:
+                self.run_one(self.take(0))
+            elif waiting := self.chain.waiting_for_approval:
+                self.chain.approve(waiting[0])
+                self.tell(f"somebody approves {waiting[0]}")
+            elif proposed := [one for one in self.names if self.chain.pull_requests(one)]:
+                self.merge_proposal(proposed[0])
+            elif by_cd := [
+                one for one in self.names if self.chain.pull_requests(one, CONTROL_PLANE)
+            ]:
+                self.merge_cd(by_cd[0])
+            else:
+                return
+        raise AssertionError("the chain goes round in circles")
+
+    def _poll_until_rest(self) -> None:
+        """`poll` alone makes good what was lost, and then starts nothing more."""
+        first = len(self.chain.acme.dispatches())
+        self.chain.wait(REPAIR_AFTER)
+        for _ in range(POLLS):
+            self.start_poll()
+            self.settle()
+            self.chain.wait(REPAIR_AFTER)
+        starts = self.chain.acme.dispatches()[first:]
+        counts = Counter(
+            (one.workflow, *sorted(one.inputs.items()))
+            for one in starts
+            if one.workflow != "poll.yaml"
+        )
+        often = {one: count for one, count in counts.items() if count > ATTEMPTS}
+        assert not often, f"started more than {ATTEMPTS} times: {often}"
+        self.start_poll()
+        self.run_one(self.take(0))
+        assert self.chain.waiting == [], "poll starts something although all is at rest"
+
+    def _start_until_rest(self, commit: str) -> None:
+        """Poll once; then somebody starts what the first environment not at rest lacks."""
+        self.start_poll()
+        self.settle()
+        before = None
+        for _ in range(ROUNDS):
+            late = [one for one in self.names if not self._is_at_rest(commit, one)]
+            now = {name: self._stands(commit, name) for name in late}
+            if not late or now == before:
+                return
+            self._start_again(commit, late[0])
+            before = now
+
+    def _start_again(self, commit: str, name: str) -> None:
+        self.tell(f"{name} is not at rest: somebody starts again what it lacks")
+        start = {"environment": name, "promoted_commit_id": commit}
+        self.chain.start("cd", **start)
+        self.settle()
+        if not self._is_at_rest(commit, name):
+            head = self.chain.acme.head(name, "acme/gitops") or ""
+            self.chain.start("check-promote", commit_id=head, **start)
+            self.settle()
+
+    def _is_at_rest(self, commit: str, name: str) -> bool:
+        return self._stands(commit, name) == (commit, commit, "Deployed")
+
+    def _stands(self, commit: str, name: str) -> tuple[str, str, str]:
+        """What `base-repo.yaml` and the GitOps branch name, and the commit's status."""
+        status = self.chain.status(commit, name)
+        return self.promotions.names(name), self.chain.tracks(name), status

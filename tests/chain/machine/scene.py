@@ -1,0 +1,196 @@
+"""What a story happens to: Acme in one of its layouts, and what is noted of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from hypothesis.stateful import RuleBasedStateMachine
+
+from kalypso_actions.commands.demo.jobs import Run
+from tests.chain import opening
+from tests.chain.machine import acme
+from tests.chain.machine.content import Content, digest
+from tests.chain.machine.promotions import Promotions
+from tests.chain.machine.quick_reads import quick_reads
+from tests.chain.machine.safety import Safety
+from tests.chain.opening import Opening
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS
+
+REPAIRS: Final = True
+"""Whether `poll` makes good what was lost and what conflicts: then nobody starts it by hand."""
+
+
+class Scene(RuleBasedStateMachine):
+    """Acme in one layout, and what its people did to it.
+
+    `needs_commit` says that only another commit of main brings everything to rest: its head cannot
+    be deployed, or people have refused it. `was_disturbed` says that a run did not come to its end.
+    """
+
+    def __init__(self, openings: Callable[[str], Opening], folder: Path) -> None:
+        super().__init__()
+        self._openings = openings
+        self._folder = folder
+        self.served = ExitStack()
+        self.story: list[str] = []
+        """What happened, line by line."""
+        self.needs_commit = False
+        self.was_disturbed = False
+        self.is_broken = False
+        self.misconfigured: set[str] = set()
+        self.lost: set[str] = set()
+        self._number = 0
+
+    def open(self, name: str) -> None:
+        """The story begins in this layout."""
+        begun = self._openings(name)
+        self.layout = begun.layout
+        self.names = tuple(begun.layout.environments)
+        self.chain = self.served.enter_context(opening.served(opening.copied(begun, self._folder)))
+        self.served.enter_context(quick_reads(self.chain.acme.sandbox))
+        acme.furnish(self.chain, self.layout)
+        self.safety = Safety(self.chain, self.layout, self._folder / "runs")
+        self.promotions = Promotions(self.chain, self.layout, self.safety)
+        self.chain.each_time(self.promotions.look_at_clusters)
+        self.content = {name: Content(self.held(name)) for name in self.names}
+        self._meddled: set[tuple[str, str]] = set()
+        self._proposals = self._open_proposals()
+        self._heads = {name: self.chain.acme.head(name, GITOPS) for name in self.names}
+        self._first_heads = dict(self._heads)
+
+    def tell(self, line: str) -> None:
+        """A line of the story."""
+        self.story.append(line)
+
+    def next_number(self) -> int:
+        """A number that nothing of the story has."""
+        self._number += 1
+        return self._number
+
+    def environment(self, place: int) -> str:
+        """An environment by a number: layouts have different ones."""
+        return self.names[place % len(self.names)]
+
+    def held(self, environment: str) -> str:
+        """What a GitOps branch holds."""
+        return digest(self.safety.files(GITOPS, environment))
+
+    def commits_since_the_beginning(self, environment: str) -> int:
+        """How many commits of a GitOps branch the story has made, merges counted once."""
+        git = self.chain.acme.sandbox.git(GITOPS)
+        commit, count = git.commit(environment), 0
+        while commit.id != self._first_heads[environment]:
+            commit, count = git.commit(commit.parents[0]), count + 1
+        return count
+
+    # People, as far as what they do must be noted
+
+    def merge_proposal(self, environment: str) -> None:
+        """A person merges the open pull request; one that conflicts is scheduled anew instead."""
+        number = self.chain.open_pull_request(environment)["number"]
+        if self.chain.acme.ask("GET", f"{GITOPS}/pulls/{number}")["mergeable"]:
+            self.chain.acme.merge(number)
+            self.a_person_pushed(environment)
+            self.content[environment].we_merged(self.held(environment))
+            self.tell(f"somebody merges #{number} into {environment}")
+        elif REPAIRS:
+            self.chain.start("poll")
+            self.tell(f"#{number} into {environment} conflicts: the clock starts poll")
+        else:
+            self.chain.start("schedule", environment=environment)
+            self.tell(f"#{number} into {environment} conflicts: somebody starts schedule")
+
+    def merge_cd(self, environment: str) -> None:
+        """A person merges the pull request of cd into an environment's branch, or gives it up."""
+        number = self.chain.open_pull_request(environment, CONTROL_PLANE)["number"]
+        if not self.chain.acme.ask("GET", f"{CONTROL_PLANE}/pulls/{number}")["mergeable"]:
+            self.chain.close_pull_request(environment, CONTROL_PLANE)
+            self.tell(f"cd's #{number} into {environment} conflicts: somebody closes it")
+            return
+        self.chain.acme.merge(number, CONTROL_PLANE)
+        self.a_person_pushed(environment, CONTROL_PLANE)
+        self.promotions.a_person_merged(environment)
+        self.content[environment].base_repo_changed()
+        self.tell(f"somebody merges cd's #{number} into {environment}")
+
+    def a_person_pushed(self, environment: str, repository: str = GITOPS) -> None:
+        """A branch is another one, and no run has done it."""
+        self._meddled.add((repository, environment))
+        if repository == GITOPS:
+            self._heads[environment] = self.chain.acme.head(environment, GITOPS)
+        self.promotions.look_at_clusters()
+
+    def change_by_hand(
+        self, environment: str, files: dict[str, str | bytes | None], what: str
+    ) -> None:
+        """A person commits to a GitOps branch."""
+        before = self.held(environment)
+        self.chain.acme.commit(files, environment, GITOPS)
+        self.a_person_pushed(environment)
+        self.content[environment].people_changed(before, self.held(environment))
+        self.needs_commit = True
+        self.tell(f"somebody {what} in {environment}")
+
+    # Runs
+
+    def take(self, place: int) -> Run:
+        """One of the runs that wait; places beyond the last are counted round."""
+        return self.chain.take(place % len(self.chain.waiting))
+
+    def run_one(self, run: Run) -> None:
+        """Run it, and hold what it did against the rules."""
+        inputs = run.event.payload.get("inputs") or {}
+        if inputs.get("force") in {"true", True}:
+            self.content[inputs["environment"]].people_wish()
+        self.watched(lambda: self.chain.run(run), [run])
+
+    def watched(self, act: Callable[[], Sequence[str]], runs: Sequence[Run]) -> None:
+        """Let runs happen, also those that are killed, and hold what they did against the rules."""
+        before = self.safety.trees()
+        self._meddled.clear()
+        self.promotions.runs_begin()
+        try:
+            for line in act():
+                self.tell(line)
+        finally:
+            self.safety.only_base_repo_was_written(before, self._meddled)
+            changed = self.promotions.runs_have_ended(runs)
+            self._hold_content(changed)
+
+    def _hold_content(self, changed: Sequence[str]) -> None:
+        for name in changed:
+            self.content[name].base_repo_changed()
+        for name in self.names:
+            head = self.chain.acme.head(name, GITOPS)
+            if head != self._heads[name]:
+                self._hold_merge(name)
+                self._heads[name] = head
+        proposals = self._open_proposals()
+        for name, proposal in proposals.items():
+            if self._proposals.get(name) != proposal:
+                proposed = digest(self.safety.tree(GITOPS, proposal[1]))
+                told = f"{name} is proposed again what people took out"
+                assert proposed not in self.content[name].removed, told
+        self._proposals = proposals
+
+    def _hold_merge(self, environment: str) -> None:
+        """Schedule merged its own pull request."""
+        content = self.content[environment]
+        head = self.chain.acme.sandbox.git(GITOPS).commit(environment)
+        before = digest(self.safety.tree(GITOPS, head.parents[0]))
+        assert before == content.merged, f"{environment} was merged over what people changed"
+        now = self.held(environment)
+        assert now not in content.removed, f"{environment} has again what people took out"
+        content.we_merged(now)
+
+    def _open_proposals(self) -> dict[str, tuple[int, str]]:
+        with self.chain.acme.sandbox.lock:
+            issues = self.chain.acme.sandbox.repository(GITOPS).issues
+            return {
+                one.pull_request.base_branch: (one.number, one.pull_request.head_commit)
+                for one in issues.values()
+                if one.pull_request and one.state == "open"
+            }

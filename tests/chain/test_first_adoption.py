@@ -1,0 +1,64 @@
+"""Kalypso takes over a tree of upstream's while a registered repository is gone."""
+
+from __future__ import annotations
+
+from tests.chain.conftest import OpenChain
+from tests.chain.driver import Chain
+from tests.chain.organisation import Layout
+from tests.commands.chain import documents
+from tests.commands.chain.world import CLUSTER_TYPES, GITOPS
+
+README = "This folder contains deployment targets scheduled on the cluster type"
+FOLDERS = {
+    "drone/shop-web": True,  # delivered and assigned
+    "old/shop-web": False,  # its cluster type is gone
+    "large/shop-web": True,
+    "drone/lost-web": True,  # perhaps of the one that is gone
+    "large/lost-web": True,
+}
+
+
+def adopted(chain: Chain) -> None:
+    """Upstream's tree, and beside the registration `shop` one of a repository that is gone."""
+    tree: dict[str, str | bytes | None] = {
+        ".github/tracking/Promoted_Commit_Id": chain.has("dev"),
+        "old/README.md": README,
+        **{f"{name}/README.md": README for name in CLUSTER_TYPES},
+    }
+    for folder in FOLDERS:
+        tree[f"{folder}/reconciler.yaml"] = "kind: GitRepository\n"
+        tree[f"{folder}/namespace.yaml"] = "kind: Namespace\n"
+    chain.acme.commit(tree, "dev", GITOPS)
+    url = f"{chain.acme.sandbox.url}/acme/gone-manifests"
+    chain.acme.commit({"workload/gone.yaml": documents.registration("gone", url)}, "dev")
+    chain.forget_what_is_due()
+
+
+def folders(chain: Chain) -> set[str]:
+    """The target folders of dev."""
+    files = chain.acme.files("dev", GITOPS)
+    return {path.rpartition("/")[0] for path in files if path.endswith("/namespace.yaml")}
+
+
+def unassigned(chain: Chain) -> None:
+    """No policy selects the cluster type drone any more."""
+    chain.acme.commit({"policy.yaml": documents.policy(size="large")}, "dev")
+
+
+def test_what_a_readable_registration_delivers_is_known(open_chain: OpenChain) -> None:
+    chain = open_chain(Layout(), at_rest=False)
+    adopted(chain)
+    chain.start("schedule", environment="dev")
+    chain.run_everything()
+    chain.settle()
+    assert folders(chain) == {folder for folder, stays in FOLDERS.items() if stays}
+
+
+def test_where_it_is_assigned_no_longer_it_goes(open_chain: OpenChain) -> None:
+    chain = open_chain(Layout(), at_rest=False)
+    adopted(chain)
+    unassigned(chain)
+    chain.start("schedule", environment="dev")
+    chain.run_everything()
+    chain.settle()
+    assert folders(chain) == {"large/shop-web", "drone/lost-web", "large/lost-web"}

@@ -1,0 +1,299 @@
+"""What people took out of a GitOps branch is not proposed again, whichever merge brought it."""
+
+from __future__ import annotations
+
+import requests
+
+from tests.chain.conftest import OpenChain
+from tests.chain.driver import Chain
+from tests.chain.organisation import Layout
+from tests.commands.chain.world import GITOPS, SHOP
+
+ALWAYS = Layout(inputs={"schedule": {"auto-merge": "always"}})
+CONFIG = "large/shop-web/platform-config.yaml"
+TRACKING = ".github/tracking/Promoted_Commit_Id"
+
+
+def warnings(chain: Chain) -> list[str]:
+    """Those of the newest step."""
+    return [one.message for one in chain.done[-1].outcome.document.warnings]
+
+
+def schedule(chain: Chain, **inputs: str) -> list[str]:
+    """Somebody starts schedule for dev; a line for each step."""
+    chain.start("schedule", environment="dev", **inputs)
+    return chain.run_everything(but={"check-promote", "notify"})
+
+
+def undo(chain: Chain, merge: str, *, keep: str = "") -> str:
+    """Somebody reverts one merge into dev, whatever was merged since.
+
+    Files that a later merge has changed too become what they were before, but with `keep` in them:
+    a text that the later merge brought, in the place of the older one.
+    """
+    git = chain.acme.sandbox.git(GITOPS)
+    with chain.acme.sandbox.lock:
+        before = git.files(git.commit(merge).parents[0])
+        after, now = git.files(merge), git.files("dev")
+    changes: dict[str, str | bytes | None] = {}
+    for path in before.keys() | after.keys():
+        is_later = path.endswith("sources.json") and now.get(path) != after.get(path)
+        if before.get(path) != after.get(path) and not is_later:
+            content = before.get(path)
+            if content and keep and now.get(path) != after.get(path):
+                content = content.replace(b"west", keep.encode())
+            changes[path] = content
+    return chain.acme.commit(changes, "dev", GITOPS)
+
+
+def promoted(chain: Chain, release: str = "one") -> tuple[str, str]:
+    """A commit of main that dev has; the commit, and the merge."""
+    commit = chain.merge_to_main(RELEASE=release)
+    chain.run_everything(but={"check-promote", "notify"})
+    if chain.pull_requests("dev"):
+        merge = chain.merge_pull_request("dev")
+    else:
+        merge = chain.acme.head("dev", GITOPS) or ""
+    chain.run_everything()
+    return commit, merge
+
+
+def configured(chain: Chain, region: str) -> str:
+    """A configuration that dev has; the merge."""
+    chain.configure("dev", REGION=region)
+    chain.run_everything(but={"check-promote", "notify"})
+    if chain.pull_requests("dev"):
+        chain.merge_pull_request("dev")
+    chain.run_everything()
+    return chain.acme.head("dev", GITOPS) or ""
+
+
+def numbers(chain: Chain) -> list[int]:
+    return [one["number"] for one in chain.pull_requests("dev", state="all")]
+
+
+def test_a_revert_of_a_merge_that_is_not_the_latest(chain: Chain) -> None:
+    _, merge = promoted(chain)
+    configured(chain, "north")
+    *_, promotion, configuration = numbers(chain)
+    undo(chain, merge, keep="north")
+    assert schedule(chain) == ["schedule dev: unchanged"]
+    assert warnings(chain) == [
+        f"nothing is proposed: #{promotion}, #{configuration} with the same content were undone "
+        "after its merge"
+    ]
+    assert chain.config("dev")["large/shop-web"] == {"REGION": "north", "RELEASE": "zero"}
+    assert schedule(chain, force="true") == ["schedule dev: created, promoted"]
+    assert f"{promotion}, #{configuration}" in chain.open_pull_request("dev")["body"]
+
+
+def test_it_is_not_merged_either(open_chain: OpenChain) -> None:
+    chain = open_chain(ALWAYS)
+    _, merge = promoted(chain)
+    configured(chain, "north")
+    undo(chain, merge, keep="north")
+    head = chain.acme.head("dev", GITOPS)
+    for _ in range(2):
+        assert schedule(chain) == ["schedule dev: unchanged"]
+        assert chain.acme.head("dev", GITOPS) == head
+    assert schedule(chain, force="true") == ["schedule dev: created, promoted"]
+    assert chain.acme.head("dev", GITOPS) == head
+
+
+def test_reverts_of_several_merges(open_chain: OpenChain) -> None:
+    chain = open_chain(ALWAYS)
+    first = configured(chain, "north")
+    second = configured(chain, "south")
+    undo(chain, second)
+    assert schedule(chain) == ["schedule dev: unchanged"]
+    undo(chain, first)
+    assert schedule(chain) == ["schedule dev: unchanged"]
+    assert chain.config("dev")["large/shop-web"]["REGION"] == "west"
+    # The older content was taken out as well. The setting is wanted again: people merge it.
+    chain.configure("dev", REGION="north")
+    assert schedule(chain)[-1] == "schedule dev: unchanged"
+    assert chain.pull_requests("dev") != []
+    chain.settle()
+    assert chain.config("dev")["large/shop-web"]["REGION"] == "north"
+
+
+def test_a_revert_of_a_revert(open_chain: OpenChain) -> None:
+    """It gives back, and takes nothing away: what follows is as if there had been no revert."""
+    chain = open_chain(ALWAYS)
+    merge = configured(chain, "north")
+    undo(chain, merge)
+    chain.revert("dev")
+    assert schedule(chain) == ["schedule dev: unchanged"]
+    assert warnings(chain) == []
+    configured(chain, "south")
+    configured(chain, "west")
+    assert chain.config("dev")["large/shop-web"]["REGION"] == "west"
+    assert chain.pull_requests("dev") == []
+
+
+def test_another_setting_brings_back_what_was_reverted_and_says_so(open_chain: OpenChain) -> None:
+    chain = open_chain(ALWAYS)
+    commit, merge = promoted(chain)
+    number = numbers(chain)[-1]
+    undo(chain, merge)
+    chain.configure("dev", REGION="north")
+    chain.run_everything()
+    pull = chain.open_pull_request("dev")
+    assert f"**It contains again what people took out:** #{number}." in pull["body"]
+    assert warnings(chain) == [
+        f"#{pull['number']} is not merged automatically: it contains again what people took out: "
+        f"#{number}",
+        f"the pull request contains again what people took out: #{number}",
+    ]
+    chain.settle()
+    chain.expect("dev", commit, RELEASE="one", REGION="north")
+
+
+def test_a_setting_that_is_changed_again_is_proposed(chain: Chain) -> None:
+    merge = configured(chain, "north")
+    number = numbers(chain)[-1]
+    undo(chain, merge)
+    assert schedule(chain) == ["schedule dev: unchanged"]
+    chain.configure("dev", REGION="south")
+    chain.configure("dev", REGION="north")
+    assert schedule(chain)[-1] != ""
+    assert f"#{number}" in chain.open_pull_request("dev")["body"]
+
+
+def test_a_document_that_nobody_reads_is_no_wish(chain: Chain) -> None:
+    merge = configured(chain, "north")
+    undo(chain, merge)
+    chain.acme.commit({"README.md": "Dev.\n", ".github/dependabot.yaml": "version: 2\n"}, "dev")
+    schedule(chain)
+    assert chain.pull_requests("dev") == []
+
+
+def test_a_workload_that_comes_back_after_others_is_refused(chain: Chain) -> None:
+    """However many merges lie between; a workload that goes back by itself takes nothing away."""
+    url = f"{chain.acme.sandbox.url}/acme/shop-manifests"
+    files = chain.acme.files("main", SHOP)
+    path = "workload/shop.yaml"
+    second = files[path].replace("shop-manifests", "shop-second")
+    third = files[path].replace("shop-manifests", "shop-third")
+    assert url in files[path]
+
+    def deliver(text: str) -> str:
+        chain.acme.commit({path: text}, repository=SHOP)
+        schedule(chain)
+        return chain.merge_pull_request("dev") if chain.pull_requests("dev") else ""
+
+    merge = deliver(second)
+    assert deliver(third)
+    assert deliver(second)  # by itself
+    merge = chain.acme.head("dev", GITOPS) or ""
+    undo(chain, merge)
+    assert deliver(second) == ""
+    fourth = deliver(files[path].replace("shop-manifests", "shop-fourth"))
+    assert fourth
+    assert deliver(second) == ""
+    assert any("undone after its merge" in one for one in warnings(chain))
+
+
+def test_a_rollback_and_forward_again_is_merged(open_chain: OpenChain) -> None:
+    """Our own merges take nothing away."""
+    chain = open_chain(ALWAYS)
+    older = chain.has("dev")
+    newer, _ = promoted(chain)
+    for commit, release in ((older, "zero"), (newer, "one")):
+        rollback = "true" if commit == older else "false"
+        chain.start("cd", environment="dev", promoted_commit_id=commit, allow_rollback=rollback)
+        lines = chain.run_everything()
+        assert "schedule dev: merged, promoted" in lines
+        assert chain.tracks("dev") == commit
+        assert chain.config("dev")["large/shop-web"]["RELEASE"] == release
+
+
+def test_a_promotion_by_a_person_after_the_revert(chain: Chain) -> None:
+    """CD away and back again is a wish."""
+    older = chain.has("dev")
+    newer, merge = promoted(chain)
+    undo(chain, merge)
+    assert schedule(chain) == ["schedule dev: unchanged"]
+    chain.start("cd", environment="dev", promoted_commit_id=older, allow_rollback="true")
+    chain.run_everything()
+    assert chain.pull_requests("dev") == []
+    chain.start("cd", environment="dev", promoted_commit_id=newer)
+    assert chain.run_everything() == ["cd dev: written", "schedule dev: created, promoted"]
+
+
+def test_a_merge_of_somebody_else_over_ours(open_chain: OpenChain) -> None:
+    """Upstream's operator, which names another commit: ours is proposed again, for people."""
+    chain = open_chain(ALWAYS)
+    promoted(chain)
+    theirs = chain.acme.files("dev", GITOPS)[CONFIG].replace("one", "theirs")
+    chain.acme.reset("deployment/2026-03-01", chain.acme.head("dev", GITOPS), GITOPS)
+    changes: dict[str, str | bytes | None] = {CONFIG: theirs, TRACKING: "0" * 40}
+    chain.acme.commit(changes, "deployment/2026-03-01", GITOPS)
+    chain.acme.merge(chain.acme.pull("deployment/2026-03-01", "dev", GITOPS))
+    lines = schedule(chain)
+    assert lines == ["schedule dev: created, promoted"]
+    assert warnings(chain) == [
+        f"#{numbers(chain)[-1]} is not merged automatically: the branch holds something else than "
+        "our last merge left there"
+    ]
+
+
+def test_a_merge_of_the_operator_that_names_the_same_commit(chain: Chain) -> None:
+    promoted(chain)
+    theirs = chain.acme.files("dev", GITOPS)[CONFIG].replace("one", "theirs")
+    chain.acme.reset("deployment/2026-03-01", chain.acme.head("dev", GITOPS), GITOPS)
+    chain.acme.commit({CONFIG: theirs}, "deployment/2026-03-01", GITOPS)
+    chain.acme.merge(chain.acme.pull("deployment/2026-03-01", "dev", GITOPS))
+    assert schedule(chain) == ["schedule dev: created"]
+
+
+def test_drift_is_not_merged_over(open_chain: OpenChain) -> None:
+    """A setting elsewhere is proposed with the repair of what somebody changed by hand."""
+    chain = open_chain(ALWAYS)
+    configured(chain, "north")
+    by_hand = chain.acme.files("dev", GITOPS)[CONFIG].replace("north", "nowhere")
+    chain.acme.commit({CONFIG: by_hand}, "dev", GITOPS)
+    assert schedule(chain) == ["schedule dev: unchanged"]
+    assert schedule(chain, force="true") == ["schedule dev: created"]
+    chain.merge_pull_request("dev")
+    chain.run_everything()
+    assert chain.config("dev")["large/shop-web"]["REGION"] == "north"
+    assert configured(chain, "south")
+    assert chain.pull_requests("dev") == []
+
+
+def test_closed_and_then_another_setting(open_chain: OpenChain) -> None:
+    chain = open_chain(Layout())
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    number = chain.close_pull_request("dev")
+    chain.configure("dev", REGION="north")
+    chain.run_everything()
+    assert f"#{number}" in chain.open_pull_request("dev")["body"]
+    chain.settle()
+    chain.expect("dev", commit, RELEASE="one", REGION="north")
+
+
+def test_a_bot_that_closes_says_nothing(chain: Chain) -> None:
+    chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    number = chain.open_pull_request("dev")["number"]
+    acme = chain.acme
+    answer = requests.patch(
+        f"{acme.sandbox.api_url}/repos/{GITOPS}/issues/{number}",
+        json={"state": "closed"},
+        headers={"authorization": f"Bearer {acme.sandbox.create_token('actions', owner='acme')}"},
+        timeout=60,
+    )
+    assert answer.ok
+    assert schedule(chain) == ["schedule dev: created, promoted"]
+
+
+def test_a_cleaner_that_deletes_the_branch_says_nothing(chain: Chain) -> None:
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.acme.ask("DELETE", f"{GITOPS}/git/refs/heads/kalypso/dev")
+    assert chain.pull_requests("dev") == []
+    assert schedule(chain) == ["schedule dev: created, promoted"]
+    chain.settle()
+    chain.expect_everywhere(commit, RELEASE="one")
