@@ -84,6 +84,10 @@ class Observed:
                 found[commit, name] = self._state(commit, name, places, posted, recorded)
         return found
 
+    def note(self) -> None:
+        """Take the states as they are now for the next comparison."""
+        self._states = self.look()
+
     def every_change_is_allowed(self, actors: Collection[Actor]) -> None:
         """Assert that these actors may have made every change since the last look."""
         before, now = self._states, self.look()
