@@ -28,10 +28,10 @@ from kalypso_actions.inputs.chain import (
 )
 from kalypso_actions.inputs.permissions import Level
 from tests.commands.chain import documents
+from tests.commands.chain.polls import at_rest, propose, push_to_shop
 from tests.commands.chain.promotions import main_commit, merge
 from tests.commands.chain.proposals import configure, labels
 from tests.commands.chain.test_notify import pushed
-from tests.commands.chain.test_poll import push_to_shop, record
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Job, Organisation
 
 BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}
@@ -179,18 +179,15 @@ def _check_promoted(acme: Organisation) -> None:
 
 
 def _poll(acme: Organisation) -> Run:
-    record(acme)
+    at_rest(acme)
     push_to_shop(acme)
     return _runs(acme, poll, PollInputs, environments="dev")
 
 
-def _poll_back(acme: Organisation) -> Run:
-    """Shop has changed, which is proposed, and is again as the environment's tree has it."""
-    record(acme)
-    at_first = acme.files("main", SHOP)["workload/shop.yaml"]
-    push_to_shop(acme)
-    acme.run(schedule, ScheduleInputs, environment="dev")
-    acme.commit({"workload/shop.yaml": at_first}, repository=SHOP)
+def _poll_merges(acme: Organisation) -> Run:
+    """Our pull request is to be merged by schedule."""
+    propose(acme, auto_merge="always")
+    at_rest(acme)
     return _runs(acme, poll, PollInputs, environments="dev")
 
 
@@ -243,7 +240,7 @@ SCENES: Final = (
         _schedule,
         _schedule_done,
         {
-            CONTROL_PLANE: READ,
+            CONTROL_PLANE: {"contents": "read", "statuses": "write"},
             GITOPS: {"contents": "write", "pull-requests": "write", "issues": "write"},
             SHOP: READ,
         },
@@ -254,7 +251,7 @@ SCENES: Final = (
         _schedule_merges,
         _schedule_merged,
         {
-            CONTROL_PLANE: {"contents": "read", "statuses": "read", "actions": "write"},
+            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
             GITOPS: {"contents": "write", "pull-requests": "write", "issues": "read"},
             SHOP: READ,
         },
@@ -289,16 +286,20 @@ SCENES: Final = (
         "an application has moved",
         _poll,
         _scheduled,
-        {CONTROL_PLANE: {"contents": "read", "actions": "write"}, GITOPS: READ, SHOP: READ},
+        {
+            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
+            GITOPS: {"contents": "read", "pull-requests": "read"},
+            SHOP: READ,
+        },
     ),
     Scene(
         "poll",
-        "an application is back",
-        _poll_back,
+        "a pull request is to be merged",
+        _poll_merges,
         _scheduled,
         {
-            CONTROL_PLANE: {"contents": "read", "actions": "write"},
-            GITOPS: {"contents": "read", "pull-requests": "read", "issues": "read"},
+            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
+            GITOPS: {"contents": "read", "pull-requests": "read"},
             SHOP: READ,
         },
     ),
@@ -307,6 +308,6 @@ SCENES: Final = (
         "a push to dev",
         _start_schedule,
         _scheduled,
-        {CONTROL_PLANE: {"contents": "read", "actions": "write"}},
+        {CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"}},
     ),
 )

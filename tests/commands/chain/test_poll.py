@@ -62,7 +62,7 @@ def test_what_nobody_has_looked_at_is_scheduled(acme: Organisation) -> None:
     assert acme.dispatches() == [schedule("dev"), schedule("stage")]
     for name in ("dev", "stage"):
         digest = inputs_of(acme)[name].digest
-        status = acme.statuses(acme.head(name) or "")[f"kalypso / schedule {name}"]
+        status = acme.records(acme.head(name) or "")[f"kalypso / schedule {name}"]
         assert status == ("pending", f"Starting, attempt 1: {digest}")
     assert outcome.summary.startswith("## kalypso poll: started schedule for `dev`, `stage`\n")
     assert "| `dev` | the inputs have changed | [schedule\\.yaml](" in outcome.summary

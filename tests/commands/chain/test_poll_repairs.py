@@ -89,7 +89,7 @@ def test_three_attempts_then_a_failure_and_a_new_digest_counts_anew(acme: Organi
         outcome = run(acme, environments="dev")
         assert started(outcome) == [("schedule.yaml", "dev", attempt)]
         assert f", attempt {attempt}" in outcome.summary or attempt == 1
-        assert acme.statuses(head)[SCHEDULE] == (
+        assert acme.records(head)[SCHEDULE] == (
             "pending",
             f"Starting, attempt {attempt}: {digest}",
         )
@@ -101,7 +101,7 @@ def test_three_attempts_then_a_failure_and_a_new_digest_counts_anew(acme: Organi
     assert problem.message == (
         f"environment dev: 3 starts of schedule.yaml for {head[:7]} came to nothing"
     )
-    assert acme.statuses(head)[SCHEDULE] == ("failure", f"Given up: {digest}")
+    assert acme.records(head)[SCHEDULE] == ("failure", f"Given up: {digest}")
     assert document(run(acme, environments="dev")) == PollDocument()
     push_to_shop(acme, text="kind: Nothing\n")
     assert started(run(acme, environments="dev")) == [("schedule.yaml", "dev", 1)]
@@ -158,7 +158,7 @@ def test_a_lost_cd_is_started_again(acme: Organisation) -> None:
     assert started(outcome) == [("cd.yaml", "dev", 2)]
     given = {"promoted_commit_id": commit, "environment": "dev", "promoted_from": "ci"}
     assert acme.dispatches() == [Dispatch("cd.yaml", given)]
-    assert acme.statuses(commit)[CD] == ("pending", "Starting, attempt 2: ci")
+    assert acme.records(commit)[CD] == ("pending", "Starting, attempt 2: ci")
     assert outcome.summary.startswith("## kalypso poll: repeated lost starts\n")
     assert f"| `dev` with `{commit[:7]}` | the last start was lost, attempt 2 | " in outcome.summary
 
@@ -222,7 +222,7 @@ def test_a_lost_cd_of_what_the_environment_has_is_settled(
     at_rest(acme)
     lose(acme, lost, CD, "ci")
     assert started(run(acme)) == []
-    assert acme.statuses(lost)[CD] == ("success", "Not needed: ci")
+    assert acme.records(lost)[CD] == ("success", "Not needed: ci")
     acme.forget()
     run(acme)
     assert acme.writes() == []
@@ -238,7 +238,7 @@ def test_a_cd_that_is_given_up(acme: Organisation) -> None:
     assert (
         problem.message == f"environment dev: 3 starts of cd.yaml for {commit[:7]} came to nothing"
     )
-    assert acme.statuses(commit)[CD] == ("failure", "Given up: ci")
+    assert acme.records(commit)[CD] == ("failure", "Given up: ci")
     assert document(run(acme)) == PollDocument()
 
 
@@ -257,7 +257,7 @@ def test_a_lost_check_is_started_again(acme: Organisation) -> None:
         "gitops_repository": GITOPS,
     }
     assert acme.dispatches() == [Dispatch("check-promote.yaml", given)]
-    assert acme.statuses(commit)[CHECK] == ("pending", f"Starting, attempt 2: {G}")
+    assert acme.records(commit)[CHECK] == ("pending", f"Starting, attempt 2: {G}")
 
 
 @pytest.mark.parametrize("kind", ["received", "given up", "not needed"])
@@ -293,7 +293,7 @@ def test_a_lost_check_of_what_is_deployed_is_settled(acme: Organisation) -> None
     lose(acme, commit, CHECK, G)
     acme.status(commit, "dev environment", "Deployed")
     assert started(run(acme)) == []
-    assert acme.statuses(commit)[CHECK] == ("success", f"Not needed: {G}")
+    assert acme.records(commit)[CHECK] == ("success", f"Not needed: {G}")
 
 
 # Our pull request

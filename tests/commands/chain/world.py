@@ -45,6 +45,8 @@ ENVIRONMENTS: Final = ("dev", "stage")
 CLUSTER_TYPES: Final = ("drone", "large")
 NOON: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 RUN: Final = 4711
+RECORDS: Final = ("kalypso / cd ", "kalypso / check-promote ", "kalypso / schedule ")
+"""The contexts of records of starts begin so."""
 
 Model = TypeVar("Model", bound=ChainInputs)
 
@@ -224,7 +226,19 @@ class Organisation:
         return {path: content.decode() for path, content in found.items()}
 
     def statuses(self, commit: str) -> dict[str, tuple[str, str]]:
-        """The latest status of each context on the control plane's commit: state, description."""
+        """The latest status of each context on the control plane's commit: state, description.
+
+        Those that record starts are left out.
+        """
+        every = self._latest_statuses(commit)
+        return {name: one for name, one in every.items() if not name.startswith(RECORDS)}
+
+    def records(self, commit: str) -> dict[str, tuple[str, str]]:
+        """The latest record of a start under each context on the control plane's commit."""
+        every = self._latest_statuses(commit)
+        return {name: one for name, one in every.items() if name.startswith(RECORDS)}
+
+    def _latest_statuses(self, commit: str) -> dict[str, tuple[str, str]]:
         with self.sandbox.lock:
             every = self.sandbox.repository(CONTROL_PLANE).statuses
             return {
