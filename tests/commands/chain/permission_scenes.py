@@ -37,6 +37,7 @@ from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Jo
 BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}
 DEV = "dev environment"
 READ: Final[Mapping[str, Level]] = {"contents": "read"}
+RECORDS: Final[Mapping[str, Level]] = {"contents": "read", "statuses": "write"}
 
 Credential = Mapping[str, str]
 """Inputs that say who a command is: a token, or an App's id and key."""
@@ -86,7 +87,8 @@ def _ci_done(acme: Organisation) -> None:
 
 
 def _cd(acme: Organisation, **more: str) -> Run:
-    return _runs(acme, cd, CdInputs, environment="dev", commit=main_commit(acme), **more)
+    given = {"environment": "dev", "promoted_from": "ci", **more}
+    return _runs(acme, cd, CdInputs, commit=main_commit(acme), **given)
 
 
 def _cd_done(acme: Organisation) -> None:
@@ -101,7 +103,10 @@ def _cd_proposes(acme: Organisation) -> Run:
 
 
 def _cd_verifies(acme: Organisation) -> Run:
-    return _cd(acme, verify_only="true")
+    """ci has recorded that it starts cd."""
+    run = _cd(acme, verify_only="true")
+    acme.status(acme.head("main") or "", "kalypso / cd dev", "Starting, attempt 1: ci")
+    return run
 
 
 def _nothing_done(acme: Organisation) -> None:
@@ -141,11 +146,11 @@ def _schedule_merged(acme: Organisation) -> None:
 
 
 def _notify(acme: Organisation) -> Run:
-    """A merge without another commit of main: its status says whether it was deployed."""
+    """A merge without another commit of main: its status says that it was not deployed."""
     commit = main_commit(acme)
     merge(acme, commit)
     merge(acme, commit, config="2")
-    acme.status(commit, DEV, "Deployed")
+    acme.status(commit, DEV, "Failed to deploy", "failure")
     payload = pushed(acme)
     job = Job("push", payload["ref"], payload["after"], GITOPS, payload)
     return _runs(acme, notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE)
@@ -154,6 +159,7 @@ def _notify(acme: Organisation) -> Run:
 def _notified(acme: Organisation) -> None:
     inputs = {
         "environment": "dev",
+        "promoted_commit_id": acme.head("main") or "",
         "commit_id": acme.head("dev", GITOPS) or "",
         "gitops_repository": GITOPS,
     }
@@ -207,7 +213,7 @@ SCENES: Final = (
         _ci,
         _ci_done,
         {
-            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
+            CONTROL_PLANE: {**RECORDS, "actions": "write"},
             GITOPS: READ,
             SHOP: READ,
         },
@@ -231,7 +237,7 @@ SCENES: Final = (
         "verify-only",
         _cd_verifies,
         _nothing_done,
-        {CONTROL_PLANE: READ},
+        {CONTROL_PLANE: RECORDS},
         verify_only=True,
     ),
     Scene(
@@ -240,7 +246,7 @@ SCENES: Final = (
         _schedule,
         _schedule_done,
         {
-            CONTROL_PLANE: {"contents": "read", "statuses": "write"},
+            CONTROL_PLANE: RECORDS,
             GITOPS: {"contents": "write", "pull-requests": "write", "issues": "write"},
             SHOP: READ,
         },
@@ -251,7 +257,7 @@ SCENES: Final = (
         _schedule_merges,
         _schedule_merged,
         {
-            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
+            CONTROL_PLANE: {**RECORDS, "actions": "write"},
             GITOPS: {"contents": "write", "pull-requests": "write", "issues": "read"},
             SHOP: READ,
         },
@@ -261,7 +267,7 @@ SCENES: Final = (
         "a merge",
         _notify,
         _notified,
-        {CONTROL_PLANE: {"contents": "read", "statuses": "read", "actions": "write"}, GITOPS: READ},
+        {CONTROL_PLANE: {**RECORDS, "actions": "write"}, GITOPS: READ},
     ),
     Scene(
         "check-promote",
@@ -269,7 +275,7 @@ SCENES: Final = (
         _check_promote,
         _check_promoted,
         {
-            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
+            CONTROL_PLANE: {**RECORDS, "actions": "write"},
             GITOPS: READ,
         },
     ),
@@ -278,7 +284,7 @@ SCENES: Final = (
         "verify-only",
         _check_promote_verifies,
         _nothing_done,
-        {CONTROL_PLANE: READ, GITOPS: READ},
+        {CONTROL_PLANE: RECORDS, GITOPS: READ},
         verify_only=True,
     ),
     Scene(
@@ -287,7 +293,7 @@ SCENES: Final = (
         _poll,
         _scheduled,
         {
-            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
+            CONTROL_PLANE: {**RECORDS, "actions": "write"},
             GITOPS: {"contents": "read", "pull-requests": "read"},
             SHOP: READ,
         },
@@ -298,7 +304,7 @@ SCENES: Final = (
         _poll_merges,
         _scheduled,
         {
-            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
+            CONTROL_PLANE: {**RECORDS, "actions": "write"},
             GITOPS: {"contents": "read", "pull-requests": "read"},
             SHOP: READ,
         },
@@ -308,6 +314,6 @@ SCENES: Final = (
         "a push to dev",
         _start_schedule,
         _scheduled,
-        {CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"}},
+        {CONTROL_PLANE: {**RECORDS, "actions": "write"}},
     ),
 )

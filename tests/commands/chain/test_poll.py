@@ -43,7 +43,7 @@ def test_nothing_has_changed(acme: Organisation) -> None:
     at_rest(acme)
     outcome = run(acme)
     assert acme.dispatches() == []
-    assert acme.writes() == []
+    assert acme.writes() == acme.recorded() == []
     assert document(outcome) == PollDocument()
     assert outcome.summary == "## kalypso poll: nothing is to be done"
 

@@ -47,6 +47,7 @@ NOON: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 RUN: Final = 4711
 RECORDS: Final = ("kalypso / cd ", "kalypso / check-promote ", "kalypso / schedule ")
 """The contexts of records of starts begin so."""
+STATUSES: Final = "/repos/{owner}/{repo}/statuses/{sha}"
 
 Model = TypeVar("Model", bound=ChainInputs)
 
@@ -248,10 +249,17 @@ class Organisation:
             }
 
     def status_history(self, commit: str) -> list[tuple[str, str]]:
-        """Every status on the control plane's commit, the oldest first: context, description."""
+        """Every status on the control plane's commit, the oldest first: context, description.
+
+        Those that record starts are left out.
+        """
         with self.sandbox.lock:
             every = self.sandbox.repository(CONTROL_PLANE).statuses
-            return [(one.context, one.description or "") for one in every if one.commit == commit]
+            return [
+                (one.context, one.description or "")
+                for one in every
+                if one.commit == commit and not one.context.startswith(RECORDS)
+            ]
 
     def dispatches(self) -> list[Dispatch]:
         """Every workflow that was started by dispatch, the earliest first of each repository."""
@@ -290,8 +298,19 @@ class Organisation:
         self.sandbox.traffic.clear()
 
     def writes(self) -> list[str]:
-        """What was written since, by whom ever: `POST <path>`, `push <repository>`."""
-        return [written for exchange in self.sandbox.traffic if (written := _write(exchange))]
+        """What was written since, by whom ever: `POST <path>`, `push <repository>`.
+
+        Records of starts are left out.
+        """
+        return [
+            written
+            for exchange in self.sandbox.traffic
+            if (written := _write(exchange)) and not _recorded(exchange)
+        ]
+
+    def recorded(self) -> list[str]:
+        """The records of starts that were posted since, by their contexts."""
+        return [name for exchange in self.sandbox.traffic if (name := _recorded(exchange))]
 
 
 def _write(exchange: Exchange) -> str:
@@ -301,6 +320,13 @@ def _write(exchange: Exchange) -> str:
         return f"push {repository.removesuffix('.git')}" if pushes else ""
     reads = exchange.method in {"GET", "HEAD"} or exchange.template in {"azure", "/graphql"}
     return "" if reads else f"{exchange.method} {exchange.path}"
+
+
+def _recorded(exchange: Exchange) -> str:
+    """The context of the record of a start that a request posts; "" for another request."""
+    is_status = exchange.method == "POST" and exchange.template == STATUSES
+    context = str(exchange.request_body.get("context", "")) if is_status else ""
+    return context if context.startswith(RECORDS) else ""
 
 
 @contextmanager
