@@ -28,7 +28,7 @@ from kalypso_actions.inputs.chain import (
 )
 from kalypso_actions.inputs.permissions import Level
 from tests.commands.chain import documents
-from tests.commands.chain.polls import at_rest, propose, push_to_shop
+from tests.commands.chain.polls import LONG, at_rest, propose, push_to_shop
 from tests.commands.chain.promotions import main_commit, merge
 from tests.commands.chain.proposals import configure, labels
 from tests.commands.chain.test_notify import pushed
@@ -187,14 +187,25 @@ def _check_promoted(acme: Organisation) -> None:
 def _poll(acme: Organisation) -> Run:
     at_rest(acme)
     push_to_shop(acme)
-    return _runs(acme, poll, PollInputs, environments="dev")
+    return _polls(acme)
 
 
 def _poll_merges(acme: Organisation) -> Run:
     """Our pull request is to be merged by schedule."""
     propose(acme, auto_merge="always")
     at_rest(acme)
-    return _runs(acme, poll, PollInputs, environments="dev")
+    return _polls(acme)
+
+
+def _polls(acme: Organisation) -> Run:
+    """Each time long enough after the one before that a start without a run is lost."""
+    run = _runs(acme, poll, PollInputs, environments="dev")
+
+    def later(credential: Credential) -> Outcome:
+        acme.clock.sleep(LONG)
+        return run(credential)
+
+    return later
 
 
 def _start_schedule(acme: Organisation) -> Run:
