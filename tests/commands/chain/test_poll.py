@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -236,7 +237,7 @@ def test_a_repository_on_another_server_is_asked_by_git(acme: Organisation, tmp_
         made = other.create_repository("acme/tea", {"workload/t.yaml": "a: 1\n"}, private=False)
         assert not made.private
         register(acme, f"{other.url}/acme/tea")
-        inputs = {"allowed_repositories": f"acme/*,{other.url}/*"}
+        inputs: Any = {"allowed_repositories": f"acme/*,{other.url}/*"}
         at_rest(acme, **inputs)
         run(acme, **inputs)
         other.commit("acme/tea", {"docs/x": "1"})

@@ -160,8 +160,10 @@ def test_a_token_that_may_only_read_holds_it_against_the_repositories_all_the_sa
     token = acme.sandbox.create_token(
         "actions", {"contents": "read"}, repositories=[CONTROL_PLANE, GITOPS]
     )
-    given = {"environment": "dev", "commit": commit, "verify_only": "true", "token": token}
-    assert not acme.run(cd, CdInputs, **given).failed
+    outcome = acme.run(
+        cd, CdInputs, token=token, environment="dev", commit=commit, verify_only="true"
+    )
+    assert not outcome.failed
     assert not check(acme, merged, commit, token=token, verify_only="true").failed
     said = [line.partition(": ")[0] for line in acme.said]
     assert said.count("The record of the start is not read") == 1
