@@ -15,7 +15,7 @@ from kalypso_actions.report.chain_documents import NotifyDocument
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.world import Permissions
 from tests.commands.chain import documents
-from tests.commands.chain.promotions import main_commit, merge, tree
+from tests.commands.chain.promotions import main_commit, merge, name_in_base, tree
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
 
 DEV = "dev environment"
@@ -90,6 +90,7 @@ def test_a_promotion(acme: Organisation) -> None:
 def test_another_commit_is_a_promotion_too(acme: Organisation) -> None:
     merge(acme, acme.head("main"))
     commit = main_commit(acme)
+    name_in_base(acme, commit)
     acme.commit({TRACKING: commit + "\n"}, "dev", GITOPS)
     run(acme)
     assert starts(acme) == [checks(acme.head("dev", GITOPS) or "", commit)]
@@ -237,6 +238,8 @@ def two_environments(acme: Organisation) -> None:
 def test_environments_that_share_a_branch(acme: Organisation) -> None:
     two_environments(acme)
     commit = main_commit(acme)
+    for name in ("dev", "stage"):
+        name_in_base(acme, commit, name)
     merged = merge(acme, commit, folder="fleet/stage")
     run(acme)
     assert starts(acme) == [checks(merged, commit, "stage")]
@@ -254,6 +257,7 @@ def test_several_trees_of_an_environment_are_one_start(acme: Organisation) -> No
         repo = documents.gitops_repo(acme.url(GITOPS), "dev", folder, path=folder)
         acme.commit({f"{name}.yaml": repo}, "dev")
     commit = main_commit(acme)
+    name_in_base(acme, commit)
     acme.commit(tree(None, folder="east"), "dev", GITOPS)
     both = {**tree(None, config="2", folder="east"), **tree(commit, folder="west")}
     merged = acme.commit(both, "dev", GITOPS)
