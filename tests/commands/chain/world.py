@@ -32,9 +32,10 @@ from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.progress import unwatched
 from kalypso_actions.runner import Runner, read_context
-from kalypso_actions.sandbox import Exchange, Sandbox
+from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
 from tests.commands.chain import documents
+from tests.commands.chain.writes import RECORDS, recorded, written
 from tests.git_repositories import programs
 from tools.reference.schemas import schema_of
 
@@ -45,9 +46,6 @@ ENVIRONMENTS: Final = ("dev", "stage")
 CLUSTER_TYPES: Final = ("drone", "large")
 NOON: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 RUN: Final = 4711
-RECORDS: Final = ("kalypso / cd ", "kalypso / check-promote ", "kalypso / schedule ")
-"""The contexts of records of starts begin so."""
-STATUSES: Final = "/repos/{owner}/{repo}/statuses/{sha}"
 
 Model = TypeVar("Model", bound=ChainInputs)
 
@@ -303,30 +301,14 @@ class Organisation:
         Records of starts are left out.
         """
         return [
-            written
+            text
             for exchange in self.sandbox.traffic
-            if (written := _write(exchange)) and not _recorded(exchange)
+            if (text := written(exchange)) and not recorded(exchange)
         ]
 
     def recorded(self) -> list[str]:
         """The records of starts that were posted since, by their contexts."""
-        return [name for exchange in self.sandbox.traffic if (name := _recorded(exchange))]
-
-
-def _write(exchange: Exchange) -> str:
-    if exchange.template == "git":
-        repository, _, service = exchange.path.removeprefix("/").rpartition("/")
-        pushes = exchange.method == "POST" and service == "git-receive-pack"
-        return f"push {repository.removesuffix('.git')}" if pushes else ""
-    reads = exchange.method in {"GET", "HEAD"} or exchange.template in {"azure", "/graphql"}
-    return "" if reads else f"{exchange.method} {exchange.path}"
-
-
-def _recorded(exchange: Exchange) -> str:
-    """The context of the record of a start that a request posts; "" for another request."""
-    is_status = exchange.method == "POST" and exchange.template == STATUSES
-    context = str(exchange.request_body.get("context", "")) if is_status else ""
-    return context if context.startswith(RECORDS) else ""
+        return [name for exchange in self.sandbox.traffic if (name := recorded(exchange))]
 
 
 @contextmanager
