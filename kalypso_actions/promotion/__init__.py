@@ -1,5 +1,6 @@
 """The way of a main commit through the environments: decisions, without doing anything.
 
+lifecycle      the states of a commit in an environment, and every event: the other files follow it
 environments   which environments come first, and which come next
 base_repo      the text of base-repo.yaml with another promoted commit
 advance        what CD does with a commit: write it, leave it, refuse it

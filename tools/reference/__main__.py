@@ -9,12 +9,14 @@ from pathlib import Path
 from tools import reference
 from tools.reference.actions import ACTIONS, action_file
 from tools.reference.commands import commands_text
+from tools.reference.promotion import promotion_text, with_lifecycle
 from tools.reference.schemas import schema_files
 from tools.reference.tables import with_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = "docs/reference"
 README = "README.md"
+PROMOTION = "docs/guide/promotion.md"
 
 
 def main() -> int:
@@ -57,8 +59,10 @@ def written_files() -> dict[str, str]:
     return {
         **{f"{REFERENCE}/{name}": text for name, text in schema_files().items()},
         f"{REFERENCE}/commands.md": commands_text(),
+        f"{REFERENCE}/promotion.md": promotion_text(),
         **{action.path: action_file(action) for action in ACTIONS},
         README: with_tables(readme),
+        PROMOTION: with_lifecycle((ROOT / PROMOTION).read_text(encoding="utf-8")),
     }
 
 

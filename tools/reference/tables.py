@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from kalypso_actions.inputs.chain import ChainInputs
@@ -21,7 +21,12 @@ def with_tables(readme: str) -> str:
     """The text with its marked tables made anew. Raises KeyError for a mark of no action."""
     tables = {COMMON: input_table(inputs_of(ChainInputs))}
     tables |= {action.command: tables_of(action) for action in ACTIONS}
-    return MARKED.sub(lambda found: f"{found[1]}\n{tables[found[2]]}\n{found[3]}", readme)
+    return filled(readme, tables)
+
+
+def filled(page: str, sections: Mapping[str, str]) -> str:
+    """The page with its marked sections made anew. Raises KeyError for an unknown mark."""
+    return MARKED.sub(lambda found: f"{found[1]}\n{sections[found[2]]}\n{found[3]}", page)
 
 
 def tables_of(action: Action) -> str:

@@ -10,9 +10,11 @@ from typing import Final
 from hypothesis.stateful import RuleBasedStateMachine
 
 from kalypso_actions.commands.demo.jobs import Run
+from kalypso_actions.promotion.lifecycle import Actor
 from tests.chain import opening
 from tests.chain.machine import acme
 from tests.chain.machine.content import Content, digest
+from tests.chain.machine.observed import Observed, actors_of
 from tests.chain.machine.promotions import Promotions
 from tests.chain.machine.quick_reads import quick_reads
 from tests.chain.machine.safety import Safety
@@ -55,6 +57,7 @@ class Scene(RuleBasedStateMachine):
         self.safety = Safety(self.chain, self.layout, self._folder / "runs")
         self.promotions = Promotions(self.chain, self.layout, self.safety)
         self.chain.each_time(self.promotions.look_at_clusters)
+        self.observed = Observed(self.chain, self.names)
         self.content = {name: Content(self.held(name)) for name in self.names}
         self._meddled: set[tuple[str, str]] = set()
         self._proposals = self._open_proposals()
@@ -152,6 +155,7 @@ class Scene(RuleBasedStateMachine):
         before = self.safety.trees()
         self._meddled.clear()
         self.promotions.runs_begin()
+        self.observed.note()
         try:
             for line in act():
                 self.tell(line)
@@ -159,6 +163,8 @@ class Scene(RuleBasedStateMachine):
             self.safety.only_base_repo_was_written(before, self._meddled)
             changed = self.promotions.runs_have_ended(runs)
             self._hold_content(changed)
+            people = {Actor.PEOPLE} if self._meddled else set()
+            self.observed.every_change_is_allowed(actors_of(runs) | people)
 
     def _hold_content(self, changed: Sequence[str]) -> None:
         for name in changed:

@@ -7,6 +7,7 @@ import sys
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant
 
+from kalypso_actions.promotion.lifecycle import Actor
 from tests.chain.machine.acme import LAYOUTS
 from tests.chain.machine.rest import Rest
 from tests.chain.machine.runs import Runs
@@ -25,6 +26,7 @@ class Story(Runs, Rest):
     @invariant()
     def is_safe(self) -> None:
         self.promotions.look_at_clusters()
+        self.observed.every_change_is_allowed({Actor.PEOPLE})
         self.safety.nothing_is_foreign()
         self.safety.nothing_is_doubled()
         self.safety.trees_are_whole()

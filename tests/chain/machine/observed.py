@@ -1,0 +1,180 @@
+"""Where each commit of main stands in each environment, seen from outside.
+
+`promotion/lifecycle.py` has the states. Here they are read from what anybody sees on GitHub: commit
+statuses, `base-repo.yaml`, tracking files and pull requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from kalypso_actions.commands.demo.jobs import Run
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from kalypso_actions.promotion.lifecycle import Actor, State, allowed, posted_for
+from kalypso_actions.promotion.start_records import Kind, cd_context, read_record
+from kalypso_actions.sandbox.entities import Status
+from tests.chain.driver import COMMIT, Chain
+from tests.commands.chain.world import CONTROL_PLANE
+
+OWN: Final = "kalypso/"
+
+RECORDED: Final[dict[Kind, State]] = {
+    "starting": State.STARTING,
+    "received": State.RECEIVED,
+    "given up": State.GIVEN_UP,
+    "not needed": State.SUPERSEDED,
+}
+"""Where a commit without a status stands, by the record of the start of cd."""
+
+MOVES_ON_UNTOLD: Final = frozenset({None, State.PROPOSED, State.PROMOTED})
+"""After these statuses, `base-repo.yaml` and the GitOps branches say how a commit stands."""
+
+
+def actors_of(runs: Iterable[Run]) -> set[Actor]:
+    """Return the commands that the jobs of runs call."""
+    actions = {
+        step.action
+        for run in runs
+        for job in run.workflow.jobs
+        for step in job.steps
+        if step.action
+    }
+    return {actor for actor in Actor if actor.value in actions}
+
+
+@dataclass(frozen=True)
+class _Places:
+    """What the repositories say of one environment.
+
+    `base` is the commit that `base-repo.yaml` names, `tracked` what each tracking file names. The
+    others are the commits that pull requests of ours bring, or brought when they were closed.
+    """
+
+    base: str
+    tracked: frozenset[str]
+    offered: frozenset[str]
+    closed: frozenset[str]
+    proposed: frozenset[str]
+    withdrawn: frozenset[str]
+
+
+class Observed:
+    """The states of all commits, held against the table of their life."""
+
+    def __init__(self, chain: Chain, environments: Iterable[str]) -> None:
+        self._chain = chain
+        self._main = chain.acme.sandbox.git(CONTROL_PLANE)
+        self._named: dict[str, set[str]] = {name: set() for name in environments}
+        self._states = self.look()
+
+    def look(self) -> dict[tuple[str, str], State]:
+        """Return the state of each commit and environment that anything is known of."""
+        found = {}
+        for name in self._named:
+            places = self._places(name)
+            self._named[name].add(places.base)
+            told = self._latest(f"{name} environment")
+            records = self._latest(cd_context(name))
+            for commit in {*told, *records, *self._named[name]}:
+                posted = posted_for(told.get(commit, ""))
+                recorded = _recorded(records.get(commit, ""))
+                found[commit, name] = self._state(commit, name, places, posted, recorded)
+        return found
+
+    def note(self) -> None:
+        """Take the states as they are now for the next comparison."""
+        self._states = self.look()
+
+    def every_change_is_allowed(self, actors: Collection[Actor]) -> None:
+        """Assert that these actors may have made every change since the last look."""
+        before, now = self._states, self.look()
+        self._states = now
+        for key in before.keys() | now.keys():
+            was, became = before.get(key, State.ABSENT), now.get(key, State.ABSENT)
+            names = ", ".join(sorted(one.value for one in actors))
+            assert allowed(was, became, actors), (
+                f"{key[0][:7]} in {key[1]} was {was.title} and became {became.title} by {names}"
+            )
+
+    def _state(
+        self, commit: str, name: str, places: _Places, posted: State | None, recorded: State
+    ) -> State:
+        if posted is not None and posted not in MOVES_ON_UNTOLD:
+            return posted
+        if commit == places.base:
+            return _in_base(commit, places)
+        if posted is State.PROPOSED and commit in places.proposed:
+            return State.PROPOSED
+        if posted is State.PROPOSED and commit in places.withdrawn - self._named[name]:
+            return State.CLOSED
+        if posted is None and commit not in self._named[name]:
+            return recorded
+        is_older = bool(places.base) and self._main.is_ancestor(commit, places.base)
+        return State.SUPERSEDED if is_older else State.ROLLED_BACK
+
+    def _places(self, name: str) -> _Places:
+        gitops = self._chain.gitops
+        base = self._base_at(name)
+        return _Places(
+            base,
+            frozenset(self._tracked_at(one, name) for one in gitops),
+            frozenset(
+                self._tracked_at(one, head) for one in gitops for head in self._pulls(one, name)
+            ),
+            frozenset(
+                self._tracked_at(one, head)
+                for one in gitops
+                for head in self._pulls(one, name, state="closed")
+            ),
+            frozenset(self._base_at(head) for head in self._pulls(CONTROL_PLANE, name)),
+            frozenset(
+                self._base_at(head) for head in self._pulls(CONTROL_PLANE, name, state="closed")
+            ),
+        )
+
+    def _base_at(self, revision: str) -> str:
+        text = self._main.files(revision).get("base-repo.yaml", b"").decode()
+        found = COMMIT.search(text)
+        return found[1] if found else ""
+
+    def _tracked_at(self, repository: str, revision: str) -> str:
+        git = self._chain.acme.sandbox.git(repository)
+        return git.files(revision).get(PROMOTED_COMMIT_FILE, b"").decode().strip()
+
+    def _pulls(self, repository: str, branch: str, state: str = "open") -> list[str]:
+        """The heads of our pull requests into a branch."""
+        sandbox = self._chain.acme.sandbox
+        with sandbox.lock:
+            issues = list(sandbox.repository(repository).issues.values())
+        return [
+            one.pull_request.head_commit
+            for one in issues
+            if one.pull_request
+            and one.state == state
+            and one.pull_request.base_branch == branch
+            and one.pull_request.head_branch.startswith(OWN)
+        ]
+
+    def _latest(self, context: str) -> dict[str, str]:
+        """The latest description of each commit under a context."""
+        sandbox = self._chain.acme.sandbox
+        with sandbox.lock:
+            every: list[Status] = list(sandbox.repository(CONTROL_PLANE).statuses)
+        return {one.commit: one.description or "" for one in every if one.context == context}
+
+
+def _in_base(commit: str, places: _Places) -> State:
+    """Where a commit stands that `base-repo.yaml` names, by the GitOps branches."""
+    if places.tracked == {commit}:
+        return State.MERGED
+    if commit in places.offered:
+        return State.OFFERED
+    return State.CLOSED if commit in places.closed else State.PROMOTED
+
+
+def _recorded(description: str) -> State:
+    record = read_record(CommitStatus("", "pending", description))
+    return RECORDED[record.kind] if record else State.ABSENT

@@ -1,0 +1,167 @@
+"""The table of states and events is whole, and the commands' statuses and records follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import get_args
+
+import pytest
+
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.promotion import statuses
+from kalypso_actions.promotion.lifecycle import (
+    ANY,
+    COMMANDS,
+    TRANSITIONS,
+    Actor,
+    Event,
+    State,
+    Transition,
+    allowed,
+    events_of,
+    posted_for,
+    record,
+    status,
+)
+from kalypso_actions.promotion.start_records import Command, Kind, StartRecord, read_record
+
+COMMIT = "1" * 40
+EVERYBODY = frozenset(Actor)
+CHAIN = COMMANDS | {Actor.CLUSTERS}
+
+POSTED = {
+    State.PROPOSED: statuses.waiting_for("dev", 7),
+    State.PROMOTED: statuses.promoted("dev"),
+    State.DEPLOYING: statuses.deploying("dev"),
+    State.DEPLOYED: statuses.deployed("dev", is_last=True),
+    State.FAILED: statuses.failed("dev", "why"),
+    State.SUPERSEDED: statuses.superseded("dev", COMMIT),
+    State.ROLLED_BACK: statuses.rolled_back("dev", COMMIT),
+}
+"""A status of each state that has one."""
+
+KINDS: dict[Command, set[Kind]] = {
+    "cd": {"starting", "received", "not needed", "given up"},
+    "check-promote": {"starting", "received", "not needed", "given up"},
+    "schedule": {"starting", "scheduled", "blocked", "given up"},
+}
+"""The records that each command's starts have."""
+
+
+def reached(from_: State, rows: Iterable[Transition]) -> set[State]:
+    known = [from_]
+    rows = list(rows)
+    for state in known:
+        known += [
+            new for one in rows if state in one.before for new in one.after if new not in known
+        ]
+    return set(known)
+
+
+@pytest.mark.parametrize("state", State)
+def test_a_commit_can_come_to_every_state(state: State) -> None:
+    assert state in reached(State.ABSENT, TRANSITIONS)
+
+
+@pytest.mark.parametrize("state", set(State) - {State.DEPLOYED}, ids=lambda one: one.name)
+def test_every_state_has_a_way_on_of_its_own(state: State) -> None:
+    """Rows that are for every state do not count: a person may start cd at any time."""
+    own = [one for one in TRANSITIONS if set(one.before) != set(ANY)]
+    assert reached(state, own) - {state, State.SUPERSEDED, State.ROLLED_BACK}
+
+
+def test_the_chain_and_a_merge_bring_a_commit_to_deployed() -> None:
+    merge = {Actor.PEOPLE}
+    assert allowed(State.ABSENT, State.OFFERED, CHAIN)
+    assert allowed(State.OFFERED, State.MERGED, merge)
+    assert allowed(State.MERGED, State.DEPLOYED, CHAIN)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "actors"),
+    [
+        (State.ABSENT, State.DEPLOYED, EVERYBODY - {Actor.CHECK_PROMOTE}),
+        (State.PROMOTED, State.DEPLOYING, {Actor.CHECK_PROMOTE}),
+        (State.OFFERED, State.DEPLOYED, {Actor.CHECK_PROMOTE, Actor.NOTIFY}),
+        (State.ABSENT, State.PROMOTED, EVERYBODY - {Actor.CD, Actor.PEOPLE}),
+        (State.DEPLOYED, State.SUPERSEDED, EVERYBODY - {Actor.CD, Actor.PEOPLE}),
+        (State.DEPLOYED, State.FAILED, {Actor.CHECK_PROMOTE, Actor.SCHEDULE, Actor.POLL}),
+        (State.PROMOTED, State.SUPERSEDED, {Actor.SCHEDULE, Actor.NOTIFY, Actor.POLL}),
+        (State.PROPOSED, State.PROMOTED, {Actor.SCHEDULE, Actor.POLL}),
+    ],
+)  # fmt: skip
+def test_what_must_not_happen_is_not_allowed(
+    before: State, after: State, actors: frozenset[Actor]
+) -> None:
+    assert not allowed(before, after, actors)
+
+
+@pytest.mark.parametrize(
+    "actor", [Actor.NOTIFY, Actor.START_SCHEDULE, Actor.CLUSTERS, Actor.GITHUB]
+)
+def test_who_only_tells_changes_no_state(actor: Actor) -> None:
+    assert all(allowed(one, other, {actor}) == (one is other) for one in State for other in State)
+
+
+def test_every_status_belongs_to_one_state() -> None:
+    functions = {
+        name for name, one in vars(statuses).items()
+        if getattr(one, "__annotations__", {}).get("return") == "CommitStatus"
+        and not name.startswith("_")
+    }  # fmt: skip
+    assert len(functions) == len(POSTED)
+    assert {one for one in State if one.description} == POSTED.keys()
+    for state, one in POSTED.items():
+        assert posted_for(one.description) is state
+        assert status(state) in {write for row in TRANSITIONS for write in row.writes}
+
+
+@pytest.mark.parametrize("text", ["", "ok", "Promoted!", "deployed", "Waiting", "Starting: ci"])
+def test_a_status_of_others_has_no_state(text: str) -> None:
+    assert posted_for(text) is None
+    assert not statuses.is_open(CommitStatus("dev environment", "success", text))
+
+
+def test_a_status_is_written_where_its_state_is_reached() -> None:
+    for one in TRANSITIONS:
+        written = {posted_for(write.name) for write in one.writes if write.kind == "status"}
+        assert written <= set(one.after)
+        assert len(written) <= 1
+
+
+def test_every_record_is_written_by_its_rows() -> None:
+    written = {write for one in TRANSITIONS for write in one.writes if write.kind == "record"}
+    assert written == {record(name, kind) for name, kinds in KINDS.items() for kind in kinds}
+    assert KINDS.keys() == set(get_args(Command))
+    for kind in get_args(Kind):
+        assert any(kind in kinds for kinds in KINDS.values())
+        found = read_record(StartRecord(kind, COMMIT, 1).status("kalypso / cd dev"))
+        assert found
+        assert found.kind == kind
+        assert posted_for(found.description) is None
+
+
+@pytest.mark.parametrize("event", Event, ids=lambda one: one.name)
+def test_every_event_has_rows(event: Event) -> None:
+    assert any(one.event is event for one in TRANSITIONS)
+    assert event in events_of(event.actor)
+
+
+@pytest.mark.parametrize("one", TRANSITIONS, ids=lambda one: one.event.name)
+def test_every_row_says_what_makes_it_good(one: Transition) -> None:
+    assert one.repaired_by
+    assert one.before
+    follows = any(write.kind == "start" for write in one.writes) or one.actor in COMMANDS
+    assert not (follows and one.repaired_by == "no run follows")
+
+
+def test_a_start_is_recorded_unless_a_person_made_it() -> None:
+    for one in TRANSITIONS:
+        if one.actor is Actor.PEOPLE:
+            continue
+        names = [write.name for write in one.writes]
+        for write in one.writes:
+            if write.kind == "start":
+                assert names[names.index(write.name) - 1] == (
+                    f"{write.name.removesuffix('.yaml')}: Starting"
+                )

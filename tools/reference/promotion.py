@@ -1,0 +1,83 @@
+"""The life of a commit in an environment: diagram and states in the guide, a page of events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from kalypso_actions.promotion.lifecycle import (
+    ANY,
+    NOT_DEPLOYED,
+    TRANSITIONS,
+    State,
+    Transition,
+)
+from tools.reference.tables import filled, table
+
+PAGE: Final = """\
+# Events of a promotion
+
+Written by `make docs` from `kalypso_actions/promotion/lifecycle.py`. The guide shows
+[the states of a commit](../guide/promotion.md#the-life-of-a-commit). Each row is an event for a
+commit of main in one environment.
+
+- **writes**: a status is `<environment> environment` on the promoted commit. A record is
+  `kalypso / <command> <environment>`, on the promoted commit or, for `schedule`, on the head of the
+  environment's branch. A start is the dispatch of a workflow.
+- **if it is lost**: what makes the event good if its run is lost or killed. Where people act, it is
+  the run that GitHub starts for them.
+
+"""
+
+NOT_DEPLOYED_TEXT: Final = "anything but deployed"
+ELSE: Final = "not_deployed"
+
+
+def with_lifecycle(guide: str) -> str:
+    """The guide with its marked diagram and table made anew."""
+    return filled(guide, {"states of a commit": f"{diagram()}\n{state_table()}"})
+
+
+def promotion_text() -> str:
+    """A page with every event."""
+    head = ("the commit is", "event", "by", "writes", "the commit becomes", "if it is lost")
+    return PAGE + table(head, map(_row, TRANSITIONS))
+
+
+def state_table() -> str:
+    """Each state, what it means, and the description of its status."""
+    rows = (
+        (one.title, f"`{one.description}`" if one.description else "", one.meaning) for one in State
+    )
+    return table(("state", "status", "meaning"), rows)
+
+
+def diagram() -> str:
+    """The transitions that have a label, in Mermaid's language."""
+    names = {_name(one): one.title for one in State if " " in one.title} | {ELSE: NOT_DEPLOYED_TEXT}
+    lines = [f"  {name}: {title}" for name, title in names.items()]
+    lines += [f"  {_edge(one)}" for one in TRANSITIONS if one.label]
+    return "\n".join(["```mermaid", "stateDiagram-v2", *lines, "```\n"])
+
+
+def _edge(one: Transition) -> str:
+    before = ELSE if one.before == NOT_DEPLOYED else _name(one.before[0])
+    return f"{before} --> {_name(one.after[0])}: {one.label}"
+
+
+def _name(state: State) -> str:
+    return "[*]" if state is State.ABSENT else state.title.replace(" ", "_")
+
+
+def _row(one: Transition) -> Sequence[str]:
+    writes = ", ".join(write.text for write in one.writes)
+    after = ", or ".join(state.title for state in one.after) or "stays"
+    return _states(one.before), one.event.text, one.actor.value, writes, after, one.repaired_by
+
+
+def _states(states: Sequence[State]) -> str:
+    if set(states) == set(ANY):
+        return "anything"
+    if states == NOT_DEPLOYED:
+        return NOT_DEPLOYED_TEXT
+    return ", ".join(state.title for state in states)
