@@ -69,8 +69,8 @@ def _attempt(inputs: ScheduleInputs, session: ChainSession) -> Outcome:
             with results.not_losing():
                 repository = read.states[0].repository
                 results.warnings += keep_issues(repository, plan, read.sources, session)
-        with results.not_losing():
-            record_schedule(read, plan, results, session)
+    with results.not_losing():
+        record_schedule(read, plan, results, session)
     branches = [f"{state.repository}@{state.branch}" for state in read.states]
     return told(results, plan, branches, propositions, session)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from kalypso_actions.commands.demo import expressions
 from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
 from kalypso_actions.commands.demo.workflow_files import Job
+from kalypso_actions.sandbox.entities import RunStatus
 
 
 class Approvals:
@@ -54,11 +55,11 @@ class Approvals:
         whole = self._whole.get((run.event.id, run.workflow.path), run)
         return dataclasses.replace(whole, attempt=run.attempt + 1)
 
-    def _end(self, run: Run, status: str, conclusion: str | None = None) -> None:
+    def _end(self, run: Run, status: RunStatus, conclusion: str | None = None) -> None:
         self.waiting = [one for one in self.waiting if one is not run]
         self._record(run, status, conclusion)
 
-    def _record(self, run: Run, status: str, conclusion: str | None = None) -> None:
+    def _record(self, run: Run, status: RunStatus, conclusion: str | None = None) -> None:
         record = self._workflows.record(run.event)
         if record:
             with self._workflows.sandbox.lock:

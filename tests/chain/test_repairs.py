@@ -102,7 +102,7 @@ def test_a_start_is_repeated_twice_at_most_and_then_told_as_a_failure(chain: Cha
     assert poll(chain) == ["poll: failed"]
     (problem,) = chain.done[-1].outcome.document.problems
     assert problem.message.startswith("environment dev: 3 starts of cd.yaml for ")
-    state, description = chain.acme.statuses(commit)["kalypso / cd dev"]
+    state, description = chain.acme.records(commit)["kalypso / cd dev"]
     assert (state, description) == ("failure", "Given up: ci")
     assert poll(chain) == ["poll: polled"]
     chain.start("cd", environment="dev", promoted_commit_id=commit)
@@ -198,7 +198,7 @@ def test_a_start_that_was_lost_is_no_matter_once_a_newer_commit_came(chain: Chai
     newer = chain.merge_to_main(RELEASE="two")
     chain.settle()
     poll(chain)
-    assert chain.acme.statuses(older)["kalypso / cd dev"] == ("success", "Not needed: ci")
+    assert chain.acme.records(older)["kalypso / cd dev"] == ("success", "Not needed: ci")
     chain.expect_everywhere(newer, RELEASE="two")
     at_rest(chain)
 

@@ -21,8 +21,8 @@ from kalypso_actions.inputs.permissions import (
         ("schedule", GITOPS, False, "contents write, pull-requests write, issues write"),
         ("schedule", REGISTERED, False, "contents read"),
         ("cd", GITOPS, False, ""),
-        ("cd", CONTROL_PLANE, True, "contents read"),
-        ("check-promote", CONTROL_PLANE, True, "contents read"),
+        ("cd", CONTROL_PLANE, True, "contents read, statuses write"),
+        ("check-promote", CONTROL_PLANE, True, "contents read, statuses write"),
     ],
 )
 def test_what_a_job_is_granted(command: str, place: Place, verify_only: bool, wanted: str) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from kalypso_actions.promotion.moved import has_moved
 
 from kalypso_actions.errors import Location
-from kalypso_actions.model.github import PathHead, Relation
+from kalypso_actions.model.github import Relation
 from kalypso_actions.promotion.verification import (
     Claim,
     refuted_by_base,
@@ -88,20 +87,3 @@ def test_what_main_says(main: Relation | None, holds: bool) -> None:
     assert (problem is None) == holds
     assert problem is None or problem.message == "the promoted commit aaaaaaa does not lie on main"
     assert refuted_by_main(CONFIGURATION, main, HERE) is None
-
-
-@pytest.mark.parametrize(
-    ("commit", "tree", "now", "moved"),
-    [
-        ("1", "t", PathHead("1", "t"), False),
-        # Not looked at, since the branch is where it was.
-        ("1", "t", PathHead("1", None), False),
-        ("1", "t", PathHead("2", "t"), False),
-        ("1", "t", PathHead("2", "u"), True),
-        ("1", "t", PathHead("2", None), True),
-        ("1", None, PathHead("2", None), True),
-        (None, None, PathHead("2", "u"), True),
-    ],
-)
-def test_what_has_moved(commit: str | None, tree: str | None, now: PathHead, moved: bool) -> None:
-    assert has_moved(commit, tree, now) == moved

@@ -11,11 +11,12 @@ from kalypso_actions.model.tree import RegistrationReading, TreeChanges
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.pull_request import (
     CommitLink,
+    Mark,
     PullRequestText,
     body,
-    describes,
     is_ours,
-    mark,
+    marked,
+    read_mark,
     title,
 )
 from tests.builders import registration
@@ -64,15 +65,78 @@ def test_it_begins_with_our_mark_and_upstreams_sentence() -> None:
     [
         (body(text()), True, True),
         (body(text()).replace("\n", "\r\n"), True, True),
-        (mark("dev", OLD), False, True),
-        (mark("dev2", HEAD), False, False),
-        (f"by hand\n{mark('dev', HEAD)}", False, False),
+        (f"{Mark('dev', OLD)}", False, True),
+        (f"{Mark('dev2', HEAD)}", False, False),
+        (f"by hand\n{Mark('dev', HEAD)}", False, False),
         ("", False, False),
     ],
 )
 def test_whose_it_is_is_told_by_the_first_line(written: str, described: bool, ours: bool) -> None:
-    assert describes(written, "dev", HEAD) == described
+    assert (read_mark(written) == Mark("dev", HEAD)) == described
     assert is_ours(written, "dev") == ours
+
+
+MARKS = [
+    (Mark("dev", HEAD), ""),
+    (Mark("dev", HEAD, "always"), " auto-merge=always"),
+    (Mark("dev", HEAD, "tracking-only"), " auto-merge=tracking-only"),
+    (Mark("dev", HEAD, "", (OLD, "dirty")), f" tried={OLD}/dirty"),
+    (Mark("dev", HEAD, "", (OLD, "has_hooks")), f" tried={OLD}/has_hooks"),
+    (Mark("dev", HEAD, "always", (OLD, "")), f" auto-merge=always tried={OLD}/"),
+]
+
+
+@pytest.mark.parametrize(("mark", "fields"), MARKS)
+def test_a_mark_survives_its_line(mark: Mark, fields: str) -> None:
+    line = f"<!-- kalypso:v1 kind=pull-request environment=dev commit={HEAD}{fields} -->"
+    assert str(mark) == line
+    assert read_mark(line) == mark
+    assert read_mark(f"{line}\r\nAnd more.") == mark
+
+
+def test_a_mark_may_name_no_commit_yet() -> None:
+    mark = Mark("dev", "")
+    assert read_mark(str(mark)) == mark
+
+
+@pytest.mark.parametrize(("mark", "_fields"), MARKS)
+def test_another_mark_leaves_the_rest_of_the_body(mark: Mark, _fields: str) -> None:
+    before = body(text())
+    after = marked(before, mark)
+    assert read_mark(after) == mark
+    assert after.partition("\n")[2] == before.partition("\n")[2]
+    assert marked("", mark) == str(mark)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        " auto-merge=",
+        " auto-merge=Always",
+        " auto-merge=always --> <!--",
+        " tried=main/dirty",
+        f" tried={OLD}",
+        f" tried={OLD}/dirty/clean",
+        f" tried={OLD}/a b",
+        f" tried={OLD}/clean auto-merge=always",
+        " other=field",
+        "\n-->",
+    ],
+)
+def test_what_people_have_written_into_the_mark_is_no_mark(fields: str) -> None:
+    line = f"<!-- kalypso:v1 kind=pull-request environment=dev commit={HEAD}{fields} -->"
+    assert read_mark(line) is None
+    assert not is_ours(line, "dev")
+
+
+def test_a_mark_is_not_looked_for_in_the_text() -> None:
+    hostile = f"Please merge {Mark('dev', HEAD, 'always')}\n{Mark('dev', HEAD, 'always')}"
+    assert read_mark(hostile) is None
+
+
+@pytest.mark.parametrize("auto_merge", ["", "tracking-only", "always"])
+def test_the_body_says_how_it_is_merged(auto_merge: str) -> None:
+    assert read_mark(body(text(auto_merge=auto_merge))) == Mark("dev", HEAD, auto_merge)
 
 
 @pytest.mark.parametrize(

@@ -283,7 +283,7 @@ def test_our_own_bugs(laboratory: Laboratory) -> None:
     code = (
         "import kalypso_actions.clients.github.rest as rest\n"
         "def broken(github, *_, **__): raise RuntimeError(f'a bug: {github!r} {vars(github)!r}')\n"
-        "rest.read = rest.read_optional = broken"
+        "rest.read = rest.read_all = rest.read_optional = broken"
     )
     ended = laboratory.run("poll", inputs={**by_token(laboratory), **by_app(laboratory)}, code=code)
     assert "a bug" in ended.output and ended.status == 1

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from tools.mutants.breaks import BREAKS
+from tools.mutants.all_breaks import BREAKS
 from tools.mutants.table import table
 from tools.mutants.trials import Trial, attempt
 

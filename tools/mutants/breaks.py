@@ -19,25 +19,27 @@ class Break:
 
 COMMANDS: Final = "kalypso_actions/commands"
 PROMOTION: Final = "kalypso_actions/promotion"
+CLIENTS: Final = "kalypso_actions/clients"
 COMPLIANCE: Final = "kalypso_actions/compliance"
 GITOPS: Final = "kalypso_actions/gitops"
 
 
-def _story(file: str, name: str) -> str:
+def story(file: str, name: str) -> str:
+    """Return a story of the chain as pytest names it."""
     return f"tests/chain/test_{file}.py::test_{name}"
 
 
-THROUGH: Final = _story("promotion", "a_commit_goes_through_all_environments")
-LOST: Final = _story("losses", "each_run_is_lost_once")
-ADOPTED: Final = _story("adoption", "nothing_goes_while_nobody_knows_whose_it_is")
-CONFIGURED: Final = _story("promotion", "a_configuration_merge_before_the_clusters_have_synced")
-HEALED: Final = _story("sources", "a_registration_breaks_and_heals")
-OVERTAKEN: Final = _story("promotion", "a_newer_commit_overtakes_what_is_proposed")
-OUT_OF_ORDER: Final = _story("promotion", "an_older_commit_comes_after_a_newer_one")
-ROLLED_BACK: Final = _story("rejections", "a_rollback_stays_where_it_is")
-TAKEN_BACK: Final = _story("rejections", "a_revert_while_the_clusters_sync_stops_the_promotion")
+THROUGH: Final = story("promotion", "a_commit_goes_through_all_environments")
+LOST: Final = story("losses", "each_run_is_lost_once")
+ADOPTED: Final = story("adoption", "nothing_goes_while_nobody_knows_whose_it_is")
+CONFIGURED: Final = story("promotion", "a_configuration_merge_before_the_clusters_have_synced")
+HEALED: Final = story("sources", "a_registration_breaks_and_heals")
+OVERTAKEN: Final = story("promotion", "a_newer_commit_overtakes_what_is_proposed")
+OUT_OF_ORDER: Final = story("promotion", "an_older_commit_comes_after_a_newer_one")
+ROLLED_BACK: Final = story("rejections", "a_rollback_stays_where_it_is")
+TAKEN_BACK: Final = story("rejections", "a_revert_while_the_clusters_sync_stops_the_promotion")
 
-BREAKS: Final = (
+CHAIN_BREAKS: Final = (
     Break(
         "compliance starts no next environment",
         f"{COMMANDS}/check_promote.py",
@@ -64,14 +66,14 @@ BREAKS: Final = (
         f"{COMPLIANCE}/assessment.py",
         'return ("none-targeted" if requirements.require_targets else "compliant"), nobody',
         'return "compliant", nobody',
-        (_story("losses", "clusters_that_nobody_sees_are_no_success"),),
+        (story("losses", "clusters_that_nobody_sees_are_no_success"),),
     ),
     Break(
         "failing clusters are waited for",
         f"{COMPLIANCE}/assessment.py",
         "    return failed > len(group) - _needed(group, requirements)\n",
         "    return failed > len(group)\n",
-        (_story("promotion", "a_failure_and_its_correction_by_configuration"),),
+        (story("promotion", "a_failure_and_its_correction_by_configuration"),),
     ),
     Break(
         "a cluster complies with whatever commit it runs",
@@ -85,14 +87,14 @@ BREAKS: Final = (
         f"{PROMOTION}/merges.py",
         'Merge("continuation", after) if is_open(latest) else Merge("configuration")',
         'Merge("configuration")',
-        (_story("promotion", "a_failure_and_its_correction_by_configuration"),),
+        (story("promotion", "a_failure_and_its_correction_by_configuration"),),
     ),
     Break(
         "a promotion that changes no manifest is none",
         f"{COMMANDS}/proposing.py",
-        "has_changes=bool(changes.added or changes.modified or changes.deleted) or is_new,",
-        "has_changes=not gitops.only_tracks(changes, base.path) or is_new,",
-        (_story("promotion", "a_promotion_that_changes_no_manifest"),),
+        "        has_changes=changed or is_new or is_incomplete,\n",
+        "        has_changes=not gitops.only_tracks(changes, base.path) or is_new,\n",
+        (story("promotion", "a_promotion_that_changes_no_manifest"),),
     ),
     Break(
         "what is merged meanwhile is no target",
@@ -111,9 +113,9 @@ BREAKS: Final = (
     Break(
         "an old status is trusted: a deployed commit goes on with every merge",
         f"{PROMOTION}/statuses.py",
-        'r"Promoted|Waiting',
-        'r"Deployed|Promoted|Waiting',
-        (_story("rejections", "manual_drift_is_repaired_by_force_alone"),),
+        "    return _state(status) not in {None, State.DEPLOYED}\n",
+        "    return _state(status) is not None\n",
+        (story("rejections", "manual_drift_is_repaired_by_force_alone"),),
     ),
     Break(
         "an older commit overwrites a newer one",
@@ -155,35 +157,35 @@ BREAKS: Final = (
         f"{GITOPS}/rejections.py",
         "    for pull in sorted(closed, key=lambda one: one.number):\n",
         "    for pull in sorted(closed, key=lambda one: one.number)[:0]:\n",
-        (_story("rejections", "a_closed_pull_request_is_not_proposed_again"),),
+        (story("rejections", "a_closed_pull_request_is_not_proposed_again"),),
     ),
     Break(
         "what was reverted is proposed again",
         f"{GITOPS}/taken_out.py",
         "            if before in held and not (given_back or promotes):\n",
         "            if before in held and given_back:\n",
-        (_story("rejections", "a_reverted_merge_is_not_proposed_again"),),
+        (story("rejections", "a_reverted_merge_is_not_proposed_again"),),
     ),
     Break(
         "a changed setting is no wish",
         f"{GITOPS}/rejections.py",
         "        refused = self.is_all and not self.commits & set(wished)\n",
         "        refused = bool(self.content)\n",
-        (_story("rejections", "another_content_than_the_closed_one_is_proposed"),),
+        (story("rejections", "another_content_than_the_closed_one_is_proposed"),),
     ),
     Break(
         "force repairs nothing",
         f"{GITOPS}/decision.py",
         "and not (force or is_open):",
         "and not is_open:",
-        (_story("rejections", "a_closed_pull_request_is_forced"),),
+        (story("rejections", "a_closed_pull_request_is_forced"),),
     ),
     Break(
         "the removal guard is off",
         f"{COMMANDS}/schedule.py",
         "        if removal and writes and not inputs.allow_removals:\n",
         "        if removal and writes and inputs.force:\n",
-        (_story("sources", "a_mass_removal_waits_for_somebodys_word"),),
+        (story("sources", "a_mass_removal_waits_for_somebodys_word"),),
     ),
     Break(
         "what cannot be read is deleted",
@@ -195,8 +197,8 @@ BREAKS: Final = (
     Break(
         "a lost start stays lost",
         f"{COMMANDS}/starting_check.py",
-        "    if not table.is_before_merge(_status(sources, session)):\n",
-        "    if _status(sources, session) is not None:\n",
+        "        is_before_merge=table.is_before_merge(latest),\n",
+        "        is_before_merge=latest is None,\n",
         (LOST,),
     ),
     Break(
@@ -215,38 +217,38 @@ BREAKS: Final = (
     ),
     Break(
         "what has moved is not polled",
-        f"{PROMOTION}/moved.py",
-        "    return tree is None or tree != now.tree\n",
-        "    return tree is None\n",
-        (_story("sources", "a_workload_reaches_every_environment"),),
+        f"{PROMOTION}/schedule_inputs.py",
+        '        json.dumps(["folder", place.repo, place.branch, place.path, tree])\n',
+        '        json.dumps(["folder", place.repo, place.branch, place.path])\n',
+        (story("sources", "a_workload_reaches_every_environment"),),
     ),
     Break(
         "one of two GitOps repositories is enough",
         f"{COMMANDS}/watch.py",
         "        if self._promoted is not None:\n",
         "        if self._promoted is None:\n",
-        (_story("several", "one_of_two_gitops_repositories_is_merged_first"),),
+        (story("several", "one_of_two_gitops_repositories_is_merged_first"),),
     ),
     Break(
         "only one next environment is started",
         f"{PROMOTION}/environments.py",
         "    return tuple(dict.fromkeys(own.next_environments))\n",
         "    return own.next_environments[:1]\n",
-        (_story("several", "environments_that_meet_again"),),
+        (story("several", "environments_that_meet_again"),),
     ),
     Break(
         "a dispatch is believed",
         f"{PROMOTION}/verification.py",
-        "    if promoted is None or promoted == tracked:\n",
-        "    if promoted is None or tracked:\n",
-        (_story("lies", "a_dispatch_that_lies"),),
+        "    if promoted is None:\n        return None\n    if promoted == tracked:\n",
+        "    if promoted is None:\n        return None\n    if tracked:\n",
+        (story("lies", "a_dispatch_that_lies"),),
     ),
     Break(
         "a broken commit is sent on",
         f"{COMMANDS}/ci.py",
         "    if not checked.problems and _starts_cd(inputs, session, main):\n",
         "    if _starts_cd(inputs, session, main):\n",
-        (_story("promotion", "a_broken_commit_goes_nowhere"),),
+        (story("promotion", "a_broken_commit_goes_nowhere"),),
     ),
 )
 """Of each kind of rule that the chain keeps, at least one is broken."""

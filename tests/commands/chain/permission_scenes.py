@@ -28,15 +28,16 @@ from kalypso_actions.inputs.chain import (
 )
 from kalypso_actions.inputs.permissions import Level
 from tests.commands.chain import documents
+from tests.commands.chain.polls import LONG, at_rest, propose, push_to_shop
 from tests.commands.chain.promotions import main_commit, merge
 from tests.commands.chain.proposals import configure, labels
 from tests.commands.chain.test_notify import pushed
-from tests.commands.chain.test_poll import push_to_shop, record
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Job, Organisation
 
 BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}
 DEV = "dev environment"
 READ: Final[Mapping[str, Level]] = {"contents": "read"}
+RECORDS: Final[Mapping[str, Level]] = {"contents": "read", "statuses": "write"}
 
 Credential = Mapping[str, str]
 """Inputs that say who a command is: a token, or an App's id and key."""
@@ -86,7 +87,8 @@ def _ci_done(acme: Organisation) -> None:
 
 
 def _cd(acme: Organisation, **more: str) -> Run:
-    return _runs(acme, cd, CdInputs, environment="dev", commit=main_commit(acme), **more)
+    given = {"environment": "dev", "promoted_from": "ci", **more}
+    return _runs(acme, cd, CdInputs, commit=main_commit(acme), **given)
 
 
 def _cd_done(acme: Organisation) -> None:
@@ -101,7 +103,10 @@ def _cd_proposes(acme: Organisation) -> Run:
 
 
 def _cd_verifies(acme: Organisation) -> Run:
-    return _cd(acme, verify_only="true")
+    """ci has recorded that it starts cd."""
+    run = _cd(acme, verify_only="true")
+    acme.status(acme.head("main") or "", "kalypso / cd dev", "Starting, attempt 1: ci")
+    return run
 
 
 def _nothing_done(acme: Organisation) -> None:
@@ -141,11 +146,11 @@ def _schedule_merged(acme: Organisation) -> None:
 
 
 def _notify(acme: Organisation) -> Run:
-    """A merge without another commit of main: its status says whether it was deployed."""
+    """A merge without another commit of main: its status says that it was not deployed."""
     commit = main_commit(acme)
     merge(acme, commit)
     merge(acme, commit, config="2")
-    acme.status(commit, DEV, "Deployed")
+    acme.status(commit, DEV, "Failed to deploy", "failure")
     payload = pushed(acme)
     job = Job("push", payload["ref"], payload["after"], GITOPS, payload)
     return _runs(acme, notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE)
@@ -154,6 +159,7 @@ def _notify(acme: Organisation) -> Run:
 def _notified(acme: Organisation) -> None:
     inputs = {
         "environment": "dev",
+        "promoted_commit_id": acme.head("main") or "",
         "commit_id": acme.head("dev", GITOPS) or "",
         "gitops_repository": GITOPS,
     }
@@ -179,19 +185,27 @@ def _check_promoted(acme: Organisation) -> None:
 
 
 def _poll(acme: Organisation) -> Run:
-    record(acme)
+    at_rest(acme)
     push_to_shop(acme)
-    return _runs(acme, poll, PollInputs, environments="dev")
+    return _polls(acme)
 
 
-def _poll_back(acme: Organisation) -> Run:
-    """Shop has changed, which is proposed, and is again as the environment's tree has it."""
-    record(acme)
-    at_first = acme.files("main", SHOP)["workload/shop.yaml"]
-    push_to_shop(acme)
-    acme.run(schedule, ScheduleInputs, environment="dev")
-    acme.commit({"workload/shop.yaml": at_first}, repository=SHOP)
-    return _runs(acme, poll, PollInputs, environments="dev")
+def _poll_merges(acme: Organisation) -> Run:
+    """Our pull request is to be merged by schedule."""
+    propose(acme, auto_merge="always")
+    at_rest(acme)
+    return _polls(acme)
+
+
+def _polls(acme: Organisation) -> Run:
+    """Each time long enough after the one before that a start without a run is lost."""
+    run = _runs(acme, poll, PollInputs, environments="dev")
+
+    def later(credential: Credential) -> Outcome:
+        acme.clock.sleep(LONG)
+        return run(credential)
+
+    return later
 
 
 def _start_schedule(acme: Organisation) -> Run:
@@ -210,7 +224,7 @@ SCENES: Final = (
         _ci,
         _ci_done,
         {
-            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
+            CONTROL_PLANE: {**RECORDS, "actions": "write"},
             GITOPS: READ,
             SHOP: READ,
         },
@@ -234,7 +248,7 @@ SCENES: Final = (
         "verify-only",
         _cd_verifies,
         _nothing_done,
-        {CONTROL_PLANE: READ},
+        {CONTROL_PLANE: RECORDS},
         verify_only=True,
     ),
     Scene(
@@ -243,7 +257,7 @@ SCENES: Final = (
         _schedule,
         _schedule_done,
         {
-            CONTROL_PLANE: READ,
+            CONTROL_PLANE: RECORDS,
             GITOPS: {"contents": "write", "pull-requests": "write", "issues": "write"},
             SHOP: READ,
         },
@@ -254,7 +268,7 @@ SCENES: Final = (
         _schedule_merges,
         _schedule_merged,
         {
-            CONTROL_PLANE: {"contents": "read", "statuses": "read", "actions": "write"},
+            CONTROL_PLANE: {**RECORDS, "actions": "write"},
             GITOPS: {"contents": "write", "pull-requests": "write", "issues": "read"},
             SHOP: READ,
         },
@@ -264,7 +278,7 @@ SCENES: Final = (
         "a merge",
         _notify,
         _notified,
-        {CONTROL_PLANE: {"contents": "read", "statuses": "read", "actions": "write"}, GITOPS: READ},
+        {CONTROL_PLANE: {**RECORDS, "actions": "write"}, GITOPS: READ},
     ),
     Scene(
         "check-promote",
@@ -272,7 +286,7 @@ SCENES: Final = (
         _check_promote,
         _check_promoted,
         {
-            CONTROL_PLANE: {"contents": "read", "statuses": "write", "actions": "write"},
+            CONTROL_PLANE: {**RECORDS, "actions": "write"},
             GITOPS: READ,
         },
     ),
@@ -281,7 +295,7 @@ SCENES: Final = (
         "verify-only",
         _check_promote_verifies,
         _nothing_done,
-        {CONTROL_PLANE: READ, GITOPS: READ},
+        {CONTROL_PLANE: RECORDS, GITOPS: READ},
         verify_only=True,
     ),
     Scene(
@@ -289,16 +303,20 @@ SCENES: Final = (
         "an application has moved",
         _poll,
         _scheduled,
-        {CONTROL_PLANE: {"contents": "read", "actions": "write"}, GITOPS: READ, SHOP: READ},
+        {
+            CONTROL_PLANE: {**RECORDS, "actions": "write"},
+            GITOPS: {"contents": "read", "pull-requests": "read"},
+            SHOP: READ,
+        },
     ),
     Scene(
         "poll",
-        "an application is back",
-        _poll_back,
+        "a pull request is to be merged",
+        _poll_merges,
         _scheduled,
         {
-            CONTROL_PLANE: {"contents": "read", "actions": "write"},
-            GITOPS: {"contents": "read", "pull-requests": "read", "issues": "read"},
+            CONTROL_PLANE: {**RECORDS, "actions": "write"},
+            GITOPS: {"contents": "read", "pull-requests": "read"},
             SHOP: READ,
         },
     ),
@@ -307,6 +325,6 @@ SCENES: Final = (
         "a push to dev",
         _start_schedule,
         _scheduled,
-        {CONTROL_PLANE: {"contents": "read", "actions": "write"}},
+        {CONTROL_PLANE: {**RECORDS, "actions": "write"}},
     ),
 )

@@ -21,6 +21,7 @@ from tests.commands.chain.world import CONTROL_PLANE, Dispatch, Organisation
 
 DEV = "dev environment"
 SCHEDULE = Dispatch("schedule.yaml", {"environment": "dev"})
+SCHEDULE_BY_FORCE = Dispatch("schedule.yaml", {"environment": "dev", "force": "true"})
 DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
 
 
@@ -84,7 +85,17 @@ def test_run_again_it_changes_nothing_but_starts_schedule(acme: Organisation) ->
     assert not document(outcome).changed
     (write,) = acme.writes()
     assert write.endswith("/schedule.yaml/dispatches")
-    assert acme.dispatches() == [SCHEDULE, SCHEDULE]
+    assert acme.dispatches() == [SCHEDULE, SCHEDULE_BY_FORCE]
+
+
+def test_a_person_who_wants_the_same_commit_again_has_it_proposed_again(
+    acme: Organisation,
+) -> None:
+    new = change_main(acme)
+    run(acme, new, promoted_from="ci")
+    run(acme, new, promoted_from="ci")
+    run(acme, new)
+    assert acme.dispatches() == [SCHEDULE, SCHEDULE, SCHEDULE_BY_FORCE]
 
 
 def test_what_is_deployed_stays_deployed(acme: Organisation) -> None:

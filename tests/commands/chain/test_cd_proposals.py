@@ -111,7 +111,8 @@ def test_once_merged_the_environment_has_it(acme: Organisation) -> None:
     assert action(outcome) == "unchanged"
     assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
     assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
-    assert acme.dispatches() == [Dispatch("schedule.yaml", {"environment": "dev"})]
+    given = {"environment": "dev", "force": "true"}
+    assert acme.dispatches() == [Dispatch("schedule.yaml", given)]
     next_one = change_main(acme, "next")
     run(acme, next_one)
     (second,) = acme.pulls(CONTROL_PLANE)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from tests.commands.chain.promotions import check, main_commit, merge, sign_in, verdict
-from tests.commands.chain.world import CONTROL_PLANE, NOON, Dispatch, Job, Organisation
+from tests.commands.chain.world import CONTROL_PLANE, GITOPS, NOON, Dispatch, Job, Organisation
 
 DEV = "dev environment"
 
@@ -50,6 +50,7 @@ def test_a_run_near_the_limit_of_its_job_is_followed_by_another(acme: Organisati
             "environment": "dev",
             "promoted_commit_id": commit,
             "commit_id": merged,
+            "gitops_repository": GITOPS,
             "started_at": began.isoformat(),
         },
     )

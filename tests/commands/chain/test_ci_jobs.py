@@ -207,7 +207,7 @@ def test_a_commit_that_does_not_exist(acme: Organisation) -> None:
         run(acme, commit="e" * 40)
 
 
-@pytest.mark.parametrize("writes", range(2))
+@pytest.mark.parametrize("writes", range(3))
 def test_killed_and_run_again(acme: Organisation, writes: int) -> None:
     commit = acme.commit({"notes.txt": "1"})
     assert is_killed(writes, lambda: run(acme))

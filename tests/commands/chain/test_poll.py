@@ -1,117 +1,103 @@
-"""`kalypso poll`: which environments are scheduled because of what others have pushed."""
+"""`kalypso poll`: which environments are scheduled because their inputs have changed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.outcome import Outcome
-from kalypso_actions.commands.poll import poll
 from kalypso_actions.errors import UsageError
-from kalypso_actions.gitops.provenance import SourceRevision
-from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.report.chain_documents import PollDocument
 from kalypso_actions.sandbox import Fault, Sandbox
 from kalypso_actions.sandbox.world import Permissions
-from tests.commands.chain import documents
-from tests.commands.chain.promotions import merge
+from tests.commands.chain import documents, proposals
+from tests.commands.chain.polls import (
+    asked,
+    at_rest,
+    document,
+    end_runs,
+    inputs_of,
+    propose,
+    push_to_shop,
+    run,
+)
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Organisation
-from tests.git_repositories import git, programs
+from tests.git_repositories import programs
 
 GRAPHQL = "/graphql"
+RUNS = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/runs"
+PULLS = "/repos/{owner}/{repo}/pulls"
 
 
 def schedule(environment: str) -> Dispatch:
     return Dispatch("schedule.yaml", {"environment": environment})
 
 
-def recorded(
-    acme: Organisation,
-    repository: str = SHOP,
-    *,
-    path: str = "workload",
-    branch: str = "main",
-    sandbox: Sandbox | None = None,
-) -> SourceRevision:
-    """What is written down of a repository that is read now."""
-    sandbox = sandbox or acme.sandbox
-    folder = sandbox.git(repository).git_dir
-    tree = git(folder, "rev-parse", f"refs/heads/{branch}:{'' if path == '.' else path}")
-    return SourceRevision(
-        repository=f"{sandbox.url}/{repository}",
-        branch=branch,
-        path=path,
-        commit=sandbox.git(repository).head(branch),
-        tree=tree,
-    )
+def register(acme: Organisation, url: str, name: str = "tea", path: str = "workload") -> None:
+    """Dev registers one more application, on its own branch."""
+    text = documents.registration(name, url, path=path)
+    acme.commit({f"registrations/{name}.yaml": text}, "dev")
 
 
-def record(
-    acme: Organisation,
-    registrations: Mapping[str, SourceRevision] | None = None,
-    *,
-    environments: tuple[str, ...] = ("dev", "stage"),
-    **more: Any,
-) -> None:
-    """The trees of the environments say what they were made of: by default, of shop."""
-    made_of = {"shop": recorded(acme)} if registrations is None else registrations
-    for name in environments:
-        merge(acme, acme.head("main"), name, environment=name, registrations=made_of, **more)
-    acme.forget()
-
-
-def run(acme: Organisation, **inputs: Any) -> Outcome:
-    return acme.run(poll, PollInputs, **inputs)
-
-
-def document(outcome: Outcome) -> PollDocument:
-    assert isinstance(outcome.document, PollDocument)
-    return outcome.document
-
-
-def asked(acme: Organisation, template: str) -> int:
-    return len([one for one in acme.sandbox.traffic if one.template == template])
-
-
-def push_to_shop(acme: Organisation, path: str = "workload/shop.yaml") -> None:
-    acme.commit({path: documents.workload("shop", "https://x", ("dev",))}, repository=SHOP)
-
-
-def test_nothing_has_moved(acme: Organisation) -> None:
-    record(acme)
+def test_nothing_has_changed(acme: Organisation) -> None:
+    at_rest(acme)
     outcome = run(acme)
     assert acme.dispatches() == []
-    assert acme.writes() == []
+    assert acme.writes() == acme.recorded() == []
     assert document(outcome) == PollDocument()
-    assert outcome.summary == "## kalypso poll: nothing has moved"
-    assert asked(acme, GRAPHQL) == 1
+    assert outcome.summary == "## kalypso poll: nothing is to be done"
 
 
-def test_a_registered_folder_that_has_moved(acme: Organisation) -> None:
-    record(acme)
+def test_what_a_poll_at_rest_asks_of_github(acme: Organisation) -> None:
+    """Heads of folders once, statuses of main's commits, and of the others: three queries."""
+    at_rest(acme)
+    run(acme)
+    assert asked(acme, GRAPHQL) == 3
+    assert asked(acme, PULLS) == 2
+    assert asked(acme, RUNS) == 0
+
+
+def test_what_nobody_has_looked_at_is_scheduled(acme: Organisation) -> None:
+    outcome = run(acme)
+    assert acme.dispatches() == [schedule("dev"), schedule("stage")]
+    for name in ("dev", "stage"):
+        digest = inputs_of(acme)[name].digest
+        status = acme.records(acme.head(name) or "")[f"kalypso / schedule {name}"]
+        assert status == ("pending", f"Starting, attempt 1: {digest}")
+    assert outcome.summary.startswith("## kalypso poll: started schedule for `dev`, `stage`\n")
+    assert "| `dev` | the inputs have changed | [schedule\\.yaml](" in outcome.summary
+
+
+def test_poll_and_schedule_agree(acme: Organisation) -> None:
+    """What schedule records, with a pull request of its own or none, is what poll sees next."""
+    for name in ("dev", "stage"):
+        assert not proposals.outcome(acme, environment=name).failed
+    assert document(run(acme)) == PollDocument()
+    acme.merge(1)
+    assert not proposals.outcome(acme, environment="dev").failed
+    assert document(run(acme)) == PollDocument()
+    assert acme.dispatches() == []
+
+
+def test_a_registered_folder_that_has_changed(acme: Organisation) -> None:
+    at_rest(acme)
     push_to_shop(acme)
     outcome = run(acme)
     assert acme.dispatches() == [schedule("dev"), schedule("stage")]
-    found = document(outcome)
-    assert found.outputs() == {"environments": '["dev","stage"]'}
-    assert found.moved == {"dev": ("shop",), "stage": ("shop",)}
-    assert outcome.summary.startswith("## kalypso poll: started schedule for `dev`, `stage`\n")
-    assert "| `dev` | `shop` | [schedule](" in outcome.summary
-    assert asked(acme, GRAPHQL) == 1
+    assert document(outcome).outputs() == {"environments": '["dev","stage"]'}
+    assert asked(acme, GRAPHQL) == 3
 
 
 def test_a_push_beside_the_registered_folder_is_none(acme: Organisation) -> None:
-    record(acme)
+    at_rest(acme)
     push_to_shop(acme, "src/main.py")
     run(acme)
     assert acme.dispatches() == []
 
 
 def test_only_the_environments_that_are_named(acme: Organisation) -> None:
-    record(acme)
+    at_rest(acme)
     push_to_shop(acme)
     run(acme, environments="stage")
     assert acme.dispatches() == [schedule("stage")]
@@ -120,139 +106,170 @@ def test_only_the_environments_that_are_named(acme: Organisation) -> None:
 
 
 def test_only_the_environments_that_are_concerned(acme: Organisation) -> None:
-    record(acme, environments=("dev",))
     push_to_shop(acme)
-    record(acme, environments=("stage",))
+    at_rest(acme, "stage")
     run(acme)
     assert acme.dispatches() == [schedule("dev")]
 
 
-def test_several_that_have_moved_are_one_start(acme: Organisation) -> None:
-    acme.sandbox.create_repository("acme/tea", {"workload/tea.yaml": "a: 1\n", "docs/x": "1"})
-    tea, docs = recorded(acme, "acme/tea"), recorded(acme, "acme/tea", path="docs")
-    record(acme, {"shop": recorded(acme), "tea": tea, "docs": docs}, environments=("dev",))
+def test_several_that_have_changed_are_one_start(acme: Organisation) -> None:
+    acme.sandbox.create_repository("acme/tea", {"workload/tea.yaml": "a: 1\n"})
+    register(acme, acme.url("acme/tea"))
+    at_rest(acme)
     push_to_shop(acme)
     acme.commit({"workload/tea.yaml": "a: 2\n"}, repository="acme/tea")
-    outcome = run(acme, environments="dev")
-    assert acme.dispatches() == [schedule("dev")]
-    assert document(outcome).moved == {"dev": ("shop", "tea")}
-    assert asked(acme, GRAPHQL) == 1
-
-
-def test_a_folder_that_is_gone_has_moved(acme: Organisation) -> None:
-    record(acme)
-    acme.commit({"workload/shop.yaml": None, "x": "1"}, repository=SHOP)
     run(acme, environments="dev")
     assert acme.dispatches() == [schedule("dev")]
 
 
-@pytest.mark.parametrize("written", ["", '{"schema": "other"}', "stage"])
-def test_a_branch_that_does_not_say_what_it_was_made_of_is_scheduled(
-    acme: Organisation, written: str
-) -> None:
-    record(acme)
-    if written == "stage":
-        merge(acme, acme.head("main"), environment="stage", config="2")
+def test_a_folder_that_is_gone_has_changed(acme: Organisation) -> None:
+    at_rest(acme)
+    acme.commit({"workload/shop.yaml": None, "x": "1"}, repository=SHOP)
+    run(acme, environments="dev")
+    assert acme.dispatches() == [schedule("dev")]
+    end_runs(acme)
+    at_rest(acme)
+    assert document(run(acme, environments="dev")) == PollDocument()
+
+
+def test_what_was_never_seen_has_changed_once_it_is_there(acme: Organisation) -> None:
+    register(acme, acme.url("acme/tea"))
+    at_rest(acme)
+    (warning,) = document(run(acme)).warnings
+    assert warning.message.startswith("it cannot be said whether ")
+    assert acme.dispatches() == []
+    acme.sandbox.create_repository("acme/tea", {"workload/tea.yaml": "a: 1\n"})
+    run(acme)
+    assert acme.dispatches() == [schedule("dev")]
+
+
+def test_a_push_to_the_environments_branch(acme: Organisation) -> None:
+    at_rest(acme)
+    acme.commit({"notes.txt": "1"}, "dev")
+    run(acme)
+    assert acme.dispatches() == [schedule("dev")]
+
+
+def test_a_push_to_main_alone_changes_nothing(acme: Organisation) -> None:
+    at_rest(acme)
+    acme.commit({"notes.txt": "1"})
+    run(acme)
+    assert acme.dispatches() == []
+
+
+def test_a_gitops_branch_that_has_moved(acme: Organisation) -> None:
+    at_rest(acme)
+    acme.commit({"by-hand.txt": "1"}, "dev", GITOPS)
+    run(acme)
+    assert acme.dispatches() == [schedule("dev")]
+
+
+@pytest.mark.parametrize("what", ["closed", "pushed to"])
+def test_our_pull_request_that_has_changed(acme: Organisation, what: str) -> None:
+    number = propose(acme)
+    at_rest(acme)
+    assert document(run(acme)) == PollDocument()
+    if what == "closed":
+        acme.close(number)
     else:
-        acme.commit({".github/tracking/sources.json": written or None}, "dev", GITOPS)
-    for _ in range(2):
-        outcome = run(acme)
-    assert acme.dispatches() == [schedule("dev")] * 2
-    assert document(outcome).moved == {}
-    assert "acme/gitops, branch dev does not say what it was made of" in outcome.summary.replace(
-        "\\", ""
-    )
+        acme.commit({"by-hand.txt": "1"}, "kalypso/dev", GITOPS)
+    run(acme)
+    assert acme.dispatches() == [schedule("dev")]
+
+
+def test_other_pull_requests_are_no_input(acme: Organisation) -> None:
+    at_rest(acme)
+    acme.reset("deployment/1", acme.head("dev", GITOPS), GITOPS)
+    acme.commit({"by-hand.txt": "1"}, "deployment/1", GITOPS)
+    acme.pull("deployment/1", "dev", GITOPS)
+    run(acme)
+    assert acme.dispatches() == []
 
 
 def test_a_base_repository_that_floats(acme: Organisation) -> None:
-    base = {"main": recorded(acme, CONTROL_PLANE, path="."), "extra": recorded(acme)}
-    record(acme, base_repos=base)
-    acme.commit({"notes.txt": "1"})
-    push_to_shop(acme)
-    # The commit is pinned in stage; in dev it is not.
+    """The commit is pinned in stage; in dev it is not."""
     text = documents.base_repo(acme.url(), "").replace("  commit: \n", "")
     acme.commit({"base-repo.yaml": text}, "dev")
-    outcome = run(acme)
-    assert document(outcome).moved == {"dev": ("BaseRepo main", "shop"), "stage": ("shop",)}
+    at_rest(acme)
+    acme.commit({"notes.txt": "1"})
+    run(acme)
+    assert acme.dispatches() == [schedule("dev")]
 
 
 def test_a_repository_that_cannot_be_read_stops_nobody_else(acme: Organisation) -> None:
-    gone = recorded(acme).model_copy(update={"repository": acme.url("acme/gone")})
-    absent = recorded(acme).model_copy(update={"branch": "absent"})
-    record(acme, {"gone": gone, "absent": absent, "shop": recorded(acme)}, environments=("dev",))
+    register(acme, acme.url("acme/gone"))
+    at_rest(acme)
     push_to_shop(acme)
     outcome = run(acme, environments="dev")
     assert acme.dispatches() == [schedule("dev")]
     assert not outcome.failed
-    messages = [warning.message for warning in document(outcome).warnings]
-    url = acme.sandbox.url
-    assert [message.partition(": ")[0] for message in messages] == [
-        f"it cannot be said whether {url}/acme/gone has moved",
-        f"it cannot be said whether {url}/acme/shop has moved",
-    ]
-    assert messages[1].endswith("there is no branch 'absent'")
+    (warning,) = document(outcome).warnings
+    assert warning.message.startswith(
+        f"it cannot be said whether {acme.url('acme/gone')} has moved: "
+    )
 
 
-def test_what_was_never_read_has_moved_once_it_can_be(acme: Organisation) -> None:
-    unread = recorded(acme).model_copy(update={"commit": None, "tree": None})
-    record(acme, {"shop": unread}, environments=("dev",))
-    run(acme, environments="dev")
-    assert acme.dispatches() == [schedule("dev")]
+def test_a_branch_that_is_gone_is_a_warning(acme: Organisation) -> None:
+    text = documents.registration("tea", acme.url(SHOP)).replace("branch: main", "branch: absent")
+    acme.commit({"registrations/tea.yaml": text}, "dev")
+    (warning,) = document(run(acme)).warnings
+    assert warning.message.endswith("there is no branch 'absent'")
 
 
 @pytest.mark.parametrize(
-    ("url", "message"),
-    [
-        ("https://elsewhere.example/acme/shop", "not among those that may be read"),
-        ("https://[acme/shop", "this is no URL"),
-        ("ext::sh -c id", "not among those that may be read"),
-    ],
+    "url", ["https://elsewhere.example/acme/shop", "ext::sh -c id", "https://[acme/shop"]
 )
-def test_whoever_writes_into_a_gitops_repository_has_nothing_else_asked(
-    acme: Organisation, url: str, message: str
+def test_a_registration_of_what_may_not_be_read_is_never_asked(
+    acme: Organisation, url: str
 ) -> None:
-    wrong = recorded(acme).model_copy(update={"repository": url})
-    record(acme, {"shop": wrong}, environments=("dev",))
-    outcome = run(acme, environments="dev")
-    assert message in document(outcome).warnings[0].message
-    assert acme.dispatches() == []
-    assert asked(acme, GRAPHQL) == 0
+    register(acme, f"'{url}'")
+    at_rest(acme)
+    push_to_shop(acme)
+    outcome = run(acme)
+    found = document(outcome)
+    said = " ".join(one.message for one in (*found.warnings, *found.problems))
+    assert "not among those that may be read" in said or "this is no URL" in said
+    assert schedule("stage") in acme.dispatches()
 
 
 def test_a_repository_on_another_server_is_asked_by_git(acme: Organisation, tmp_path: Path) -> None:
     with Sandbox(tmp_path / "other", programs(), now=acme.clock) as other:
         made = other.create_repository("acme/tea", {"workload/t.yaml": "a: 1\n"}, private=False)
         assert not made.private
-        tea = recorded(acme, "acme/tea", sandbox=other)
-        record(acme, {"tea": tea}, environments=("dev",))
-        inputs = {"environments": "dev", "allowed_repositories": f"acme/*,{other.url}/*"}
+        register(acme, f"{other.url}/acme/tea")
+        inputs: Any = {"allowed_repositories": f"acme/*,{other.url}/*"}
+        at_rest(acme, **inputs)
         run(acme, **inputs)
-        assert acme.dispatches() == []
         other.commit("acme/tea", {"docs/x": "1"})
         run(acme, **inputs)
         assert acme.dispatches() == []
         other.commit("acme/tea", {"workload/t.yaml": "a: 2\n"})
-        assert document(run(acme, **inputs)).moved == {"dev": ("tea",)}
+        assert document(run(acme, **inputs)).environments == ("dev",)
         assert acme.dispatches() == [schedule("dev")]
-    assert asked(acme, GRAPHQL) == 0
 
 
 def test_what_the_token_does_not_see_a_credential_for_git_may(acme: Organisation) -> None:
-    record(acme)
-    push_to_shop(acme)
-    permissions: Permissions = {"actions": "write", "contents": "read"}
+    permissions: Permissions = {
+        "actions": "write",
+        "contents": "read",
+        "pull_requests": "read",
+        "statuses": "write",
+    }
     token = acme.sandbox.create_token(
         "user", permissions, owner="acme", repositories=[CONTROL_PLANE, GITOPS]
     )
-    assert document(run(acme, token=token)).moved == {}
+    at_rest(acme, token=token)
+    assert document(run(acme, token=token)).environments == ()
+    assert document(run(acme, token=token)).warnings
     credentials = f"{acme.url(SHOP)}=x:{acme.token}"
-    assert document(run(acme, token=token, git_credentials=credentials)).moved != {}
+    found = document(run(acme, token=token, git_credentials=credentials))
+    assert (found.environments, found.warnings) == (("dev", "stage"), ())
 
 
 def test_an_environment_that_cannot_be_read(acme: Organisation) -> None:
-    record(acme)
-    push_to_shop(acme)
     acme.commit({"broken.yaml": "kind: [GitOpsRepo"}, "dev")
+    at_rest(acme)
+    push_to_shop(acme)
     outcome = run(acme)
     assert outcome.failed
     (problem,) = document(outcome).problems
@@ -261,8 +278,8 @@ def test_an_environment_that_cannot_be_read(acme: Organisation) -> None:
 
 
 def test_a_gitops_branch_that_does_not_exist(acme: Organisation) -> None:
-    record(acme, environments=("stage",))
     acme.reset("dev", None, GITOPS)
+    at_rest(acme)
     outcome = run(acme)
     assert outcome.failed
     message = "environment dev: acme/gitops has no branch 'dev'"
@@ -271,27 +288,23 @@ def test_a_gitops_branch_that_does_not_exist(acme: Organisation) -> None:
 
 
 def test_a_start_that_fails_stops_no_other(acme: Organisation) -> None:
-    record(acme)
+    at_rest(acme)
     push_to_shop(acme)
     acme.sandbox.faults.add(Fault("POST", "*/dispatches", "status", count=4))
     outcome = run(acme)
     assert outcome.failed
     assert document(outcome).environments == ("stage",)
-    assert document(outcome).moved == {"dev": ("shop",), "stage": ("shop",)}
     assert acme.dispatches() == [schedule("stage")]
 
 
 def test_several_gitops_branches_of_an_environment(acme: Organisation) -> None:
-    """One was merged after the other: what the newer says counts."""
     acme.sandbox.create_repository("acme/second", {"README.md": ""})
+    acme.reset("dev", acme.head("main", "acme/second"), "acme/second")
     repo = documents.gitops_repo(acme.url("acme/second"), "dev", "second")
     acme.commit({"second.yaml": repo}, "dev")
-    record(acme, environments=("dev",), repository="acme/second")
-    old = acme.head("main")
-    push_to_shop(acme)
-    new = acme.commit({"notes.txt": "1"})
-    acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), new)}, "dev")
-    record(acme, environments=("dev",))
-    assert old != new
-    run(acme, environments="dev")
+    at_rest(acme)
+    run(acme)
     assert acme.dispatches() == []
+    acme.commit({"by-hand.txt": "1"}, "dev", "acme/second")
+    run(acme)
+    assert acme.dispatches() == [schedule("dev")]

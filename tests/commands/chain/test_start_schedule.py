@@ -19,7 +19,9 @@ from tests.commands.chain.world import CONTROL_PLANE, Dispatch, Job, Organisatio
 def run(acme: Organisation, *, pushed: str = "", ref: str = "", **inputs: Any) -> Outcome:
     """Run it after a push to the branch `pushed`, with a token that may do this and no more."""
     token = acme.sandbox.create_token(
-        "actions", {"actions": "write", "contents": "read"}, repositories=[CONTROL_PLANE]
+        "actions",
+        {"actions": "write", "contents": "read", "statuses": "write"},
+        repositories=[CONTROL_PLANE],
     )
     ref = f"refs/heads/{pushed}" if pushed else ref
     job = Job(event="push", ref=ref, commit=acme.head("main") or "")
@@ -51,6 +53,7 @@ def test_a_branch_may_be_called_otherwise_and_have_several(acme: Organisation) -
             f"branch: {name}", "branch: regions/both"
         )
         acme.commit({f".environments/{name}.yaml": text})
+    acme.reset("regions/both", acme.head("dev"))
     outcome = run(acme, pushed="regions/both")
     assert acme.dispatches() == [schedule("east"), schedule("west")]
     assert outcome.document.outputs() == {"environments": '["east","west"]'}
@@ -107,3 +110,16 @@ def test_a_start_that_fails_stops_no_other(acme: Organisation) -> None:
     assert outcome.document.problems
     assert "; not everything could be started" in acme.said[-1]
     assert acme.dispatches() == [schedule("later")]
+
+
+def test_the_start_is_recorded_on_the_branch(acme: Organisation) -> None:
+    run(acme, pushed="dev")
+    record = {"kalypso / schedule dev": ("pending", "Starting, attempt 1: inputs not read yet")}
+    assert acme.records(acme.head("dev") or "") == record
+
+
+def test_a_branch_that_is_gone(acme: Organisation) -> None:
+    acme.reset("dev", None)
+    outcome = acme.run(start_schedule, StartScheduleInputs, branch="dev")
+    assert outcome.failed
+    assert acme.dispatches() == []

@@ -11,24 +11,25 @@ from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument, CheckPromoteDocument
+from kalypso_actions.sandbox.world import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.promotions import check, main_commit, merge
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Organisation
 
+LEVELS: Permissions = {"contents": "read", "statuses": "write"}
+
 
 def verify_cd(acme: Organisation, commit: str, **inputs: Any) -> Outcome:
-    """With a token that may read the control plane and nothing else."""
-    token = acme.sandbox.create_token("actions", {"contents": "read"}, repositories=[CONTROL_PLANE])
+    """With a token that may read the control plane, and record that the run has begun."""
+    token = acme.sandbox.create_token("actions", LEVELS, repositories=[CONTROL_PLANE])
     given = {"environment": "dev", "commit": commit, "verify_only": "true", **inputs}
     acme.forget()
     return acme.run(cd, CdInputs, token=token, **given)
 
 
 def verify_check(acme: Organisation, gitops_commit: str, promoted: str, **inputs: Any) -> Outcome:
-    """With a token that may read both repositories, and nobody to ask Azure."""
-    token = acme.sandbox.create_token(
-        "actions", {"contents": "read"}, repositories=[CONTROL_PLANE, GITOPS]
-    )
+    """With a token that may read both repositories and record, and nobody to ask Azure."""
+    token = acme.sandbox.create_token("actions", LEVELS, repositories=[CONTROL_PLANE, GITOPS])
     acme.forget()
     return check(acme, gitops_commit, promoted, token=token, verify_only="true", **inputs)
 
@@ -111,3 +112,60 @@ def test_merges_that_are_claimed_wrongly(acme: Organisation) -> None:
             verify_check(acme, gitops_commit, promoted, **inputs)
         assert caught.value.exit_code == 2
         assert acme.writes() == []
+
+
+CD = "kalypso / cd dev"
+CHECK = "kalypso / check-promote dev acme/gitops"
+
+
+@pytest.mark.parametrize("before", ["Starting, attempt 2: ci", "Given up: ci"])
+def test_it_records_that_a_run_of_cd_has_begun(acme: Organisation, before: str) -> None:
+    new = main_commit(acme)
+    acme.status(new, CD, before)
+    verify_cd(acme, new, promoted_from="ci")
+    assert acme.records(new) == {CD: ("success", "Received: ci")}
+
+
+def test_a_start_by_a_person_has_no_record(acme: Organisation) -> None:
+    new = main_commit(acme)
+    verify_cd(acme, new)
+    assert acme.recorded() == []
+
+
+def test_what_is_refused_leaves_the_record(acme: Organisation) -> None:
+    """poll repeats it, and gives it up."""
+    beside = acme.commit({"x": "1"}, "beside")
+    acme.status(beside, CD, "Starting, attempt 1: ci")
+    with pytest.raises(UsageError):
+        verify_cd(acme, beside, promoted_from="ci")
+    assert acme.recorded() == []
+
+
+def test_it_records_that_a_run_of_check_promote_has_begun(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    verify_check(acme, merged, commit)
+    assert acme.records(commit) == {CHECK: ("success", f"Received: {merged}")}
+    acme.forget()
+    verify_check(acme, merged, "")
+    assert acme.recorded() == []
+
+
+def test_a_token_that_may_only_read_holds_it_against_the_repositories_all_the_same(
+    acme: Organisation,
+) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    acme.status(commit, CD, "Starting, attempt 1: ci")
+    token = acme.sandbox.create_token(
+        "actions", {"contents": "read"}, repositories=[CONTROL_PLANE, GITOPS]
+    )
+    outcome = acme.run(
+        cd, CdInputs, token=token, environment="dev", commit=commit, verify_only="true"
+    )
+    assert not outcome.failed
+    assert not check(acme, merged, commit, token=token, verify_only="true").failed
+    said = [line.partition(": ")[0] for line in acme.said]
+    assert said.count("The record of the start is not read") == 1
+    assert said.count("The start is not recorded") == 1
+    assert acme.records(commit) == {CD: ("pending", "Starting, attempt 1: ci")}

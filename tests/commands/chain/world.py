@@ -32,9 +32,10 @@ from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.progress import unwatched
 from kalypso_actions.runner import Runner, read_context
-from kalypso_actions.sandbox import Exchange, Sandbox
+from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
 from tests.commands.chain import documents
+from tests.commands.chain.writes import RECORDS, recorded, written
 from tests.git_repositories import programs
 from tools.reference.schemas import schema_of
 
@@ -224,7 +225,19 @@ class Organisation:
         return {path: content.decode() for path, content in found.items()}
 
     def statuses(self, commit: str) -> dict[str, tuple[str, str]]:
-        """The latest status of each context on the control plane's commit: state, description."""
+        """The latest status of each context on the control plane's commit: state, description.
+
+        Those that record starts are left out.
+        """
+        every = self._latest_statuses(commit)
+        return {name: one for name, one in every.items() if not name.startswith(RECORDS)}
+
+    def records(self, commit: str) -> dict[str, tuple[str, str]]:
+        """The latest record of a start under each context on the control plane's commit."""
+        every = self._latest_statuses(commit)
+        return {name: one for name, one in every.items() if name.startswith(RECORDS)}
+
+    def _latest_statuses(self, commit: str) -> dict[str, tuple[str, str]]:
         with self.sandbox.lock:
             every = self.sandbox.repository(CONTROL_PLANE).statuses
             return {
@@ -234,10 +247,17 @@ class Organisation:
             }
 
     def status_history(self, commit: str) -> list[tuple[str, str]]:
-        """Every status on the control plane's commit, the oldest first: context, description."""
+        """Every status on the control plane's commit, the oldest first: context, description.
+
+        Those that record starts are left out.
+        """
         with self.sandbox.lock:
             every = self.sandbox.repository(CONTROL_PLANE).statuses
-            return [(one.context, one.description or "") for one in every if one.commit == commit]
+            return [
+                (one.context, one.description or "")
+                for one in every
+                if one.commit == commit and not one.context.startswith(RECORDS)
+            ]
 
     def dispatches(self) -> list[Dispatch]:
         """Every workflow that was started by dispatch, the earliest first of each repository."""
@@ -276,17 +296,19 @@ class Organisation:
         self.sandbox.traffic.clear()
 
     def writes(self) -> list[str]:
-        """What was written since, by whom ever: `POST <path>`, `push <repository>`."""
-        return [written for exchange in self.sandbox.traffic if (written := _write(exchange))]
+        """What was written since, by whom ever: `POST <path>`, `push <repository>`.
 
+        Records of starts are left out.
+        """
+        return [
+            text
+            for exchange in self.sandbox.traffic
+            if (text := written(exchange)) and not recorded(exchange)
+        ]
 
-def _write(exchange: Exchange) -> str:
-    if exchange.template == "git":
-        repository, _, service = exchange.path.removeprefix("/").rpartition("/")
-        pushes = exchange.method == "POST" and service == "git-receive-pack"
-        return f"push {repository.removesuffix('.git')}" if pushes else ""
-    reads = exchange.method in {"GET", "HEAD"} or exchange.template in {"azure", "/graphql"}
-    return "" if reads else f"{exchange.method} {exchange.path}"
+    def recorded(self) -> list[str]:
+        """The records of starts that were posted since, by their contexts."""
+        return [name for exchange in self.sandbox.traffic if (name := recorded(exchange))]
 
 
 @contextmanager

@@ -46,9 +46,10 @@ def test_a_set_up_in_order(healthy: Acme) -> None:
         assert f"ok {text}" in told
     assert [healthy.sandbox.git(name).refs() for name in (CONTROL_PLANE, GITOPS)] == before
     written = [one.method for one in healthy.sandbox.traffic if one.method not in {"GET", "HEAD"}]
-    assert set(written) == {"POST"}  # git's own questions, Azure's, and tokens of the App
+    assert set(written) == {"POST"}  # questions to git, GraphQL and Azure, and tokens of the App
     assert {one.template for one in healthy.sandbox.traffic if one.method == "POST"} <= {
         "git",
+        "/graphql",
         "azure",
         "/app/installations/{installation_id}/access_tokens",
     }

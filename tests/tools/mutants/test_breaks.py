@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.mutants.breaks import BREAKS, Break
+from tools.mutants.all_breaks import BREAKS
+from tools.mutants.breaks import Break
 from tools.mutants.trials import ROOT
 
 BY_NAME = pytest.mark.parametrize("broken", BREAKS, ids=lambda one: one.name.replace(" ", "-"))

@@ -1,0 +1,123 @@
+"""poll, run in the organisation, and what it compares and finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from kalypso_actions.commands.chain_session import ChainSession
+from kalypso_actions.commands.environment_inputs import EnvironmentInputs, read_inputs
+from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.poll import poll
+from kalypso_actions.inputs.chain import PollInputs
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.promotion.start_records import Kind, StartRecord, schedule_context
+from kalypso_actions.report.chain_documents import PollDocument, StartEntry
+from kalypso_actions.report.pull_request import Mark
+from tests.commands.chain import documents
+from tests.commands.chain.world import CONTROL_PLANE, ENVIRONMENTS, GITOPS, SHOP, Organisation
+
+TEMPLATES = Path(__file__).parents[3] / "workflows-templates" / "control-plane"
+WORKFLOWS = ("cd.yaml", "schedule.yaml", "check-promote.yaml")
+LONG = 700
+"""Seconds after which a start without a run is lost."""
+
+
+def run(acme: Organisation, **inputs: Any) -> Outcome:
+    return acme.run(poll, PollInputs, **inputs)
+
+
+def document(outcome: Outcome) -> PollDocument:
+    assert isinstance(outcome.document, PollDocument)
+    return outcome.document
+
+
+def started(outcome: Outcome) -> list[tuple[str, str, int]]:
+    """Every start: workflow, environment and attempt."""
+    entries: tuple[StartEntry, ...] = document(outcome).started
+    return [(one.workflow, one.environment, one.attempt) for one in entries]
+
+
+def inputs_of(acme: Organisation, **given: Any) -> dict[str, EnvironmentInputs]:
+    """The inputs of each environment that can be read, as poll reads them."""
+    found: dict[str, EnvironmentInputs] = {}
+
+    def look(_: PollInputs, session: ChainSession) -> Outcome:
+        read, _problems, _warnings = read_inputs(session, session.environments().values())
+        found.update({one.name: one for one in read})
+        return Outcome(PollDocument(), "")
+
+    acme.run(look, PollInputs, **given)
+    return found
+
+
+def at_rest(
+    acme: Organisation, *environments: str, kind: Kind = "scheduled", attempt: int = 0, **given: Any
+) -> None:
+    """Schedule has recorded the present inputs of these environments (all), and all is quiet.
+
+    `kind` and `attempt` are those of another record; `given` are inputs of poll.
+    """
+    for name, read in inputs_of(acme, **given).items():
+        if name in (environments or ENVIRONMENTS):
+            record = StartRecord(kind, read.digest, attempt)
+            post(acme, read.head, record.status(schedule_context(name)))
+    acme.forget()
+
+
+def post(acme: Organisation, commit: str, status: CommitStatus) -> None:
+    acme.status(commit, status.context, status.description, status.state)
+
+
+def with_run_names(acme: Organisation) -> None:
+    """The control plane's workflow files have the titles of the templates."""
+    files = {}
+    for name in WORKFLOWS:
+        template = yaml.safe_load((TEMPLATES / name).read_text())
+        title = f"run-name: {template['run-name']}\n"
+        path = f".github/workflows/{name}"
+        files[path] = title + documents.workflow(*documents.WORKFLOWS[name])
+    acme.commit(files)
+
+
+def start_run(acme: Organisation, workflow: str, status: Any = "queued", **inputs: str) -> int:
+    """Somebody starts a workflow; the run that waits, or is under way."""
+    path = f"{CONTROL_PLANE}/actions/workflows/{workflow}/dispatches"
+    acme.ask("POST", path, {"ref": "main", "inputs": inputs})
+    number = acme.sandbox.runs(CONTROL_PLANE)[-1].id
+    acme.sandbox.change_run(number, status)
+    return number
+
+
+def end_runs(acme: Organisation) -> None:
+    """Whatever was started ends without having done anything."""
+    for one in acme.sandbox.runs(CONTROL_PLANE):
+        acme.sandbox.change_run(one.id, "completed", "cancelled")
+
+
+def propose(
+    acme: Organisation,
+    environment: str = "dev",
+    *,
+    files: dict[str, str | None] | None = None,
+    **mark: Any,
+) -> int:
+    """Our pull request into the GitOps branch of an environment, with this mark; its number."""
+    branch = f"kalypso/{environment}"
+    acme.reset(branch, acme.head(environment, GITOPS), GITOPS)
+    head = acme.commit(dict(files or {"large/README.md": "New.\n"}), branch, GITOPS)
+    text = f"{Mark(environment, head, **mark)}\nThis PR updates the manifests.\n"
+    body = {"title": "Update", "head": branch, "base": environment, "body": text}
+    return int(acme.ask("POST", f"{GITOPS}/pulls", body)["number"])
+
+
+def push_to_shop(acme: Organisation, path: str = "workload/shop.yaml", text: str = "") -> None:
+    """Shop's own people push a change."""
+    content = text or documents.workload("shop", "https://x", ("dev",))
+    acme.commit({path: content}, repository=SHOP)
+
+
+def asked(acme: Organisation, template: str) -> int:
+    return len([one for one in acme.sandbox.traffic if one.template == template])

@@ -1,0 +1,348 @@
+"""`kalypso poll`: starts that were lost, and pull requests of ours that are stuck."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.promotion import start_records
+from kalypso_actions.promotion.start_records import UNREAD, StartRecord
+from kalypso_actions.report.chain_documents import PollDocument
+from kalypso_actions.report.pull_request import Mark
+from tests.commands.chain.polls import (
+    LONG,
+    asked,
+    at_rest,
+    document,
+    end_runs,
+    inputs_of,
+    post,
+    propose,
+    push_to_shop,
+    run,
+    start_run,
+    started,
+    with_run_names,
+)
+from tests.commands.chain.promotions import main_commit, name_in_base
+from tests.commands.chain.world import GITOPS, Dispatch, Organisation
+
+RUNS = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/runs"
+SCHEDULE = "kalypso / schedule dev"
+CD = "kalypso / cd dev"
+CHECK = "kalypso / check-promote dev acme/gitops"
+G = "c" * 40
+
+
+def record(acme: Organisation, commit: str, context: str, subject: str, attempt: int = 1) -> None:
+    """Somebody has recorded a start now."""
+    post(acme, commit, start_records.starting(subject, attempt).status(context))
+
+
+def lose(acme: Organisation, commit: str, context: str, subject: str, attempt: int = 1) -> None:
+    """A start was recorded, and long after it no run of it has begun."""
+    record(acme, commit, context, subject, attempt)
+    acme.clock.sleep(LONG)
+
+
+def test_a_blocked_environment_is_left_alone_until_something_changes(acme: Organisation) -> None:
+    at_rest(acme, kind="blocked")
+    assert started(run(acme)) == []
+    push_to_shop(acme)
+    assert started(run(acme, environments="dev")) == [("schedule.yaml", "dev", 1)]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "repair_after", "starts"),
+    [
+        (0, "10m", []),
+        (599, "10m", []),
+        (600, "10m", [("schedule.yaml", "dev", 2)]),
+        (600, "15m", []),
+        (60, "60s", [("schedule.yaml", "dev", 2)]),
+    ],
+)
+def test_how_long_a_start_of_schedule_may_be_without_a_run(
+    acme: Organisation, seconds: int, repair_after: str, starts: list[tuple[str, str, int]]
+) -> None:
+    at_rest(acme)
+    at_rest(acme, "dev", kind="starting", attempt=1)
+    acme.clock.sleep(seconds)
+    outcome = run(acme, repair_after=repair_after)
+    assert started(outcome) == starts
+    assert [one.reason for one in document(outcome).started] == ["the last start was lost"] * len(
+        starts
+    )
+
+
+def test_a_start_after_a_push_to_the_environments_branch_counts_on(acme: Organisation) -> None:
+    """Whoever started it had computed no digest."""
+    at_rest(acme)
+    lose(acme, acme.head("dev") or "", SCHEDULE, UNREAD)
+    assert started(run(acme)) == [("schedule.yaml", "dev", 2)]
+
+
+def test_three_attempts_then_a_failure_and_a_new_digest_counts_anew(acme: Organisation) -> None:
+    at_rest(acme)
+    push_to_shop(acme)
+    head, digest = acme.head("dev") or "", inputs_of(acme)["dev"].digest
+    for attempt in (1, 2, 3):
+        outcome = run(acme, environments="dev")
+        assert started(outcome) == [("schedule.yaml", "dev", attempt)]
+        assert f", attempt {attempt}" in outcome.summary or attempt == 1
+        assert acme.records(head)[SCHEDULE] == (
+            "pending",
+            f"Starting, attempt {attempt}: {digest}",
+        )
+        end_runs(acme)
+        acme.clock.sleep(LONG)
+    outcome = run(acme, environments="dev")
+    assert outcome.failed and started(outcome) == []
+    (problem,) = document(outcome).problems
+    assert problem.message == (
+        f"environment dev: 3 starts of schedule.yaml for {head[:7]} came to nothing"
+    )
+    assert acme.records(head)[SCHEDULE] == ("failure", f"Given up: {digest}")
+    assert document(run(acme, environments="dev")) == PollDocument()
+    push_to_shop(acme, text="kind: Nothing\n")
+    assert started(run(acme, environments="dev")) == [("schedule.yaml", "dev", 1)]
+
+
+@pytest.mark.parametrize("status", ["queued", "in_progress", "waiting", "pending", "requested"])
+def test_a_run_that_has_not_ended_is_not_doubled(acme: Organisation, status: str) -> None:
+    with_run_names(acme)
+    at_rest(acme)
+    at_rest(acme, "dev", kind="starting", attempt=3)
+    number = start_run(acme, "schedule.yaml", status, environment="dev")
+    acme.clock.sleep(LONG)
+    outcome = run(acme)
+    assert (started(outcome), outcome.failed) == ([], False)
+    acme.sandbox.change_run(number, "completed", "failure")
+    assert run(acme).failed
+
+
+def test_a_run_of_another_environment_is_none_of_this_start(acme: Organisation) -> None:
+    with_run_names(acme)
+    at_rest(acme)
+    at_rest(acme, "dev", kind="starting", attempt=1)
+    start_run(acme, "schedule.yaml", environment="stage")
+    acme.clock.sleep(LONG)
+    assert started(run(acme)) == [("schedule.yaml", "dev", 2)]
+
+
+def test_a_run_with_a_title_of_another_form_may_be_of_any_start(acme: Organisation) -> None:
+    """These workflow files have no `run-name`."""
+    at_rest(acme)
+    at_rest(acme, "dev", kind="starting", attempt=1)
+    start_run(acme, "schedule.yaml", environment="stage")
+    acme.clock.sleep(LONG)
+    assert started(run(acme)) == []
+    end_runs(acme)
+    assert started(run(acme)) == [("schedule.yaml", "dev", 2)]
+
+
+def test_runs_are_listed_once_for_each_workflow(acme: Organisation) -> None:
+    with_run_names(acme)
+    acme.forget()
+    assert len(started(run(acme))) == 2
+    assert asked(acme, RUNS) == 5
+
+
+# cd
+
+
+def test_a_lost_cd_is_started_again(acme: Organisation) -> None:
+    at_rest(acme)
+    commit = main_commit(acme)
+    lose(acme, commit, CD, "ci")
+    outcome = run(acme)
+    assert started(outcome) == [("cd.yaml", "dev", 2)]
+    given = {"promoted_commit_id": commit, "environment": "dev", "promoted_from": "ci"}
+    assert acme.dispatches() == [Dispatch("cd.yaml", given)]
+    assert acme.records(commit)[CD] == ("pending", "Starting, attempt 2: ci")
+    assert outcome.summary.startswith("## kalypso poll: repeated lost starts\n")
+    assert f"| `dev` with `{commit[:7]}` | the last start was lost, attempt 2 | " in outcome.summary
+
+
+@pytest.mark.parametrize("origin", ["stage", "dev", "ci"])
+def test_who_may_have_started_cd(acme: Organisation, origin: str) -> None:
+    at_rest(acme)
+    lose(acme, main_commit(acme), CD, origin)
+    assert started(run(acme)) == [("cd.yaml", "dev", 2)]
+
+
+def test_a_start_of_cd_from_elsewhere_is_none_of_ours(acme: Organisation) -> None:
+    at_rest(acme)
+    lose(acme, main_commit(acme), CD, "qa")
+    acme.forget()
+    assert document(run(acme)) == PollDocument()
+    assert asked(acme, RUNS) == 0
+
+
+def test_a_young_start_of_cd_waits(acme: Organisation) -> None:
+    at_rest(acme)
+    record(acme, main_commit(acme), CD, "ci")
+    assert started(run(acme)) == []
+
+
+def test_a_cd_that_somebody_approves_is_not_doubled(acme: Organisation) -> None:
+    with_run_names(acme)
+    at_rest(acme)
+    commit = main_commit(acme)
+    given = {"promoted_commit_id": commit, "environment": "dev"}
+    number = start_run(acme, "cd.yaml", "waiting", **given)
+    start_run(acme, "cd.yaml", "waiting", promoted_commit_id="d" * 40, environment="dev")
+    start_run(acme, "cd.yaml", "waiting", promoted_commit_id=commit, environment="stage")
+    lose(acme, commit, CD, "ci")
+    assert started(run(acme)) == []
+    acme.sandbox.change_run(number, "completed", "failure")
+    assert started(run(acme)) == [("cd.yaml", "dev", 2)]
+
+
+@pytest.mark.parametrize("is_newer_lost", [True, False])
+def test_the_newest_lost_cd_answers_for_the_older_ones(
+    acme: Organisation, is_newer_lost: bool
+) -> None:
+    at_rest(acme)
+    older, newer = main_commit(acme, "1"), main_commit(acme, "2")
+    lose(acme, older, CD, "ci")
+    record(acme, newer, CD, "ci")
+    if is_newer_lost:
+        acme.clock.sleep(LONG)
+    outcome = run(acme)
+    assert [one.commit for one in document(outcome).started] == [newer] * is_newer_lost
+
+
+@pytest.mark.parametrize("is_later", [True, False])
+def test_a_lost_cd_of_what_the_environment_has_is_settled(
+    acme: Organisation, is_later: bool
+) -> None:
+    lost = main_commit(acme, "1")
+    there = main_commit(acme, "2") if is_later else lost
+    name_in_base(acme, there)
+    at_rest(acme)
+    lose(acme, lost, CD, "ci")
+    assert started(run(acme)) == []
+    assert acme.records(lost)[CD] == ("success", "Not needed: ci")
+    acme.forget()
+    run(acme)
+    assert acme.writes() == acme.recorded() == []
+
+
+def test_a_cd_that_is_given_up(acme: Organisation) -> None:
+    at_rest(acme)
+    commit = main_commit(acme)
+    lose(acme, commit, CD, "ci", attempt=3)
+    outcome = run(acme)
+    assert outcome.failed
+    (problem,) = document(outcome).problems
+    assert (
+        problem.message == f"environment dev: 3 starts of cd.yaml for {commit[:7]} came to nothing"
+    )
+    assert acme.records(commit)[CD] == ("failure", "Given up: ci")
+    assert document(run(acme)) == PollDocument()
+
+
+# check-promote
+
+
+def test_a_lost_check_is_started_again(acme: Organisation) -> None:
+    at_rest(acme)
+    commit = acme.head("main") or ""
+    lose(acme, commit, CHECK, G)
+    assert started(run(acme)) == [("check-promote.yaml", "dev", 2)]
+    given = {
+        "environment": "dev",
+        "promoted_commit_id": commit,
+        "commit_id": G,
+        "gitops_repository": GITOPS,
+    }
+    assert acme.dispatches() == [Dispatch("check-promote.yaml", given)]
+    assert acme.records(commit)[CHECK] == ("pending", f"Starting, attempt 2: {G}")
+
+
+@pytest.mark.parametrize("kind", ["received", "given up", "not needed"])
+def test_a_check_that_was_begun_is_not_repeated(
+    acme: Organisation, kind: start_records.Kind
+) -> None:
+    at_rest(acme)
+    post(acme, acme.head("main") or "", StartRecord(kind, G).status(CHECK))
+    acme.clock.sleep(LONG)
+    assert document(run(acme)) == PollDocument()
+
+
+@pytest.mark.parametrize("subject", ["ci", "main", "c" * 39, f"{G} x"])
+def test_a_check_of_no_commit_is_none_of_ours(acme: Organisation, subject: str) -> None:
+    at_rest(acme)
+    lose(acme, acme.head("main") or "", CHECK, subject)
+    assert document(run(acme)) == PollDocument()
+
+
+def test_a_check_that_waits_for_an_approval_is_not_doubled(acme: Organisation) -> None:
+    with_run_names(acme)
+    at_rest(acme)
+    commit = acme.head("main") or ""
+    given = {"environment": "dev", "commit_id": G, "promoted_commit_id": commit}
+    start_run(acme, "check-promote.yaml", "waiting", gitops_repository=GITOPS, **given)
+    lose(acme, commit, CHECK, G)
+    assert started(run(acme)) == []
+
+
+def test_a_lost_check_of_what_is_deployed_is_settled(acme: Organisation) -> None:
+    at_rest(acme)
+    commit = acme.head("main") or ""
+    lose(acme, commit, CHECK, G)
+    acme.status(commit, "dev environment", "Deployed")
+    assert started(run(acme)) == []
+    assert acme.records(commit)[CHECK] == ("success", f"Not needed: {G}")
+
+
+# Our pull request
+
+
+def test_no_check_is_started_while_our_pull_request_is_open(acme: Organisation) -> None:
+    number = propose(acme)
+    at_rest(acme)
+    commit = acme.head("main") or ""
+    lose(acme, commit, CHECK, G)
+    assert document(run(acme)) == PollDocument()
+    acme.close(number)
+    at_rest(acme)
+    assert started(run(acme)) == [("check-promote.yaml", "dev", 2)]
+
+
+def test_a_pull_request_that_waits_for_people(acme: Organisation) -> None:
+    propose(acme)
+    at_rest(acme)
+    acme.clock.sleep(86_400)
+    assert document(run(acme)) == PollDocument()
+
+
+def test_a_pull_request_that_is_to_be_merged(acme: Organisation) -> None:
+    number = propose(acme, auto_merge="always")
+    at_rest(acme)
+    outcome = run(acme)
+    assert started(outcome) == [("schedule.yaml", "dev", 1)]
+    (start,) = document(outcome).started
+    assert start.reason == f"acme/gitops#{number} is to be merged"
+
+
+def test_a_pull_request_whose_merge_was_refused_at_this_base(acme: Organisation) -> None:
+    propose(acme, auto_merge="always", tried=(acme.head("dev", GITOPS), "clean"))
+    at_rest(acme)
+    assert document(run(acme)) == PollDocument()
+
+
+@pytest.mark.parametrize("is_tried", [True, False])
+def test_a_pull_request_that_conflicts(acme: Organisation, is_tried: bool) -> None:
+    acme.commit({"large/README.md": "Old.\n"}, "dev", GITOPS)
+    number = propose(acme)
+    base = acme.commit({"large/README.md": "Other.\n"}, "dev", GITOPS)
+    if is_tried:
+        head = acme.head("kalypso/dev", GITOPS) or ""
+        body = str(Mark("dev", head, tried=(base, "dirty")))
+        acme.ask("PATCH", f"{GITOPS}/pulls/{number}", {"body": body})
+    assert acme.ask("GET", f"{GITOPS}/pulls/{number}")["mergeable"] is False
+    at_rest(acme)
+    outcome = run(acme)
+    reasons = [one.reason for one in document(outcome).started]
+    assert reasons == ([] if is_tried else [f"acme/gitops#{number} conflicts with its branch"])

@@ -1,0 +1,29 @@
+"""What requests to the sandbox have written, and which of them are records of starts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kalypso_actions.sandbox import Exchange
+
+RECORDS: Final = ("kalypso / cd ", "kalypso / check-promote ", "kalypso / schedule ")
+"""The contexts of records of starts begin so."""
+
+STATUSES: Final = "/repos/{owner}/{repo}/statuses/{sha}"
+
+
+def written(exchange: Exchange) -> str:
+    """`POST <path>`, `push <repository>`; "" for a request that only reads."""
+    if exchange.template == "git":
+        repository, _, service = exchange.path.removeprefix("/").rpartition("/")
+        pushes = exchange.method == "POST" and service == "git-receive-pack"
+        return f"push {repository.removesuffix('.git')}" if pushes else ""
+    reads = exchange.method in {"GET", "HEAD"} or exchange.template in {"azure", "/graphql"}
+    return "" if reads else f"{exchange.method} {exchange.path}"
+
+
+def recorded(exchange: Exchange) -> str:
+    """The context of the record of a start that a request posts; "" for another request."""
+    is_status = exchange.method == "POST" and exchange.template == STATUSES
+    context = str(exchange.request_body.get("context", "")) if is_status else ""
+    return context if context.startswith(RECORDS) else ""

@@ -1,0 +1,10 @@
+"""Every break that is tried."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools.mutants.breaks import CHAIN_BREAKS
+from tools.mutants.promotion_breaks import PROMOTION_BREAKS
+
+BREAKS: Final = (*CHAIN_BREAKS, *PROMOTION_BREAKS)

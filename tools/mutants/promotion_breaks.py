@@ -1,0 +1,159 @@
+"""What is broken in the rules of promotion, and the story or table that should notice."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tools.mutants.breaks import (
+    CLIENTS,
+    COMMANDS,
+    COMPLIANCE,
+    GITOPS,
+    PROMOTION,
+    Break,
+    story,
+)
+
+PROMOTION_BREAKS: Final = (
+    Break(
+        "ci starts every environment that no annotation names",
+        f"{PROMOTION}/environments.py",
+        "    if len(unnamed) == 1:",
+        "    if unnamed:",
+        (story("first_environments", "an_environment_that_a_variable_names_is_not_a_first_one"),),
+    ),
+    Break(
+        "a circle of environments is no error",
+        "kalypso_actions/validation.py",
+        "    findings.problems += promotion.environment_circles(environments)\n",
+        "",
+        (story("first_environments", "ci_starts_nothing_with_a_circle"),),
+    ),
+    Break(
+        "a claim needs no base-repo.yaml",
+        f"{COMMANDS}/verified_claim.py",
+        "    refuted = never_named(claim, environment, environments, session)\n",
+        "    refuted = None\n",
+        (story("claims", "a_commit_that_still_waits_for_its_approval"),),
+    ),
+    Break(
+        "a claim needs no sources.json",
+        f"{COMMANDS}/verified_claim.py",
+        '        if contradicts(tree.sources, claim.environment, claim.promoted_commit or ""):\n',
+        "        if not tree:\n",
+        (story("claims", "an_upstream_merge_that_moved_the_tracking_file_alone"),),
+    ),
+    Break(
+        "a rollback that is not merged yet stops no promotion",
+        f"{COMMANDS}/watch.py",
+        "        return self._left()\n",
+        "        return None\n",
+        (story("rollbacks", "the_rollback_is_not_merged_yet_and_the_clusters_comply"),),
+    ),
+    Break(
+        "cd does not look again at the environment before",
+        f"{COMMANDS}/withheld.py",
+        "return self._looks[standing.head] or self._withdrawn()",
+        "return self._looks[standing.head]",
+        (story("rollbacks", "a_commit_is_withdrawn_while_cd_waits_for_an_approval"),),
+    ),
+    Break(
+        "an old start brings back what was rolled back",
+        f"{PROMOTION}/rollbacks.py",
+        "    return any(commit == one or not main.contains(commit, one) for one in left)\n",
+        "    return any(not main.contains(commit, one) for one in left)\n",
+        (story("rollbacks", "an_old_ci_run_does_not_undo_a_rollback"),),
+    ),
+    Break(
+        "what another environment named counts as a rollback",
+        f"{COMMANDS}/environment_history.py",
+        "takewhile(lambda one: one.environment_commit not in self._shared, writes)",
+        "writes",
+        (story("rollbacks", "a_branch_that_was_cut_from_another_environments"),),
+    ),
+    Break(
+        "what people changed by hand is merged over",
+        f"{GITOPS}/taken_out.py",
+        "search.before, now == then)",
+        "search.before, True)",
+        (story("taken_out", "drift_is_not_merged_over"),),
+    ),
+    Break(
+        "a bot closes for people",
+        f"{GITOPS}/closing.py",
+        "        closing.by_bot or ",
+        "        ",
+        (story("taken_out", "a_bot_that_closes_says_nothing"),),
+    ),
+    Break(
+        "a file beside the workloads is looked at for ever",
+        f"{COMMANDS}/schedule_record.py",
+        '    record = StartRecord("blocked" if is_blocked else "scheduled", digest)\n',
+        '    record = StartRecord("blocked" if is_blocked else "scheduled", digest[::-1])\n',
+        (story("repairs", "a_file_beside_the_workloads_is_looked_at_once"),),
+    ),
+    Break(
+        "no start is recorded",
+        f"{COMMANDS}/starting.py",
+        "        statuses.post(session.github, session.control_plane, commit, status)\n",
+        "        statuses.latest(session.github, session.control_plane, commit)\n",
+        (f"{story('repairs', 'a_lost_start_is_repeated')}[cd dev]",),
+    ),
+    Break(
+        "a start is repeated for ever",
+        f"{PROMOTION}/start_records.py",
+        "    return Repair(record.attempt + 1 if record.attempt < MOST_ATTEMPTS else 0)\n",
+        "    return Repair(record.attempt + 1)\n",
+        (story("repairs", "a_start_is_repeated_twice_at_most_and_then_told_as_a_failure"),),
+    ),
+    Break(
+        "a run that waits is doubled",
+        f"{PROMOTION}/start_records.py",
+        "    return all(named.get(name, value.lower()) == value.lower()",
+        "    return not all(named.get(name, value.lower()) == value.lower()",
+        (story("repairs", "a_run_that_waits_for_a_runner_is_not_doubled"),),
+    ),
+    Break(
+        "a merge that nobody told of stays untold",
+        f"{PROMOTION}/start_records.py",
+        "    return has_failed and record is not None\n",
+        "    return False\n",
+        (story("repairs", "a_lost_word_of_a_correction_is_repeated"),),
+    ),
+    Break(
+        "a pull request that conflicts stays",
+        f"{COMMANDS}/proposing.py",
+        "    fits = standing.fits and not conflicts\n",
+        "    fits = standing.fits\n",
+        (story("repairs", "a_pull_request_that_conflicts_is_made_anew"),),
+    ),
+    Break(
+        "what is merged while schedule pushes is not seen",
+        f"{COMMANDS}/environment_snapshot.py",
+        "        if gitops.changes_under(changes, state.tree.entries, now):\n",
+        "        if not now:\n",
+        (story("in_the_middle", "a_pull_request_is_merged_while_schedule_pushes_the_next_commit"),),
+    ),
+    Break(
+        "a refused merge is not tried again",
+        f"{GITOPS}/open_proposal.py",
+        '    return "can be merged now" if is_ready and not was_ready else ""\n',
+        '    return "can be merged now" if was_ready else ""\n',
+        (story("repairs", "a_merge_that_a_check_holds_up_is_tried_again"),),
+    ),
+    Break(
+        "clusters of other paths fail the environment",
+        f"{COMPLIANCE}/paths.py",
+        "    return name if name in tree.cluster_types else None\n",
+        "    return name\n",
+        (story("foreign_paths", "a_cluster_of_another_path_is_not_ours"),),
+    ),
+    Break(
+        "a token that Azure refuses is kept",
+        f"{CLIENTS}/resource_graph/authorization.py",
+        "            self._renewable.forget_tokens()\n",
+        "            pass\n",
+        (story("azure_refusals", "a_token_is_refused_once"),),
+    ),
+)
+"""A rule each."""
