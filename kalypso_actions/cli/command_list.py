@@ -74,7 +74,7 @@ COMMANDS: Final = {
     ),
     "poll": Listed(
         "chain",
-        "Start schedule for every environment of which a registered repository has moved.",
+        "Start schedule where the inputs of an environment have changed, and repeat lost starts.",
     ),
     "start-schedule": Listed(
         "chain",

@@ -79,7 +79,11 @@ def _is_lost(
         state.commit,
         is_before_merge=table.is_before_merge(latest),
         has_failed=table.has_failed(latest),
-    ) and (record is None or _has_changed(proposition, record, session))
+    ) and (
+        record is None
+        or record.subject == state.commit
+        or _has_changed(proposition, record, session)
+    )
 
 
 def _has_changed(proposition: Proposition, record: StartRecord, session: ChainSession) -> bool:

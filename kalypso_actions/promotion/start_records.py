@@ -166,14 +166,15 @@ def is_lost_check(
     is_before_merge: bool,
     has_failed: bool,
 ) -> bool:
-    """Whether nobody has told check-promote of the merged `gitops_commit`.
+    """Whether check-promote may not know of the merged `gitops_commit`.
 
-    `latest` is the promoted commit's status for the environment. Before check-promote has seen a
-    merge, the record says whether a start is under way. After a failure, a later merge corrects it:
-    then the record names an earlier commit.
+    `latest` is the promoted commit's status for the environment. Before check-promote has begun
+    with a merge, any start of it may be lost. After a failure, a later merge corrects it: then the
+    record names an earlier commit.
     """
-    if latest is None or (record is not None and record.subject == gitops_commit):
+    if latest is None:
         return False
+    is_about_it = record is not None and record.subject == gitops_commit
     if is_before_merge:
-        return True
-    return has_failed and record is not None
+        return not is_about_it or (record is not None and record.kind == "starting")
+    return has_failed and record is not None and not is_about_it

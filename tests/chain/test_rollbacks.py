@@ -12,7 +12,7 @@ from tests.chain.test_promotion import TO_DEV
 from tests.commands.chain.documents import gitops_repo
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS
 
-DIAMOND = Layout(environments={"qa": "stage", "perf": "stage", "stage": ""})
+DIAMOND = Layout(environments={"dev": "qa,perf", "qa": "stage", "perf": "stage", "stage": ""})
 BASE = "base-repo.yaml"
 
 
@@ -97,7 +97,7 @@ def test_the_second_way_through_a_diamond(open_chain: OpenChain) -> None:
     first = chain.has("stage")
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
-    for name in ("qa", "stage"):
+    for name in ("dev", "qa", "stage"):
         chain.merge_pull_request(name)
         chain.run_everything()
     assert chain.status(commit, "stage") == "Deployed"

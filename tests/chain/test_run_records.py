@@ -17,8 +17,8 @@ def records(chain: Chain) -> list[tuple[str, str, str | None]]:
     ]
 
 
-FIRST = 2
-"""The runs before them have made Acme's beginning: schedule of dev and of stage."""
+FIRST = 4
+"""The runs before them have made Acme's beginning: schedule of dev and of stage, twice each."""
 
 
 def test_a_run_is_queued_then_in_progress_then_completed(chain: Chain) -> None:
