@@ -13,12 +13,18 @@ from tests.chain import opening
 from tests.chain.driver import Chain
 from tests.chain.opening import Opening
 from tests.chain.organisation import Layout
+from tests.chain.quick_reads import quick_reads
 
 
 class OpenChain(Protocol):
-    """Opens the chain of a layout; what is not `at_rest` has never been scheduled."""
+    """Opens the chain of a layout; what is not `at_rest` has never been scheduled.
 
-    def __call__(self, layout: Layout, *, at_rest: bool = True) -> Chain: ...
+    `over_http`: git asks the server, which looks at permissions.
+    """
+
+    def __call__(
+        self, layout: Layout, *, at_rest: bool = True, over_http: bool = False
+    ) -> Chain: ...
 
 
 @pytest.fixture(scope="session")
@@ -39,13 +45,16 @@ def openings(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Layout], Ope
 def open_chain(openings: Callable[[Layout], Opening], tmp_path: Path) -> Iterator[OpenChain]:
     with ExitStack() as stack:
 
-        def begin(layout: Layout, *, at_rest: bool = True) -> Chain:
+        def begin(layout: Layout, *, at_rest: bool = True, over_http: bool = False) -> Chain:
             folder = tmp_path / "acme"
             if at_rest:
                 begun = opening.copied(openings(layout), folder)
             else:
                 begun = opening.founded(folder, layout)
-            return stack.enter_context(opening.served(begun))
+            chain = stack.enter_context(opening.served(begun))
+            if not over_http:
+                stack.enter_context(quick_reads(chain.acme.sandbox))
+            return chain
 
         yield begin
 

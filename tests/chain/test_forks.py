@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kalypso_actions.commands.demo.jobs import Run
+from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
+from tests.chain.organisation import Layout
 from tests.commands.chain import documents
 from tests.commands.chain.world import GITOPS
+
+
+@pytest.fixture
+def chain(open_chain: OpenChain) -> Chain:
+    return open_chain(Layout(), over_http=True)
 
 
 def proposed(chain: Chain, files: dict[str, str]) -> tuple[str, Run]:

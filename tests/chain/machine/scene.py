@@ -16,9 +16,9 @@ from tests.chain.machine import acme
 from tests.chain.machine.content import Content, digest
 from tests.chain.machine.observed import Observed, actors_of
 from tests.chain.machine.promotions import Promotions
-from tests.chain.machine.quick_reads import quick_reads
 from tests.chain.machine.safety import Safety
 from tests.chain.opening import Opening
+from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.world import CONTROL_PLANE, GITOPS
 
 REPAIRS: Final = True

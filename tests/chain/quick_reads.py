@@ -1,7 +1,7 @@
-"""Repositories of the sandbox that git reads by their path: random stories are many.
+"""Repositories of the sandbox that stories read without a program: stories are many.
 
-Every other test reads over HTTP. Pushes go over HTTP here, too, and so do reads while a fault is
-on.
+Tests of single commands, the demo and the e2e read over HTTP. Pushes go over HTTP here, too, and so
+do reads while a fault is on.
 """
 
 from __future__ import annotations
