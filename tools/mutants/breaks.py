@@ -241,7 +241,7 @@ CHAIN_BREAKS: Final = (
         f"{PROMOTION}/verification.py",
         "    if promoted is None:\n        return None\n    if promoted == tracked:\n",
         "    if promoted is None:\n        return None\n    if tracked:\n",
-        (story("lies", "a_dispatch_that_lies"),),
+        ("tests/promotion/test_verification.py::test_what_a_branch_says",),
     ),
     Break(
         "a broken commit is sent on",

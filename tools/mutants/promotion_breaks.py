@@ -76,7 +76,7 @@ PROMOTION_BREAKS: Final = (
         f"{GITOPS}/taken_out.py",
         "search.before, now == then)",
         "search.before, True)",
-        (story("taken_out", "drift_is_not_merged_over"),),
+        ("tests/gitops/test_taken_out.py::test_what_is_changed_by_hand",),
     ),
     Break(
         "a bot closes for people",
@@ -121,11 +121,11 @@ PROMOTION_BREAKS: Final = (
         (story("repairs", "a_lost_word_of_a_correction_is_repeated"),),
     ),
     Break(
-        "a pull request that conflicts stays",
-        f"{COMMANDS}/proposing.py",
-        "    fits = standing.fits and not conflicts\n",
-        "    fits = standing.fits\n",
-        (story("repairs", "a_pull_request_that_conflicts_is_made_anew"),),
+        "a pull request that GitHub still thinks about conflicts",
+        f"{GITOPS}/open_proposal.py",
+        "    if mergeable is False:\n",
+        "    if not mergeable:\n",
+        ("tests/gitops/test_open_proposal.py::test_why_schedule_is_started",),
     ),
     Break(
         "what is merged while schedule pushes is not seen",
