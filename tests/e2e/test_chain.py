@@ -70,8 +70,14 @@ def test_all_ends_as_the_demo_does(played: Played, of_demo: State) -> None:
     assert played.state == of_demo
 
 
+def is_record(status: tuple[str, str, str]) -> bool:
+    """Whether a status records a start, or what schedule has looked at."""
+    return status[0].startswith("kalypso / ") and status[0] != "kalypso / ci"
+
+
 def test_what_a_promoted_commit_is_told_of_its_environments(played: Played) -> None:
-    _, first, second = played.state.statuses
+    told = [[one for one in each if not is_record(one)] for each in played.state.statuses]
+    _, first, second = filter(None, told)
     begun = ("pending", "Promoted"), ("pending", "Deploying")
     error = "dev-drone-2: HealthCheckFailed: Deployment/hello-world ran out of memory"
     failed = ("failure", f"Failed to deploy: {error}")

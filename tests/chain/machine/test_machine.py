@@ -42,7 +42,7 @@ SEEDS = [int(SEED)] if SEED else [FIRST + number for number in range(SHARDS)]
 
 SETTINGS = settings(
     max_examples=SHARD + 1,
-    stateful_step_count=30 if MANY else 10,
+    stateful_step_count=15 if MANY else 10,
     database=None,
     phases=(Phase.generate, *([Phase.shrink] if os.environ.get("KALYPSO_SHRINK") else [])),
     report_multiple_bugs=False,
