@@ -16,6 +16,7 @@ from kalypso_actions.commands.hook import HookRun, run_hook
 from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.commands.starting import (
     acknowledge_check_promote,
+    acknowledge_end,
     start_cd,
     start_check_promote,
 )
@@ -101,7 +102,14 @@ def check_promote(inputs: CheckPromoteInputs, session: ChainSession) -> Outcome:
             if ending.status:
                 status.post(ending.status)
         if ending.decision:
-            record(watch.gitops_commit)
+            acknowledge_end(
+                session,
+                inputs.environment,
+                inputs.promoted_commit,
+                verified.repository,
+                {inputs.gitops_commit, watch.gitops_commit},
+                watch.gitops_commit,
+            )
     return _outcome(inputs, ending, _facts(session, verified))
 
 

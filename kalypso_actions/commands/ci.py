@@ -17,6 +17,7 @@ from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.plan import PlanOptions
 from kalypso_actions.promotion import first_environments
+from kalypso_actions.promotion.environments import FROM_CI
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.promotion.statuses import CI_CONTEXT
 from kalypso_actions.report.chain_documents import CheckedEntry, CiDocument
@@ -190,7 +191,7 @@ def _start(
                 inputs.cd_workflow,
                 environment=name,
                 promoted_commit=commit,
-                promoted_from="ci",
+                promoted_from=FROM_CI,
             )
             started.append((name, page))
         except GitHubError as error:

@@ -13,14 +13,14 @@ from kalypso_actions.commands.repairs import Repairs
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.promotion import first_environments
 from kalypso_actions.report.chain_documents import PollDocument
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.poll_page import poll_page
 
 NEWEST_COMMITS: Final = 100
 """Commits of main whose lost starts are found; an older commit is answered by a newer one."""
-
-FROM_CI: Final = "ci"
 
 
 def poll(inputs: PollInputs, session: ChainSession) -> Outcome:
@@ -39,7 +39,12 @@ def poll(inputs: PollInputs, session: ChainSession) -> Outcome:
     )
     found, problems, warnings = read_inputs(session, wanted)
     repairs = Repairs(
-        inputs, session, _statuses(session, found), frozenset({FROM_CI, *every}), problems=problems
+        inputs,
+        session,
+        _statuses(session, found),
+        frozenset(every),
+        _first(every),
+        problems=problems,
     )
     for environment in found:
         try:
@@ -47,6 +52,14 @@ def poll(inputs: PollInputs, session: ChainSession) -> Outcome:
         except KalypsoError as error:
             repairs.problems += error.problems
     return _outcome(repairs, warnings, inputs)
+
+
+def _first(environments: Mapping[str, Environment]) -> frozenset[str]:
+    """The environments that ci starts by their objects: poll does not know the input of ci."""
+    try:
+        return frozenset(first_environments((), environments))
+    except KalypsoError:
+        return frozenset()
 
 
 def _statuses(

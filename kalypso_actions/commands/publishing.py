@@ -179,7 +179,8 @@ def _note_refusal(published: Published, before: PullRequest, session: ChainSessi
     """Write into the body where the merge was refused, so that poll tries each state once."""
     state = published.proposition.state
     mark = pull_request.read_mark(before.body)
-    if mark is None:
+    now = pull_requests.get(session.github, state.repository, before.number)
+    if mark is None or now.state != "open":
         return
     tried = replace(mark, tried=(state.commit, before.merge_state))
     pull_requests.ensure(

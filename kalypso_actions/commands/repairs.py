@@ -17,6 +17,7 @@ from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.environments import FROM_CI
 from kalypso_actions.promotion.start_records import Command, Repair, StartRecord, read_record
 from kalypso_actions.report.chain_documents import StartEntry
 from kalypso_actions.report.pull_request import read_mark
@@ -58,7 +59,8 @@ class Start:
 class Repairs:
     """Makes starts; `started` and `problems` grow.
 
-    `origins` are the names that cd may be started from. Workflow runs and main's history are
+    `origins` are the environments that cd may be started from, `first` those that ci may start it
+    for. Workflow runs and main's history are
     looked up where a start is due, and once.
     """
 
@@ -66,6 +68,7 @@ class Repairs:
     session: ChainSession
     statuses: Statuses
     origins: frozenset[str]
+    first: frozenset[str]
     started: list[StartEntry] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     _runs: dict[str, tuple[ActiveRun, ...]] = field(default_factory=dict)
@@ -91,7 +94,7 @@ class Repairs:
         )
         is_pending = record is not None and record.kind == "starting"
         reason = LOST if is_pending else CHANGED
-        if repair is None and not is_pending:
+        if repair is None and record is not None and record.kind == "scheduled":
             reason = self._of_pull_requests(environment)
             repair = Repair(1) if reason else None
         if repair:
@@ -116,29 +119,41 @@ class Repairs:
     def _lost_cd(self, environment: EnvironmentInputs) -> Iterator[Start]:
         """Recorded starts of cd, the newest commit of main first.
 
-        The record of a commit that the environment has by a later one is settled.
+        Settle the record if the environment has this commit or a later one.
         """
         context = start_records.cd_context(environment.name)
         for commit in self.statuses:
             record = self._record(commit, context)
-            if record is None or record.kind != "starting" or record.subject not in self.origins:
+            if record is None or record.kind != "starting":
+                continue
+            if not self._may_start(environment.name, record.subject):
                 continue
             if environment.base_commit and self._contains(environment.base_commit, commit):
                 self._settle(commit, context, record)
             else:
                 yield Start("cd", environment.name, commit, context, record)
 
+    def _may_start(self, environment: str, origin: str) -> bool:
+        """Whether cd may come from there: whoever may post statuses can write a record.
+
+        cd itself looks whether the environment before has the commit.
+        """
+        return environment in self.first if origin == FROM_CI else origin in self.origins
+
     def _lost_checks(self, environment: EnvironmentInputs) -> Iterator[Start]:
-        """Recorded starts of check-promote; none while our pull request waits for people."""
-        if environment.has_open_pull_request:
+        """Recorded starts of check-promote; none while people have to act."""
+        context = start_records.schedule_context(environment.name)
+        scheduled = self._record(environment.head, context)
+        is_blocked = scheduled is not None and scheduled.kind == "blocked"
+        if environment.has_open_pull_request or is_blocked:
             return
-        for branch in environment.branches:
-            context = start_records.check_promote_context(environment.name, branch.repository)
+        for repository in dict.fromkeys(one.repository for one in environment.branches):
+            context = start_records.check_promote_context(environment.name, repository)
             for commit, statuses in self.statuses.items():
                 record = self._record(commit, context)
                 if record is None or record.kind != "starting" or not is_commit_id(record.subject):
                     continue
-                if table.is_deployed(statuses.get(table.context(environment.name).lower())):
+                if table.has_ended(statuses.get(table.context(environment.name).lower())):
                     self._settle(commit, context, record)
                     continue
                 yield Start(
@@ -147,7 +162,7 @@ class Repairs:
                     commit,
                     context,
                     record,
-                    repository=branch.repository,
+                    repository=repository,
                 )
 
     def _repeat(self, lost: Start) -> bool:

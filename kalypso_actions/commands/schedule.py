@@ -30,7 +30,7 @@ from kalypso_actions.report.pull_request import PullRequestText
 from kalypso_actions.scheduling import find_scheduler
 
 ATTEMPTS: Final = 6
-"""Whoever loses a race reads everything again: who was faster may have known less."""
+"""After a lost race everything is read again: the other run may have older inputs."""
 
 
 def schedule(inputs: ScheduleInputs, session: ChainSession) -> Outcome:

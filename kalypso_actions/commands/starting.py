@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from kalypso_actions.clients.github import GitHubError, statuses, workflows
@@ -11,7 +11,7 @@ from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion.start_records import StartRecord, read_record
 
 DELAYS: Final = (1.0, 3.0, 10.0)
-"""Seconds after each dispatch of which nobody knows what became of it."""
+"""Seconds to wait after a dispatch with an unknown result."""
 
 NOT_ALLOWED: Final = frozenset({403, 404, 422})
 """The token may not use statuses; or the commit is not one of the control plane."""
@@ -120,6 +120,27 @@ def acknowledge_check_promote(
         post_record(session, promoted_commit, context, StartRecord("received", gitops_commit))
 
 
+def acknowledge_end(
+    session: ChainSession,
+    environment: str,
+    promoted_commit: str | None,
+    repository: str,
+    looked_at: Collection[str],
+    gitops_commit: str,
+) -> None:
+    """Record the newest commit that an ended run of check-promote has `looked_at`.
+
+    The record of a start for a later merge stays. Raises GitHubError.
+    """
+    if promoted_commit is None:
+        return
+    context = start_records.check_promote_context(environment, repository)
+    record = latest_record(session, promoted_commit, context)
+    if record and record.kind == "starting" and record.subject not in looked_at:
+        return
+    acknowledge_check_promote(session, environment, promoted_commit, repository, gitops_commit)
+
+
 def latest_record(session: ChainSession, commit: str, context: str) -> StartRecord | None:
     """The record under a context on a commit of the control plane; None without one.
 
@@ -153,8 +174,8 @@ def post_record(session: ChainSession, commit: str, context: str, record: StartR
 def start_workflow(session: ChainSession, workflow: str, inputs: Mapping[str, str]) -> str:
     """Start a workflow of main by its file's name; the run's page, or that of the workflow's runs.
 
-    Inputs without a value are left out. A start is rather doubled than lost: what is started
-    bears to be started twice. Raises GitHubError.
+    Inputs without a value are left out. A duplicate start is better than a lost one: every workflow
+    is idempotent. Raises GitHubError.
     """
     given = {name: value for name, value in inputs.items() if value}
     delays = iter(DELAYS)

@@ -47,7 +47,7 @@ def start_lost(
     inputs: ScheduleInputs,
     session: ChainSession,
 ) -> list[str]:
-    """Start check-promote for merges that nobody has told it of.
+    """Start check-promote for merges that it does not know.
 
     All GitOps branches of the environment must hold the promoted commit's whole tree. Returns the
     runs' pages. Raises KalypsoError.
@@ -60,20 +60,21 @@ def start_lost(
     found = _statuses(sources, session)
     by_repository = {one.state.repository.lower(): one for one in reversed(propositions)}
     return [
-        _start(one, one.state.commit, commit, inputs, session)
+        _start(one, one.state.commit, commit, inputs, session, attempt)
         for one in by_repository.values()
-        if _is_lost(one, sources, found, session)
+        if (attempt := _next_attempt(one, sources, found, session))
     ]
 
 
-def _is_lost(
+def _next_attempt(
     proposition: Proposition, sources: Snapshot, found: Statuses, session: ChainSession
-) -> bool:
+) -> int:
+    """The attempt to make with the branch's head; 0 where none is to be made."""
     state = proposition.state
     context = start_records.check_promote_context(sources.environment, state.repository)
     record = read_record(found.get(context.lower()))
     latest = _of_environment(found, sources)
-    return start_records.is_lost_check(
+    is_lost = start_records.is_lost_check(
         latest,
         record,
         state.commit,
@@ -84,6 +85,8 @@ def _is_lost(
         or record.subject == state.commit
         or _has_changed(proposition, record, session)
     )
+    made = record.attempt if record and record.subject == state.commit else 0
+    return made + 1 if is_lost and made < start_records.MOST_ATTEMPTS else 0
 
 
 def _has_changed(proposition: Proposition, record: StartRecord, session: ChainSession) -> bool:
@@ -119,6 +122,7 @@ def _start(
     promoted: str,
     inputs: ScheduleInputs,
     session: ChainSession,
+    attempt: int = 1,
 ) -> str:
     return start_check_promote(
         session,
@@ -127,4 +131,5 @@ def _start(
         promoted_commit=promoted,
         gitops_commit=commit,
         repository=proposition.state.repository,
+        attempt=attempt,
     )

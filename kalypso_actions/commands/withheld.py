@@ -1,4 +1,4 @@
-"""Commits that the chain itself does not bring to an environment, since people have gone back."""
+"""Commits that cd withholds after a rollback."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.environment_branch import Standing
 from kalypso_actions.commands.environment_history import EnvironmentCommit, EnvironmentHistory
 from kalypso_actions.inputs.chain import CdInputs
-
-FROM_CI = "ci"
-"""What `promoted_from` says where ci starts the first environments."""
+from kalypso_actions.promotion.environments import FROM_CI
 
 
 @dataclass(frozen=True, slots=True)

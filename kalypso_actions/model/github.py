@@ -9,7 +9,8 @@ from typing import Literal
 
 Relation = Literal["identical", "ahead", "behind", "diverged"]
 StatusState = Literal["error", "failure", "pending", "success"]
-RunStatus = Literal["queued", "in_progress", "waiting", "pending", "requested"]
+RunStatus = Literal["requested", "pending", "waiting", "queued", "in_progress"]
+"""In the order of a run's life."""
 
 
 @dataclass(frozen=True, slots=True)

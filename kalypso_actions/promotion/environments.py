@@ -12,6 +12,9 @@ from kalypso_actions.model.kinds import (
     Environment,
 )
 
+FROM_CI: Final = "ci"
+"""The origin of a commit that no environment had before."""
+
 DEFAULT_FIRST: Final = "dev"
 """Upstream's first environment, by its name alone."""
 

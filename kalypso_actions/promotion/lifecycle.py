@@ -301,11 +301,6 @@ def _has_form(description: str, form: str) -> bool:
     return bool(form) and (description.startswith(beginning) if dots else description == form)
 
 
-def events_of(actor: Actor) -> tuple[Event, ...]:
-    """Return the events that an actor causes."""
-    return tuple(event for event in Event if event.actor is actor)
-
-
 def allowed(before: State, after: State, actors: Collection[Actor]) -> bool:
     """Return whether these actors, in any number of steps, may bring a commit to another state.
 

@@ -88,7 +88,7 @@ def schedule_context(environment: str) -> str:
 
 
 def starting(subject: str, attempt: int = 1) -> StartRecord:
-    """The record of a start that is about to be made."""
+    """Return the record to post before a dispatch."""
     return StartRecord("starting", subject, attempt)
 
 
@@ -123,7 +123,7 @@ def overdue(record: StartRecord, *, now: datetime, repair_after: timedelta) -> R
 def schedule_due(
     record: StartRecord | None, digest: str, *, now: datetime, repair_after: timedelta
 ) -> Repair | None:
-    """Whether schedule has to look at inputs with this digest; None where it has, or soon will.
+    """Return the start that schedule needs; None if it has read these inputs or a run is expected.
 
     A new digest starts a count of attempts of its own.
     """

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Final
 
 from kalypso_actions.model.github import CommitStatus, StatusState
-from kalypso_actions.promotion.lifecycle import BEFORE_MERGE, State, posted_for
+from kalypso_actions.promotion.lifecycle import BEFORE_MERGE, ENDS, State, posted_for
 
 CI_CONTEXT: Final = "kalypso / ci"
 MAX_DESCRIPTION: Final = 140
@@ -69,6 +69,11 @@ def rolled_back(environment: str, to: str) -> CommitStatus:
 def is_open(status: CommitStatus | None) -> bool:
     """Whether this is one of ours that still leads to `Deployed`."""
     return _state(status) not in {None, State.DEPLOYED}
+
+
+def has_ended(status: CommitStatus | None) -> bool:
+    """Whether nothing waits for the commit: it is deployed, or another commit came."""
+    return _state(status) in {State.DEPLOYED, *ENDS}
 
 
 def is_before_merge(status: CommitStatus | None) -> bool:

@@ -214,3 +214,27 @@ def test_a_token_that_may_not_record_starts_all_the_same(open_chain: OpenChain) 
     commit = chain.merge_to_main(RELEASE="one")
     chain.settle()
     chain.expect_everywhere(commit, RELEASE="one")
+
+
+def test_a_status_that_anybody_wrote_starts_no_later_environment(chain: Chain) -> None:
+    before = chain.has("stage")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything(but={"cd"})
+    chain.acme.status(commit, "kalypso / cd stage", "Starting, attempt 1: ci")
+    chain.wait(700)
+    chain.start("poll")
+    assert chain.run_everything(but={"cd dev"}) == ["poll: polled"]
+    assert chain.has("stage") == before
+
+
+def test_a_blocked_environment_with_a_conflicting_pull_request_is_left_alone(chain: Chain) -> None:
+    chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    path = "large/shop-web/platform-config.yaml"
+    text = chain.acme.files("dev", GITOPS)[path]
+    chain.acme.commit({path: text.replace("zero", "other")}, "dev", GITOPS)
+    schema = documents.config_schema("region", "NOWHERE")
+    chain.acme.commit({"schema.yaml": schema}, "dev")
+    chain.run_everything()
+    poll(chain)
+    assert poll(chain) == ["poll: polled"]
