@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kalypso_actions import fleet
-from kalypso_actions.clients.github import branches
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.gitops import gitops_folder, tracked_commit
@@ -97,18 +96,6 @@ def gitops_branches(
         )
         for repo in repos
     )
-
-
-def tree_now(session: ChainSession, place: GitOpsBranch) -> BaseTree:
-    """What a GitOps branch holds now. Raises KalypsoError where it cannot be read."""
-    head = branches.head(session.github, place.repository, place.branch)
-    if head is None:
-        raise KalypsoError(
-            f"{place.repository} has no branch {place.branch!r}",
-            place.where,
-            "create it, or correct the GitOpsRepo",
-        )
-    return tree_at(session, place, head)
 
 
 def tree_at(session: ChainSession, place: GitOpsBranch, commit: str) -> BaseTree:

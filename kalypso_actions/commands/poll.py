@@ -33,7 +33,7 @@ def poll(inputs: PollInputs, session: ChainSession) -> Outcome:
     """
     every = session.environments()
     wanted = (
-        [session.environment(name) for name in inputs.environments]
+        [every.get(name) or session.environment(name) for name in inputs.environments]
         if inputs.environments
         else list(every.values())
     )

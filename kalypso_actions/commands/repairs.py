@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from kalypso_actions.clients.github import workflows
+from kalypso_actions.clients.github import commits, workflows
 from kalypso_actions.commands import starting
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.environment_inputs import EnvironmentInputs, open_pull_requests
@@ -13,12 +13,12 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops.open_proposal import why_schedule
 from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import ActiveRun, CommitStatus
-from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.environments import FROM_CI
 from kalypso_actions.promotion.start_records import Command, Repair, StartRecord, read_record
+from kalypso_actions.promotion.verification import AFTER
 from kalypso_actions.report.chain_documents import StartEntry
 from kalypso_actions.report.pull_request import read_mark
 
@@ -60,7 +60,7 @@ class Repairs:
     """Makes starts; `started` and `problems` grow.
 
     `origins` are the environments that cd may be started from, `first` those that ci may start it
-    for. Workflow runs and main's history are
+    for. Workflow runs are
     looked up where a start is due, and once.
     """
 
@@ -72,7 +72,6 @@ class Repairs:
     started: list[StartEntry] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     _runs: dict[str, tuple[ActiveRun, ...]] = field(default_factory=dict)
-    _main: Ancestry | None = None
 
     def repair(self, environment: EnvironmentInputs) -> None:
         """Make every start that an environment needs. Raises GitHubError."""
@@ -128,7 +127,7 @@ class Repairs:
                 continue
             if not self._may_start(environment.name, record.subject):
                 continue
-            if environment.base_commit and self._contains(environment.base_commit, commit):
+            if self._has(environment, commit):
                 self._settle(commit, context, record)
             else:
                 yield Start("cd", environment.name, commit, context, record)
@@ -252,13 +251,12 @@ class Repairs:
     def _record(self, commit: str, context: str) -> StartRecord | None:
         return read_record(self.statuses.get(commit, {}).get(context.lower()))
 
-    def _contains(self, newer: str, older: str) -> bool:
-        """Whether one commit of main is the other, or descends from it."""
-        if self._main is None:
-            url = self.session.url(self.session.control_plane)
-            head = self.session.remotes.fetch(url, branch=self.session.main()).commit or ""
-            self._main = self.session.remotes.ancestry(url, head)
-        return self._main.contains(newer, older)
+    def _has(self, environment: EnvironmentInputs, commit: str) -> bool:
+        """Whether the environment has a commit of main, or a later one."""
+        session, base = self.session, environment.base_commit
+        if base is None:
+            return False
+        return commits.relation(session.github, session.control_plane, commit, base) in AFTER
 
     def _workflow(self, command: Command) -> str:
         return {

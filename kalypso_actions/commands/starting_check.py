@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kalypso_actions.clients.github import statuses
+from kalypso_actions.clients.github import commits, statuses
 from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.proposing import Proposition
 from kalypso_actions.commands.publishing import Published
@@ -13,11 +13,13 @@ from kalypso_actions.gitops.touched import touches
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
+from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.promotion import meaning_of_push, start_records
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.start_records import StartRecord, read_record
+from kalypso_actions.promotion.verification import AFTER
 
 Statuses = Mapping[str, CommitStatus]
 """The latest status of each context, by the context in lower case."""
@@ -95,8 +97,10 @@ def _has_changed(proposition: Proposition, record: StartRecord, session: ChainSe
     A commit that is gone, as after a forced push, counts as another content.
     """
     state = proposition.state
-    heads = session.remotes.ancestry(state.url, state.commit)
-    if record.subject not in heads:
+    if not is_commit_id(record.subject):
+        return True
+    relation = commits.relation(session.github, state.repository, record.subject, state.commit)
+    if relation not in AFTER:
         return True
     before = session.repositories.open(state.url, commit=record.subject).entries()
     return touches(before, state.tree.entries, state.tree.path)

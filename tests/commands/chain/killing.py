@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,16 +18,13 @@ class KilledError(BaseException):
 
 
 @contextmanager
-def killed_after(writes: int) -> Iterator[None]:
-    """So many writes to GitHub and git succeed, and the job ends where it would begin the next."""
-    left = writes
+def before_writes(act: Callable[[int], object]) -> Iterator[None]:
+    """Call `act` with the number of each write to GitHub and git, from 0, before it happens."""
+    numbers = itertools.count()
 
     def counted(write: Any) -> Any:
         def call(*arguments: Any, **named: Any) -> Any:
-            nonlocal left
-            if left == 0:
-                raise KilledError
-            left -= 1
+            act(next(numbers))
             return write(*arguments, **named)
 
         return call
@@ -35,6 +33,18 @@ def killed_after(writes: int) -> Iterator[None]:
         patch.setattr(rest, "write", counted(rest.write))
         for name in ("push", "delete_branch"):
             patch.setattr(RemoteRepositories, name, counted(getattr(RemoteRepositories, name)))
+        yield
+
+
+@contextmanager
+def killed_after(writes: int) -> Iterator[None]:
+    """So many writes to GitHub and git succeed, and the job ends where it would begin the next."""
+
+    def end(number: int) -> None:
+        if number >= writes:
+            raise KilledError
+
+    with before_writes(end):
         yield
 
 
