@@ -7,14 +7,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-
-from tests.actions.composite import Job
-from tests.commands.chain import world
-from tests.commands.chain.world import Organisation, organisation
+from tests.actions import composite
+from tests.commands.chain.organisation import Clock, Job, Organisation, organisation
 
 
-class RealClock(world.Clock):
+class RealClock(Clock):
     """What other programs go by."""
 
     def __call__(self) -> datetime:
@@ -24,18 +21,16 @@ class RealClock(world.Clock):
 @contextmanager
 def acme_of_today(folder: Path) -> Iterator[Organisation]:
     """Acme in a sandbox of its own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(world, "Clock", RealClock)
-        with organisation(folder) as acme:
-            yield acme
+    with organisation(folder, clock=RealClock()) as acme:
+        yield acme
 
 
-def job_of(acme: Organisation, job: Job, context: world.Job | None = None) -> Job:
+def job_of(acme: Organisation, job: composite.Job, context: Job | None = None) -> composite.Job:
     """The job, in acme, with the token of somebody who may do everything there."""
     own = ("PATH", "HOME", "RUNNER_TEMP")
     kept = {name: job.variables[name] for name in own}
     job.variables = {
-        **acme.job_environment(context or world.Job()),
+        **acme.job_environment(context or Job()),
         **acme.sandbox.azure.environment(acme.sandbox.url),
         "AZURE_TOKEN_CREDENTIALS": "ManagedIdentityCredential",
         **kept,

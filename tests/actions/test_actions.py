@@ -14,9 +14,10 @@ import pytest
 from tests.actions.checkout import POSIX, ROOT, Checkout
 from tests.actions.composite import Job, Ran
 from tests.actions.organisation import acme_of_today, job_of
-from tests.commands.chain import documents, world
+from tests.commands.chain import documents
+from tests.commands.chain.organisation import CLUSTER_TYPES, CONTROL_PLANE, GITOPS, Organisation
+from tests.commands.chain.organisation import Job as JobContext
 from tests.commands.chain.promotions import main_commit, merge
-from tests.commands.chain.world import CLUSTER_TYPES, CONTROL_PLANE, GITOPS, Organisation
 
 pytestmark = POSIX
 
@@ -200,7 +201,7 @@ def test_names_and_messages_of_main_and_of_applications(acme: Organisation, job:
     commit = acme.head("main")
     assert commit
     acme.reset(branch, commit)
-    push = world.Job(
+    push = JobContext(
         event="push",
         ref=f"refs/heads/{branch}",
         commit=commit,

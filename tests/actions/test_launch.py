@@ -19,7 +19,7 @@ import pytest
 from actions import install
 from tests.actions.checkout import POSIX, PYTHON, ROOT, UV, Machine, fingerprint
 from tests.actions.composite import Job, read_log
-from tests.actions.index import index_of
+from tests.actions.package_index import index_of
 
 pytestmark = POSIX
 

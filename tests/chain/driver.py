@@ -14,9 +14,9 @@ from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from tests.chain.approvals import Approvals
 from tests.chain.clock import StoryClock
-from tests.chain.story import full_name, line, names_of
+from tests.chain.run_lines import full_name, line, names_of
 from tests.commands.chain import documents
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 
 ENDLESS: Final = 60
 """A story of more runs than this goes round in circles."""

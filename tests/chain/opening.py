@@ -20,7 +20,7 @@ from kalypso_actions.sandbox.server import HOST
 from tests.chain.clock import StoryClock
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout, found, may_sign_in
-from tests.commands.chain.world import NOON, Organisation
+from tests.commands.chain.organisation import NOON, Organisation
 from tests.git_repositories import programs
 
 

@@ -22,7 +22,7 @@ from kalypso_actions.sandbox.azure import Cluster, Configuration
 from kalypso_actions.sandbox.azure.clusters import SUBSCRIPTION
 from kalypso_actions.sandbox.world import Environment
 from tests.commands.chain import documents
-from tests.commands.chain.world import CLUSTER_TYPES, CONTROL_PLANE, GITOPS, SHOP
+from tests.commands.chain.organisation import CLUSTER_TYPES, CONTROL_PLANE, GITOPS, SHOP
 
 EDGE: Final = "acme/edge"
 AZURE_CLIENT: Final = "55555555-5555-4555-8555-555555555555"

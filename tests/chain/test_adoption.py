@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
-from tests.chain.test_promotion import FROM_DEV
-from tests.commands.chain.world import CLUSTER_TYPES, GITOPS, SHOP
+from tests.chain.run_lines import FROM_DEV
+from tests.commands.chain.organisation import CLUSTER_TYPES, GITOPS, SHOP
 
 BRANCH = "deployment/2026-02-28-23-59-59"
 README = "This folder contains deployment targets scheduled on the cluster type"

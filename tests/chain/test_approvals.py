@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.chain.driver import Chain
-from tests.chain.test_promotion import FROM_DEV, IN_STAGE, TO_DEV
+from tests.chain.run_lines import FROM_DEV, IN_STAGE, TO_DEV
 
 DAYS = 3 * 24 * 3600
 

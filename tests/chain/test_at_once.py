@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.chain.driver import Chain
-from tests.chain.test_promotion import FROM_DEV
+from tests.chain.run_lines import FROM_DEV
 
 
 def test_ten_schedule_runs_at_once(chain: Chain) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.sandbox.azure import Disturbance
 from tests.chain.driver import Chain
-from tests.chain.test_promotion import FROM_DEV, IN_STAGE
+from tests.chain.run_lines import FROM_DEV, IN_STAGE
 
 
 def merge_to_dev(chain: Chain) -> str:

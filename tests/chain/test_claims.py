@@ -10,8 +10,8 @@ from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import EDGE, Layout
-from tests.chain.test_promotion import FROM_DEV
-from tests.commands.chain.world import GITOPS
+from tests.chain.run_lines import FROM_DEV
+from tests.commands.chain.organisation import GITOPS
 
 FORGERIES = ["tracking file", "and sources.json", "without sources.json"]
 

@@ -6,7 +6,7 @@ from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
 from tests.commands.chain import documents
-from tests.commands.chain.world import CLUSTER_TYPES, GITOPS
+from tests.commands.chain.organisation import CLUSTER_TYPES, GITOPS
 
 README = "This folder contains deployment targets scheduled on the cluster type"
 FOLDERS = {

@@ -6,7 +6,7 @@ from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
 from tests.commands.chain import documents
-from tests.commands.chain.world import CONTROL_PLANE
+from tests.commands.chain.organisation import CONTROL_PLANE
 
 THREE = Layout(environments={"dev": "stage", "stage": "", "prod": ""})
 """prod is named by no annotation."""

@@ -11,9 +11,9 @@ from kalypso_actions.sandbox.azure import Cluster, Configuration
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
-from tests.chain.test_promotion import FROM_DEV
+from tests.chain.run_lines import FROM_DEV
 from tests.commands.chain import documents
-from tests.commands.chain.world import GITOPS
+from tests.commands.chain.organisation import GITOPS
 
 BROKEN: dict[str, Any] = {"behaviour": "fail"}
 

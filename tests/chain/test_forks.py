@@ -9,7 +9,7 @@ from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
 from tests.commands.chain import documents
-from tests.commands.chain.world import GITOPS
+from tests.commands.chain.organisation import GITOPS
 
 
 @pytest.fixture

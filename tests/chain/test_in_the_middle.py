@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.chain.driver import Chain
-from tests.commands.chain.world import GITOPS
+from tests.commands.chain.organisation import GITOPS
 
 PUSH = f"/{GITOPS}*/git-receive-pack"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.chain.driver import Chain
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 
 def test_a_dispatch_that_lies(chain: Chain) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.azure.settings import Disturbance
 from tests.chain.driver import Chain
-from tests.chain.test_promotion import IN_STAGE
-from tests.commands.chain.world import CLUSTER_TYPES
+from tests.chain.run_lines import IN_STAGE
+from tests.commands.chain.organisation import CLUSTER_TYPES
 
 DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
 

@@ -7,16 +7,8 @@ import pytest
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS
-
-TO_DEV = ["ci: checked, starts dev", "cd dev: written", "schedule dev: created, promoted"]
-FROM_DEV = [
-    "notify: promotion of dev",
-    "check-promote dev: compliant, starts stage",
-    "cd stage: written",
-    "schedule stage: created, promoted",
-]
-IN_STAGE = ["notify: promotion of stage", "check-promote stage: compliant"]
+from tests.chain.run_lines import FROM_DEV, IN_STAGE, TO_DEV
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 
 def test_a_commit_goes_through_all_environments(chain: Chain) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.chain.driver import Chain
-from tests.chain.test_promotion import FROM_DEV, IN_STAGE, TO_DEV
-from tests.commands.chain.world import GITOPS
+from tests.chain.run_lines import FROM_DEV, IN_STAGE, TO_DEV
+from tests.commands.chain.organisation import GITOPS
 
 CONFIG = "large/shop-web/platform-config.yaml"
 

@@ -11,7 +11,7 @@ from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
 from tests.commands.chain import documents
-from tests.commands.chain.world import GITOPS, SHOP
+from tests.commands.chain.organisation import GITOPS, SHOP
 
 STARTS = (
     *("cd dev", "schedule dev", "notify dev", "check-promote dev"),

@@ -8,9 +8,9 @@ from kalypso_actions.report.chain_documents import CheckPromoteDocument
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
-from tests.chain.test_promotion import TO_DEV
+from tests.chain.run_lines import TO_DEV
 from tests.commands.chain.documents import gitops_repo
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 DIAMOND = Layout(environments={"dev": "qa,perf", "qa": "stage", "perf": "stage", "stage": ""})
 BASE = "base-repo.yaml"

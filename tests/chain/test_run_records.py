@@ -6,7 +6,7 @@ import pytest
 
 from tests.chain.driver import Chain
 from tests.commands.chain.killing import KilledError, killed_after
-from tests.commands.chain.world import CONTROL_PLANE
+from tests.commands.chain.organisation import CONTROL_PLANE
 
 
 def records(chain: Chain) -> list[tuple[str, str, str | None]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.chain.conftest import OpenChain
 from tests.chain.organisation import EDGE, Layout
-from tests.commands.chain.world import GITOPS
+from tests.commands.chain.organisation import GITOPS
 
 FANNED_OUT = Layout(environments={"dev": "qa,perf", "qa": "stage", "perf": "stage", "stage": ""})
 TWO_REPOSITORIES = Layout(gitops=(GITOPS, EDGE))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
-from tests.chain.test_promotion import TO_DEV
+from tests.chain.run_lines import TO_DEV
 from tests.commands.chain import documents
-from tests.commands.chain.world import GITOPS, SHOP
+from tests.commands.chain.organisation import GITOPS, SHOP
 
 BROKEN = {"workload/mine.yaml": documents.cluster_type("mine")}
 

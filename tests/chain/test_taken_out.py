@@ -7,7 +7,7 @@ import requests
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
-from tests.commands.chain.world import GITOPS, SHOP
+from tests.commands.chain.organisation import GITOPS, SHOP
 
 ALWAYS = Layout(inputs={"schedule": {"auto-merge": "always"}})
 CONFIG = "large/shop-web/platform-config.yaml"

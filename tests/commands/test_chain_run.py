@@ -18,7 +18,7 @@ from kalypso_actions.model.progress import unwatched
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.runner import Runner
-from tests.commands.chain.world import NOON
+from tests.commands.chain.organisation import NOON
 
 COMMIT = "1" * 40
 GIVEN = {"environment": "dev", "commit": COMMIT}

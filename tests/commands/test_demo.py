@@ -26,7 +26,7 @@ from kalypso_actions.inputs.demo import DemoInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.report.documents import DemoDocument, DemoStepEntry
 from kalypso_actions.report.timeline import BEGINNING, Timeline
-from tests.commands.chain.world import NOON
+from tests.commands.chain.organisation import NOON
 from tests.git_repositories import git
 from tools.reference.schemas import REFERENCE
 

@@ -9,7 +9,7 @@ import pytest
 from kalypso_actions.compliance import Requirements, Target, assess
 from kalypso_actions.compliance.assessment import Assessment, ForeignPaths
 from kalypso_actions.model.flux import FluxConfiguration
-from tests.compliance.rows import (
+from tests.compliance.flux_configurations import (
     MERGED,
     NOW,
     OLD,

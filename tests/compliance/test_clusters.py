@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.model.flux import FluxConfiguration
-from tests.compliance.rows import (
+from tests.compliance.flux_configurations import (
     FIXED,
     MERGED,
     NOW,

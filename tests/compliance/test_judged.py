@@ -9,7 +9,7 @@ import pytest
 from kalypso_actions.compliance.judged import judged_part
 from kalypso_actions.compliance.paths import followed_paths
 from kalypso_actions.model.flux import FluxObject, FluxReference
-from tests.compliance.rows import TREE, failing, kustomizations, row, seen
+from tests.compliance.flux_configurations import TREE, failing, kustomizations, row, seen
 
 BAD = "Non-Compliant"
 TWO = kustomizations("./drone", "./monitoring")

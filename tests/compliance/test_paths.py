@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.compliance.paths import Tree, cluster_type_of, followed_paths
-from tests.compliance.rows import TREE, kustomizations, row
+from tests.compliance.flux_configurations import TREE, kustomizations, row
 
 OWN = TREE.cluster_types
 

@@ -16,9 +16,9 @@ from kalypso_actions.sandbox.azure import Cluster, Configuration
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import AZURE_CLIENT, Layout
-from tests.chain.test_promotion import TO_DEV
+from tests.chain.run_lines import TO_DEV
 from tests.commands.chain import documents
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP
 from tests.docs.pages import ROOT, Page
 
 RUNBOOKS: Final = Page(ROOT / "docs" / "guide" / "runbooks.md")

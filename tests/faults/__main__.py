@@ -12,15 +12,13 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from tests.faults.disturbances import EXTENTS
-from tests.faults.pushes import PUSHES
-from tests.faults.table import Rows, table, try_write
-from tests.faults.writes import WRITES
+from tests.faults.table import BY_NAME, Rows, table, try_write
 
 
 def main() -> int:
     """Print the table; 1 where a cell is wrong."""
     part = sys.argv[1] if len(sys.argv) > 1 else ""
-    names = [write.name for write in (*WRITES, *PUSHES) if part in write.name]
+    names = [name for name in BY_NAME if part in name]
     with ProcessPoolExecutor() as pool:
         rows = [row for found in pool.map(_tried, names) for row in found]
     faults = [fault for row in rows for fault in row.faults()]
@@ -31,9 +29,8 @@ def main() -> int:
 
 def _tried(name: str) -> list[Rows]:
     logging.disable()  # the clients tell of each repetition
-    write = next(one for one in (*WRITES, *PUSHES) if one.name == name)
     with tempfile.TemporaryDirectory(prefix="kalypso-faults-") as folder:
-        return try_write(write, EXTENTS, Path(folder))
+        return try_write(BY_NAME[name], EXTENTS, Path(folder))
 
 
 if __name__ == "__main__":

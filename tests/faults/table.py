@@ -14,6 +14,7 @@ from tests.faults.trials import ground
 from tests.faults.writes import WRITES, Write
 
 GROUPS: Final[Mapping[str, Sequence[Write]]] = {"GitHub": WRITES, "git push": PUSHES}
+BY_NAME: Final = {write.name: write for write in (*WRITES, *PUSHES)}
 
 MEETS: Final[Mapping[Extent, str]] = {
     "once": "the write's request meets the fault once",

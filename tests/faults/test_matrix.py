@@ -9,14 +9,12 @@ import pytest
 from kalypso_actions.clients.git import RacedError
 from tests.faults.disturbances import DISTURBANCES, Disturbance, Extent
 from tests.faults.matrix import cell, undisturbed
-from tests.faults.pushes import PUSHES
 from tests.faults.state import STRANGER
+from tests.faults.table import BY_NAME
 from tests.faults.trials import ground
 from tests.faults.writes import WRITES, Write
 from tests.git_repositories import git
 from tests.github_api.client_calls import ASKED, CALLS
-
-BY_NAME = {write.name: write for write in (*WRITES, *PUSHES)}
 
 
 def chosen(write: Write, extent: Extent) -> list[Disturbance]:

@@ -12,7 +12,7 @@ from kalypso_actions.clients.github import GitHub, comments, issues, limits, wri
 from kalypso_actions.clients.github.exchange import Request
 from tests.faults.disturbances import DISTURBANCES, Extent
 from tests.faults.matrix import cell, undisturbed
-from tests.faults.test_matrix import BY_NAME
+from tests.faults.table import BY_NAME
 from tests.faults.trials import ground
 
 Plant = Callable[[pytest.MonkeyPatch], None]

@@ -26,7 +26,7 @@ from kalypso_actions.clients.github import (
     workflows,
 )
 from kalypso_actions.model.github import CommitStatus, RegisteredPath
-from tests.github_api.scene import Scene
+from tests.github_api.populated_sandbox import Scene
 
 FLEET: Final = "acme/fleet"
 MARK: Final = "<!-- mark -->"

@@ -22,7 +22,7 @@ from kalypso_actions.sandbox import Exchange, Sandbox
 from kalypso_actions.sandbox.endpoints import ENDPOINTS
 from tests.git_repositories import programs
 from tests.github_api.client_calls import ASKED, CALLS, FLEET, OF_APPS
-from tests.github_api.scene import Scene
+from tests.github_api.populated_sandbox import Scene
 from tests.github_api.traffic import by_client, check_exchanges
 
 INFRASTRUCTURE = {"rest", "writing"}

@@ -15,8 +15,8 @@ from kalypso_actions.sandbox.endpoints import ENDPOINTS, Endpoint
 from kalypso_actions.sandbox.routing import Routes
 from tests.git_repositories import programs
 from tests.github_api import description
+from tests.github_api.populated_sandbox import Scene
 from tests.github_api.provocations import ON_SERVER, PROVOCATIONS, Provocation
-from tests.github_api.scene import Scene
 from tests.github_api.traffic import GRAPHQL, check_asked, check_events, check_exchanges
 from tools.github_api.operations import OPERATIONS
 

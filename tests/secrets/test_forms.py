@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.secrets.forms import found
+from tests.secrets.secret_forms import found
 
 TOKEN = "ghs_0123456789abcdef/+0123456789ab~~~"
 KEY = "-----BEGIN KEY-----\nMIIEpAIBAAKCAQEA\nqwertzuiopasdfgh\n-----END KEY-----"

@@ -13,9 +13,9 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox import Sandbox
 from tests.clients.git.remotes import remotes
 from tests.git_repositories import programs
-from tests.secrets.forms import found
-from tests.secrets.listening import Listener, listening
-from tests.secrets.meddling import between, redirected
+from tests.secrets.foreign_server import Listener, listening
+from tests.secrets.proxy import between, redirected
+from tests.secrets.secret_forms import found
 
 FLEET = "acme/fleet"
 

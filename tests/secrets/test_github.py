@@ -11,9 +11,9 @@ from kalypso_actions.clients.github import AppAuth, GitHub, GitHubError, GitHubS
 from kalypso_actions.sandbox import Sandbox
 from tests.git_repositories import programs
 from tests.github_api.client_calls import CALLS
-from tests.github_api.scene import Scene
-from tests.secrets.listening import Listener, listening
-from tests.secrets.meddling import between, linked, redirected
+from tests.github_api.populated_sandbox import Scene
+from tests.secrets.foreign_server import Listener, listening
+from tests.secrets.proxy import between, linked, redirected
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import CiInputs, PollInputs, ScheduleInputs
 from tests.commands.chain import documents
 from tests.commands.chain.conftest import acme as acme  # noqa: PLC0414 - the fixture
-from tests.commands.chain.world import Organisation
-from tests.secrets.forms import found
-from tests.secrets.listening import Listener, listening
+from tests.commands.chain.organisation import Organisation
+from tests.secrets.foreign_server import Listener, listening
+from tests.secrets.secret_forms import found
 
 ELSEWHERE = "glpat-0123456789abcdefghij"
 

@@ -19,11 +19,10 @@ import pytest
 from kalypso_actions.sandbox.azure.identity.github import Job as AzureJob
 from kalypso_actions.sandbox.world import BranchRule
 from tests.actions.organisation import RealClock
-from tests.commands.chain import world
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation, organisation
 from tests.commands.chain.promotions import merge
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Job, Organisation, organisation
-from tests.secrets.forms import found
-from tests.secrets.observing import Ended, Observatory, Started
+from tests.secrets.recorded_programs import Ended, Observatory, Started
+from tests.secrets.secret_forms import found
 
 MASK: Final = "::add-mask::"
 VARIABLE: Final = "GIT_CONFIG_VALUE_1"
@@ -64,12 +63,9 @@ class Laboratory:
 
 
 @pytest.fixture
-def laboratory(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Laboratory]:
+def laboratory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Laboratory]:
     """With TLS where the parameter says so: Azure's library signs in in no other way."""
-    monkeypatch.setattr(world, "Clock", RealClock)
-    with organisation(tmp_path, tls=getattr(request, "param", False)) as acme:
+    with organisation(tmp_path, clock=RealClock(), tls=getattr(request, "param", False)) as acme:
         sandbox = acme.sandbox
         number, key = sandbox.create_app("acme")
         subject = f"repo:{CONTROL_PLANE}:environment:dev"

@@ -13,7 +13,7 @@ from kalypso_actions.sandbox.azure import Cluster, Configuration
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
 from tests.commands.chain import documents
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP
 
 CHECK: Final = {"check-promote": {"timeout": "3m", "grace-period": "1m", "poll-interval": "30s"}}
 ONE_TYPE: Final = ("large",)

@@ -17,7 +17,7 @@ from kalypso_actions.promotion.lifecycle import Actor, State, allowed, posted_fo
 from kalypso_actions.promotion.start_records import Kind, cd_context, read_record
 from kalypso_actions.sandbox.entities import Status
 from tests.chain.driver import COMMIT, Chain
-from tests.commands.chain.world import CONTROL_PLANE
+from tests.commands.chain.organisation import CONTROL_PLANE
 
 OWN: Final = "kalypso/"
 

@@ -12,7 +12,7 @@ from tests.chain.machine import acme
 from tests.chain.machine.acme import BAD
 from tests.chain.machine.content import digest
 from tests.chain.machine.scene import Scene
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 places = st.integers(0, 3)
 """Which of several: environments, runs, commits; of fewer, counted round."""

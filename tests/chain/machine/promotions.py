@@ -18,7 +18,7 @@ from tests.chain.machine.acme import FIRST
 from tests.chain.machine.clusters import Clusters
 from tests.chain.machine.safety import Safety
 from tests.chain.organisation import Layout
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 CD = "cd.yaml"
 PERSON = "somebody"

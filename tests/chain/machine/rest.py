@@ -9,7 +9,7 @@ from tests.chain.driver import ENDLESS
 from tests.chain.machine import acme
 from tests.chain.machine.people import People
 from tests.chain.machine.scene import REPAIRS
-from tests.commands.chain.world import CONTROL_PLANE
+from tests.commands.chain.organisation import CONTROL_PLANE
 
 REPAIR_AFTER: Final = 11 * 60
 """Seconds after which `poll` starts again what was lost, and a little more."""

@@ -13,7 +13,7 @@ from tests.chain.machine.middle import before_write
 from tests.chain.machine.people import People, places
 from tests.chain.machine.promotions import CD
 from tests.commands.chain.killing import KilledError, killed_after
-from tests.commands.chain.world import CONTROL_PLANE
+from tests.commands.chain.organisation import CONTROL_PLANE
 
 DEEDS = ("merge", "roll back", "revert")
 

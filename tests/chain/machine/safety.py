@@ -12,7 +12,7 @@ from tests.chain.driver import Chain
 from tests.chain.machine.acme import ASIDE, FOREIGN
 from tests.chain.machine.render import rendered
 from tests.chain.organisation import Layout
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP
 
 Trees = Mapping[tuple[str, str], Mapping[str, bytes]]
 

@@ -19,7 +19,7 @@ from tests.chain.machine.promotions import Promotions
 from tests.chain.machine.safety import Safety
 from tests.chain.opening import Opening
 from tests.chain.quick_reads import quick_reads
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 REPAIRS: Final = True
 """Whether `poll` makes good what was lost and what conflicts: then nobody starts it by hand."""

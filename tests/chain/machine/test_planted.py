@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
 from tests.chain.machine.steps import Story
 from tests.chain.opening import Opening
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 UNKNOWN = "1" * 40
 

@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.clients.github import GitHubError, comments, lengths
 from tests.clients.github.answers import comment
-from tests.clients.github.scripts import LOST, REPOSITORY, Step, conversation, page, refusal
+from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
 MARK = "<!-- mark -->"
 OTHER = comment(5, body="thanks!\n<!-- mark -->")

@@ -7,7 +7,7 @@ import pytest
 
 from kalypso_actions.clients.github import GitHubError, issues
 from tests.clients.github.answers import comment, issue
-from tests.clients.github.scripts import LOST, REPOSITORY, Step, conversation, page, refusal
+from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
 LIST = "GET /issues"
 POST = "POST /issues"

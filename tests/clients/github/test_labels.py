@@ -4,7 +4,7 @@ import pytest
 
 from kalypso_actions.clients.github import GitHubError, labels
 from kalypso_actions.errors import KalypsoError
-from tests.clients.github.scripts import (
+from tests.clients.github.scripted_github import (
     LOST,
     REPOSITORY,
     VISIBLE,

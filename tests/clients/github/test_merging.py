@@ -5,7 +5,7 @@ import pytest
 from kalypso_actions.clients.github import GitHubError
 from kalypso_actions.clients.github.merging import Merged, Method, Refused, merge, merge_as_allowed
 from tests.clients.github.answers import merged, pull
-from tests.clients.github.scripts import LOST, REPOSITORY, Step, conversation, refusal
+from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, refusal
 
 HEAD = "a" * 40
 GET = "GET /pulls/7"

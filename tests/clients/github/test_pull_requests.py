@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.clients.github import GitHubError, pull_requests
 from tests.clients.github.answers import comment, merged, pull
-from tests.clients.github.scripts import LOST, REPOSITORY, Step, conversation, page, refusal
+from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
 LIST = "GET /pulls"
 POST = "POST /pulls"

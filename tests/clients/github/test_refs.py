@@ -5,7 +5,14 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from kalypso_actions.clients.github import GitHub, GitHubError, refs
-from tests.clients.github.scripts import LOST, REPOSITORY, VISIBLE, Step, conversation, refusal
+from tests.clients.github.scripted_github import (
+    LOST,
+    REPOSITORY,
+    VISIBLE,
+    Step,
+    conversation,
+    refusal,
+)
 
 OLD, NEW, FOREIGN = "a" * 40, "b" * 40, "c" * 40
 GET = "GET /git/ref/heads/env/dev"

@@ -6,7 +6,14 @@ import pytest
 
 from kalypso_actions.clients.github import GitHub, GitHubError, GitHubServer, TokenAuth, rest
 from kalypso_actions.clients.github.connection import NoInstallationError
-from tests.clients.github.scripts import LOST, REPOSITORY, VISIBLE, conversation, page, refusal
+from tests.clients.github.scripted_github import (
+    LOST,
+    REPOSITORY,
+    VISIBLE,
+    conversation,
+    page,
+    refusal,
+)
 
 LABEL = {"name": "x"}
 

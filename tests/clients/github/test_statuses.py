@@ -9,7 +9,7 @@ from kalypso_actions.clients.github import GitHubError, statuses
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import CommitStatus
 from tests.clients.github.answers import status
-from tests.clients.github.scripts import LOST, REPOSITORY, Step, conversation, page, refusal
+from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
 COMMIT = "c" * 40
 LIST = f"GET /commits/{COMMIT}/status"

@@ -7,7 +7,7 @@ import pytest
 from kalypso_actions.clients.github import GitHubError, GitHubServer, workflows
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import WorkflowRun
-from tests.clients.github.scripts import LOST, REPOSITORY, Step, conversation, refusal
+from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, refusal
 
 POST = "POST /actions/workflows/cd.yaml/dispatches"
 STARTED: Step = (POST, 204, None)

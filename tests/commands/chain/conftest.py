@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.chain.world import Organisation, organisation
+from tests.commands.chain.organisation import Organisation, organisation
 
 
 @pytest.fixture

@@ -28,11 +28,18 @@ from kalypso_actions.inputs.chain import (
 )
 from kalypso_actions.inputs.permissions import Level
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import (
+    CONTROL_PLANE,
+    GITOPS,
+    SHOP,
+    Dispatch,
+    Job,
+    Organisation,
+)
 from tests.commands.chain.polls import LONG, at_rest, propose, push_to_shop
 from tests.commands.chain.promotions import main_commit, merge
 from tests.commands.chain.proposals import configure, labels
 from tests.commands.chain.test_notify import pushed
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Job, Organisation
 
 BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}
 DEV = "dev environment"

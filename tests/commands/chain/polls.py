@@ -17,7 +17,13 @@ from kalypso_actions.promotion.start_records import Kind, StartRecord, schedule_
 from kalypso_actions.report.chain_documents import PollDocument, StartEntry
 from kalypso_actions.report.pull_request import Mark
 from tests.commands.chain import documents
-from tests.commands.chain.world import CONTROL_PLANE, ENVIRONMENTS, GITOPS, SHOP, Organisation
+from tests.commands.chain.organisation import (
+    CONTROL_PLANE,
+    ENVIRONMENTS,
+    GITOPS,
+    SHOP,
+    Organisation,
+)
 
 TEMPLATES = Path(__file__).parents[3] / "workflows-templates" / "control-plane"
 WORKFLOWS = ("cd.yaml", "schedule.yaml", "check-promote.yaml")

@@ -14,7 +14,7 @@ from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, README_TEXT, SOURCES_FILE
 from kalypso_actions.report.chain_documents import CheckPromoteDocument
 from tests.commands.chain import documents
-from tests.commands.chain.world import CLUSTER_TYPES, GITOPS, Organisation
+from tests.commands.chain.organisation import CLUSTER_TYPES, GITOPS, Organisation
 
 
 def sign_in(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:

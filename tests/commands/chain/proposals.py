@@ -9,7 +9,7 @@ from kalypso_actions.commands.schedule import schedule
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.report.chain_documents import ScheduleDocument
 from tests.commands.chain import documents
-from tests.commands.chain.world import GITOPS, Organisation
+from tests.commands.chain.organisation import GITOPS, Organisation
 
 OWN = "kalypso/dev"
 TRACKING = ".github/tracking/Promoted_Commit_Id"

@@ -17,7 +17,7 @@ from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.faults import FaultKind
 from kalypso_actions.sandbox.world import BranchRule
 from tests.commands.chain import documents
-from tests.commands.chain.world import CONTROL_PLANE, Dispatch, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, Dispatch, Organisation
 
 DEV = "dev environment"
 SCHEDULE = Dispatch("schedule.yaml", {"environment": "dev"})

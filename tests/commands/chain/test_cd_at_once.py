@@ -13,7 +13,7 @@ from kalypso_actions.commands.environment_branch import EnvironmentBranch, Stand
 from kalypso_actions.inputs.chain import CdInputs
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed
-from tests.commands.chain.world import CONTROL_PLANE, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 
 DEV = "dev environment"
 PROPOSALS = "kalypso/promote/dev"

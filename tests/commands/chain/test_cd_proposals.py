@@ -13,7 +13,7 @@ from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.sandbox.world import BranchRule
 from tests.commands.chain import documents
-from tests.commands.chain.world import CONTROL_PLANE, Dispatch, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, Dispatch, Organisation
 
 DEV = "dev environment"
 OURS = "kalypso/promote/dev"

@@ -8,8 +8,8 @@ import pytest
 
 from kalypso_actions.sandbox.azure import Disturbance
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import Dispatch, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
-from tests.commands.chain.world import Dispatch, Organisation
 
 DEV = "dev environment"
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.commands.chain.killing import is_killed
+from tests.commands.chain.organisation import Dispatch, Organisation, organisation
 from tests.commands.chain.promotions import check, main_commit, merge, sign_in, verdict
-from tests.commands.chain.world import Dispatch, Organisation, organisation
 
 DEV = "dev environment"
 

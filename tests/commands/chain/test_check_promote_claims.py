@@ -9,6 +9,7 @@ import pytest
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.sandbox.world import Permissions
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.promotions import (
     check,
     main_commit,
@@ -18,7 +19,6 @@ from tests.commands.chain.promotions import (
     tree,
     verdict,
 )
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Organisation
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,15 @@ from datetime import timedelta
 
 import pytest
 
+from tests.commands.chain.organisation import (
+    CONTROL_PLANE,
+    GITOPS,
+    NOON,
+    Dispatch,
+    Job,
+    Organisation,
+)
 from tests.commands.chain.promotions import check, main_commit, merge, sign_in, verdict
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, NOON, Dispatch, Job, Organisation
 
 DEV = "dev environment"
 

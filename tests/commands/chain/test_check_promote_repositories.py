@@ -8,8 +8,8 @@ import pytest
 
 from kalypso_actions.commands.outcome import Outcome
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import CLUSTER_TYPES, GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
-from tests.commands.chain.world import CLUSTER_TYPES, GITOPS, Organisation
 
 DEV = "dev environment"
 SECOND = "acme/second"

@@ -13,8 +13,8 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.flux import FluxConfiguration
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.azure import Disturbance
+from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
-from tests.commands.chain.world import GITOPS, Organisation
 
 DEV = "dev environment"
 OTHER_SUBSCRIPTION = "33333333-3333-4333-8333-333333333333"

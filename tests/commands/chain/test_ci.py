@@ -11,7 +11,14 @@ from kalypso_actions.commands.outcome import Outcome
 from kalypso_actions.inputs.chain import CiInputs
 from kalypso_actions.report.chain_documents import CiDocument
 from tests.commands.chain import documents
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Job, Organisation
+from tests.commands.chain.organisation import (
+    CONTROL_PLANE,
+    GITOPS,
+    SHOP,
+    Dispatch,
+    Job,
+    Organisation,
+)
 
 CONTEXT = "kalypso / ci"
 PUSH = Job("push")

@@ -18,7 +18,7 @@ from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.world import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
 
 CONTEXT = "kalypso / ci"
 PUSH = Job("push")

@@ -13,9 +13,9 @@ import pytest
 
 from kalypso_actions.commands.chain_commands import CHAIN
 from tests.commands.chain.killing import is_killed
+from tests.commands.chain.organisation import Dispatch, Organisation
 from tests.commands.chain.permission_scenes import DEV, SCENES, Scene
 from tests.commands.chain.promotions import sign_in
-from tests.commands.chain.world import Dispatch, Organisation
 
 ATTEMPT = re.compile(r", attempt \d")
 """Nobody knows whether a start was lost: a run that makes it again counts it."""

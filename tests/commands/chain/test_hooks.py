@@ -14,7 +14,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.sandbox import Fault
-from tests.commands.chain.world import CONTROL_PLANE, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 
 DEV = "dev environment"
 

@@ -15,8 +15,8 @@ from kalypso_actions.report.chain_documents import NotifyDocument
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.world import Permissions
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
 from tests.commands.chain.promotions import main_commit, merge, name_in_base, tree
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
 
 DEV = "dev environment"
 TRACKING = ".github/tracking/Promoted_Commit_Id"

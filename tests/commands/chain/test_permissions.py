@@ -24,9 +24,9 @@ from kalypso_actions.inputs.permissions import (
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.sandbox import Exchange
 from kalypso_actions.sandbox.world import Permissions
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Organisation
 from tests.commands.chain.permission_scenes import SCENES, Credential, Run, Scene
 from tests.commands.chain.promotions import merge, sign_in
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Organisation
 
 PLACES: Mapping[str, Place] = {
     CONTROL_PLANE: "control plane",

@@ -12,6 +12,7 @@ from kalypso_actions.report.chain_documents import PollDocument
 from kalypso_actions.sandbox import Fault, Sandbox
 from kalypso_actions.sandbox.world import Permissions
 from tests.commands.chain import documents, proposals
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Organisation
 from tests.commands.chain.polls import (
     asked,
     at_rest,
@@ -22,7 +23,6 @@ from tests.commands.chain.polls import (
     push_to_shop,
     run,
 )
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, SHOP, Dispatch, Organisation
 from tests.git_repositories import programs
 
 GRAPHQL = "/graphql"

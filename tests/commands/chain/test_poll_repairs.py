@@ -8,6 +8,7 @@ from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion.start_records import UNREAD, StartRecord
 from kalypso_actions.report.chain_documents import PollDocument
 from kalypso_actions.report.pull_request import Mark
+from tests.commands.chain.organisation import GITOPS, Dispatch, Organisation
 from tests.commands.chain.polls import (
     LONG,
     asked,
@@ -24,7 +25,6 @@ from tests.commands.chain.polls import (
     with_run_names,
 )
 from tests.commands.chain.promotions import main_commit, name_in_base
-from tests.commands.chain.world import GITOPS, Dispatch, Organisation
 
 RUNS = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/runs"
 SCHEDULE = "kalypso / schedule dev"

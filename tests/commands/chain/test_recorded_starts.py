@@ -7,9 +7,9 @@ import pytest
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.traffic import Exchange
+from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.permission_scenes import SCENES
 from tests.commands.chain.promotions import sign_in
-from tests.commands.chain.world import GITOPS, Organisation
 
 DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
 STATUSES = "/repos/{owner}/{repo}/statuses/{sha}"

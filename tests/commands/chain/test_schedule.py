@@ -10,6 +10,7 @@ import pytest
 from kalypso_actions.gitops import digest_of
 from kalypso_actions.report.chain_documents import PullRequestEntry
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import GITOPS, NOON, SHOP, Organisation, organisation
 from tests.commands.chain.proposals import (
     FLUX,
     OWN,
@@ -25,7 +26,6 @@ from tests.commands.chain.proposals import (
     run,
     settle,
 )
-from tests.commands.chain.world import GITOPS, NOON, SHOP, Organisation, organisation
 
 
 def test_the_first_proposal(acme: Organisation) -> None:

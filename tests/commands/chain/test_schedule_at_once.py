@@ -15,6 +15,7 @@ from kalypso_actions.plan import make_plan
 from kalypso_actions.sandbox import Fault
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed
+from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
 from tests.commands.chain.proposals import (
     OWN,
     actions,
@@ -26,7 +27,6 @@ from tests.commands.chain.proposals import (
     run,
     settle,
 )
-from tests.commands.chain.world import GITOPS, SHOP, Organisation
 
 SCHEDULE = "kalypso_actions.commands.schedule"
 REPO = "/repos/{owner}/{repo}"

@@ -9,6 +9,7 @@ import pytest
 from kalypso_actions.report.chain_documents import ScheduleDocument
 from kalypso_actions.sandbox import Fault
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
 from tests.commands.chain.proposals import (
     FLUX,
     SOURCES,
@@ -19,7 +20,6 @@ from tests.commands.chain.proposals import (
     run,
     settle,
 )
-from tests.commands.chain.world import GITOPS, SHOP, Organisation
 
 LARGE = "Can't generate manifests for deplyment target shop-web in cluster type large in dev environment"
 SHOP_UNREADABLE = "Can't read the workload registration shop in dev environment"

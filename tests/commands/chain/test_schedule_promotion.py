@@ -9,6 +9,7 @@ import pytest
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.world import BranchRule
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import GITOPS, Dispatch, Organisation
 from tests.commands.chain.proposals import (
     OWN,
     SOURCES,
@@ -24,7 +25,6 @@ from tests.commands.chain.proposals import (
     run,
     settle,
 )
-from tests.commands.chain.world import GITOPS, Dispatch, Organisation
 
 DEV = "dev environment"
 DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"

@@ -8,11 +8,11 @@ from kalypso_actions.report.chain_documents import PollDocument
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.world import BranchRule
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
 from tests.commands.chain.polls import document, inputs_of, push_to_shop
 from tests.commands.chain.polls import run as run_poll
 from tests.commands.chain.proposals import configure, outcome, run, settle
 from tests.commands.chain.test_schedule_removals import TARGETS, fill
-from tests.commands.chain.world import GITOPS, SHOP, Organisation
 
 CONTEXT = "kalypso / schedule dev"
 BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}

@@ -8,8 +8,8 @@ import pytest
 
 from kalypso_actions.errors import KalypsoError, UsageError
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.proposals import messages, outcome, run
-from tests.commands.chain.world import GITOPS, Organisation
 
 
 def refused(acme: Organisation, **given: Any) -> KalypsoError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
 from tests.commands.chain.proposals import (
     FLUX,
     OWN,
@@ -18,7 +19,6 @@ from tests.commands.chain.proposals import (
     run,
     settle,
 )
-from tests.commands.chain.world import GITOPS, SHOP, Organisation
 
 
 def undo(acme: Organisation, merge: str) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
 from tests.commands.chain.proposals import actions, configure, messages, outcome, run, settle
-from tests.commands.chain.world import GITOPS, SHOP, Organisation
 
 TARGETS = [f"web-{number}" for number in range(8)]
 

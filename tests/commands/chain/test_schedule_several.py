@@ -8,6 +8,7 @@ import pytest
 
 from kalypso_actions.errors import KalypsoError
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import GITOPS, SHOP, Dispatch, Organisation
 from tests.commands.chain.proposals import (
     FLUX,
     SOURCES,
@@ -19,7 +20,6 @@ from tests.commands.chain.proposals import (
     promote,
     run,
 )
-from tests.commands.chain.world import GITOPS, SHOP, Dispatch, Organisation
 
 EDGE = "acme/gitops-edge"
 

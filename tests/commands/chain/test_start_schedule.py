@@ -13,7 +13,7 @@ from kalypso_actions.inputs.chain import StartScheduleInputs
 from kalypso_actions.report.chain_documents import StartScheduleDocument
 from kalypso_actions.sandbox import Fault
 from tests.commands.chain import documents
-from tests.commands.chain.world import CONTROL_PLANE, Dispatch, Job, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, Dispatch, Job, Organisation
 
 
 def run(acme: Organisation, *, pushed: str = "", ref: str = "", **inputs: Any) -> Outcome:

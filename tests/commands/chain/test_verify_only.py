@@ -13,8 +13,8 @@ from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument, CheckPromoteDocument
 from kalypso_actions.sandbox.world import Permissions
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.promotions import check, main_commit, merge
-from tests.commands.chain.world import CONTROL_PLANE, GITOPS, Organisation
 
 LEVELS: Permissions = {"contents": "read", "statuses": "write"}
 

@@ -15,6 +15,7 @@ from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.report.markdown import text
 from kalypso_actions.sandbox import Fault
 from tests.commands.chain import documents
+from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 from tests.commands.chain.promotions import (
     check,
     main_commit,
@@ -23,7 +24,6 @@ from tests.commands.chain.promotions import (
     sign_in,
     verdict,
 )
-from tests.commands.chain.world import CONTROL_PLANE, Organisation
 
 STAGE = "stage environment"
 

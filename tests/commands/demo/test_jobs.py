@@ -22,7 +22,7 @@ from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.world import Environment
-from tests.commands.chain.world import NOON
+from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 
 FLEET = "acme/fleet"

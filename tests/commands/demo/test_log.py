@@ -7,7 +7,7 @@ from pathlib import Path
 from kalypso_actions.commands.demo.log import JobLog
 from kalypso_actions.errors import Problem
 from kalypso_actions.runner import Runner
-from tests.commands.chain.world import NOON
+from tests.commands.chain.organisation import NOON
 
 
 def test_secrets_are_hidden_from_when_they_are_masked(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from kalypso_actions.report.chain_documents import ChainDocument, PullRequestEnt
 from kalypso_actions.report.documents import ChangesEntry, DemoStepEntry, ProblemEntry
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.world import Event, Status
-from tests.commands.chain.world import NOON
+from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 
 COMMIT = "1" * 40

@@ -13,7 +13,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
 from kalypso_actions.sandbox.world import Event
-from tests.commands.chain.world import NOON
+from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 
 JOBS = "jobs: {one: {runs-on: ubuntu-latest, steps: []}}\n"

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import pytest
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE
-from tests.commands.doctor.world import Acme, acme
+from tests.commands.doctor.organisation import Acme, acme
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ import pytest
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.errors import UsageError
 from kalypso_actions.sandbox.world import BranchRule, Permissions
-from tests.commands.doctor.faults import SET_UPS, WORKFLOWS, rule, without_permission
-from tests.commands.doctor.world import APP_KEY, Acme, acme, lines
+from tests.commands.doctor.organisation import APP_KEY, Acme, acme, lines
+from tests.commands.doctor.planted_faults import SET_UPS, WORKFLOWS, rule, without_permission
 
 API = ("/repos/", "/orgs/", "/app/")
 NO_REPORTS = "kalypso.io/compliance: none"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.init.world import Acme, acme_in
+from tests.commands.init.repositories import Acme, acme_in
 
 
 @pytest.fixture

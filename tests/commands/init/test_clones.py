@@ -18,7 +18,7 @@ from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import InitDocument
-from tests.commands.init.world import WORKFLOWS, outline
+from tests.commands.init.repositories import WORKFLOWS, outline
 from tests.git_repositories import ENVIRONMENT, commit, git
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

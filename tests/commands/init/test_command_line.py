@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from kalypso_actions.cli import init
 from kalypso_actions.cli.app import app
 from tests.commands.init import upstream
-from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme
+from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme
 from tools.reference.schemas import REFERENCE
 
 BOTH = ["--control-plane", CONTROL_PLANE, "--gitops", GITOPS]

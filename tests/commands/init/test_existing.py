@@ -10,7 +10,7 @@ import pytest
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.onboarding import Consent
 from tests.commands.init import upstream
-from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
+from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
 from tests.conformance.test_real_control_planes import DATA
 
 

@@ -14,8 +14,8 @@ from kalypso_actions.sandbox import Sandbox
 from tests.chain.clock import StoryClock
 from tests.chain.driver import Chain
 from tests.commands.chain.killing import is_killed
-from tests.commands.chain.world import NOON, Organisation
-from tests.commands.init.world import CONTROL_PLANE, GITOPS, Acme
+from tests.commands.chain.organisation import NOON, Organisation
+from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, Acme
 from tests.git_repositories import programs
 
 

@@ -13,7 +13,7 @@ from kalypso_actions.model.progress import unwatched
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import InitDocument
 from tests.commands.chain.killing import is_killed
-from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
+from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
 from tests.git_repositories import git, programs
 
 OF_MAIN = [

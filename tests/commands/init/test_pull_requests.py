@@ -8,7 +8,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox.world import BranchRule
 from tests.commands.chain.killing import is_killed
 from tests.commands.init import upstream
-from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
+from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
 
 
 def pulls(acme: Acme, repository: str) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import Identity
 from kalypso_actions.sandbox.world import Permissions
-from tests.commands.init.world import CONTROL_PLANE, GITOPS, Acme
+from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, Acme
 
 
 def test_without_a_token_nothing_is_asked(acme: Acme) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.commands.init.world import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme
+from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme
 
 CI: Final = """\
 name: ci

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.github_api.provocations import code, settings, talk
+from tests.github_api.provocations import code, discussions, settings
 from tests.github_api.provocations.provocation import Provocation
 from tests.github_api.provocations.settings import DISPATCHES, INPUTS
 
@@ -18,9 +18,9 @@ PROVOCATIONS: Final = (
     *code.REFS,
     *code.COMMITS,
     *code.STATUSES,
-    *talk.PULL_REQUESTS,
-    *talk.ISSUES,
-    *talk.LABELS,
+    *discussions.PULL_REQUESTS,
+    *discussions.ISSUES,
+    *discussions.LABELS,
     *settings.ACTIONS,
     *settings.ENVIRONMENTS,
     *settings.SETTINGS,

@@ -7,7 +7,7 @@ from typing import Final
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
 from kalypso_actions.sandbox.world import BranchRule
-from tests.commands.doctor.world import APP_KEY, Acme
+from tests.commands.doctor.organisation import APP_KEY, Acme
 
 ON_MAIN: Final = """\
 apiVersion: scheduler.kalypso.io/v1alpha1

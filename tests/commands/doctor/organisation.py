@@ -26,7 +26,7 @@ from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Job
 from kalypso_actions.sandbox.world import Environment, Repository
-from tests.commands.chain.world import NOON
+from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 from tools.reference.schemas import schema_of
 

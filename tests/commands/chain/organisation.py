@@ -312,9 +312,11 @@ class Organisation:
 
 
 @contextmanager
-def organisation(folder: Path, **options: Any) -> Iterator[Organisation]:
+def organisation(
+    folder: Path, *, clock: StillClock | None = None, **options: Any
+) -> Iterator[Organisation]:
     """Acme in a new sandbox; `options` are the sandbox's."""
-    clock = Clock()
+    clock = clock or Clock()
     with Sandbox(folder / "sandbox", programs(), now=clock, **options) as sandbox:
         acme = Organisation(sandbox, clock, folder)
         _found(acme)

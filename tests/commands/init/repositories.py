@@ -19,7 +19,7 @@ from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import InitDocument
 from kalypso_actions.sandbox import Sandbox
-from tests.commands.chain.world import NOON
+from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 from tools.reference.schemas import schema_of
 

@@ -1,4 +1,4 @@
-"""A run's name in a story, and what a workflow's step came to, in one line of it."""
+"""A run's names in a story, and what each run came to, in one line."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ from kalypso_actions.commands.demo.jobs import Done, Run
 from kalypso_actions.report import chain_documents as documents
 
 REFUSED = 2
+
+TO_DEV = ["ci: checked, starts dev", "cd dev: written", "schedule dev: created, promoted"]
+FROM_DEV = [
+    "notify: promotion of dev",
+    "check-promote dev: compliant, starts stage",
+    "cd stage: written",
+    "schedule stage: created, promoted",
+]
+IN_STAGE = ["notify: promotion of stage", "check-promote stage: compliant"]
+"""The runs of a commit that nothing stops on its way to stage, from merge to merge."""
 
 
 def names_of(run: Run) -> set[str]:
