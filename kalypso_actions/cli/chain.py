@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import typer
 
-from kalypso_actions.cli.command_list import COMMANDS
 from kalypso_actions.cli.options import with_options
+from kalypso_actions.cli.runtime import make_runtime
 from kalypso_actions.cli.speaking import print_json, show_calls, stderr
-from kalypso_actions.cli.surroundings import surroundings
-from kalypso_actions.commands.chain_commands import CHAIN
-from kalypso_actions.commands.chain_run import ChainCommand, run_command
+from kalypso_actions.commands.registry import CHAIN, ChainCommand
+from kalypso_actions.commands.runtime.run import run_command
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.findings import print_findings, print_notes
 from kalypso_actions.report.printable import shown
 from kalypso_actions.report.progress import ProgressDisplay
 
 
-def _function(chain: ChainCommand[Any]) -> Callable[..., None]:
+def _function(command: ChainCommand) -> Callable[..., None]:
     """What Typer makes the command of."""
 
     def run(given: dict[str, Any]) -> None:
@@ -32,8 +31,8 @@ def _function(chain: ChainCommand[Any]) -> Callable[..., None]:
         verbose = given.pop("verbose")
         show_calls(verbose=verbose)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            around = surroundings(progress, sys.stderr if as_json else sys.stdout, _say)
-            outcome, exit_code = run_command(chain, given, around)
+            runtime = make_runtime(progress, sys.stderr if as_json else sys.stdout, _say)
+            outcome, exit_code = run_command(command, given, runtime)
         document = outcome.document
         if verbose:
             print_notes(stderr(), document.notes)
@@ -44,7 +43,7 @@ def _function(chain: ChainCommand[Any]) -> Callable[..., None]:
             print_json(document)
         raise typer.Exit(exit_code)
 
-    return with_options(chain.model, chain.name, COMMANDS[chain.name].summary, run)
+    return with_options(command.model, command.name, command.summary, run)
 
 
 def _say(line: str) -> None:
@@ -52,12 +51,5 @@ def _say(line: str) -> None:
     stderr().print(shown(line), soft_wrap=True, markup=False)
 
 
-_FUNCTIONS: Final = {chain.name: _function(chain) for chain in CHAIN}
-
-ci = _FUNCTIONS["ci"]
-cd = _FUNCTIONS["cd"]
-schedule = _FUNCTIONS["schedule"]
-notify = _FUNCTIONS["notify"]
-check_promote = _FUNCTIONS["check-promote"]
-poll = _FUNCTIONS["poll"]
-start_schedule = _FUNCTIONS["start-schedule"]
+# Typer asks for the function of a command's name.
+globals().update({command.name.replace("-", "_"): _function(command) for command in CHAIN})

@@ -15,6 +15,8 @@ from typing import Any, Final
 import typer
 import typer.main
 
+from kalypso_actions.commands.registry import CHAIN
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -55,31 +57,7 @@ COMMANDS: Final = {
         "demo",
         "Play the whole promotion chain with a sample organisation, on this machine alone.",
     ),
-    "ci": Listed(
-        "chain",
-        "Check a commit of main in every environment, and start cd for the first ones.",
-    ),
-    "cd": Listed("chain", "Promote a commit of main to an environment, and start schedule for it."),
-    "schedule": Listed(
-        "chain",
-        "Render an environment and propose its tree: one pull request for each GitOpsRepo.",
-    ),
-    "notify": Listed(
-        "chain",
-        "Tell the control plane of a push to a GitOps branch, and whether it is a promotion.",
-    ),
-    "check-promote": Listed(
-        "chain",
-        "Wait until the clusters of an environment comply with a merge, and promote its commit.",
-    ),
-    "poll": Listed(
-        "chain",
-        "Start schedule where the inputs of an environment have changed, and repeat lost starts.",
-    ),
-    "start-schedule": Listed(
-        "chain",
-        "Start schedule for every environment that a branch of the control plane belongs to.",
-    ),
+    **{command.name: Listed("chain", command.summary) for command in CHAIN},
     "set-up": Listed(
         "set_up",
         "Put kalypso on the PATH of a job's next steps, and run one command line.",

@@ -10,8 +10,8 @@ from typing import Any, Final
 import typer
 
 from kalypso_actions.cli.options import with_options
+from kalypso_actions.cli.runtime import make_runtime
 from kalypso_actions.cli.speaking import print_json, show_calls, stderr, stdout, told
-from kalypso_actions.cli.surroundings import surroundings
 from kalypso_actions.commands.doctor import doctor as run_doctor
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
@@ -44,12 +44,12 @@ def _run(given: dict[str, Any]) -> None:
         )
 
     with told(output, failed), ProgressDisplay(stderr(), "looking") as progress:
-        around = surroundings(progress, sys.stderr, say=lambda _: None)
-        given = collect_inputs(DoctorInputs, given, around.environment)
+        runtime = make_runtime(progress, sys.stderr, log=lambda _: None)
+        given = collect_inputs(DoctorInputs, given, runtime.environment)
         inputs = checked_inputs(DoctorInputs, given)
         for secret in secrets_of(inputs):
-            around.runner.mask(secret)
-        document = run_doctor(inputs, replace(around, context=read_context(around.environment)))
+            runtime.runner.mask(secret)
+        document = run_doctor(inputs, replace(runtime, job=read_context(runtime.environment)))
     if output == "json":
         print_json(document)
     else:

@@ -9,7 +9,7 @@ import typer
 
 from kalypso_actions.cli.speaking import show_calls
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.session import Session
+from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.report.progress import ProgressDisplay
 
 SourceOption = Annotated[
@@ -23,7 +23,7 @@ SourceOption = Annotated[
 ]
 
 
-def local_session(progress: ProgressDisplay, *, verbose: bool) -> Session:
+def local_session(progress: ProgressDisplay, *, verbose: bool) -> LocalContext:
     """What a command gets that reads for a person at a terminal."""
     show_calls(verbose=verbose)
-    return Session(Programs(os.environ), progress.update)
+    return LocalContext(Programs(os.environ), progress.update)

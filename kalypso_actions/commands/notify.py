@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.clients.github import commits, statuses
-from kalypso_actions.commands.chain_session import ChainSession
-from kalypso_actions.commands.environment_history import never_named
-from kalypso_actions.commands.gitops_branches import (
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.dispatch import start_check_promote
+from kalypso_actions.commands.runtime.environment_history import never_named
+from kalypso_actions.commands.runtime.gitops_branches import (
     EnvironmentReading,
     named_commit,
     read_environment,
 )
-from kalypso_actions.commands.outcome import Outcome
-from kalypso_actions.commands.starting import start_check_promote
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops import contradicts, gitops_folder
 from kalypso_actions.gitops.touched import touches
@@ -57,41 +57,41 @@ class _Concerned:
     folders: tuple[str, ...]
 
 
-def notify(inputs: NotifyInputs, session: ChainSession) -> Outcome:
+def notify(inputs: NotifyInputs, context: CommandContext) -> CommandResult:
     """Tell the control plane of a push to a GitOps branch, and whether it is a promotion.
 
     Runs in the GitOps repository, on the push itself. check-promote is started for every
     environment whose tree the push has touched; one that was started twice does nothing twice.
     Raises UsageError where no push has happened.
     """
-    push = _push(session)
+    push = _push(context)
     if push is None or push.after is None:
         what = f"the branch {push.branch} was deleted" if push else "no branch was pushed"
-        return _outcome(session, (), (), (), what)
-    found, unread = _concerned(inputs, session, push)
+        return _outcome(context, (), (), (), what)
+    found, unread = _concerned(inputs, context, push)
     told = []
     warnings = []
     if found:
-        before, warning = _before(session, push)
+        before, warning = _before(context, push)
         warnings += [warning] if warning else []
         for one in found:
-            merge = _meaning(session, one, push, before)
+            merge = _meaning(context, one, push, before)
             if merge is not None:
-                lie = _never_named(session, one, merge, push.after)
+                lie = _never_named(context, one, merge, push.after)
                 if lie:
                     # check-promote would refuse it; the clusters are watched all the same.
                     warnings.append(lie)
                     merge = Merge("configuration")
-                told.append(_start(inputs, session, one, push.after, merge))
+                told.append(_start(inputs, context, one, push.after, merge))
         warnings += unread
     what = "" if found else f"no environment has its GitOpsRepo on the branch {push.branch}"
-    return _outcome(session, told, warnings, () if found else unread, what)
+    return _outcome(context, told, warnings, () if found else unread, what)
 
 
-def _push(session: ChainSession) -> _Push | None:
+def _push(context: CommandContext) -> _Push | None:
     """What the event says; None where it was a tag. Raises UsageError where it was no push."""
-    context = session.around.context
-    event = context.event
+    job = context.runtime.job
+    event = job.event
     ref, before, after = (event.get(name) for name in ("ref", "before", "after"))
     if not (isinstance(ref, str) and isinstance(before, str) and isinstance(after, str)):
         raise UsageError(
@@ -114,20 +114,20 @@ def _commit(text: str) -> str | None:
 
 
 def _concerned(
-    inputs: NotifyInputs, session: ChainSession, push: _Push
+    inputs: NotifyInputs, context: CommandContext, push: _Push
 ) -> tuple[list[_Concerned], list[Problem]]:
     """The environments that the push may be about, and why others could not be looked at."""
     wanted = (
-        [session.environment(inputs.environment)]
+        [context.environment(inputs.environment)]
         if inputs.environment
-        else list(session.environments().values())
+        else list(context.environments().values())
     )
-    here = repository_key(session.url(session.around.context.repository))
+    here = repository_key(context.url(context.runtime.job.repository))
     found: list[_Concerned] = []
     unread: list[Problem] = []
     for environment in wanted:
         try:
-            read = read_environment(session, environment)
+            read = read_environment(context, environment)
             folders = tuple(
                 gitops_folder(repo.target.path, repo.where)
                 for repo in read.gitops_repos
@@ -144,7 +144,7 @@ def _concerned(
     return found, unread
 
 
-def _before(session: ChainSession, push: _Push) -> tuple[str | None, Problem | None]:
+def _before(context: CommandContext, push: _Push) -> tuple[str | None, Problem | None]:
     """The commit before the push, if it can still be read.
 
     A commit that a forced push has replaced may be gone; then the branch counts as a new one.
@@ -152,9 +152,9 @@ def _before(session: ChainSession, push: _Push) -> tuple[str | None, Problem | N
     """
     if push.before is None:
         return None, None
-    here = session.url(session.around.context.repository)
+    here = context.url(context.runtime.job.repository)
     try:
-        session.remotes.fetch(here, commit=push.before)
+        context.remotes.fetch(here, commit=push.before)
     except KalypsoError as error:
         if not push.forced:
             raise
@@ -164,20 +164,20 @@ def _before(session: ChainSession, push: _Push) -> tuple[str | None, Problem | N
 
 
 def _meaning(
-    session: ChainSession, one: _Concerned, push: _Push, before: str | None
+    context: CommandContext, one: _Concerned, push: _Push, before: str | None
 ) -> Merge | None:
     """What the push means for an environment; None where it touches nothing of it."""
     name = one.environment.name
     meanings = []
     for folder in one.folders:
-        old = _tree(session, push.branch, folder, before) if before else None
-        new = _tree(session, push.branch, folder, push.after or "")
+        old = _tree(context, push.branch, folder, before) if before else None
+        new = _tree(context, push.branch, folder, push.after or "")
         was, names = named_commit(old, name) if old else None, named_commit(new, name)
         # A branch that was cut from another environment's may become this one's by its
         # `sources.json` alone, and a tracking file that was moved alone may become believable.
         differs = was != names or (old is not None and _agree(old, new, name, names))
         if differs or touches(old.entries if old else None, new.entries, folder):
-            meanings.append(_meaning_of_commits(session, one, was, names))
+            meanings.append(_meaning_of_commits(context, one, was, names))
     return min(meanings, key=lambda merge: MOST_TELLING.index(merge.kind), default=None)
 
 
@@ -191,10 +191,10 @@ def _agree(old: BaseTree, new: BaseTree, environment: str, names: str | None) ->
 
 
 def _meaning_of_commits(
-    session: ChainSession, one: _Concerned, before: str | None, after: str | None
+    context: CommandContext, one: _Concerned, before: str | None, after: str | None
 ) -> Merge:
     """What it means that a tree named the one commit of main and names the other now."""
-    github, control_plane = session.github, session.control_plane
+    github, control_plane = context.github, context.control_plane
     goes_back = False
     latest = None
     if before and after and before != after:
@@ -208,42 +208,42 @@ def _meaning_of_commits(
 
 
 def _never_named(
-    session: ChainSession, one: _Concerned, merge: Merge, pushed: str
+    context: CommandContext, one: _Concerned, merge: Merge, pushed: str
 ) -> Problem | None:
     """The problem of a tracking file that somebody wrote by hand."""
     if not merge.commit or merge.commit == one.read.base_commit:
         return None
     claim = Claim(one.environment.name, merge.commit, pushed)
-    return never_named(claim, one.environment, session.environments(), session)
+    return never_named(claim, one.environment, context.environments(), context)
 
 
-def _tree(session: ChainSession, branch: str, folder: str, commit: str) -> BaseTree:
+def _tree(context: CommandContext, branch: str, folder: str, commit: str) -> BaseTree:
     """The job's own repository, which needs nobody's leave to be read."""
-    here = session.url(session.around.context.repository)
-    return read_base_tree(session.remotes.fetch(here, commit=commit), branch, folder)
+    here = context.url(context.runtime.job.repository)
+    return read_base_tree(context.remotes.fetch(here, commit=commit), branch, folder)
 
 
 def _start(
-    inputs: NotifyInputs, session: ChainSession, one: _Concerned, commit: str, merge: Merge
+    inputs: NotifyInputs, context: CommandContext, one: _Concerned, commit: str, merge: Merge
 ) -> Told:
     page = start_check_promote(
-        session,
+        context,
         inputs.workflow,
         environment=one.environment.name,
         promoted_commit=merge.commit,
         gitops_commit=commit,
-        repository=session.around.context.repository,
+        repository=context.runtime.job.repository,
     )
     return Told(one.environment.name, merge.kind, merge.commit, page)
 
 
 def _outcome(
-    session: ChainSession,
+    context: CommandContext,
     told: Sequence[Told],
     warnings: Sequence[Problem],
     problems: Sequence[Problem],
     what: str,
-) -> Outcome:
+) -> CommandResult:
     promoted = next((one for one in told if one.commit), None)
     first = promoted or next(iter(told), None)
     document = NotifyDocument(
@@ -254,5 +254,5 @@ def _outcome(
         warnings=ProblemEntry.all_of(warnings),
         problems=ProblemEntry.all_of(problems),
     )
-    page = notify_page(document, told, session.url(session.control_plane), what)
-    return Outcome(document, page, failed=bool(problems))
+    page = notify_page(document, told, context.url(context.control_plane), what)
+    return CommandResult(document, page, failed=bool(problems))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
-from kalypso_actions.commands.session import Session
+from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
@@ -21,7 +21,7 @@ from kalypso_actions.snapshot.gather import gather, read_environment_branch
 from kalypso_actions.snapshot.reader import Reader
 
 
-def render(inputs: RenderInputs, session: Session) -> RenderDocument:
+def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
     """Read, plan, and write the tree to `--out` where nothing is wrong.
 
     Raises KalypsoError where the control plane or the GitOps tree cannot be read, UsageError for
@@ -30,8 +30,8 @@ def render(inputs: RenderInputs, session: Session) -> RenderDocument:
     out = OutputFolder(inputs.out) if inputs.out else None
     if out:
         out.check()
-    with session.reader(inputs.source) as reader:
-        base = _Base(inputs, session)
+    with context.reader(inputs.source) as reader:
+        base = _Base(inputs, context)
         snapshot = gather(
             inputs.environment,
             _environment_branch(inputs, reader),
@@ -39,7 +39,7 @@ def render(inputs: RenderInputs, session: Session) -> RenderDocument:
             base_commit=inputs.base_commit,
             open_base_trees=base.open,
         )
-        plan = make_plan(snapshot, _options(inputs), find_scheduler(), session.progress)
+        plan = make_plan(snapshot, _options(inputs), find_scheduler(), context.progress)
         if out and not plan.problems:
             out.write(base.applied(plan))
     return render_document(
@@ -76,9 +76,9 @@ def _options(inputs: RenderInputs) -> PlanOptions:
 class _Base:
     """The GitOps tree of `--gitops`, or an empty one."""
 
-    def __init__(self, inputs: RenderInputs, session: Session) -> None:
+    def __init__(self, inputs: RenderInputs, context: LocalContext) -> None:
         self._given = inputs.gitops
-        self._programs = session.programs
+        self._programs = context.programs
         self._files: RevisionFiles | None = None
 
     def open(self, gitops_repos: Sequence[GitOpsRepo]) -> tuple[BaseTree]:

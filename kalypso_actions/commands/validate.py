@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kalypso_actions.clients.folder import FolderFiles
-from kalypso_actions.commands.session import Session
+from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs import PathAtBranch, ValidateInputs, split_branch
 from kalypso_actions.model.documents import Reading
@@ -19,10 +19,10 @@ from kalypso_actions.snapshot.whole_branch import read_branch
 from kalypso_actions.validation import validate_branches
 
 
-def validate(inputs: ValidateInputs, session: Session) -> ValidateDocument:
+def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     """Read the branches and check them together; one that cannot be read is a problem."""
     problems: list[Problem] = []
-    with session.reader(inputs.source) as reader:
+    with context.reader(inputs.source) as reader:
         readings = [
             reading for place in inputs.places for reading in _readings(place, reader, problems)
         ]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from kalypso_actions.model.workflow_owners import is_upstreams_other_file, owner_of_workflow
 from kalypso_actions.onboarding.setup import RepositorySetup
-from kalypso_actions.onboarding.workflows import is_upstreams_other_file, owner_of_workflow
 
 NO_NEWLINE: Final = "\\ No newline at end of file"
 

@@ -52,7 +52,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Overtaken:
+class Superseded:
     """Another commit came to a branch: a newer one, or an older one came back.
 
     `by` is what the branch names now; "" where it names none. `source` says who names it.
@@ -73,7 +73,7 @@ class Decision:
 
 def overtaken(
     promoted: str | None, tracked: str | None, relation: Relation | None, *, own: bool
-) -> Overtaken | None:
+) -> Superseded | None:
     """Whether the promotion is over because of what a branch names now.
 
     `relation` is how the named commit stands to the promoted one on main: None where it is not
@@ -82,7 +82,7 @@ def overtaken(
     """
     if tracked == promoted or (not own and relation != "ahead"):
         return None
-    return Overtaken(tracked or "", goes_back=tracked is None or relation == "behind")
+    return Superseded(tracked or "", goes_back=tracked is None or relation == "behind")
 
 
 def decide(standings: Sequence[Standing], *, timed_out: bool) -> Decision | None:

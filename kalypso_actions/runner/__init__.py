@@ -2,11 +2,11 @@
 
 commands     workflow commands on standard output: annotations and masks
 files        the files behind GITHUB_OUTPUT, GITHUB_STEP_SUMMARY and GITHUB_PATH
-context      what the runner says of the job: event, repository, ref, commit, attempt
+job          what the runner says of the job: event, repository, ref, commit, attempt
 speaker      all of it as one object, which is silent outside of GitHub Actions
 """
 
-from kalypso_actions.runner.context import Context, read_context
+from kalypso_actions.runner.job import JobContext, read_context
 from kalypso_actions.runner.speaker import Runner
 
-__all__ = ["Context", "Runner", "read_context"]
+__all__ = ["JobContext", "Runner", "read_context"]

@@ -13,7 +13,7 @@ import yaml
 from pydantic.fields import FieldInfo
 
 from kalypso_actions.commands import set_up
-from kalypso_actions.commands.chain_commands import CHAIN
+from kalypso_actions.commands.registry import CHAIN
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.permissions import PERMISSIONS
 from kalypso_actions.inputs.set_up import SetUpInputs

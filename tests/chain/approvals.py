@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from kalypso_actions.commands.demo import expressions
-from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
-from kalypso_actions.commands.demo.workflow_files import Job
 from kalypso_actions.sandbox.entities import RunStatus
+from kalypso_actions.sandbox.workflow_runner import expressions
+from kalypso_actions.sandbox.workflow_runner.runs import Done, Run, Workflows
+from kalypso_actions.sandbox.workflow_runner.workflow_files import Job
 
 
 class Approvals:

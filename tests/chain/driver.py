@@ -10,8 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from kalypso_actions.sandbox.workflow_runner.runs import Done, Run, Workflows
 from tests.chain.approvals import Approvals
 from tests.chain.clock import StoryClock
 from tests.chain.run_lines import full_name, line, names_of

@@ -13,10 +13,11 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from kalypso_actions.commands.demo.clock import Clock
-from kalypso_actions.commands.demo.jobs import Workflows
+from kalypso_actions.commands.runtime.in_process import InProcess
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.server import HOST
+from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_actions.sandbox.workflow_runner.runs import Workflows
 from tests.chain.clock import StoryClock
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout, found, may_sign_in
@@ -96,6 +97,7 @@ def served(opening: Opening) -> Iterator[Chain]:
         folder / "sandbox", programs(), now=clock, port=opening.port, sign_in=True
     ) as sandbox:
         may_sign_in(sandbox, opening.layout)
-        workflows = Workflows(sandbox, clock, machine, opening.secrets, folder / "runs")
+        runs = folder / "runs"
+        workflows = Workflows(sandbox, clock, machine, opening.secrets, runs, InProcess(clock))
         acme = Organisation(sandbox, clock, folder)
         yield Chain(acme, workflows, clock, opening.layout.gitops)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kalypso_actions.commands.demo.jobs import Done, Run
 from kalypso_actions.report import chain_documents as documents
+from kalypso_actions.sandbox.workflow_runner.runs import Done, Run
 
 REFUSED = 2
 

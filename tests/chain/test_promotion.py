@@ -47,7 +47,7 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, tol
     lines = chain.run_everything()
     assert lines[0] == FROM_DEV[0]
     waiting = next(one for one in chain.done if one.command == "check-promote")
-    assert any(line.endswith("progressing 1") for line in waiting.said)
+    assert any(line.endswith("progressing 1") for line in waiting.lines)
     first = lines.index("check-promote dev: compliant, starts stage")
     # Told before the commit was deployed, the second merge goes on with it, which changes nothing;
     # told afterwards, it is nothing but a configuration change.

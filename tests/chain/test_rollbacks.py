@@ -37,7 +37,7 @@ def start_cd(chain: Chain, environment: str, commit: str, promoted_from: str) ->
 def told(chain: Chain) -> str:
     """The line by which the newest CD told what became of its commit."""
     newest = next(one for one in reversed(chain.done) if one.command == "cd")
-    (line,) = (line for line in newest.said if " is superseded in " in line)
+    (line,) = (line for line in newest.lines if " is superseded in " in line)
     return line
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 
 from kalypso_actions.cli.command_list import COMMANDS, load
-from kalypso_actions.commands.chain_commands import CHAIN
-from kalypso_actions.commands.chain_run import ChainCommand
+from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from tests.test_reference import DEV, RENDER, ROOT
 
 GITHUB = {"github", "requests", "urllib3", "jwt", "cryptography", "nacl"}
@@ -92,9 +90,9 @@ def test_the_list_says_of_a_command_what_it_says_of_itself(name: str) -> None:
 
 @pytest.mark.parametrize("chain", CHAIN, ids=lambda chain: chain.name)
 def test_the_list_says_of_a_command_of_the_chain_what_its_function_says(
-    chain: ChainCommand[Any],
+    chain: ChainCommand,
 ) -> None:
-    assert paragraph(chain.load().__doc__) == COMMANDS[chain.name].summary
+    assert paragraph(chain.function.__doc__) == COMMANDS[chain.name].summary
 
 
 def paragraph(text: str | None) -> str:

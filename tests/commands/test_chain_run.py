@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.chain_run import ChainCommand, run_command
-from kalypso_actions.commands.chain_session import ChainSession, Surroundings
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.registry import ChainCommand
+from kalypso_actions.commands.runtime.context import CommandContext, Runtime
+from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.runtime.run import run_command
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.progress import unwatched
@@ -22,7 +24,19 @@ from tests.commands.chain.organisation import NOON
 
 COMMIT = "1" * 40
 GIVEN = {"environment": "dev", "commit": COMMIT}
-DONE = Outcome(CdDocument(environment="dev", action="written"), "## kalypso cd: done")
+DONE = CommandResult(CdDocument(environment="dev", action="written"), "## kalypso cd: done")
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced(ChainCommand):
+    """A command with another function."""
+
+    replacement: Callable[[CdInputs, CommandContext], CommandResult]
+
+    @property
+    def function(self) -> Callable[[CdInputs, CommandContext], CommandResult]:
+        """The replacement."""
+        return self.replacement
 
 
 class Job:
@@ -41,20 +55,19 @@ class Job:
         }
 
     def run(
-        self, command: Callable[[CdInputs, ChainSession], Outcome], **options: str
-    ) -> tuple[Outcome, int]:
+        self, command: Callable[[CdInputs, CommandContext], CommandResult], **options: str
+    ) -> tuple[CommandResult, int]:
         """Run a command with these options."""
-        around = Surroundings(
+        runtime = Runtime(
             environment=self.environment,
             programs=Programs(self.environment),
             runner=Runner(self.environment, self.stream),
             progress=unwatched,
-            say=lambda _: None,
+            log=lambda _: None,
             now=lambda: NOON,
             sleep=lambda _: None,
         )
-        chain = ChainCommand("cd", CdInputs, CdDocument, lambda: command)
-        return run_command(chain, options, around)
+        return run_command(Replaced("cd", "", command), options, runtime)
 
     def told(self, name: str) -> str:
         """What lies in one of the files of the step."""
@@ -62,17 +75,17 @@ class Job:
 
 
 def test_what_a_command_comes_to_is_told(tmp_path: Path) -> None:
-    seen: list[tuple[CdInputs, ChainSession]] = []
+    seen: list[tuple[CdInputs, CommandContext]] = []
 
-    def command(inputs: CdInputs, session: ChainSession) -> Outcome:
-        seen.append((inputs, session))
+    def command(inputs: CdInputs, context: CommandContext) -> CommandResult:
+        seen.append((inputs, context))
         return DONE
 
     job = Job(tmp_path)
     assert job.run(command, **GIVEN) == (DONE, 0)
-    ((inputs, session),) = seen
+    ((inputs, context),) = seen
     assert (inputs.environment, inputs.commit) == ("dev", COMMIT)
-    assert session.around.context.repository == session.control_plane == "acme/control-plane"
+    assert context.runtime.job.repository == context.control_plane == "acme/control-plane"
     assert job.stream.getvalue() == "::add-mask::of-the-job\n"
     assert job.told("summary") == "## kalypso cd: done\n\n"
     assert "changed<<" in job.told("outputs")
@@ -80,7 +93,7 @@ def test_what_a_command_comes_to_is_told(tmp_path: Path) -> None:
 
 def test_notes_annotate_nothing(tmp_path: Path) -> None:
     note = ProblemEntry(message="it may be so", where=None, advice="")
-    outcome = Outcome(CdDocument(notes=(note,)), "## kalypso cd: done")
+    outcome = CommandResult(CdDocument(notes=(note,)), "## kalypso cd: done")
     job = Job(tmp_path)
     assert job.run(lambda *_: outcome, **GIVEN) == (outcome, 0)
     assert job.stream.getvalue() == "::add-mask::of-the-job\n"
@@ -88,7 +101,7 @@ def test_notes_annotate_nothing(tmp_path: Path) -> None:
 
 def test_a_negative_outcome_is_exit_code_1(tmp_path: Path) -> None:
     problem = ProblemEntry(message="the command failed", where=None, advice="correct it")
-    outcome = Outcome(CdDocument(problems=(problem,)), "## kalypso cd: no", failed=True)
+    outcome = CommandResult(CdDocument(problems=(problem,)), "## kalypso cd: no", failed=True)
     job = Job(tmp_path)
     assert job.run(lambda *_: outcome, **GIVEN) == (outcome, 1)
     assert "::error title=kalypso cd::the command failed%0Acorrect it\n" in job.stream.getvalue()
@@ -100,7 +113,7 @@ def test_a_negative_outcome_is_exit_code_1(tmp_path: Path) -> None:
 def test_an_error_is_told_as_any_other_outcome(
     tmp_path: Path, error: KalypsoError, exit_code: int
 ) -> None:
-    def command(inputs: CdInputs, session: ChainSession) -> Outcome:
+    def command(inputs: CdInputs, context: CommandContext) -> CommandResult:
         raise error
 
     job = Job(tmp_path)

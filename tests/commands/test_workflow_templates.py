@@ -12,7 +12,11 @@ from typing import Any, Final, get_args
 import pytest
 import yaml
 
-from kalypso_actions.commands.workflow_templates import Place, templates_folder, workflow_files
+from kalypso_actions.commands.runtime.workflow_templates import (
+    Place,
+    templates_folder,
+    workflow_files,
+)
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs import permissions
 from kalypso_actions.model.workflow_marks import Marks, filled_in
@@ -236,7 +240,7 @@ def test_the_wheel_has_them(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     script = (
-        "from kalypso_actions.commands import workflow_templates as templates\n"
+        "from kalypso_actions.commands.runtime import workflow_templates as templates\n"
         "print(templates.templates_folder())"
     )
     done = subprocess.run(

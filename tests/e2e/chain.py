@@ -16,12 +16,13 @@ from typing import Any, Final
 import requests
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.demo.jobs import Workflows
-from kalypso_actions.commands.demo.machine import Machine
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, OWNER
 from kalypso_actions.commands.demo.people import People
+from kalypso_actions.commands.runtime.in_process import InProcess
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.embedded import AUTHORITY
+from kalypso_actions.sandbox.workflow_runner.machine import Machine
+from kalypso_actions.sandbox.workflow_runner.runs import Workflows
 from tests.e2e import organisation
 from tests.e2e.act import Act
 from tests.e2e.clock import PresentClock
@@ -84,11 +85,11 @@ def opened(folder: Path) -> Iterator[Chain]:
         Sandbox(folder / "sandbox", Programs(machine), now=clock, sign_in=True) as sandbox,
     ):
         secrets = organisation.found(sandbox, clock)
-        workflows = Workflows(sandbox, clock, machine, secrets, folder / "unused")
+        workflows = Workflows(sandbox, clock, machine, secrets, folder / "unused", InProcess(clock))
         jobs = Jobs(
             sandbox,
             workflows,
-            Machine(sandbox, clock, machine),
+            Machine(sandbox, machine),
             Act(PROGRAM, Path(runner), _path_of_jobs(folder / "tools")),
             secrets,
             _environment_of_jobs(sandbox, Path(runner)),

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.commands.demo import expressions
-from kalypso_actions.commands.demo.jobs import Run, Workflows
-from kalypso_actions.commands.demo.machine import ID_TOKEN, Machine
-from kalypso_actions.commands.demo.workflow_files import Job
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Job as AzureJob
+from kalypso_actions.sandbox.workflow_runner import expressions
+from kalypso_actions.sandbox.workflow_runner.machine import ID_TOKEN, Machine
+from kalypso_actions.sandbox.workflow_runner.runs import Run, Workflows
+from kalypso_actions.sandbox.workflow_runner.workflow_files import Job
 from tests.e2e import act, job_file
 from tests.e2e.act import Act, JobRun
 from tests.git_repositories import git

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
-from kalypso_actions.commands.demo.jobs import Run, Workflows
 from kalypso_actions.commands.demo.people import People
 from kalypso_actions.commands.demo.stage import Ended, Stage
 from kalypso_actions.report.documents import DemoStepEntry
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.workflow_runner.runs import Run, Workflows
 from tests.e2e.act import JobRun
 from tests.e2e.clock import PresentClock
 from tests.e2e.jobs import Jobs

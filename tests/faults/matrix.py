@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kalypso_actions.clients.git import RacedError
+from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox import Exchange
 from tests.faults.disturbances import Disturbance, Extent
@@ -103,7 +103,7 @@ def _call(trial: Trial, write: Write) -> tuple[list[Exchange], KalypsoError | No
 def _outcome(course: Course, after: Facts, error: KalypsoError | None) -> Outcome:
     if error is None:
         return "done"
-    if isinstance(error, RacedError):
+    if isinstance(error, PushConflictError):
         return "raced"
     if after == course.before:
         return "later"

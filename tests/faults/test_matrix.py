@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.git import RacedError
+from kalypso_actions.clients.git import PushConflictError
 from tests.faults.disturbances import DISTURBANCES, Disturbance, Extent
 from tests.faults.matrix import cell, undisturbed
 from tests.faults.state import STRANGER
@@ -56,7 +56,10 @@ def test_who_comes_first_is_not_overwritten(tmp_path: Path, name: str) -> None:
     write = BY_NAME[name]
     raced = next(one for one in DISTURBANCES if one.kind == "raced")
     with ground(tmp_path) as found, found.trial() as trial:
-        with found.sandbox.faults.on(raced.fault(write, "once", 0)), pytest.raises(RacedError):
+        with (
+            found.sandbox.faults.on(raced.fault(write, "once", 0)),
+            pytest.raises(PushConflictError),
+        ):
             write.act(trial)
         write.act(trial)
         branch = "new" if name == "new branch" else "main"

@@ -9,7 +9,7 @@ import pytest
 from kalypso_actions import __version__
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.render import render
-from kalypso_actions.commands.session import Session
+from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.model.progress import unwatched
 from kalypso_actions.report.documents import RenderDocument
@@ -44,7 +44,7 @@ def run(environment: str, out: Path, **given: object) -> RenderDocument:
             **given,
         }
     )
-    return render(inputs, Session(Programs({}), unwatched))
+    return render(inputs, LocalContext(Programs({}), unwatched))
 
 
 def tree(folder: Path) -> dict[str, str]:

@@ -8,10 +8,8 @@ from collections.abc import Iterable
 import pytest
 import yaml
 
-from kalypso_actions.commands.workflow_templates import workflow_files
-from kalypso_actions.model.github import ActionsSettings, AppInstallation, BranchRules, Names
-from kalypso_actions.model.workflow_marks import Marks
-from kalypso_actions.onboarding.checkup import (
+from kalypso_actions.commands.runtime.workflow_templates import workflow_files
+from kalypso_actions.doctor_rules import (
     Check,
     Files,
     UsedNames,
@@ -23,7 +21,9 @@ from kalypso_actions.onboarding.checkup import (
     used_names,
     workflow_checks,
 )
-from kalypso_actions.onboarding.checkup.choices import is_as_offered
+from kalypso_actions.doctor_rules.choices import is_as_offered
+from kalypso_actions.model.github import ActionsSettings, AppInstallation, BranchRules, Names
+from kalypso_actions.model.workflow_marks import Marks
 
 OURS = "jobs:\n  a:\n    steps:\n      - uses: acme/kalypso/actions/cd@v1 # {}\n"
 PATH = ".github/workflows/cd.yaml"

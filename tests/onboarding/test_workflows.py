@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.onboarding.workflows import (
+from kalypso_actions.model.workflow_owners import (
     UPSTREAM,
-    for_branch,
     is_upstreams_other_file,
     owner_of_workflow,
-    proposes,
 )
+from kalypso_actions.onboarding.workflows import for_branch, proposes
 
 TEMPLATE = "jobs:\n  ci:\n    steps:\n      - uses: a/kalypso-actions/actions/ci@v0\n"
 CI = ".github/workflows/ci.yaml"

@@ -13,8 +13,8 @@ from kalypso_actions.promotion.rounds import (
     GOES_ON,
     Clusters,
     Decision,
-    Overtaken,
     Standing,
+    Superseded,
     Verdict,
     decide,
     overtaken,
@@ -100,12 +100,12 @@ def test_in_the_end_it_is_decided_and_only_what_complies_goes_on() -> None:
     [
         (M, None, True, None),
         (M, None, False, None),
-        (OTHER, "ahead", True, Overtaken(OTHER, goes_back=False)),
-        (OTHER, "ahead", False, Overtaken(OTHER, goes_back=False)),
-        (OTHER, "behind", True, Overtaken(OTHER, goes_back=True)),
-        (OTHER, "diverged", True, Overtaken(OTHER, goes_back=False)),
-        (OTHER, None, True, Overtaken(OTHER, goes_back=False)),
-        (None, None, True, Overtaken("", goes_back=True)),
+        (OTHER, "ahead", True, Superseded(OTHER, goes_back=False)),
+        (OTHER, "ahead", False, Superseded(OTHER, goes_back=False)),
+        (OTHER, "behind", True, Superseded(OTHER, goes_back=True)),
+        (OTHER, "diverged", True, Superseded(OTHER, goes_back=False)),
+        (OTHER, None, True, Superseded(OTHER, goes_back=False)),
+        (None, None, True, Superseded("", goes_back=True)),
         # Another GitOpsRepo that has not got the commit yet.
         (OTHER, "behind", False, None),
         (OTHER, "diverged", False, None),
@@ -113,11 +113,11 @@ def test_in_the_end_it_is_decided_and_only_what_complies_goes_on() -> None:
     ],
 )
 def test_when_another_commit_ends_a_promotion(
-    tracked: str | None, relation: Relation | None, is_own: bool, wanted: Overtaken | None
+    tracked: str | None, relation: Relation | None, is_own: bool, wanted: Superseded | None
 ) -> None:
     assert overtaken(M, tracked, relation, own=is_own) == wanted
 
 
 def test_a_configuration_change_without_any_commit() -> None:
     assert overtaken(None, None, None, own=True) is None
-    assert overtaken(None, M, None, own=True) == Overtaken(M, goes_back=False)
+    assert overtaken(None, M, None, own=True) == Superseded(M, goes_back=False)

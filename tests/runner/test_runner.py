@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.runner import Context, Runner, read_context
+from kalypso_actions.runner import JobContext, Runner, read_context
 from kalypso_actions.runner.commands import annotation, harmless, masks
 from kalypso_actions.runner.files import CUT_NOTE, SUMMARY_LIMIT, append_output, append_summary
 
@@ -183,7 +183,7 @@ def test_the_context_of_a_job(tmp_path: Path) -> None:
             "GITHUB_RUN_ID": "77",
         }
     )
-    assert context == Context(
+    assert context == JobContext(
         in_actions=True,
         repository="acme/fleet",
         ref="refs/heads/feature/a",
@@ -195,8 +195,8 @@ def test_the_context_of_a_job(tmp_path: Path) -> None:
         run_url="https://github.example/acme/fleet/actions/runs/77",
     )
     assert context.branch == "feature/a"
-    assert read_context({"GITHUB_REPOSITORY": "acme/fleet"}) == Context()
-    assert Context(ref="refs/pull/1/merge").branch == ""
+    assert read_context({"GITHUB_REPOSITORY": "acme/fleet"}) == JobContext()
+    assert JobContext(ref="refs/pull/1/merge").branch == ""
 
 
 def test_an_event_that_cannot_be_read(tmp_path: Path) -> None:

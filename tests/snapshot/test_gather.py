@@ -13,7 +13,7 @@ import pytest
 from kalypso_actions.clients.git import is_repository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.render import render
-from kalypso_actions.commands.session import Session
+from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs import RenderInputs
 from kalypso_actions.model.progress import unwatched
@@ -92,7 +92,7 @@ class Planes:
         inputs = RenderInputs.model_validate(
             {"environment": "dev", "control_plane": str(self.control_plane), **given}
         )
-        return render(inputs, Session(Programs(os.environ), unwatched))
+        return render(inputs, LocalContext(Programs(os.environ), unwatched))
 
     def rendered(self, **given: object) -> Mapping[str, str]:
         out = self.folder / f"out{len(list(self.folder.iterdir()))}"

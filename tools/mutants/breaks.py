@@ -42,7 +42,7 @@ TAKEN_BACK: Final = story("rejections", "a_revert_while_the_clusters_sync_stops_
 CHAIN_BREAKS: Final = (
     Break(
         "compliance starts no next environment",
-        f"{COMMANDS}/check_promote.py",
+        f"{COMMANDS}/check_promote/command.py",
         "    for environment in onward:\n",
         "    for environment in onward[:0]:\n",
         (THROUGH,),
@@ -91,21 +91,21 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "a promotion that changes no manifest is none",
-        f"{COMMANDS}/proposing.py",
+        f"{COMMANDS}/schedule/propose.py",
         "        has_changes=changed or is_new or is_incomplete,\n",
         "        has_changes=not gitops.only_tracks(changes, base.path) or is_new,\n",
         (story("promotion", "a_promotion_that_changes_no_manifest"),),
     ),
     Break(
         "what is merged meanwhile is no target",
-        f"{COMMANDS}/followed_branch.py",
+        f"{COMMANDS}/check_promote/followed_branch.py",
         "        if head == self._head:\n            return\n",
         "        if self._head:\n            return\n",
         (f"{CONFIGURED}[after]",),
     ),
     Break(
         "a doubled run takes back what was found",
-        f"{COMMANDS}/deployment_status.py",
+        f"{COMMANDS}/check_promote/status.py",
         "        if not table.is_deployed(latest):\n",
         "        if latest is None or table.context:\n",
         (f"{CONFIGURED}[before]",),
@@ -140,7 +140,7 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "nobody is told what has replaced a commit",
-        f"{COMMANDS}/cd.py",
+        f"{COMMANDS}/cd/command.py",
         "    if promoted.replaced:\n",
         "    if promoted.replaced and promoted.hook:\n",
         (OVERTAKEN,),
@@ -182,7 +182,7 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "the removal guard is off",
-        f"{COMMANDS}/schedule.py",
+        f"{COMMANDS}/schedule/command.py",
         "        if removal and writes and not inputs.allow_removals:\n",
         "        if removal and writes and inputs.force:\n",
         (story("sources", "a_mass_removal_waits_for_somebodys_word"),),
@@ -196,22 +196,22 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "a lost start stays lost",
-        f"{COMMANDS}/starting_check.py",
+        f"{COMMANDS}/schedule/start_checks.py",
         "        is_before_merge=table.is_before_merge(latest),\n",
         "        is_before_merge=latest is None,\n",
         (LOST,),
     ),
     Break(
         "cd of the commit that is there repairs nothing",
-        f"{COMMANDS}/cd.py",
+        f"{COMMANDS}/cd/command.py",
         '    if promoted.action in {"written", "unchanged"}:\n',
         '    if promoted.action == "written":\n',
         (LOST,),
     ),
     Break(
         "issues stay open",
-        f"{COMMANDS}/keeping_issues.py",
-        "        _close(repository, settled, plan, session)\n",
+        f"{COMMANDS}/schedule/issues.py",
+        "        _close(repository, settled, plan, context)\n",
         "        continue\n",
         (HEALED,),
     ),
@@ -224,7 +224,7 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "one of two GitOps repositories is enough",
-        f"{COMMANDS}/watch.py",
+        f"{COMMANDS}/check_promote/watch.py",
         "        if self._promoted is not None:\n",
         "        if self._promoted is None:\n",
         (story("several", "one_of_two_gitops_repositories_is_merged_first"),),
@@ -245,9 +245,9 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "a broken commit is sent on",
-        f"{COMMANDS}/ci.py",
-        "    if not checked.problems and _starts_cd(inputs, session, main):\n",
-        "    if _starts_cd(inputs, session, main):\n",
+        f"{COMMANDS}/ci/command.py",
+        "    if not checked.problems and _starts_cd(inputs, context, main):\n",
+        "    if _starts_cd(inputs, context, main):\n",
         (story("promotion", "a_broken_commit_goes_nowhere"),),
     ),
 )

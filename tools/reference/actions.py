@@ -15,7 +15,7 @@ import yaml
 from pydantic.fields import FieldInfo
 
 from kalypso_actions.cli.command_list import COMMANDS
-from kalypso_actions.commands.chain_commands import CHAIN
+from kalypso_actions.commands.registry import CHAIN
 from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.set_up import SetUpInputs

@@ -29,7 +29,7 @@ THOROUGH: Final = (
 """Ask the server which commits it has, and fetch what is still to be sent and not here."""
 
 
-class RacedError(KalypsoError):
+class PushConflictError(KalypsoError):
     """Somebody else has moved the branch: `head` is where it stands, None if there is none."""
 
     def __init__(self, branch: str, url: str, head: str | None) -> None:
@@ -50,7 +50,7 @@ def push(
     It must stand at `expected` (None: not exist), which the server checks at the moment of the
     change. After a failure that does not say what happened the server is asked where the branch
     stands, before anything is repeated: a push that was done is never done again.
-    Raises RacedError, or KalypsoError saying what to change.
+    Raises PushConflictError, or KalypsoError saying what to change.
     """
     return _Push(connection, git_dir, branch, commit, expected).run()
 
@@ -117,7 +117,7 @@ class _Push:
     def _settled(self, error: ProcessError) -> bool:
         """Whether the branch stands where it shall, whatever was said.
 
-        Raises RacedError when it stands elsewhere, KalypsoError for a clear refusal.
+        Raises PushConflictError when it stands elsewhere, KalypsoError for a clear refusal.
         """
         refusal = clear_push_refusal(error, self._connection.url, self._branch, self._deed)
         if refusal:
@@ -127,7 +127,7 @@ class _Push:
         if head == self._commit:
             return True
         if head != self._expected:
-            raise RacedError(self._branch, self._connection.url, head) from error
+            raise PushConflictError(self._branch, self._connection.url, head) from error
         return False
 
     def _head(self, error: ProcessError) -> str | None:

@@ -156,8 +156,8 @@ class RemoteRepositories:
         """Set a branch to a commit, if it stands at `expected` (None: if it does not exist).
 
         "unchanged": it stood at the commit already. What was pushed before is replaced, whether
-        the commit descends from it or not. Raises RacedError when the branch stands elsewhere,
-        KalypsoError saying what to change.
+        the commit descends from it or not. Raises PushConflictError when the branch stands
+        elsewhere, KalypsoError saying what to change.
         """
         _check_move(url, branch, commit, expected)
         changed = self._copy(url).push(branch, commit, expected)
@@ -168,7 +168,7 @@ class RemoteRepositories:
     ) -> Literal["deleted", "unchanged"]:
         """Delete a branch, if it stands at `expected`; "unchanged": there was none.
 
-        Raises RacedError when it stands elsewhere, KalypsoError saying what to change.
+        Raises PushConflictError when it stands elsewhere, KalypsoError saying what to change.
         """
         _check_move(url, branch, expected)
         changed = self._copy(url).push(branch, None, expected)

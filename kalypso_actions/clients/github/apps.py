@@ -16,7 +16,7 @@ from urllib.parse import quote
 import jwt
 from jwt.algorithms import RSAAlgorithm
 
-from kalypso_actions.clients.github.exchange import Json, LostError, RefusedError, Request
+from kalypso_actions.clients.github.exchange import Json, NoResponseError, RefusedError, Request
 from kalypso_actions.clients.github.refusals import GitHubError, refusal, unanswered, words
 from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
@@ -168,7 +168,7 @@ class Installations:
             return call()
         except RefusedError as error:
             raise self._refusal(error, owner, what) from None
-        except LostError as error:
+        except NoResponseError as error:
             raise unanswered(error, owner, what) from None
         except ForeignUrlError as error:
             message, advice = f"{what}: {error.problem.message}", error.problem.advice

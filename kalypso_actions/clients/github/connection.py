@@ -16,7 +16,7 @@ from github.GithubException import BadAttributeException, GithubException
 from github.Repository import Repository
 
 from kalypso_actions.clients.github.apps import AppAuth, Installations, NoInstallationError
-from kalypso_actions.clients.github.exchange import LostError, RefusedError, Request
+from kalypso_actions.clients.github.exchange import NoResponseError, RefusedError, Request
 from kalypso_actions.clients.github.quota import Quota
 from kalypso_actions.clients.github.refusals import GitHubError, refusal, unanswered, words
 from kalypso_actions.clients.github.requester import Requester
@@ -108,7 +108,7 @@ class GitHub:
             result = call()
         except RefusedError as error:
             raise refusal(error, repository, what, self._now()) from None
-        except LostError as error:
+        except NoResponseError as error:
             raise unanswered(error, repository, what) from None
         except ForeignUrlError as error:
             message, advice = f"{what}: {error.problem.message}", error.problem.advice

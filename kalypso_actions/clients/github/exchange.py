@@ -56,7 +56,7 @@ class RefusedError(Exception):
         self.uncertain = uncertain
 
 
-class LostError(Exception):
+class NoResponseError(Exception):
     """No answer came, or half of one (then `status` is its status).
 
     `sent`: the request may have reached GitHub. `permanent`: the same would happen again.

@@ -8,7 +8,7 @@ import requests
 from requests import exceptions
 from urllib3.exceptions import NameResolutionError, NewConnectionError
 
-from kalypso_actions.clients.github.exchange import LostError
+from kalypso_actions.clients.github.exchange import NoResponseError
 
 REACH: Final = "check the network, the proxy and GITHUB_API_URL"
 TRUST: Final = "put the certificate of the server's authority into the file SSL_CERT_FILE names"
@@ -20,20 +20,20 @@ LOST: Final = (
 )
 
 
-def lost(error: Exception) -> LostError:
+def lost(error: Exception) -> NoResponseError:
     """A failure of `requests` in our words; its own stay out, since they may quote a header."""
     if isinstance(error, exceptions.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(error):
         reason = "the server's certificate is not trusted"
-        return LostError(reason, TRUST, sent=False, permanent=True)
+        return NoResponseError(reason, TRUST, sent=False, permanent=True)
     reason = _no_connection(error)
     if reason:
-        return LostError(reason, REACH, sent=False)
+        return NoResponseError(reason, REACH, sent=False)
     if isinstance(error, requests.Timeout):
-        return LostError("the server did not answer in time")
+        return NoResponseError("the server did not answer in time")
     if isinstance(error, LOST):
-        return LostError("the connection was lost")
+        return NoResponseError("the connection was lost")
     reason = f"the request cannot be sent ({type(error).__name__})"
-    return LostError(reason, REACH, sent=False, permanent=True)
+    return NoResponseError(reason, REACH, sent=False, permanent=True)
 
 
 def _no_connection(error: Exception) -> str:

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Final
 
 from kalypso_actions.clients.github import limits
-from kalypso_actions.clients.github.exchange import Answer, LostError
+from kalypso_actions.clients.github.exchange import Answer, NoResponseError
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0)
 """Seconds after each failure of the server or the network."""
 
 
-class Patience:
+class RetryPolicy:
     """What one request has been through; it ends when `longest` seconds would be exceeded."""
 
     def __init__(self, longest: float, now: Callable[[], datetime], *, repeatable: bool) -> None:
@@ -35,7 +35,7 @@ class Patience:
         asked = limits.retry_after(answer.headers, self._now())
         return self._wait(max(delay, (asked - self._now()).total_seconds() if asked else 0))
 
-    def after_loss(self, error: LostError) -> float | None:
+    def after_loss(self, error: NoResponseError) -> float | None:
         """Seconds to wait where no answer came, None to give up."""
         if error.permanent or (error.sent and not self._repeatable):
             return None

@@ -13,7 +13,7 @@ from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.errors import Location
 
 
-class RacedRefError(GitHubError):
+class RefConflictError(GitHubError):
     """The branch does not stand where it was expected, but at `head` (None: it does not exist)."""
 
     def __init__(
@@ -40,13 +40,13 @@ def create(
 ) -> Literal["created", "unchanged"]:
     """A branch at a commit of the repository.
 
-    Raises RacedRefError where the branch exists at another commit, and GitHubError.
+    Raises RefConflictError where the branch exists at another commit, and GitHubError.
     """
 
     def find() -> str | None:
         head = branches.head(github, repository, branch)
         if head not in {None, commit}:
-            raise RacedRefError(repository, branch, None, head)
+            raise RefConflictError(repository, branch, None, head)
         return head
 
     def write() -> str:
@@ -65,13 +65,13 @@ def update(
     """Move a branch forward from `expected` to a commit that descends from it.
 
     GitHub moves it only forward (`force` is never sent), so that a commit which arrives meanwhile
-    is refused and not lost. Raises RacedRefError where the branch stands elsewhere, GitHubError.
+    is refused and not lost. Raises RefConflictError where the branch stands elsewhere, GitHubError.
     """
 
     def find() -> str | None:
         head = branches.head(github, repository, branch)
         if head not in {expected, commit}:
-            raise RacedRefError(repository, branch, expected, head)
+            raise RefConflictError(repository, branch, expected, head)
         return head if head == commit else None
 
     def write() -> str:
@@ -91,13 +91,13 @@ def delete(
     """Delete a branch that stands at `expected`; an absent one is fine.
 
     GitHub compares nothing when it deletes: a commit that arrives between the look and the
-    deletion is lost with the branch. Raises RacedRefError, GitHubError.
+    deletion is lost with the branch. Raises RefConflictError, GitHubError.
     """
 
     def find() -> Literal[True] | None:
         head = branches.head(github, repository, branch)
         if head not in {None, expected}:
-            raise RacedRefError(repository, branch, expected, head)
+            raise RefConflictError(repository, branch, expected, head)
         return True if head is None else None
 
     def write() -> Literal[True]:

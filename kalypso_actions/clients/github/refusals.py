@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-from kalypso_actions.clients.github.exchange import Answer, Json, LostError, RefusedError
+from kalypso_actions.clients.github.exchange import Answer, Json, NoResponseError, RefusedError
 from kalypso_actions.clients.github.limits import is_limited, limited_until
 from kalypso_actions.errors import KalypsoError, Location
 
@@ -96,7 +96,7 @@ def refusal(error: RefusedError, repository: str, what: str, now: datetime) -> G
     )
 
 
-def unanswered(error: LostError, repository: str, what: str) -> GitHubError:
+def unanswered(error: NoResponseError, repository: str, what: str) -> GitHubError:
     """No answer, or none that can be read, as an error about `what` in a repository."""
     return GitHubError(
         f"{what}: {error.reason}",

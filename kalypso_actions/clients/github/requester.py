@@ -65,7 +65,7 @@ class Requester(PyGithubRequester):
     ) -> tuple[dict[str, Any], Json]:
         """Every call: the answer's headers and JSON (None where it has none).
 
-        Raises RefusedError, LostError, ForeignUrlError.
+        Raises RefusedError, NoResponseError, ForeignUrlError.
         """
         request = Request(
             verb,

@@ -23,12 +23,12 @@ from kalypso_actions.clients.github.exchange import (
     SAFE,
     Answer,
     Json,
-    LostError,
+    NoResponseError,
     RefusedError,
     Request,
 )
 from kalypso_actions.clients.github.failures import lost
-from kalypso_actions.clients.github.patience import Patience
+from kalypso_actions.clients.github.patience import RetryPolicy
 from kalypso_actions.clients.github.quota import Quota
 from kalypso_actions.clients.github.server import GitHubServer
 from kalypso_actions.clients.network import TIMEOUT, Session
@@ -71,12 +71,12 @@ class Transport:
         self._longest_wait = longest_wait
 
     def send(self, request: Request) -> Answer:
-        """The answer, a success. Raises RefusedError, LostError, ForeignUrlError."""
-        patience = Patience(self._longest_wait, self._now, repeatable=request.repeatable)
+        """The answer, a success. Raises RefusedError, NoResponseError, ForeignUrlError."""
+        patience = RetryPolicy(self._longest_wait, self._now, repeatable=request.repeatable)
         while True:
             try:
                 answer = self._follow(request)
-            except LostError as error:
+            except NoResponseError as error:
                 delay, reason = patience.after_loss(error), error.reason
                 if delay is None:
                     error.uncertain = error.sent and not request.repeatable
@@ -102,7 +102,7 @@ class Transport:
             if answer.status not in followed or not location:
                 return answer
             url = self._server.api(location, seen_from=url)
-        raise LostError("GitHub redirects in a circle", sent=False, permanent=True)
+        raise NoResponseError("GitHub redirects in a circle", sent=False, permanent=True)
 
     def _once(self, request: Request, url: str) -> Answer:
         own = {"Authorization": request.authorization()}
@@ -129,7 +129,7 @@ class Transport:
 
 
 def _json(response: requests.Response) -> Json:
-    """The body's JSON. Raises LostError where a success has another body.
+    """The body's JSON. Raises NoResponseError where a success has another body.
 
     Such an answer was cut short, or a proxy between us and GitHub wrote it. A refusal may well come
     from a proxy, as a page for people: its status is enough.
@@ -141,7 +141,7 @@ def _json(response: requests.Response) -> Json:
     except ValueError:
         if not response.ok or response.is_redirect:
             return None
-    raise LostError(
+    raise NoResponseError(
         "the answer is cut short, or is no JSON",
         "try again; if it stays so, check that GITHUB_API_URL is the URL of GitHub's API",
         status=response.status_code,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredError
 from kalypso_actions.clients.resource_graph.clouds import Cloud
-from kalypso_actions.clients.resource_graph.patience import Patience
+from kalypso_actions.clients.resource_graph.patience import RetryPolicy
 from kalypso_actions.clients.resource_graph.query import SUBSCRIPTIONS, flux_configurations_query
 from kalypso_actions.clients.resource_graph.refusals import unseen
 from kalypso_actions.clients.resource_graph.rows import flux_configurations, subscription_ids
@@ -103,7 +103,7 @@ class ResourceGraph:
 
     def _rows(self, query: str, noun: str) -> Sequence[object]:
         """Every row of a query; `noun` says what they are. Raises KalypsoError."""
-        patience = Patience(self._max_wait, self._sleep)
+        patience = RetryPolicy(self._max_wait, self._sleep)
         for _ in range(MAX_READINGS):
             rows, total = self._all_pages(query, noun, patience)
             if len(rows) >= total:
@@ -114,7 +114,9 @@ class ResourceGraph:
             advice="run this again; if it stays so, ask for less by azure-scopes",
         )
 
-    def _all_pages(self, query: str, noun: str, patience: Patience) -> tuple[Sequence[object], int]:
+    def _all_pages(
+        self, query: str, noun: str, patience: RetryPolicy
+    ) -> tuple[Sequence[object], int]:
         """Every row once, as the last page that had it tells it, and how many there should be."""
         rows: dict[str, object] = {}
         skip_token = ""
@@ -127,7 +129,7 @@ class ResourceGraph:
             if not skip_token or len(rows) == before:
                 return tuple(rows.values()), answer.total
 
-    def _page(self, query: str, skip_token: str, noun: str, patience: Patience) -> Answer:
+    def _page(self, query: str, skip_token: str, noun: str, patience: RetryPolicy) -> Answer:
         while True:
             patience.wait(self._quota_from - self._now(), "the quota is used up")
             try:

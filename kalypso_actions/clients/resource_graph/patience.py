@@ -26,7 +26,7 @@ FEWER_QUESTIONS: Final = (
 )
 
 
-class Patience:
+class RetryPolicy:
     """What is left of the seconds that a reading may wait."""
 
     def __init__(self, seconds: float, sleep: Callable[[float], None]) -> None:

@@ -5,12 +5,6 @@ play             what happens to it, act by act
 stage            tells what happens, and holds it against what should
 steps            what a step of a workflow came to, in words
 people           what people do: commit, propose, merge
-jobs             what events start, run as GitHub Actions would
-machine          what a job gets: its token, its variables
-log              the log of a step
-workflow_files   which workflows an event starts
-expressions      `${{ }}` in them
-clock            nobody really waits
 """
 
 from __future__ import annotations
@@ -47,11 +41,12 @@ def demo(
     sandbox_class = load_sandbox()
     # These need the libraries, too.
     from kalypso_actions.commands.demo import organisation  # noqa: PLC0415
-    from kalypso_actions.commands.demo.clock import Clock  # noqa: PLC0415
-    from kalypso_actions.commands.demo.jobs import Workflows  # noqa: PLC0415
     from kalypso_actions.commands.demo.people import People  # noqa: PLC0415
     from kalypso_actions.commands.demo.play import play  # noqa: PLC0415
     from kalypso_actions.commands.demo.stage import Stage  # noqa: PLC0415
+    from kalypso_actions.commands.runtime.in_process import InProcess  # noqa: PLC0415
+    from kalypso_actions.sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
+    from kalypso_actions.sandbox.workflow_runner.runs import Workflows  # noqa: PLC0415
 
     folder = _empty_folder(inputs.dir)
     clock = Clock(start)
@@ -65,7 +60,7 @@ def demo(
     with sandbox_class(folder, Programs(machine), now=clock, sign_in=True) as sandbox:
         secrets = organisation.found(sandbox)
         keep_key(folder, secrets["KALYPSO_APP_PRIVATE_KEY"])
-        workflows = Workflows(sandbox, clock, machine, secrets, folder / "runs")
+        workflows = Workflows(sandbox, clock, machine, secrets, folder / "runs", InProcess(clock))
         stage = Stage(sandbox, clock, workflows, People(sandbox, clock, machine), tell)
         try:
             play(stage)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import kalypso_actions
-from kalypso_actions.commands.workflow_templates import workflow_files
+from kalypso_actions.commands.runtime.workflow_templates import workflow_files
 from kalypso_actions.model.workflow_marks import Marks
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Cluster, Configuration, Failure

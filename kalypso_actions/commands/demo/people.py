@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from kalypso_actions.clients.github import merging, pull_requests
-from kalypso_actions.commands.demo.clock import Clock
-from kalypso_actions.commands.demo.machine import Machine
+from kalypso_actions.clients.github import (
+    GitHub,
+    GitHubServer,
+    TokenAuth,
+    merging,
+    pull_requests,
+)
 from kalypso_actions.commands.demo.organisation import OWNER
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_actions.sandbox.workflow_runner.machine import Machine
 
 THINKING: Final = 45
 """Seconds until they do something."""
@@ -24,7 +30,9 @@ class People:
         token = sandbox.create_token(owner=OWNER)
         self._sandbox = sandbox
         self._clock = clock
-        self._github = Machine(sandbox, clock, machine).github(token)
+        environment = Machine(sandbox, machine).environment()
+        server = GitHubServer.of_environment(environment)
+        self._github = GitHub(server, TokenAuth(token), environment, clock.sleep, clock)
 
     def push(self, repository: str, branch: str, files: Mapping[str, str], message: str) -> str:
         """Commit to a branch; the commit."""

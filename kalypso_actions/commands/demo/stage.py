@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kalypso_actions.commands.demo.clock import Clock
-from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.commands.demo.people import People
 from kalypso_actions.commands.demo.steps import details, ending, environment, headline, links
@@ -15,6 +13,8 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.documents import DemoStepEntry
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_actions.sandbox.workflow_runner.runs import Done, Run, Workflows
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kalypso_actions.commands.demo.jobs import Done
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.markdown import plain
+from kalypso_actions.sandbox.workflow_runner.runs import Done
 
 PROGRESS: Final = re.compile(r"compliant (?P<share>\d+/\d+)(?P<others>.*)")
 """The lines by which check-promote tells how the clusters stand."""
@@ -85,7 +85,7 @@ def details(done: Done) -> tuple[str, ...]:
 
 def _progress(done: Done) -> list[str]:
     """How many clusters complied, from look to look, and how the others stood at last."""
-    looks = [look for line in done.said if (look := PROGRESS.fullmatch(line))]
+    looks = [look for line in done.lines if (look := PROGRESS.fullmatch(line))]
     if not looks:
         return []
     shares = dict.fromkeys(look["share"] for look in looks)

@@ -14,21 +14,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from kalypso_actions.commands.chain_session import ChainSession, Surroundings, chain_session
 from kalypso_actions.commands.doctor.access import check_azure, check_credentials
 from kalypso_actions.commands.doctor.control_plane import check_control_plane
 from kalypso_actions.commands.doctor.environments import check_environment
 from kalypso_actions.commands.doctor.facts import read_facts
 from kalypso_actions.commands.doctor.gitops import check_gitops
 from kalypso_actions.commands.doctor.record import Record
+from kalypso_actions.commands.runtime.context import CommandContext, Runtime, open_context
+from kalypso_actions.doctor_rules import Check
 from kalypso_actions.inputs.chain import EMPTY
 from kalypso_actions.inputs.doctor import DoctorInputs
-from kalypso_actions.onboarding.checkup import Check
 from kalypso_actions.report.documents import CheckEntry, DoctorDocument
 from kalypso_actions.snapshot.reader import in_parallel
 
 
-def doctor(inputs: DoctorInputs, around: Surroundings) -> DoctorDocument:
+def doctor(inputs: DoctorInputs, runtime: Runtime) -> DoctorDocument:
     """Look at everything that the chain needs, and tell how each stands.
 
     The token's owner sees the settings; what jobs see is looked at as the App, where it is given.
@@ -37,17 +37,19 @@ def doctor(inputs: DoctorInputs, around: Surroundings) -> DoctorDocument:
     has_token = bool(inputs.token.get_secret_value())
     has_app = bool(inputs.app_id or inputs.app_private_key.get_secret_value())
     by_token = inputs.model_copy(update={"app_id": "", "app_private_key": EMPTY})
-    with chain_session(by_token if has_token else inputs, around) as session:
+    with open_context(by_token if has_token else inputs, runtime) as context:
         if not (has_app and has_token):
-            return _looked_at(inputs, session, session)
-        with chain_session(inputs, around) as jobs:
-            return _looked_at(inputs, session, jobs)
+            return _looked_at(inputs, context, context)
+        with open_context(inputs, runtime) as jobs:
+            return _looked_at(inputs, context, jobs)
 
 
-def _looked_at(inputs: DoctorInputs, session: ChainSession, jobs: ChainSession) -> DoctorDocument:
-    """`session` sees the settings, `jobs` what jobs see."""
-    record = Record(session.control_plane)
-    facts = read_facts(session, record)
+def _looked_at(
+    inputs: DoctorInputs, context: CommandContext, jobs: CommandContext
+) -> DoctorDocument:
+    """`context` sees the settings, `jobs` what jobs see."""
+    record = Record(context.control_plane)
+    facts = read_facts(context, record)
     if facts:
         check_credentials(jobs, facts, record)
         without_azure = [
@@ -56,25 +58,25 @@ def _looked_at(inputs: DoctorInputs, session: ChainSession, jobs: ChainSession) 
             if not check_environment(inputs, jobs, one, record)
         ]
         parts: list[Callable[[Record], None]] = [
-            partial(check_control_plane, session, facts, without_azure),
-            *(partial(check_gitops, session, one, facts) for one in facts.gitops_repositories),
-            partial(check_azure, inputs, session, facts, without_azure),
+            partial(check_control_plane, context, facts, without_azure),
+            *(partial(check_gitops, context, one, facts) for one in facts.gitops_repositories),
+            partial(check_azure, inputs, context, facts, without_azure),
         ]
 
         def look(part: Callable[[Record], None]) -> list[Check]:
-            own = Record(session.control_plane)
+            own = Record(context.control_plane)
             part(own)
             return own.checks
 
         for checks in in_parallel(look, parts):
             record.add(checks)
     told = dict.fromkeys(record.checks)  # what is refused is so to everything that asks for it
-    entries = tuple(_entry(session, one) for one in told)
-    return DoctorDocument(control_plane=session.control_plane, checks=entries)
+    entries = tuple(_entry(context, one) for one in told)
+    return DoctorDocument(control_plane=context.control_plane, checks=entries)
 
 
-def _entry(session: ChainSession, one: Check) -> CheckEntry:
+def _entry(context: CommandContext, one: Check) -> CheckEntry:
     link = one.page
     if link and "://" not in link:
-        link = f"{session.url(one.place)}/{link}"
+        link = f"{context.url(one.place)}/{link}"
     return CheckEntry(place=one.place, state=one.state, text=one.text, advice=one.advice, link=link)

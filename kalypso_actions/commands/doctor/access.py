@@ -8,21 +8,21 @@ from typing import Final
 
 from kalypso_actions.clients.github import repositories
 from kalypso_actions.clients.github.apps import Installations
-from kalypso_actions.commands.azure_clusters import AzureClusters
-from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.doctor.facts import Facts
 from kalypso_actions.commands.doctor.record import Record
+from kalypso_actions.commands.runtime.azure_clusters import AzureClusters
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.doctor_rules import app_checks, ok, pages, problem, warning
 from kalypso_actions.inputs import permissions
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.github import AppInstallation
 from kalypso_actions.model.urls import owner_of
-from kalypso_actions.onboarding.checkup import app_checks, ok, pages, problem, warning
 
 AZURE: Final = "Azure"
 
 
-def check_credentials(jobs: ChainSession, facts: Facts, record: Record) -> None:
+def check_credentials(jobs: CommandContext, facts: Facts, record: Record) -> None:
     """Record whether the App, or the token in its place, may write where the chain does."""
     everything = (jobs.control_plane, *facts.gitops_repositories)
     app = jobs.github.installations
@@ -65,7 +65,7 @@ def _owner(name: str) -> str:
 
 def check_azure(
     inputs: DoctorInputs,
-    session: ChainSession,
+    context: CommandContext,
     facts: Facts,
     without_azure: Collection[str],
     record: Record,
@@ -81,7 +81,7 @@ def check_azure(
         advice = "give --azure-scopes, and sign in (az login), to have Azure asked"
         record.add([warning(AZURE, "Azure was not asked about clusters", advice)])
         return
-    with AzureClusters(inputs, session.around) as azure:
+    with AzureClusters(inputs, context.runtime) as azure:
         for one in asked:
             for branch in one.gitops:
                 rows = record.needed(partial(azure.following, branch.url, branch.branch), AZURE)

@@ -6,14 +6,13 @@ from collections.abc import Collection, Mapping
 from functools import partial
 
 from kalypso_actions.clients.github import branches, environments, settings
-from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.doctor import workflows
 from kalypso_actions.commands.doctor.environments import NEXT_ENVIRONMENT, check_next
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
 from kalypso_actions.commands.doctor.record import Record
-from kalypso_actions.commands.environment_branch import EnvironmentBranch
-from kalypso_actions.model.github import Names
-from kalypso_actions.onboarding.checkup import (
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch
+from kalypso_actions.doctor_rules import (
     Check,
     UsedNames,
     actions_checks,
@@ -25,49 +24,50 @@ from kalypso_actions.onboarding.checkup import (
     push_checks,
     warning,
 )
+from kalypso_actions.model.github import Names
 from kalypso_actions.onboarding.workflows import CD_FILE, CHECK_PROMOTE_FILE, MODE, proposes
 
 
 def check_control_plane(
-    session: ChainSession, facts: Facts, without_azure: Collection[str], record: Record
+    context: CommandContext, facts: Facts, without_azure: Collection[str], record: Record
 ) -> None:
     """Record how the control plane's repository stands.
 
     The environments `without_azure` have no clusters that report to it.
     """
-    name = session.control_plane
+    name = context.control_plane
     cd = ""
     used = workflows.Used()
-    main = workflows.read_files(session, name, facts.main, record)
+    main = workflows.read_files(context, name, facts.main, record)
     if main:
-        disabled = workflows.disabled_files(session, name, record)
+        disabled = workflows.disabled_files(context, name, record)
         templates = workflows.templates("control-plane", name, facts.main)
         workflows.check_files(main, templates, disabled, used, record)
         cd = main.texts.get(CD_FILE, "")
     for branch in dict.fromkeys(one.branch for one in facts.environments if one.has_branch):
-        files = workflows.read_files(session, name, branch, record)
+        files = workflows.read_files(context, name, branch, record)
         if files:
             templates = workflows.templates("control-plane-environment", name, facts.main)
             workflows.check_files(files, templates, {}, used, record)
-    found = record.looked_up(lambda: settings.of_actions(session.github, name), name)
+    found = record.looked_up(lambda: settings.of_actions(context.github, name), name)
     if found:
         record.add(actions_checks(name, found, used.actions, proposes_by_job=proposes(cd)))
     if proposes(cd) and not job_may_propose(cd):
         text = f"{CD_FILE} on {facts.main} has mode: pull-request, and its job may open none"
         advice = "add pull-requests: write to the job's permissions"
         record.add([problem(name, text, advice, pages.file(facts.main, CD_FILE))])
-    secrets = _check_names(session, facts, used.names, without_azure, record)
+    secrets = _check_names(context, facts, used.names, without_azure, record)
     promotes = used.names.get(CHECK_PROMOTE_FILE, UsedNames())
     asks_secret = f"secrets.{NEXT_ENVIRONMENT}" in promotes.in_environment
     for one in facts.environments:
         by_secret = asks_secret and NEXT_ENVIRONMENT in secrets.get(one.name, ())
-        check_next(session, one, facts, by_secret, record)
+        check_next(context, one, facts, by_secret, record)
     for one in facts.environments:
-        _check_pushes(session, one, facts.main, bool(MODE.search(cd)), record)
+        _check_pushes(context, one, facts.main, bool(MODE.search(cd)), record)
 
 
 def _check_names(
-    session: ChainSession,
+    context: CommandContext,
     facts: Facts,
     used: Mapping[str, UsedNames],
     without_azure: Collection[str],
@@ -77,9 +77,9 @@ def _check_names(
 
     Returns the secrets of each environment, as far as they can be seen.
     """
-    name, github = session.control_plane, session.github
+    name, github = context.control_plane, context.github
     of_repository = record.looked_up(lambda: settings.of_repository(github, name), name)
-    of_environments = _names_of_environments(session, facts, record)
+    of_environments = _names_of_environments(context, facts, record)
     if of_repository:
         record.add(
             name_checks(name, used, of_repository, of_environments, without_azure=without_azure)
@@ -88,10 +88,10 @@ def _check_names(
 
 
 def _names_of_environments(
-    session: ChainSession, facts: Facts, record: Record
+    context: CommandContext, facts: Facts, record: Record
 ) -> Mapping[str, Names]:
     """What each of GitHub's environments has, as far as it can be seen."""
-    name, github = session.control_plane, session.github
+    name, github = context.control_plane, context.github
     existing = record.looked_up(lambda: environments.names(github, name), name)
     if existing is None:
         return {}
@@ -118,19 +118,19 @@ def _unprotected(place: str, environment: str) -> Check:
 
 
 def _check_pushes(
-    session: ChainSession,
+    context: CommandContext,
     one: EnvironmentFacts,
     main: str,
     by_pull_request: bool,
     record: Record,
 ) -> None:
     """CD pushes to the environment's branch, or to its own one, which it proposes."""
-    name = session.control_plane
-    place = record.needed(lambda: EnvironmentBranch(session, one.environment, main))
+    name = context.control_plane
+    place = record.needed(lambda: EnvironmentBranch(context, one.environment, main))
     if place is None:
         return
     branch = place.own_name if by_pull_request else place.name
-    rules = record.looked_up(lambda: branches.rules(session.github, name, branch))
+    rules = record.looked_up(lambda: branches.rules(context.github, name, branch))
     if rules:
         otherwise = "" if by_pull_request else ", or let cd propose (mode: pull-request)"
         record.add(push_checks(name, branch, rules, "cd", otherwise, is_own=by_pull_request))

@@ -6,17 +6,17 @@ from functools import partial
 from typing import Final
 
 from kalypso_actions.clients.github import environments
-from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
 from kalypso_actions.commands.doctor.record import Record
-from kalypso_actions.commands.environment_snapshot import read_everything
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.environment_snapshot import read_everything
+from kalypso_actions.doctor_rules import ok, pages, problem
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.inputs.values import split_list
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.onboarding.checkup import ok, pages, problem
 from kalypso_actions.plan import PlanOptions, make_plan
 from kalypso_actions.promotion.environments import next_environments
 from kalypso_actions.scheduling import find_scheduler
@@ -25,7 +25,7 @@ NEXT_ENVIRONMENT: Final = "NEXT_ENVIRONMENT"
 
 
 def check_environment(
-    inputs: DoctorInputs, jobs: ChainSession, one: EnvironmentFacts, record: Record
+    inputs: DoctorInputs, jobs: CommandContext, one: EnvironmentFacts, record: Record
 ) -> bool:
     """Record what an environment renders to, as jobs see its repositories.
 
@@ -50,13 +50,13 @@ def check_environment(
 
 
 def check_next(
-    session: ChainSession, one: EnvironmentFacts, facts: Facts, by_secret: bool, record: Record
+    context: CommandContext, one: EnvironmentFacts, facts: Facts, by_secret: bool, record: Record
 ) -> None:
     """Record where a commit goes on from an environment: by a variable, else by annotation.
 
     `by_secret`: a secret says it, which nobody can read.
     """
-    github, name = session.github, session.control_plane
+    github, name = context.github, context.control_plane
     if by_secret:
         record.add([ok(name, f"{one.name} goes on as its secret {NEXT_ENVIRONMENT} says")])
         return
@@ -75,10 +75,10 @@ def check_next(
 
 
 def _rendered(
-    sources: Snapshot, options: PlanOptions, jobs: ChainSession, record: Record
+    sources: Snapshot, options: PlanOptions, jobs: CommandContext, record: Record
 ) -> int | None:
     """The number of assignments; None where there are problems, which are recorded."""
-    plan = make_plan(sources, options, find_scheduler(), jobs.around.progress)
+    plan = make_plan(sources, options, find_scheduler(), jobs.runtime.progress)
     record.fails(plan.problems)
     record.warns(plan.warnings)
     return None if plan.problems else len(plan.assignments)

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.clients.github import repositories
-from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.doctor.record import Record
-from kalypso_actions.commands.gitops_branches import (
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.gitops_branches import (
     GitOpsBranch,
     gitops_branches,
     read_environment,
 )
+from kalypso_actions.doctor_rules import ok, pages, problem, warning
 from kalypso_actions.gitops import own_branches
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.onboarding import disputed_main
-from kalypso_actions.onboarding.checkup import ok, pages, problem, warning
 
 OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default
 
@@ -65,49 +65,49 @@ class Facts:
         return tuple(dict.fromkeys(names))
 
 
-def read_facts(session: ChainSession, record: Record) -> Facts | None:
+def read_facts(context: CommandContext, record: Record) -> Facts | None:
     """Read main and the environments' branches; None where main itself cannot be read."""
-    github, name = session.github, session.control_plane
+    github, name = context.github, context.control_plane
     # First by the API, which says of a credential what is wrong with it; git does not.
     known = record.needed(lambda: repositories.get(github, name), name)
-    main = record.needed(session.main) if known else None
+    main = record.needed(context.main) if known else None
     if known is None or main is None:
         return None
     if known.default_branch != main:
         wrong = disputed_main(name, known.default_branch, main)
         record.add([warning(name, wrong.message, wrong.advice, pages.GENERAL)])
-    found = record.needed(session.environments)
+    found = record.needed(context.environments)
     if found is None:
         return None
     if not found:
         advice = "kalypso init writes Environment objects and their branches"
         record.add([problem(name, f"{main} has no Environment object", advice)])
-    url = session.url(name)
+    url = context.url(name)
     branches = {one.control_plane.branch for one in found.values()}
-    heads = record.needed(lambda: session.remotes.heads(url, branches)) or {}
-    return Facts(main, tuple(_environment(session, one, heads, record) for one in found.values()))
+    heads = record.needed(lambda: context.remotes.heads(url, branches)) or {}
+    return Facts(main, tuple(_environment(context, one, heads, record) for one in found.values()))
 
 
 def _environment(
-    session: ChainSession, environment: Environment, heads: Mapping[str, str], record: Record
+    context: CommandContext, environment: Environment, heads: Mapping[str, str], record: Record
 ) -> EnvironmentFacts:
     name, branch = environment.name, environment.control_plane.branch
     if branch not in heads:
         record.add(
             [
                 problem(
-                    session.control_plane,
+                    context.control_plane,
                     f"the environment {name} has no branch {branch}",
                     "kalypso init creates it",
                 )
             ]
         )
         return EnvironmentFacts(environment, has_branch=False)
-    record.add([ok(session.control_plane, f"the environment {name} has its branch {branch}")])
+    record.add([ok(context.control_plane, f"the environment {name} has its branch {branch}")])
 
     def read() -> EnvironmentFacts:
-        repos = read_environment(session, environment).gitops_repos
-        gitops = gitops_branches(session, environment, repos)
+        repos = read_environment(context, environment).gitops_repos
+        gitops = gitops_branches(context, environment, repos)
         own = own_branches(OWN_PREFIX, name, repos)
         return EnvironmentFacts(environment, True, gitops, tuple(own[one.name] for one in repos))
 

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Final
 
 from kalypso_actions.clients.github import branches, labels, pull_requests, settings
-from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.doctor import workflows
 from kalypso_actions.commands.doctor.facts import Facts
 from kalypso_actions.commands.doctor.record import Record
-from kalypso_actions.commands.own_labels import PROMOTED
-from kalypso_actions.onboarding.checkup import (
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.labels import PROMOTED
+from kalypso_actions.doctor_rules import (
     actions_checks,
     approval_checks,
     name_checks,
@@ -25,7 +25,7 @@ UPSTREAMS: Final = "deployment/"
 """Begins the branches that upstream proposes from."""
 
 
-def check_gitops(session: ChainSession, repository: str, facts: Facts, record: Record) -> None:
+def check_gitops(context: CommandContext, repository: str, facts: Facts, record: Record) -> None:
     """Record how a GitOps repository stands."""
     places = [
         (place.branch, own)
@@ -33,27 +33,27 @@ def check_gitops(session: ChainSession, repository: str, facts: Facts, record: R
         for place, own in zip(environment.gitops, environment.own_branches, strict=True)
         if place.repository == repository
     ]
-    disabled = workflows.disabled_files(session, repository, record)
-    ours = workflows.templates("gitops", session.control_plane, facts.main)
+    disabled = workflows.disabled_files(context, repository, record)
+    ours = workflows.templates("gitops", context.control_plane, facts.main)
     used = workflows.Used()
     for branch in dict.fromkeys(branch for branch, _ in places):
-        if not _is_there(session, repository, branch, record):
+        if not _is_there(context, repository, branch, record):
             continue
-        files = workflows.read_files(session, repository, branch, record)
+        files = workflows.read_files(context, repository, branch, record)
         if files:
             workflows.check_files(files, ours, disabled, used, record)
-        _check_branch(session, repository, branch, record)
+        _check_branch(context, repository, branch, record)
     for _, own in places:
         rules = record.looked_up(
-            partial(branches.rules, session.github, repository, own), repository
+            partial(branches.rules, context.github, repository, own), repository
         )
         if rules:
             record.add(push_checks(repository, own, rules, "schedule", is_own=True))
-    _check_repository(session, repository, used, record)
+    _check_repository(context, repository, used, record)
 
 
-def _is_there(session: ChainSession, repository: str, branch: str, record: Record) -> bool:
-    head = record.needed(lambda: branches.head(session.github, repository, branch), repository)
+def _is_there(context: CommandContext, repository: str, branch: str, record: Record) -> bool:
+    head = record.needed(lambda: branches.head(context.github, repository, branch), repository)
     if head is None:
         text = f"there is no branch {branch}"
         record.add([problem(repository, text, "kalypso init creates it")])
@@ -62,9 +62,9 @@ def _is_there(session: ChainSession, repository: str, branch: str, record: Recor
     return True
 
 
-def _check_branch(session: ChainSession, repository: str, branch: str, record: Record) -> None:
+def _check_branch(context: CommandContext, repository: str, branch: str, record: Record) -> None:
     """Approvals of what is merged to a branch, and what of upstream's is open."""
-    github = session.github
+    github = context.github
     rules = record.looked_up(lambda: branches.rules(github, repository, branch), repository)
     if rules:
         record.add(approval_checks(repository, branch, rules))
@@ -76,9 +76,9 @@ def _check_branch(session: ChainSession, repository: str, branch: str, record: R
 
 
 def _check_repository(
-    session: ChainSession, repository: str, used: workflows.Used, record: Record
+    context: CommandContext, repository: str, used: workflows.Used, record: Record
 ) -> None:
-    github = session.github
+    github = context.github
     found = record.looked_up(lambda: settings.of_actions(github, repository), repository)
     if found:
         record.add(actions_checks(repository, found, used.actions, proposes_by_job=False))

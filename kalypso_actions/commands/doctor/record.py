@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from kalypso_actions.doctor_rules import Check, problem, warning
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.onboarding.checkup import Check, problem, warning
 
 T = TypeVar("T")
 

@@ -7,19 +7,23 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kalypso_actions.clients.github import workflows
-from kalypso_actions.commands.chain_session import ChainSession
 from kalypso_actions.commands.doctor.record import Record
-from kalypso_actions.commands.workflow_templates import Place, read_workflows, workflow_files
-from kalypso_actions.inputs.init import DEFAULT_ACTION
-from kalypso_actions.model.workflow_marks import Marks
-from kalypso_actions.onboarding.checkup import (
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.workflow_templates import (
+    Place,
+    read_workflows,
+    workflow_files,
+)
+from kalypso_actions.doctor_rules import (
     Files,
     UsedNames,
     used_actions,
     used_names,
     workflow_checks,
 )
-from kalypso_actions.onboarding.checkup.workflows import Templates
+from kalypso_actions.doctor_rules.workflows import Templates
+from kalypso_actions.inputs.init import DEFAULT_ACTION
+from kalypso_actions.model.workflow_marks import Marks
 from kalypso_actions.onboarding.workflows import for_branch
 
 ACTIONS, _, REF = DEFAULT_ACTION.partition("@")
@@ -50,18 +54,20 @@ def templates(place: Place, control_plane: str, main: str) -> Templates:
     return filled
 
 
-def read_files(session: ChainSession, repository: str, branch: str, record: Record) -> Files | None:
+def read_files(
+    context: CommandContext, repository: str, branch: str, record: Record
+) -> Files | None:
     """The workflow files of a branch; None where it cannot be read."""
-    url = session.url(repository)
+    url = context.url(repository)
     texts = record.needed(
-        lambda: read_workflows(session.repositories.open(url, branch=branch)), repository
+        lambda: read_workflows(context.repositories.open(url, branch=branch)), repository
     )
     return None if texts is None else Files(repository, branch, texts)
 
 
-def disabled_files(session: ChainSession, repository: str, record: Record) -> Mapping[str, str]:
+def disabled_files(context: CommandContext, repository: str, record: Record) -> Mapping[str, str]:
     """The workflow files that GitHub does not run, with their states."""
-    states = record.looked_up(lambda: workflows.states(session.github, repository), repository)
+    states = record.looked_up(lambda: workflows.states(context.github, repository), repository)
     return {one.path: one.state for one in states or () if one.state.startswith("disabled")}
 
 

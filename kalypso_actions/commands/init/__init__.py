@@ -16,9 +16,9 @@ from typing import Final
 import kalypso_actions
 from kalypso_actions.commands.init.opening import Machine, Opened, open_repositories
 from kalypso_actions.commands.init.reading import Standing, read_standing
-from kalypso_actions.commands.init.told import init_document
+from kalypso_actions.commands.init.result import init_document
 from kalypso_actions.commands.init.writing import base_repo_text, write_plans
-from kalypso_actions.commands.workflow_templates import workflow_files
+from kalypso_actions.commands.runtime.workflow_templates import workflow_files
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.workflow_marks import Marks
 from kalypso_actions.onboarding import (

@@ -9,7 +9,7 @@ from typing import Final
 
 from kalypso_actions import fleet
 from kalypso_actions.commands.init.opening import Opened
-from kalypso_actions.commands.workflow_templates import read_workflows
+from kalypso_actions.commands.runtime.workflow_templates import read_workflows
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.init import DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.model.documents import Reading, RevisionFiles

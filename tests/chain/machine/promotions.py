@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from kalypso_actions.commands.demo.jobs import Run
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from kalypso_actions.sandbox.workflow_runner.runs import Run
 from kalypso_actions.sandbox.world import Event, Status
 from tests.chain.driver import COMMIT, Chain
 from tests.chain.machine.acme import FIRST

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.git import RacedError, RemoteRepositories
+from kalypso_actions.clients.git import PushConflictError, RemoteRepositories
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.object_ids import blob_id
 from tests.clients.git.remotes import Counting, add_commit, bare, head, made, remotes
@@ -72,12 +72,14 @@ def test_branch_that_stands_elsewhere_is_left_alone(tmp_path: Path, expected: st
     url = f"file://{path}"
     with remotes() as opened:
         commit = made(opened, url, before)
-        with pytest.raises(RacedError, match=f"somebody else meanwhile: it stands at {now}") as it:
+        with pytest.raises(
+            PushConflictError, match=f"somebody else meanwhile: it stands at {now}"
+        ) as it:
             opened.push(
                 url, commit, branch="main", expected=before if expected == "old" else expected
             )
         assert it.value.head == now
-        with pytest.raises(RacedError, match="does not exist now") as it:
+        with pytest.raises(PushConflictError, match="does not exist now") as it:
             opened.push(url, commit, branch="gone", expected=before)
         assert it.value.head is None
     assert head(path) == now
@@ -242,7 +244,7 @@ def test_delete_branch(tmp_path: Path, object_format: str, *, look: bool) -> Non
     with remotes() as opened:
         if look:
             assert opened.heads(url, ["old"]) == {"old": before}
-        with pytest.raises(RacedError, match=f"it stands at {before} now"):
+        with pytest.raises(PushConflictError, match=f"it stands at {before} now"):
             opened.delete_branch(url, "old", "1" * len(before))
         assert opened.delete_branch(url, "old", before) == "deleted"
         assert head(path, "old") == ""

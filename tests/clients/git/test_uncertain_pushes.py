@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.git import RacedError
+from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.errors import KalypsoError
 from tests.clients.git.remotes import add_commit, bare, head, made, remotes
 from tests.clients.git.servers import PUSH, Fault, FaultKind, serving
@@ -109,7 +109,7 @@ def test_somebody_who_comes_first_wins(tmp_path: Path, kind: FaultKind) -> None:
         url = f"{server.url}/org/repo"
         commit = made(opened, url, before)
         server.faults.append(Fault(PUSH, kind, land))
-        with pytest.raises(RacedError) as caught:
+        with pytest.raises(PushConflictError) as caught:
             opened.push(url, commit, branch="main", expected=before)
         assert [caught.value.head] == landed
         assert server.asked(PUSH) == 1

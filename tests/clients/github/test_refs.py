@@ -111,7 +111,7 @@ GONE: Step = (f"PATCH {PATH}", 422, refusal("Reference does not exist"))
     ],
 )
 def test_the_commit_of_somebody_else_stays(write: str, steps: list[Step], head: str | None) -> None:
-    with conversation(*steps) as told, pytest.raises(refs.RacedRefError) as caught:
+    with conversation(*steps) as told, pytest.raises(refs.RefConflictError) as caught:
         WRITES[write](told.github)
     assert caught.value.head == head
     assert "run again" in caught.value.problem.advice

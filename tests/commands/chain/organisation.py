@@ -26,14 +26,14 @@ import requests
 from jsonschema import Draft202012Validator
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.chain_session import ChainSession, Surroundings, chain_session
-from kalypso_actions.commands.demo.clock import Clock as StillClock
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.runtime.context import CommandContext, Runtime, open_context
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.progress import unwatched
 from kalypso_actions.runner import Runner, read_context
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
+from kalypso_actions.sandbox.workflow_runner.clock import Clock as StillClock
 from tests.commands.chain import documents
 from tests.commands.chain.writes import RECORDS, recorded, written
 from tests.git_repositories import programs
@@ -98,14 +98,14 @@ class Organisation:
 
     def run(
         self,
-        command: Callable[[Model, ChainSession], Outcome],
+        command: Callable[[Model, CommandContext], CommandResult],
         model: type[Model],
         *,
         job: Job | None = None,
         token: str = "",
         variables: Mapping[str, str] | None = None,
         **given: str,
-    ) -> Outcome:
+    ) -> CommandResult:
         """Run a command with these inputs (`-` written as `_`), as texts, as an action has them.
 
         `variables` are more of the job's environment. Errors are raised; what it prints as JSON is
@@ -114,18 +114,18 @@ class Organisation:
         written = {name.replace("_", "-"): value for name, value in given.items()}
         inputs = model.model_validate({"token": token or self.token, **written})
         environment = self.job_environment(job or Job()) | dict(variables or {})
-        around = Surroundings(
+        runtime = Runtime(
             environment=environment,
             programs=Programs(environment),
             runner=Runner(environment, StringIO()),
-            context=read_context(environment),
+            job=read_context(environment),
             progress=unwatched,
-            say=self.said.append,
+            log=self.said.append,
             now=self.clock,
             sleep=self.clock.sleep,
         )
-        with chain_session(inputs, around) as session:
-            outcome = command(inputs, session)
+        with open_context(inputs, runtime) as context:
+            outcome = command(inputs, context)
         printed = json.loads(outcome.document.to_json())
         Draft202012Validator(schema_of(type(outcome.document))).validate(printed)
         return outcome

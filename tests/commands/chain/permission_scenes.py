@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kalypso_actions.commands.cd import cd
-from kalypso_actions.commands.check_promote import check_promote
-from kalypso_actions.commands.ci import ci
+from kalypso_actions.commands.cd.command import cd
+from kalypso_actions.commands.check_promote.command import check_promote
+from kalypso_actions.commands.ci.command import ci
 from kalypso_actions.commands.notify import notify
-from kalypso_actions.commands.outcome import Outcome
-from kalypso_actions.commands.poll import poll
-from kalypso_actions.commands.schedule import schedule
+from kalypso_actions.commands.poll.command import poll
+from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.schedule.command import schedule
 from kalypso_actions.commands.start_schedule import start_schedule
 from kalypso_actions.inputs.chain import (
     CdInputs,
@@ -49,7 +49,7 @@ RECORDS: Final[Mapping[str, Level]] = {"contents": "read", "statuses": "write"}
 Credential = Mapping[str, str]
 """Inputs that say who a command is: a token, or an App's id and key."""
 
-Run = Callable[[Credential], Outcome]
+Run = Callable[[Credential], CommandResult]
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def _polls(acme: Organisation) -> Run:
     """Each time long enough after the one before that a start without a run is lost."""
     run = _runs(acme, poll, PollInputs, environments="dev")
 
-    def later(credential: Credential) -> Outcome:
+    def later(credential: Credential) -> CommandResult:
         acme.clock.sleep(LONG)
         return run(credential)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
-from kalypso_actions.commands.chain_session import ChainSession
-from kalypso_actions.commands.environment_inputs import EnvironmentInputs, read_inputs
-from kalypso_actions.commands.outcome import Outcome
-from kalypso_actions.commands.poll import poll
+from kalypso_actions.commands.poll.command import poll
+from kalypso_actions.commands.poll.inputs import EnvironmentInputs, read_inputs
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion.start_records import Kind, StartRecord, schedule_context
@@ -31,16 +31,16 @@ LONG = 700
 """Seconds after which a start without a run is lost."""
 
 
-def run(acme: Organisation, **inputs: Any) -> Outcome:
+def run(acme: Organisation, **inputs: Any) -> CommandResult:
     return acme.run(poll, PollInputs, **inputs)
 
 
-def document(outcome: Outcome) -> PollDocument:
+def document(outcome: CommandResult) -> PollDocument:
     assert isinstance(outcome.document, PollDocument)
     return outcome.document
 
 
-def started(outcome: Outcome) -> list[tuple[str, str, int]]:
+def started(outcome: CommandResult) -> list[tuple[str, str, int]]:
     """Every start: workflow, environment and attempt."""
     entries: tuple[StartEntry, ...] = document(outcome).started
     return [(one.workflow, one.environment, one.attempt) for one in entries]
@@ -50,10 +50,10 @@ def inputs_of(acme: Organisation, **given: Any) -> dict[str, EnvironmentInputs]:
     """The inputs of each environment that can be read, as poll reads them."""
     found: dict[str, EnvironmentInputs] = {}
 
-    def look(_: PollInputs, session: ChainSession) -> Outcome:
-        read, _problems, _warnings = read_inputs(session, session.environments().values())
+    def look(_: PollInputs, context: CommandContext) -> CommandResult:
+        read, _problems, _warnings = read_inputs(context, context.environments().values())
         found.update({one.name: one for one in read})
-        return Outcome(PollDocument(), "")
+        return CommandResult(PollDocument(), "")
 
     acme.run(look, PollInputs, **given)
     return found

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.check_promote import check_promote
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.check_promote.command import check_promote
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.gitops.provenance import SourceRevision, SourcesFile, sources_file
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, README_TEXT, SOURCES_FILE
@@ -101,7 +101,7 @@ def main_commit(acme: Organisation, text: str = "a change") -> str:
 
 def check(
     acme: Organisation, gitops_commit: str, promoted: str | None = None, **inputs: Any
-) -> Outcome:
+) -> CommandResult:
     """Run check-promote for dev; times are short unless they are given."""
     given = {
         "environment": "dev",
@@ -114,10 +114,10 @@ def check(
     return acme.run(check_promote, CheckPromoteInputs, **given)
 
 
-def document(outcome: Outcome) -> CheckPromoteDocument:
+def document(outcome: CommandResult) -> CheckPromoteDocument:
     assert isinstance(outcome.document, CheckPromoteDocument)
     return outcome.document
 
 
-def verdict(outcome: Outcome) -> str:
+def verdict(outcome: CommandResult) -> str:
     return document(outcome).verdict

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalypso_actions.commands.outcome import Outcome
-from kalypso_actions.commands.schedule import schedule
+from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.schedule.command import schedule
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.report.chain_documents import ScheduleDocument
 from tests.commands.chain import documents
@@ -17,7 +17,7 @@ SOURCES = ".github/tracking/sources.json"
 FLUX = "large/shop-web/reconciler.yaml"
 
 
-def outcome(acme: Organisation, **given: Any) -> Outcome:
+def outcome(acme: Organisation, **given: Any) -> CommandResult:
     return acme.run(schedule, ScheduleInputs, **{"environment": "dev", **given})
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.clients.git import RacedError
-from kalypso_actions.commands.cd import cd
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.clients.git import PushConflictError
+from kalypso_actions.commands.cd.command import cd
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
@@ -25,11 +25,11 @@ SCHEDULE_BY_FORCE = Dispatch("schedule.yaml", {"environment": "dev", "force": "t
 DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
 
 
-def run(acme: Organisation, commit: str, **inputs: Any) -> Outcome:
+def run(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
     return acme.run(cd, CdInputs, **{"environment": "dev", "commit": commit, **inputs})
 
 
-def document(outcome: Outcome) -> CdDocument:
+def document(outcome: CommandResult) -> CdDocument:
     assert isinstance(outcome.document, CdDocument)
     return outcome.document
 
@@ -324,7 +324,10 @@ def test_whoever_moves_the_branch_meanwhile_loses_nothing(acme: Organisation) ->
 def test_a_branch_that_never_stands_still(acme: Organisation) -> None:
     new = change_main(acme)
     before = acme.clock()
-    with acme.sandbox.faults.on(Fault("*", "*", "raced", count=0)), pytest.raises(RacedError):
+    with (
+        acme.sandbox.faults.on(Fault("*", "*", "raced", count=0)),
+        pytest.raises(PushConflictError),
+    ):
         run(acme, new)
     assert (acme.clock() - before).total_seconds() == 150
     assert acme.statuses(new) == {}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.cd import cd
-from kalypso_actions.commands.environment_branch import EnvironmentBranch, Standing
+from kalypso_actions.commands.cd.command import cd
+from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, Standing
 from kalypso_actions.inputs.chain import CdInputs
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.cd import cd
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.cd.command import cd
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
@@ -19,12 +19,12 @@ DEV = "dev environment"
 OURS = "kalypso/promote/dev"
 
 
-def run(acme: Organisation, commit: str, **inputs: Any) -> Outcome:
+def run(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
     given = {"environment": "dev", "mode": "pull-request", "commit": commit, **inputs}
     return acme.run(cd, CdInputs, **given)
 
 
-def action(outcome: Outcome) -> str:
+def action(outcome: CommandResult) -> str:
     assert isinstance(outcome.document, CdDocument)
     return outcome.document.action
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.runtime.result import CommandResult
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CLUSTER_TYPES, GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
@@ -29,7 +29,7 @@ def second(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
         acme.cluster("dev", name)
 
 
-def check_one(acme: Organisation, repository: str, merged: str, commit: str) -> Outcome:
+def check_one(acme: Organisation, repository: str, merged: str, commit: str) -> CommandResult:
     return check(acme, merged, commit, gitops_repository=repository)
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from kalypso_actions.commands.azure_clusters import AzureClusters
+from kalypso_actions.commands.runtime.azure_clusters import AzureClusters
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.flux import FluxConfiguration
 from kalypso_actions.sandbox import Fault

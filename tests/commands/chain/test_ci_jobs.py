@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.ci import ci
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.ci.command import ci
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import CiInputs
 from kalypso_actions.report.chain_documents import CiDocument
@@ -25,16 +25,16 @@ PUSH = Job("push")
 BAD_TEMPLATE = documents.template("flux", "name: {{ .ConfigData.SIZE | atoi | div 1 0 }}\n")
 
 
-def run(acme: Organisation, *, job: Job = PUSH, **inputs: Any) -> Outcome:
+def run(acme: Organisation, *, job: Job = PUSH, **inputs: Any) -> CommandResult:
     return acme.run(ci, CiInputs, job=job, **inputs)
 
 
-def document(outcome: Outcome) -> CiDocument:
+def document(outcome: CommandResult) -> CiDocument:
     assert isinstance(outcome.document, CiDocument)
     return outcome.document
 
 
-def problems(outcome: Outcome) -> list[str]:
+def problems(outcome: CommandResult) -> list[str]:
     return [problem.message for problem in outcome.document.problems]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.chain_commands import CHAIN
+from kalypso_actions.commands.registry import CHAIN
 from tests.commands.chain.killing import is_killed
 from tests.commands.chain.organisation import Dispatch, Organisation
 from tests.commands.chain.permission_scenes import DEV, SCENES, Scene

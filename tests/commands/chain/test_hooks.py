@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.cd import cd
-from kalypso_actions.commands.hook import MOST_SHOWN
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.cd.command import cd
+from kalypso_actions.commands.runtime.hook import MOST_SHOWN
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
@@ -19,12 +19,12 @@ from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 DEV = "dev environment"
 
 
-def run(acme: Organisation, commit: str, command: str, **inputs: Any) -> Outcome:
+def run(acme: Organisation, commit: str, command: str, **inputs: Any) -> CommandResult:
     given = {"environment": "dev", "commit": commit, "pre_deployment": command, **inputs}
     return acme.run(cd, CdInputs, **given)
 
 
-def action(outcome: Outcome) -> str:
+def action(outcome: CommandResult) -> str:
     assert isinstance(outcome.document, CdDocument)
     return outcome.document.action
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.notify import notify
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import NotifyInputs
 from kalypso_actions.report.chain_documents import NotifyDocument
@@ -39,14 +39,14 @@ def run(
     payload: Mapping[str, Any] | None = None,
     repository: str = GITOPS,
     **inputs: Any,
-) -> Outcome:
+) -> CommandResult:
     """Run notify on the latest push, or another one."""
     payload = pushed(acme, repository) if payload is None else payload
     job = Job("push", payload.get("ref", ""), payload.get("after", ""), repository, payload)
     return acme.run(notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE, **inputs)
 
 
-def document(outcome: Outcome) -> NotifyDocument:
+def document(outcome: CommandResult) -> NotifyDocument:
     assert isinstance(outcome.document, NotifyDocument)
     return outcome.document
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.commands.chain_session import ChainSession
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.plan import PlanOptions, make_plan
 from kalypso_actions.report.chain_documents import ScheduleDocument
@@ -14,15 +14,15 @@ from kalypso_actions.snapshot.gather import gather, read_environment_branch
 from tests.commands.chain.organisation import ENVIRONMENTS, Organisation
 
 
-def rendered(inputs: ScheduleInputs, session: ChainSession) -> Outcome:
+def rendered(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
     own = read_environment_branch(
-        session.reader, session.url(session.control_plane), inputs.environment
+        context.reader, context.url(context.control_plane), inputs.environment
     )
-    snapshot = gather(inputs.environment, own, session.reader)
-    plan = make_plan(snapshot, PlanOptions(), find_scheduler(), session.around.progress)
+    snapshot = gather(inputs.environment, own, context.reader)
+    plan = make_plan(snapshot, PlanOptions(), find_scheduler(), context.runtime.progress)
     assert not plan.problems
     assert not plan.warnings
-    return Outcome(
+    return CommandResult(
         ScheduleDocument(assignments=len(plan.assignments)), "\n".join(plan.changes.added)
     )
 

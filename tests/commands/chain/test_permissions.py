@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.chain_commands import CHAIN
-from kalypso_actions.commands.check_promote import check_promote
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.check_promote.command import check_promote
+from kalypso_actions.commands.registry import CHAIN
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.inputs.permissions import (
@@ -197,7 +197,7 @@ def test_a_job_that_signs_in_to_azure_by_oidc_says_what_it_lacks(acme: Organisat
         "azure_scopes": "c",
     }
 
-    def run(credential: Credential) -> Outcome:
+    def run(credential: Credential) -> CommandResult:
         return acme.run(check_promote, CheckPromoteInputs, **{**given, **credential})
 
     (row,) = [row for row in PERMISSIONS["check-promote"] if row.name in OF_JOBS_ALONE]

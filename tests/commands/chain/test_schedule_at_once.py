@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.clients.git import RacedError
-from kalypso_actions.commands import publishing
-from kalypso_actions.commands.own_labels import LABELS
+from kalypso_actions.clients.git import PushConflictError
+from kalypso_actions.commands.runtime.labels import LABELS
+from kalypso_actions.commands.schedule import publish
 from kalypso_actions.plan import make_plan
 from kalypso_actions.sandbox import Fault
 from tests.commands.chain import documents
@@ -28,7 +28,7 @@ from tests.commands.chain.proposals import (
     settle,
 )
 
-SCHEDULE = "kalypso_actions.commands.schedule"
+SCHEDULE = "kalypso_actions.commands.schedule.command"
 REPO = "/repos/{owner}/{repo}"
 
 
@@ -139,7 +139,7 @@ def test_whoever_is_slower_reads_everything_again(
     """Between reading and writing, the environment changes and another run proposes that."""
     run(acme)
     configure(acme, REGION="old")
-    push, is_first = publishing.push, True
+    push, is_first = publish.push, True
 
     def overtaken(*arguments: Any) -> str:
         nonlocal is_first
@@ -164,7 +164,7 @@ def test_what_a_slower_run_writes_beside_its_push_does_not_last(
     configure(acme, REGION="old")
     run(acme)
     configure(acme, REGION="mine" if writer == "publish" else "west")
-    write, is_first = getattr(publishing, writer), True
+    write, is_first = getattr(publish, writer), True
 
     def overtaken(*arguments: Any) -> Any:
         nonlocal is_first
@@ -203,7 +203,7 @@ def test_the_environment_changes_while_it_is_read(
 def test_a_race_that_never_ends(acme: Organisation) -> None:
     with (
         acme.sandbox.faults.on(Fault("POST", "git", "raced", count=0)),
-        pytest.raises(RacedError, match="changed by somebody else meanwhile"),
+        pytest.raises(PushConflictError, match="changed by somebody else meanwhile"),
     ):
         run(acme)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.start_schedule import start_schedule
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import StartScheduleInputs
@@ -16,7 +16,7 @@ from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, Dispatch, Job, Organisation
 
 
-def run(acme: Organisation, *, pushed: str = "", ref: str = "", **inputs: Any) -> Outcome:
+def run(acme: Organisation, *, pushed: str = "", ref: str = "", **inputs: Any) -> CommandResult:
     """Run it after a push to the branch `pushed`, with a token that may do this and no more."""
     token = acme.sandbox.create_token(
         "actions",

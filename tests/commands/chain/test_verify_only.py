@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.cd import cd
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.cd.command import cd
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument, CheckPromoteDocument
@@ -19,7 +19,7 @@ from tests.commands.chain.promotions import check, main_commit, merge
 LEVELS: Permissions = {"contents": "read", "statuses": "write"}
 
 
-def verify_cd(acme: Organisation, commit: str, **inputs: Any) -> Outcome:
+def verify_cd(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
     """With a token that may read the control plane, and record that the run has begun."""
     token = acme.sandbox.create_token("actions", LEVELS, repositories=[CONTROL_PLANE])
     given = {"environment": "dev", "commit": commit, "verify_only": "true", **inputs}
@@ -27,7 +27,9 @@ def verify_cd(acme: Organisation, commit: str, **inputs: Any) -> Outcome:
     return acme.run(cd, CdInputs, token=token, **given)
 
 
-def verify_check(acme: Organisation, gitops_commit: str, promoted: str, **inputs: Any) -> Outcome:
+def verify_check(
+    acme: Organisation, gitops_commit: str, promoted: str, **inputs: Any
+) -> CommandResult:
     """With a token that may read both repositories and record, and nobody to ask Azure."""
     token = acme.sandbox.create_token("actions", LEVELS, repositories=[CONTROL_PLANE, GITOPS])
     acme.forget()

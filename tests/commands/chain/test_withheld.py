@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.cd import cd
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.cd.command import cd
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.report.markdown import text
@@ -28,25 +28,25 @@ from tests.commands.chain.promotions import (
 STAGE = "stage environment"
 
 
-def promote(acme: Organisation, commit: str, **inputs: Any) -> Outcome:
+def promote(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
     """CD for stage, as check-promote starts it for dev."""
     given = {"environment": "stage", "commit": commit, "promoted_from": "dev", **inputs}
     return acme.run(cd, CdInputs, **given)
 
 
-def action(outcome: Outcome) -> str:
+def action(outcome: CommandResult) -> str:
     assert isinstance(outcome.document, CdDocument)
     return outcome.document.action
 
 
-def reason(outcome: Outcome) -> str:
+def reason(outcome: CommandResult) -> str:
     assert isinstance(outcome.document, CdDocument)
     return outcome.document.reason
 
 
 def during(
-    acme: Organisation, event: Callable[[], object], run: Callable[[str], Outcome]
-) -> Outcome:
+    acme: Organisation, event: Callable[[], object], run: Callable[[str], CommandResult]
+) -> CommandResult:
     """Let something happen while the command that `run` is given is running."""
     flag = acme.folder / "running"
     wait = f"touch {flag}; while [ -e {flag} ]; do sleep 0.05; done; echo done"

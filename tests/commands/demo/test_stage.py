@@ -9,18 +9,18 @@ from typing import cast
 
 import pytest
 
-from kalypso_actions.commands.demo.clock import Clock
-from kalypso_actions.commands.demo.jobs import Done, Run, Workflows
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE
 from kalypso_actions.commands.demo.people import People
 from kalypso_actions.commands.demo.stage import Stage
-from kalypso_actions.commands.demo.workflow_files import Workflow
-from kalypso_actions.commands.outcome import Outcome
+from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.chain_documents import ChainDocument, PullRequestEntry
 from kalypso_actions.report.documents import ChangesEntry, DemoStepEntry, ProblemEntry
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_actions.sandbox.workflow_runner.runs import Done, Run, Workflows
+from kalypso_actions.sandbox.workflow_runner.workflow_files import Workflow
 from kalypso_actions.sandbox.world import Event, Status
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
@@ -70,7 +70,7 @@ def step(
         created_at=NOON,
     )
     run = Run(event, Workflow(f".github/workflows/{command}.yaml", {}, []))
-    outcome = Outcome(document, f"## kalypso {command}: it is so\n\nmore")
+    outcome = CommandResult(document, f"## kalypso {command}: it is so\n\nmore")
     return Done(run, command, {"environment": environment}, outcome, exit_code, said, folder)
 
 

@@ -15,16 +15,16 @@ import requests
 from jsonschema import Draft202012Validator
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.chain_session import Surroundings
-from kalypso_actions.commands.demo.clock import Clock
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, found
 from kalypso_actions.commands.doctor import doctor
+from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.model.progress import unwatched
 from kalypso_actions.report.documents import DoctorDocument
 from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Job
+from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.world import Environment, Repository
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
@@ -101,14 +101,14 @@ class Acme:
         answer.raise_for_status()
         return answer.json()
 
-    def _around(self) -> Surroundings:
+    def _around(self) -> Runtime:
         variables = self.variables
-        return Surroundings(
+        return Runtime(
             environment=variables,
             programs=Programs(variables),
             runner=Runner(variables, io.StringIO()),
             progress=unwatched,
-            say=lambda _: None,
+            log=lambda _: None,
             now=self.clock,
             sleep=lambda _: None,
         )

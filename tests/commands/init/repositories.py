@@ -12,13 +12,13 @@ from typing import Any, Final
 from jsonschema import Draft202012Validator
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.demo.clock import Clock
 from kalypso_actions.commands.init import Decide, init
 from kalypso_actions.commands.init.opening import Machine
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import InitDocument
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 from tools.reference.schemas import schema_of

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.commands.demo.jobs import Workflows
+from kalypso_actions.commands.runtime.in_process import InProcess
 from kalypso_actions.inputs import permissions
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.workflow_runner.runs import Workflows
 from tests.chain.clock import StoryClock
 from tests.chain.driver import Chain
 from tests.commands.chain.killing import is_killed
@@ -39,7 +40,8 @@ def chain(acme: Acme) -> Chain:
     assert isinstance(clock, StoryClock)
     machine = {"PATH": os.environ["PATH"], "HOME": str(acme.folder)}
     secrets = {"KALYPSO_APP_PRIVATE_KEY": key}
-    workflows = Workflows(acme.sandbox, clock, machine, secrets, acme.folder / "runs")
+    runs = acme.folder / "runs"
+    workflows = Workflows(acme.sandbox, clock, machine, secrets, runs, InProcess(clock))
     return Chain(Organisation(acme.sandbox, clock, acme.folder), workflows, clock)
 
 

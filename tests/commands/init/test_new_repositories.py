@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.commands.render import render
-from kalypso_actions.commands.session import Session
+from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs import RenderInputs, ValidateInputs
@@ -44,7 +44,7 @@ OF_GITOPS_MAIN = [
 
 def problems_of(acme: Acme) -> list[str]:
     """What validate and render have to say of what lies in the sandbox."""
-    session = Session(programs(), unwatched)
+    context = LocalContext(programs(), unwatched)
     own = acme.folder / "control-plane.git"
     gitops = acme.folder / "gitops.git"
     for name, path in ((CONTROL_PLANE, own), (GITOPS, gitops)):
@@ -56,7 +56,7 @@ def problems_of(acme: Acme) -> list[str]:
             str(acme.sandbox.git(name).git_dir),
             path.name,
         )
-    found = validate(ValidateInputs(places=(str(own),)), session)
+    found = validate(ValidateInputs(places=(str(own),)), context)
     problems = [*found.warnings, *found.problems]
     for environment in ("dev", "stage"):
         inputs = RenderInputs.model_validate(
@@ -70,7 +70,7 @@ def problems_of(acme: Acme) -> list[str]:
                 ],
             }
         )
-        rendered = render(inputs, session)
+        rendered = render(inputs, context)
         problems += [*rendered.warnings, *rendered.problems]
         assert [one.deployment_target for one in rendered.assignments] == [
             f"hello-world-{environment}"
@@ -124,13 +124,13 @@ def test_environments_come_in_the_order_in_which_they_are_named(acme: Acme) -> N
     assert 'next-environment: "1"\n' in objects[".environments/on.yaml"]
     assert "next-environment:" not in objects[".environments/1.yaml"]
     assert {"test", "on", "1"} < acme.branches().keys()
-    session = Session(programs(), unwatched)
+    context = LocalContext(programs(), unwatched)
     for branch in ("main", "on", "1"):
         folder = acme.folder / f"branch-{branch}"
         for path, text in acme.files(branch).items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
-        assert validate(ValidateInputs(places=(str(folder),)), session).problems == ()
+        assert validate(ValidateInputs(places=(str(folder),)), context).problems == ()
 
 
 def test_one_environment_is_enough(acme: Acme) -> None:

@@ -1,0 +1,167 @@
+"""`kalypso cd`: a commit of main reaches an environment."""
+
+from __future__ import annotations
+
+from kalypso_actions.clients.github import commits, statuses
+from kalypso_actions.commands.cd.promote import Promoted, check_promotable, promote
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.dispatch import acknowledge_cd, start_schedule
+from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch
+from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.promotion import statuses as table
+from kalypso_actions.report.cd_page import CdFacts, cd_headline, cd_page
+from kalypso_actions.report.chain_documents import CdDocument
+from kalypso_actions.report.documents import ProblemEntry
+
+
+def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
+    """Promote a commit of main to an environment, and start schedule for it.
+
+    The commit is written to base-repo.yaml on the environment's branch, or proposed to it. Run
+    again, this repairs what an earlier run has left undone. `verify-only` replaces the record of
+    the start, and otherwise only looks whether the inputs hold. Raises UsageError for an
+    environment that does not exist, and for a commit that is not on main or goes back without being
+    told so.
+    """
+    environment = context.environment(inputs.environment)
+    main = context.main()
+    branch = EnvironmentBranch(context, environment, main)
+    if inputs.verify_only:
+        check_promotable(inputs, context, branch, main)
+        acknowledge_cd(context, inputs.environment, inputs.commit)
+        return _verified(inputs, context, branch)
+    acknowledge_cd(context, inputs.environment, inputs.commit)
+    promoted = promote(inputs, context, branch, main)
+    _post_statuses(inputs, context, promoted)
+    _yield_to_newer(inputs, context, branch, promoted)
+    started = ""
+    if promoted.action in {"written", "unchanged"}:
+        started = start_schedule(
+            context,
+            inputs.schedule_workflow,
+            environment=inputs.environment,
+            environment_commit=promoted.environment_commit,
+            force=_is_wish(inputs, promoted),
+        )
+    document = CdDocument(
+        environment=inputs.environment,
+        commit=inputs.commit,
+        action=promoted.action,
+        changed=promoted.changed,
+        reason=promoted.withheld.reason if promoted.withheld else "",
+        environment_commit=promoted.environment_commit,
+        pull_request_number=promoted.pull.number if promoted.pull else None,
+        pull_request_url=promoted.pull.url if promoted.pull else "",
+        warnings=ProblemEntry.all_of(_warnings(promoted, context)),
+        problems=ProblemEntry.all_of(_problems(promoted)),
+    )
+    facts = CdFacts(
+        repository_url=context.url(context.control_plane),
+        branch=branch.name,
+        before=promoted.before,
+        hook=promoted.hook.summary() if promoted.hook else "",
+        started=started,
+    )
+    context.runtime.log(f"{cd_headline(document)}.")
+    return CommandResult(document, cd_page(document, facts), failed=bool(document.problems))
+
+
+def _is_wish(inputs: CdInputs, promoted: Promoted) -> bool:
+    """Whether a person wants what the environment has once more, whatever people took out."""
+    return promoted.action == "unchanged" and not inputs.promoted_from
+
+
+def _verified(
+    inputs: CdInputs, context: CommandContext, branch: EnvironmentBranch
+) -> CommandResult:
+    document = CdDocument(environment=inputs.environment, commit=inputs.commit, verify_only=True)
+    context.runtime.log(f"{cd_headline(document)}.")
+    facts = CdFacts(repository_url=context.url(context.control_plane), branch=branch.name)
+    return CommandResult(document, cd_page(document, facts))
+
+
+def _warnings(promoted: Promoted, context: CommandContext) -> list[Problem]:
+    if promoted.action != "rejected" or promoted.pull is None:
+        return []
+    message = f"nothing is proposed: #{promoted.pull.number} with the same commit was closed "
+    advice = "to propose it again, start cd by hand, without promoted-from; a newer commit of main "
+    return [
+        Problem(
+            f"{message}without merging",
+            Location(context.url(context.control_plane)),
+            f"{advice}is proposed by itself",
+        )
+    ]
+
+
+def _problems(promoted: Promoted) -> list[Problem]:
+    hook = promoted.hook
+    if hook is None or not hook.failed:
+        return []
+    advice = "its output says why; correct that, then run again"
+    return [Problem(f"{hook.reason}: nothing was written", advice=advice)]
+
+
+def _post_statuses(inputs: CdInputs, context: CommandContext, promoted: Promoted) -> None:
+    """Tell where the commit stands, and the end of the one that it replaces."""
+    environment, commit = inputs.environment, inputs.commit
+    match promoted:
+        case Promoted(action="written"):
+            _post(context, commit, table.promoted(environment))
+        case Promoted(action="unchanged"):
+            _post_unless_deployed(context, commit, table.promoted(environment))
+        case Promoted(action="proposed", pull=pull) if pull:
+            _post(context, commit, table.waiting_for(environment, pull.number))
+        case Promoted(withheld=withheld) if withheld:
+            back = table.rolled_back(environment, withheld.back_to or "none")
+            _post_unless_deployed(context, commit, back)
+        case Promoted(action="superseded", before=before) if before:
+            _post_unless_deployed(context, commit, table.superseded(environment, before))
+        case Promoted(hook=hook) if hook:
+            _post(context, commit, table.failed(environment, hook.reason))
+    if promoted.replaced:
+        _end(context, environment, promoted.replaced, commit)
+
+
+def _yield_to_newer(
+    inputs: CdInputs, context: CommandContext, branch: EnvironmentBranch, promoted: Promoted
+) -> None:
+    """What has replaced the commit since it was written may have been told before it was.
+
+    Whoever tells last looks last, so that the older commit ends superseded whoever is faster.
+    """
+    if promoted.action not in {"written", "unchanged", "proposed"}:
+        return
+    standing = branch.read(proposals=promoted.action == "proposed")
+    now = standing.base.commit
+    if standing.proposal and standing.proposal.commit:
+        now = standing.proposal.commit
+        branch.describe(standing, now)
+    if now and now != inputs.commit:
+        _end(context, inputs.environment, inputs.commit, now)
+
+
+def _end(context: CommandContext, environment: str, commit: str, by: str) -> None:
+    """Tell that another commit came, unless this one was deployed.
+
+    What is no longer in the repository cannot be told anything.
+    """
+    relation = commits.relation(context.github, context.control_plane, commit, by)
+    if relation is not None:
+        goes_back = relation in {"behind", "diverged"}
+        end = table.rolled_back if goes_back else table.superseded
+        _post_unless_deployed(context, commit, end(environment, by))
+
+
+def _post_unless_deployed(context: CommandContext, commit: str, status: CommitStatus) -> None:
+    latest = statuses.latest(context.github, context.control_plane, commit)
+    if not table.is_deployed(latest.get(status.context.lower())):
+        _post(context, commit, status)
+
+
+def _post(context: CommandContext, commit: str, status: CommitStatus) -> None:
+    if statuses.post(context.github, context.control_plane, commit, status):
+        context.runtime.log(f"{commit[:7]}: {status.context}: {status.description}")

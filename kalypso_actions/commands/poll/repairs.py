@@ -1,0 +1,270 @@
+"""Starts that poll makes: schedule where its inputs have changed, and every start that was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from kalypso_actions.clients.github import commits, workflows
+from kalypso_actions.commands.poll.inputs import EnvironmentInputs, open_pull_requests
+from kalypso_actions.commands.runtime import dispatch
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.gitops.open_proposal import why_schedule
+from kalypso_actions.inputs.chain import PollInputs
+from kalypso_actions.model.github import ActiveRun, CommitStatus
+from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.promotion import start_records
+from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.environments import FROM_CI
+from kalypso_actions.promotion.start_records import Command, Repair, StartRecord, read_record
+from kalypso_actions.promotion.verification import AFTER
+from kalypso_actions.report.chain_documents import StartEntry
+from kalypso_actions.report.pull_request import read_mark
+
+Statuses = Mapping[str, Mapping[str, CommitStatus]]
+"""The latest status of each context (in lower case) of commits; main's newest commit first."""
+
+LOST = "the last start was lost"
+CHANGED = "the inputs have changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A start to make: `record` stands under `status_context` on `commit` afterwards.
+
+    `repository` is the GitOps repository, for check-promote.
+    """
+
+    command: Command
+    environment: str
+    commit: str
+    status_context: str
+    record: StartRecord
+    reason: str = LOST
+    repository: str = ""
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the title of its run says."""
+        facts = {"environment": self.environment}
+        if self.command == "cd":
+            return {**facts, "commit": self.commit}
+        if self.command == "check-promote":
+            return {**facts, "commit": self.record.subject, "repository": self.repository}
+        return facts
+
+
+@dataclass(slots=True)
+class Repairs:
+    """Makes starts; `started` and `problems` grow.
+
+    `origins` are the environments that cd may be started from, `first` those that ci may start it
+    for. Workflow runs are
+    looked up where a start is due, and once.
+    """
+
+    inputs: PollInputs
+    context: CommandContext
+    statuses: Statuses
+    origins: frozenset[str]
+    first: frozenset[str]
+    started: list[StartEntry] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    _runs: dict[str, tuple[ActiveRun, ...]] = field(default_factory=dict)
+
+    def repair(self, environment: EnvironmentInputs) -> None:
+        """Make every start that an environment needs. Raises GitHubError."""
+        self._schedule(environment)
+        for lost in self._lost_cd(environment):
+            if self._repeat(lost):
+                break  # an older commit is answered by the newer one
+        for lost in self._lost_checks(environment):
+            self._repeat(lost)
+
+    def _schedule(self, environment: EnvironmentInputs) -> None:
+        status_context = start_records.schedule_context(environment.name)
+        record = self._record(environment.head, status_context)
+        repair = start_records.schedule_due(
+            record,
+            environment.digest,
+            now=self.context.runtime.now(),
+            repair_after=self.inputs.repair_after,
+        )
+        is_pending = record is not None and record.kind == "starting"
+        reason = LOST if is_pending else CHANGED
+        if repair is None and record is not None and record.kind == "scheduled":
+            reason = self._of_pull_requests(environment)
+            repair = Repair(1) if reason else None
+        if repair:
+            new = start_records.starting(environment.digest, repair.attempt)
+            self._make(
+                Start("schedule", environment.name, environment.head, status_context, new, reason)
+            )
+
+    def _of_pull_requests(self, environment: EnvironmentInputs) -> str:
+        """Why an open pull request of ours needs schedule; "" where none does."""
+        for branch, pull in open_pull_requests(self.context, environment):
+            mark = read_mark(pull.body)
+            reason = why_schedule(
+                base_head=branch.head,
+                mergeable=pull.mergeable,
+                merge_state=pull.merge_state,
+                auto_merge=bool(mark and mark.auto_merge),
+                tried=mark.tried if mark else None,
+            )
+            if reason:
+                return f"{branch.repository}#{pull.number} {reason}"
+        return ""
+
+    def _lost_cd(self, environment: EnvironmentInputs) -> Iterator[Start]:
+        """Recorded starts of cd, the newest commit of main first.
+
+        Settle the record if the environment has this commit or a later one.
+        """
+        status_context = start_records.cd_context(environment.name)
+        for commit in self.statuses:
+            record = self._record(commit, status_context)
+            if record is None or record.kind != "starting":
+                continue
+            if not self._may_start(environment.name, record.subject):
+                continue
+            if self._has(environment, commit):
+                self._settle(commit, status_context, record)
+            else:
+                yield Start("cd", environment.name, commit, status_context, record)
+
+    def _may_start(self, environment: str, origin: str) -> bool:
+        """Whether cd may come from there: whoever may post statuses can write a record.
+
+        cd itself looks whether the environment before has the commit.
+        """
+        return environment in self.first if origin == FROM_CI else origin in self.origins
+
+    def _lost_checks(self, environment: EnvironmentInputs) -> Iterator[Start]:
+        """Recorded starts of check-promote; none while people have to act."""
+        status_context = start_records.schedule_context(environment.name)
+        scheduled = self._record(environment.head, status_context)
+        is_blocked = scheduled is not None and scheduled.kind == "blocked"
+        if environment.has_open_pull_request or is_blocked:
+            return
+        for repository in dict.fromkeys(one.repository for one in environment.branches):
+            status_context = start_records.check_promote_context(environment.name, repository)
+            for commit, statuses in self.statuses.items():
+                record = self._record(commit, status_context)
+                if record is None or record.kind != "starting" or not is_commit_id(record.subject):
+                    continue
+                if table.has_ended(statuses.get(table.context(environment.name).lower())):
+                    self._settle(commit, status_context, record)
+                    continue
+                yield Start(
+                    "check-promote",
+                    environment.name,
+                    commit,
+                    status_context,
+                    record,
+                    repository=repository,
+                )
+
+    def _repeat(self, lost: Start) -> bool:
+        """Make a recorded start again where it is overdue; False where poll has given it up."""
+        repair = start_records.overdue(
+            lost.record, now=self.context.runtime.now(), repair_after=self.inputs.repair_after
+        )
+        if repair is None:
+            return True
+        record = replace(lost.record, attempt=repair.attempt, since=None)
+        return self._make(replace(lost, record=record))
+
+    def _make(self, start: Start) -> bool:
+        """Make a start unless a run of it is under way; attempt 0 gives it up."""
+        workflow = self._workflow(start.command)
+        if workflow not in self._runs:
+            self._runs[workflow] = workflows.unfinished(
+                self.context.github, self.context.control_plane, workflow
+            )
+        if any(
+            start_records.may_be_run_of(run.title, start.command, start.facts)
+            for run in self._runs[workflow]
+        ):
+            return True
+        if not start.record.attempt:
+            self._give_up(start, workflow)
+            return False
+        entry = StartEntry(
+            workflow=workflow,
+            environment=start.environment,
+            commit="" if start.command == "schedule" else start.commit,
+            attempt=start.record.attempt,
+            reason=start.reason,
+            url=self._start(start, workflow),
+        )
+        self.started.append(entry)
+        return True
+
+    def _start(self, start: Start, workflow: str) -> str:
+        attempt = start.record.attempt
+        match start.command:
+            case "cd":
+                return dispatch.start_cd(
+                    self.context,
+                    workflow,
+                    environment=start.environment,
+                    promoted_commit=start.commit,
+                    promoted_from=start.record.subject,
+                    attempt=attempt,
+                )
+            case "check-promote":
+                return dispatch.start_check_promote(
+                    self.context,
+                    workflow,
+                    environment=start.environment,
+                    promoted_commit=start.commit,
+                    gitops_commit=start.record.subject,
+                    repository=start.repository,
+                    attempt=attempt,
+                )
+            case "schedule":
+                return dispatch.start_schedule(
+                    self.context,
+                    workflow,
+                    environment=start.environment,
+                    environment_commit=start.commit,
+                    digest=start.record.subject,
+                    attempt=attempt,
+                )
+
+    def _give_up(self, start: Start, workflow: str) -> None:
+        self._post(
+            start.commit, start.status_context, StartRecord("given up", start.record.subject)
+        )
+        message = (
+            f"environment {start.environment}: {start_records.MOST_ATTEMPTS} starts of {workflow} "
+            f"for {start.commit[:7]} came to nothing"
+        )
+        where = Location(self.context.url(self.context.control_plane))
+        advice = "see why under Actions, correct that, and start the workflow by hand"
+        self.problems.append(Problem(message, where, advice))
+
+    def _settle(self, commit: str, status_context: str, record: StartRecord) -> None:
+        self._post(commit, status_context, StartRecord("not needed", record.subject))
+
+    def _post(self, commit: str, status_context: str, record: StartRecord) -> None:
+        dispatch.post_record(self.context, commit, status_context, record)
+
+    def _record(self, commit: str, status_context: str) -> StartRecord | None:
+        return read_record(self.statuses.get(commit, {}).get(status_context.lower()))
+
+    def _has(self, environment: EnvironmentInputs, commit: str) -> bool:
+        """Whether the environment has a commit of main, or a later one."""
+        context, base = self.context, environment.base_commit
+        if base is None:
+            return False
+        return commits.relation(context.github, context.control_plane, commit, base) in AFTER
+
+    def _workflow(self, command: Command) -> str:
+        return {
+            "cd": self.inputs.cd_workflow,
+            "check-promote": self.inputs.check_promote_workflow,
+            "schedule": self.inputs.schedule_workflow,
+        }[command]

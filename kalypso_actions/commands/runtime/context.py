@@ -1,0 +1,148 @@
+"""What `cli` hands to the commands of the promotion chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.clients.git.credentials import CredentialTable
+from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenAuth
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.urls import name_in, repository_key
+from kalypso_actions.runner import JobContext, Runner
+from kalypso_actions.snapshot.allowed import AllowedRepositories
+from kalypso_actions.snapshot.gather import find_environments
+from kalypso_actions.snapshot.reader import Reader
+from kalypso_actions.snapshot.reading import kustomize_builder
+from kalypso_actions.snapshot.repositories import Repositories
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The machine and the job around a command, as `cli` finds them.
+
+    `log` tells people what goes on, a line at a time; `now` and `sleep` are the clock's. `job`
+    is what the environment says of the job.
+    """
+
+    environment: Mapping[str, str]
+    programs: Programs
+    runner: Runner
+    progress: Progress
+    log: Callable[[str], None]
+    now: Callable[[], datetime]
+    sleep: Callable[[float], None]
+    job: JobContext = field(default_factory=JobContext)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandContext:
+    """GitHub, git, the control plane (`owner/name`), and the surroundings of the command."""
+
+    github: GitHub
+    remotes: RemoteRepositories
+    repositories: Repositories
+    control_plane: str
+    runtime: Runtime
+
+    @property
+    def reader(self) -> Reader:
+        """Reads documents; within one session a branch is the same commit however often asked."""
+        return Reader(self.repositories, kustomize_builder(self.runtime.programs))
+
+    def url(self, repository: str) -> str:
+        """The URL of `owner/name` on this GitHub."""
+        return f"{self.github.server.server_url}/{repository}"
+
+    def repository(self, url: str, where: Location | None = None) -> str:
+        """`owner/name` of a URL on this GitHub. Raises KalypsoError for one elsewhere."""
+        server, _, path = repository_key(url).partition("/")
+        if server != urlsplit(self.github.server.server_url).netloc.lower() or "/" not in path:
+            raise KalypsoError(
+                f"{url} is no repository of {self.github.server.server_url}",
+                where,
+                "pull requests can be opened on the GitHub server of the control plane only",
+            )
+        return name_in(url)
+
+    def main(self) -> str:
+        """The control plane's default branch."""
+        return self.repositories.default_branch(self.url(self.control_plane))
+
+    def environments(self) -> dict[str, Environment]:
+        """The Environment objects of main, by name. Raises KalypsoError with their problems."""
+        found, problems = find_environments(self.reader, self.url(self.control_plane), self.main())
+        if problems:
+            raise KalypsoError.of(problems)
+        return found
+
+    def environment(self, name: str) -> Environment:
+        """One of them. Raises UsageError where main has none of this name."""
+        known = self.environments()
+        if name not in known:
+            names = ", ".join(sorted(known)) or "none"
+            raise UsageError(
+                f"there is no Environment {name!r} on main",
+                Location(self.url(self.control_plane)),
+                f"write one of those that exist: {names}",
+            )
+        return known[name]
+
+
+@contextmanager
+def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandContext]:
+    """Connect to GitHub with the credentials of the inputs; copies live as long as this.
+
+    Raises UsageError for inputs that are missing or contradict one another.
+    """
+    control_plane = inputs.control_plane or runtime.job.repository
+    if not control_plane:
+        raise UsageError("control-plane is needed", advice="write it as owner/name")
+    server = GitHubServer.of_environment(runtime.environment)
+    github = GitHub(
+        server,
+        _auth(inputs),
+        runtime.environment,
+        runtime.sleep,
+        runtime.now,
+        mask=runtime.runner.mask,
+    )
+    table = CredentialTable.parse(inputs.git_credentials.get_secret_value())
+
+    def authorize(url: str) -> str:
+        return table.authorize(url) or github.authorize(url)
+
+    with RemoteRepositories(
+        runtime.programs,
+        protocols=server.git_protocols,
+        credentials=authorize,
+        sleep=runtime.sleep,
+    ) as remotes:
+        allowed = AllowedRepositories(inputs.allowed_repositories, server.server_url, control_plane)
+        repositories = Repositories((), remotes, runtime.programs, check=allowed.check)
+        yield CommandContext(github, remotes, repositories, control_plane, runtime)
+
+
+def _auth(inputs: ChainInputs) -> TokenAuth | AppAuth:
+    key = inputs.app_private_key.get_secret_value()
+    if bool(inputs.app_id) != bool(key):
+        missing = "app-private-key" if inputs.app_id else "app-id"
+        raise UsageError(f"{missing} is missing", advice="an App needs both its id and its key")
+    if key:
+        return AppAuth(inputs.app_id, key)
+    token = inputs.token.get_secret_value()
+    if not token:
+        raise UsageError(
+            "no token is given",
+            advice="set the input token, or app-id and app-private-key; on the command line, the "
+            "variable GITHUB_TOKEN",
+        )
+    return TokenAuth(token)

@@ -1,0 +1,209 @@
+"""Workflows of the control plane, started so that a lost start is found again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from kalypso_actions.clients.github import GitHubError, statuses, workflows
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.promotion import start_records
+from kalypso_actions.promotion.start_records import StartRecord, read_record
+
+DELAYS: Final = (1.0, 3.0, 10.0)
+"""Seconds to wait after a dispatch with an unknown result."""
+
+NOT_ALLOWED: Final = frozenset({403, 404, 422})
+"""The token may not use statuses; or the commit is not one of the control plane."""
+
+
+def start_cd(
+    context: CommandContext,
+    workflow: str,
+    *,
+    environment: str,
+    promoted_commit: str,
+    promoted_from: str,
+    attempt: int = 1,
+) -> str:
+    """Record the start of cd on the promoted commit, then start it; the run's page.
+
+    Raises GitHubError.
+    """
+    status_context = start_records.cd_context(environment)
+    post_record(
+        context, promoted_commit, status_context, start_records.starting(promoted_from, attempt)
+    )
+    given = {
+        "promoted_commit_id": promoted_commit,
+        "environment": environment,
+        "promoted_from": promoted_from,
+    }
+    return start_workflow(context, workflow, given)
+
+
+def start_check_promote(
+    context: CommandContext,
+    workflow: str,
+    *,
+    environment: str,
+    promoted_commit: str,
+    gitops_commit: str,
+    repository: str,
+    started_at: str = "",
+    attempt: int = 1,
+) -> str:
+    """Record the start of check-promote on the promoted commit, then start it; the run's page.
+
+    A change of configuration (`promoted_commit` "") leaves no record: nothing goes on after it.
+    `repository` is the GitOps repository as owner/name. Raises GitHubError.
+    """
+    if promoted_commit:
+        status_context = start_records.check_promote_context(environment, repository)
+        post_record(
+            context, promoted_commit, status_context, start_records.starting(gitops_commit, attempt)
+        )
+    given = {
+        "environment": environment,
+        "promoted_commit_id": promoted_commit,
+        "commit_id": gitops_commit,
+        "gitops_repository": repository,
+        "started_at": started_at,
+    }
+    return start_workflow(context, workflow, given)
+
+
+def start_schedule(
+    context: CommandContext,
+    workflow: str,
+    *,
+    environment: str,
+    environment_commit: str,
+    digest: str = start_records.UNREAD,
+    attempt: int = 1,
+    force: bool = False,
+) -> str:
+    """Record the start of schedule on the environment branch's head, then start it.
+
+    `digest` is that of the inputs, where the caller knows it. Returns the run's page. Raises
+    GitHubError.
+    """
+    status_context = start_records.schedule_context(environment)
+    post_record(
+        context, environment_commit, status_context, start_records.starting(digest, attempt)
+    )
+    given = {"environment": environment, "force": "true" if force else ""}
+    return start_workflow(context, workflow, given)
+
+
+def acknowledge_cd(context: CommandContext, environment: str, promoted_commit: str) -> None:
+    """Replace the record of cd's start: a run of it has begun. Raises GitHubError.
+
+    A start by a person has no record, and gets none.
+    """
+    status_context = start_records.cd_context(environment)
+    record = latest_record(context, promoted_commit, status_context)
+    if record and record.kind in {"starting", "given up"}:
+        received = StartRecord("received", record.subject)
+        post_record(context, promoted_commit, status_context, received)
+
+
+def acknowledge_check_promote(
+    context: CommandContext,
+    environment: str,
+    promoted_commit: str | None,
+    repository: str,
+    gitops_commit: str,
+) -> None:
+    """Record that a run of check-promote looks at this commit of a GitOps branch.
+
+    Raises GitHubError.
+    """
+    if promoted_commit is not None:
+        status_context = start_records.check_promote_context(environment, repository)
+        post_record(
+            context, promoted_commit, status_context, StartRecord("received", gitops_commit)
+        )
+
+
+def acknowledge_end(
+    context: CommandContext,
+    environment: str,
+    promoted_commit: str | None,
+    repository: str,
+    looked_at: Collection[str],
+    gitops_commit: str,
+) -> None:
+    """Record the newest commit that an ended run of check-promote has `looked_at`.
+
+    The record of a start for a later merge stays. Raises GitHubError.
+    """
+    if promoted_commit is None:
+        return
+    status_context = start_records.check_promote_context(environment, repository)
+    record = latest_record(context, promoted_commit, status_context)
+    if record and record.kind == "starting" and record.subject not in looked_at:
+        return
+    acknowledge_check_promote(context, environment, promoted_commit, repository, gitops_commit)
+
+
+def latest_record(context: CommandContext, commit: str, status_context: str) -> StartRecord | None:
+    """The record under a context on a commit of the control plane; None without one.
+
+    A token that may not read statuses finds none. Raises GitHubError for other failures.
+    """
+    try:
+        found = statuses.latest(context.github, context.control_plane, commit)
+    except GitHubError as error:
+        if error.status not in NOT_ALLOWED:
+            raise
+        context.runtime.log(f"The record of the start is not read: {error.problem.message}")
+        return None
+    return read_record(found.get(status_context.lower()))
+
+
+def post_record(
+    context: CommandContext, commit: str, status_context: str, record: StartRecord
+) -> None:
+    """Post a record on a commit of the control plane.
+
+    A token that may not post statuses stops nothing: then poll cannot repeat a lost start. Raises
+    GitHubError for other failures.
+    """
+    status = record.status(status_context, context.runtime.job.run_url)
+    try:
+        statuses.post(context.github, context.control_plane, commit, status)
+    except GitHubError as error:
+        if error.status not in NOT_ALLOWED:
+            raise
+        context.runtime.log(f"The start is not recorded: {error.problem.message}")
+
+
+def start_workflow(context: CommandContext, workflow: str, inputs: Mapping[str, str]) -> str:
+    """Start a workflow of main by its file's name; the run's page, or that of the workflow's runs.
+
+    Inputs without a value are left out. A duplicate start is better than a lost one: every workflow
+    is idempotent. Raises GitHubError.
+    """
+    given = {name: value for name, value in inputs.items() if value}
+    delays = iter(DELAYS)
+    while True:
+        try:
+            run = workflows.dispatch(
+                context.github,
+                context.control_plane,
+                workflow,
+                ref=context.main(),
+                inputs=given,
+            )
+            break
+        except GitHubError as error:
+            delay = next(delays, None)
+            if delay is None or not error.uncertain:
+                raise
+            context.runtime.sleep(delay)
+    runs = f"{context.url(context.control_plane)}/actions/workflows/{workflow}"
+    url = run.url if run else runs
+    told = ", ".join(f"{name} {value}" for name, value in given.items())
+    context.runtime.log(f"Started {workflow} ({told}): {url}")
+    return url

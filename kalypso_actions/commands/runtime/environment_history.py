@@ -1,0 +1,154 @@
+"""Which commits of main an environment names, and has named: the history of its branch says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import takewhile
+
+from kalypso_actions.clients.github import commits
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.history import Ancestry
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.promotion.rollbacks import (
+    comes_back,
+    has_left,
+    left_commits,
+    standing_commit,
+)
+from kalypso_actions.promotion.verification import Claim, refuted_by_base
+from kalypso_actions.snapshot.base_file import read_base_file
+from kalypso_actions.snapshot.base_history import BaseWrite, read_base_writes
+
+
+class EnvironmentCommit:
+    """The commit of main that an environment's branch names now, looked at again and again.
+
+    `head` is where the branch stands, "" for no branch, and `where` the file that names the commit.
+    """
+
+    def __init__(self, context: CommandContext, environment: Environment) -> None:
+        self._session = context
+        self._url = context.url(context.control_plane)
+        self._place = environment.control_plane
+        self.head = ""
+        self.named: str | None = None
+        self.where = Location(self._url)
+
+    def look(self) -> str | None:
+        """Read it anew: the file is read only if the branch has moved. Raises KalypsoError."""
+        branch = self._place.branch
+        head = self._session.remotes.heads(self._url, [branch]).get(branch, "")
+        if head != self.head:
+            self.named = self._read(head) if head else None
+            self.head = head
+        return self.named
+
+    def _read(self, head: str) -> str | None:
+        files = self._session.remotes.fetch(self._url, commit=head)
+        base = read_base_file(files, self._place.path)
+        self.where = base.where
+        return base.commit
+
+    def has_left(self, promoted_commit: str) -> bool:
+        """Whether the commit of the last look is neither this one nor a descendant of it.
+
+        Raises KalypsoError.
+        """
+        relation = None
+        if self.named and self.named != promoted_commit:
+            github, repository = self._session.github, self._session.control_plane
+            relation = commits.relation(github, repository, promoted_commit, self.named)
+        return has_left(promoted_commit, self.named, relation)
+
+
+class EnvironmentHistory:
+    """Which commits of main an environment has named.
+
+    A branch may have been cut from another environment's: what that one has named as well, by the
+    same commits of the branch, this one has not named by itself.
+    """
+
+    def __init__(
+        self,
+        context: CommandContext,
+        environment: Environment,
+        environments: Mapping[str, Environment],
+    ) -> None:
+        self._session = context
+        self._url = context.url(context.control_plane)
+        self._place = environment.control_plane
+        self._others = {
+            one.control_plane.branch
+            for one in environments.values()
+            if one.control_plane.branch != self._place.branch
+        }
+
+    def has_named(self, commit: str, head: str) -> bool:
+        """Whether the environment has named a commit of main, up to `head` of its branch.
+
+        Raises KalypsoError.
+        """
+        for write in self._writes(head):
+            if write.promoted_commit == commit:
+                return write.environment_commit not in self._shared
+        return False
+
+    def rolled_back_to(self, commit: str, current: str | None, head: str) -> str | None:
+        """The commit that people have rolled back to, if `commit` brings back what they left.
+
+        None if it does not. `current` is what the environment names at `head` of its branch. Raises
+        KalypsoError.
+        """
+        writes = list(self._writes(head))
+        if not self._comes_back(commit, current, writes):
+            return None
+        # Other branches are read only where it matters whose writes these are.
+        own = list(takewhile(lambda one: one.environment_commit not in self._shared, writes))
+        if not self._comes_back(commit, current, own):
+            return None
+        return standing_commit(current, [one.promoted_commit for one in own], self._main)
+
+    def _comes_back(self, commit: str, current: str | None, writes: list[BaseWrite]) -> bool:
+        named = [one.promoted_commit for one in writes]
+        return comes_back(commit, left_commits(current, named, self._main), self._main)
+
+    def _writes(self, head: str) -> Iterator[BaseWrite]:
+        remotes = self._session.remotes
+        return read_base_writes(remotes, self._url, head, self._place.path, self._main)
+
+    @cached_property
+    def _main(self) -> Ancestry:
+        remotes, main = self._session.remotes, self._session.main()
+        return remotes.ancestry(self._url, remotes.heads(self._url, [main])[main])
+
+    @cached_property
+    def _shared(self) -> frozenset[str]:
+        """The commits on the first-parent lines of the other environments' branches."""
+        remotes = self._session.remotes
+        heads = remotes.heads(self._url, self._others).values()
+        lines = (remotes.ancestry(self._url, one).first_parent_line() for one in set(heads))
+        return frozenset().union(*lines)
+
+
+def never_named(
+    claim: Claim,
+    environment: Environment,
+    environments: Mapping[str, Environment],
+    context: CommandContext,
+) -> Problem | None:
+    """The problem of a claim whose commit the environment neither names nor has named.
+
+    The history is read only if the environment does not name the commit now. Raises KalypsoError.
+    """
+    promoted = claim.promoted_commit
+    if promoted is None:
+        return None
+    now = EnvironmentCommit(context, environment)
+    named = now.look() == promoted
+    if not named and now.head:
+        history = EnvironmentHistory(context, environment, environments)
+        named = history.has_named(promoted, now.head)
+    branch = environment.control_plane.branch
+    return refuted_by_base(claim, named=named, branch=branch, where=now.where)

@@ -1,0 +1,91 @@
+"""A command that the user has given to run before or after a deployment; its exit code decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from kalypso_actions.clients.process import ProcessError
+from kalypso_actions.commands.runtime.context import Runtime
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.report import markdown
+
+RUN: Final = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
+SCRIPT: Final = 'exec 2>&1; eval "$KALYPSO_COMMAND"'
+"""The command stands in the environment: arguments can be read by other users of the machine."""
+
+INHERITED: Final = (
+    *("GITHUB_ACTIONS", "GITHUB_ACTOR", "GITHUB_API_URL", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH"),
+    *(
+        "GITHUB_REF",
+        "GITHUB_REPOSITORY",
+        "GITHUB_RUN_ATTEMPT",
+        "GITHUB_RUN_ID",
+        "GITHUB_SERVER_URL",
+    ),
+    *("GITHUB_SHA", "GITHUB_WORKFLOW", "GITHUB_WORKSPACE", "RUNNER_OS", "RUNNER_TEMP"),
+)
+"""What a command gets of its job besides what every program gets: no token, no file commands."""
+
+LONGEST: Final = 60 * 60.0
+"""Seconds after which a command that has not ended is ended."""
+
+MOST_SHOWN: Final = 20_000
+"""Characters of the output that a summary shows: the last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookRun:
+    """What a command has written, and with which code it ended."""
+
+    name: str
+    output: str
+    status: int
+
+    @property
+    def failed(self) -> bool:
+        """Whether what the command guards must not happen."""
+        return self.status != 0
+
+    @property
+    def reason(self) -> str:
+        """Why not, for a status or a problem."""
+        return f"the {self.name} command ended with exit code {self.status}"
+
+    def summary(self) -> str:
+        """Its output for a page, shown on a click."""
+        if not self.output.strip():
+            return f"The {self.name} command wrote nothing."
+        shown = self.output.rstrip()
+        if len(shown) > MOST_SHOWN:
+            shown = "…" + shown[-MOST_SHOWN:]
+        return markdown.details(f"Output of the {self.name} command", markdown.block(shown))
+
+
+def run_hook(name: str, command: str, runtime: Runtime, about: Mapping[str, str]) -> HookRun:
+    """Run a command by bash and tell its output, line by line.
+
+    `name` is that of the input that holds it; `about` become variables, `environment` being
+    KALYPSO_ENVIRONMENT. Raises KalypsoError where it cannot be started or does not end.
+    """
+    variables = {f"KALYPSO_{key.upper()}": value for key, value in about.items()}
+    runtime.log(f"Running the {name} command.")
+    try:
+        output = runtime.programs.run(
+            [*RUN, SCRIPT],
+            extra={"KALYPSO_COMMAND": command, **variables},
+            inherit=INHERITED,
+            timeout=LONGEST,
+            logged=f"bash (the {name} command)",
+        )
+        status = 0
+    except ProcessError as error:
+        if error.status is None:
+            message = f"the {name} command: {error.problem.message}"
+            raise KalypsoError(message, advice=error.problem.advice) from error
+        output, status = error.output, error.status
+    text = output.decode("utf-8", "replace")
+    for line in text.splitlines():
+        runtime.log(line)
+    return HookRun(name, text, status)

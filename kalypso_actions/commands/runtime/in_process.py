@@ -1,0 +1,56 @@
+"""The actions of workflow files, run in this process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.registry import CHAIN
+from kalypso_actions.commands.runtime.context import Runtime
+from kalypso_actions.commands.runtime.run import run_command
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs.reading import ACTION_INPUTS
+from kalypso_actions.model.progress import unwatched
+from kalypso_actions.runner import Runner
+from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_actions.sandbox.workflow_runner.job_log import JobLog
+from kalypso_actions.sandbox.workflow_runner.runs import StepResult
+
+COMMANDS: Final = {command.name: command for command in CHAIN}
+
+
+@dataclass(frozen=True, slots=True)
+class InProcess:
+    """Runs the command of an action as its job would: by its inputs and variables alone."""
+
+    clock: Clock
+
+    def __call__(
+        self, action: str, inputs: Mapping[str, str], variables: Mapping[str, str], log: JobLog
+    ) -> StepResult:
+        """Run an action. Raises KalypsoError for one that is not Kalypso's."""
+        if action not in COMMANDS:
+            raise KalypsoError(
+                f"there is no action {action!r}", advice=f"see {', '.join(COMMANDS)}"
+            )
+        environment = {**variables, ACTION_INPUTS: json.dumps(inputs)}
+        lines: list[str] = []
+
+        def write_line(line: str) -> None:
+            lines.append(line)
+            log.write_line(line, self.clock())
+
+        runtime = Runtime(
+            environment=environment,
+            programs=Programs(environment),
+            runner=Runner(environment, log),
+            progress=unwatched,
+            log=write_line,
+            now=self.clock,
+            sleep=self.clock.sleep,
+        )
+        outcome, exit_code = run_command(COMMANDS[action], {}, runtime)
+        return StepResult(outcome, exit_code, lines)

@@ -1,0 +1,37 @@
+"""What `cli` hands to every command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.inputs import Source
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.snapshot.reader import Reader
+from kalypso_actions.snapshot.reading import kustomize_builder
+from kalypso_actions.snapshot.repositories import GivenSource, Repositories
+
+PROTOCOLS = frozenset({"https", "ssh", "file"})
+"""A person at a terminal reads what they could clone themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalContext:
+    """The programs of the machine, and who is told of progress."""
+
+    programs: Programs
+    progress: Progress
+
+    @contextmanager
+    def reader(self, sources: Iterable[Source]) -> Iterator[Reader]:
+        """Repositories by URL or path, `sources` first; fetched copies live as long as this."""
+        given = [GivenSource(source.url, source.branch, source.path) for source in sources]
+        with RemoteRepositories(
+            self.programs, protocols=PROTOCOLS, trust_user_config=True
+        ) as remotes:
+            yield Reader(
+                Repositories(given, remotes, self.programs), kustomize_builder(self.programs)
+            )

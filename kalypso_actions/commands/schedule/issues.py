@@ -1,0 +1,107 @@
+"""The issues about an environment's failures: opened, kept up to date, closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from kalypso_actions.clients.github import GitHubError, issues
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.labels import KALYPSO, make_labels
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.github import Issue
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.plan import Plan
+from kalypso_actions.report import failure_issues, markdown
+from kalypso_actions.report.failure_issues import FailureIssue
+
+DISABLED: Final = 410
+"""GitHub's answer to whoever opens an issue where the repository has none; lists are empty."""
+
+
+def keep_issues(
+    repository: str, plan: Plan, snapshot: Snapshot, context: CommandContext
+) -> tuple[Problem, ...]:
+    """One issue for each assignment that fails and each registration that cannot be used.
+
+    Those whose failure is gone are closed; of what this run does not know, they stay. A repository
+    that has no issues is a warning, where there would be any. Raises GitHubError.
+    """
+    wanted = {issue.title: issue for issue in _wanted(plan, snapshot, context)}
+    known = (
+        issues.candidates(context.github, repository, KALYPSO)
+        if wanted
+        else issues.find_all(context.github, repository)
+    )
+    try:
+        _write(repository, wanted.values(), known, context)
+    except GitHubError as error:
+        if error.status != DISABLED:
+            raise
+        return error.problems
+    for settled in failure_issues.settled(known, plan.environment, wanted, _is_unknown(plan)):
+        _close(repository, settled, plan, context)
+    return ()
+
+
+def _write(
+    repository: str,
+    wanted: Collection[FailureIssue],
+    known: Sequence[Issue],
+    context: CommandContext,
+) -> None:
+    if wanted:
+        make_labels(repository, [KALYPSO], context)
+    for issue in wanted:
+        written, outcome = issues.ensure(
+            context.github,
+            repository,
+            title=issue.title,
+            body=failure_issues.as_written(issue, known),
+            label=KALYPSO,
+            among=known,
+        )
+        context.runtime.log(f"{repository}: issue #{written.number} {outcome}: {issue.title}")
+
+
+def _wanted(plan: Plan, snapshot: Snapshot, context: CommandContext) -> list[FailureIssue]:
+    run_url = context.runtime.job.run_url
+    failing = [
+        failure_issues.assignment_issue(
+            item.assignment.target.name,
+            item.assignment.cluster_type.name,
+            plan.environment,
+            Problem(item.failure.message, item.failure.where, item.failure.advice),
+            run_url,
+        )
+        for item in plan.assignments
+        if item.failure
+    ]
+    unusable = [
+        failure_issues.registration_issue(
+            reading.registration.name, plan.environment, reading.problems, run_url
+        )
+        for reading in snapshot.registrations
+        if reading.problems
+    ]
+    return failing + unusable
+
+
+def _is_unknown(plan: Plan) -> Callable[[str, str], bool]:
+    def is_unknown(cluster_type: str, target: str) -> bool:
+        return any(kept.keeps(cluster_type, target) for kept in plan.kept)
+
+    return is_unknown
+
+
+def _close(repository: str, issue: Issue, plan: Plan, context: CommandContext) -> None:
+    url = context.runtime.job.run_url
+    run = f" {markdown.link('This run', url)} has found it so." if url else ""
+    issues.close(
+        context.github,
+        repository,
+        issue.number,
+        mark=markdown.marker("settled", plan.environment),
+        comment=f"This does not fail any more, or does not exist any more.{run}",
+    )
+    context.runtime.log(f"{repository}: issue #{issue.number} closed: {issue.title}")

@@ -1,0 +1,97 @@
+"""What GitHub gives a job: a token, variables, and the values of expressions in its file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, cast
+
+from kalypso_actions.clients.process import INHERITED
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.azure import Job as AzureJob
+from kalypso_actions.sandbox.workflow_runner.workflow_files import BRANCH, Job
+from kalypso_actions.sandbox.world import Event, Permissions
+
+ID_TOKEN: Final = "id_token"  # noqa: S105 - the name of a permission
+
+
+class Machine:
+    """Where jobs of a sandbox run; `variables` are those of the machine around it.
+
+    Programs get what they need of them, and nothing of a job that the sandbox itself runs in.
+    """
+
+    def __init__(self, sandbox: Sandbox, variables: Mapping[str, str]) -> None:
+        inherited = {name: value for name, value in variables.items() if name in INHERITED}
+        self._sandbox = sandbox
+        self._variables = {**inherited, **sandbox.environment()}
+
+    def environment(self) -> dict[str, str]:
+        """The variables that programs of people get."""
+        return dict(self._variables)
+
+    def token(self, event: Event, job: Job) -> str:
+        """The job's GITHUB_TOKEN: for its repository alone, with the permissions of its file."""
+        permissions: dict[str, str] | None = None
+        if job.permissions is not None:
+            wanted = {name: one for name, one in job.permissions.items() if name != ID_TOKEN}
+            permissions = {"metadata": "read", **wanted}
+        return self._sandbox.create_token(
+            "actions",
+            cast(Permissions | None, permissions),
+            owner=event.repository.partition("/")[0],
+            repositories=[event.repository],
+        )
+
+    def contexts(self, event: Event, token: str, secrets: Mapping[str, str]) -> dict[str, Any]:
+        """What expressions may name; `vars` are the repository's."""
+        repository = self._sandbox.repository(event.repository)
+        return {
+            "github": {
+                "actor": event.actor,
+                "event": event.payload,
+                "event_name": event.name,
+                "ref": event.ref,
+                "ref_name": event.ref.removeprefix(BRANCH),
+                "repository": repository.full_name,
+                "repository_owner": repository.owner,
+                "sha": event.commit,
+                "token": token,
+            },
+            "inputs": event.payload.get("inputs") or {},
+            "vars": dict(repository.variables),
+            "secrets": secrets,
+        }
+
+    def of_environment(self, event: Event, name: str) -> Mapping[str, str]:
+        """The variables of one of the repository's environments; one that is unknown has none."""
+        with self._sandbox.lock:
+            known = self._sandbox.repository(event.repository).environments
+            return dict(known[name.lower()].variables) if name.lower() in known else {}
+
+    def variables(
+        self, event: Event, job: Job, environment: str, run_id: int, folder: Path
+    ) -> dict[str, str]:
+        """The variables of a step, whose files lie in `folder`, in a job of an environment."""
+        event_file = folder / "event.json"
+        event_file.write_text(json.dumps(event.payload, indent=2), encoding="utf-8")
+        variables = {
+            **self._variables,
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_ACTOR": event.actor,
+            "GITHUB_EVENT_NAME": event.name,
+            "GITHUB_EVENT_PATH": str(event_file),
+            "GITHUB_JOB": job.name,
+            "GITHUB_OUTPUT": str(folder / "outputs.txt"),
+            "GITHUB_REF": event.ref,
+            "GITHUB_REPOSITORY": event.repository,
+            "GITHUB_REPOSITORY_OWNER": event.repository.partition("/")[0],
+            "GITHUB_RUN_ID": str(run_id),
+            "GITHUB_SHA": event.commit,
+            "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        }
+        if job.permissions and ID_TOKEN in job.permissions:
+            azure = AzureJob(event.repository, environment, event.ref)
+            variables |= self._sandbox.azure.job_environment(self._sandbox.url, azure)
+        return variables

@@ -1,0 +1,185 @@
+"""What the sandbox's events start, run as GitHub Actions would: by the workflow files.
+
+A run's steps are Kalypso's actions, each with the inputs, the token and the variables that its job
+would have.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.workflow_runner import expressions, workflow_files
+from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from kalypso_actions.sandbox.workflow_runner.job_log import JobLog
+from kalypso_actions.sandbox.workflow_runner.machine import Machine
+from kalypso_actions.sandbox.workflow_runner.workflow_files import Job, Step, Workflow
+from kalypso_actions.sandbox.world import Event, WorkflowRun
+
+LATENCY: Final = 15
+"""Seconds from an event until a runner has taken the job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A workflow that an event has started, and has not run yet.
+
+    `attempt` counts from 1: somebody may run the same workflow again.
+    """
+
+    event: Event
+    workflow: Workflow
+    attempt: int = 1
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return self.workflow.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What an action has returned, with its exit code and its lines for people."""
+
+    outcome: Any
+    exit_code: int
+    lines: Sequence[str]
+
+
+Execute = Callable[[str, Mapping[str, str], Mapping[str, str], JobLog], StepResult]
+"""Runs the command of an action with its inputs and the variables of its job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A step that was run.
+
+    `command` is that of Kalypso, `given` are its inputs, `outcome` is its result, and `lines` are
+    for people. Its files lie in `folder`.
+    """
+
+    run: Run
+    command: str
+    given: Mapping[str, str]
+    outcome: Any
+    exit_code: int
+    lines: Sequence[str]
+    folder: Path
+
+    @property
+    def environment(self) -> str:
+        """The environment that it was about; "" for all of them."""
+        return self.given.get("environment", "")
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether it was but a look at the inputs of the job that comes next, and they hold."""
+        return self.given.get("verify-only") == "true" and not self.exit_code
+
+
+@dataclass(eq=False)
+class Workflows:
+    """Runs what the events of a sandbox start, from now on. Safe to use from several threads.
+
+    `machine` has the variables of the machine around it, `secrets` those of the repositories'
+    workflows. Each step's log, outputs and summary are kept in a folder of its own below `folder`.
+    """
+
+    sandbox: Sandbox
+    clock: Clock
+    machine: Mapping[str, str]
+    secrets: Mapping[str, str] = field(repr=False)
+    folder: Path
+    execute: Execute
+
+    def __post_init__(self) -> None:
+        self._machine = Machine(self.sandbox, self.machine)
+        self._numbers = itertools.count(1)
+        self._seen = len(self.sandbox.world.events)
+
+    def due(self) -> list[Run]:
+        """What the events since the last call have started, in their order.
+
+        Raises KalypsoError for a workflow file that says more than is understood here.
+        """
+        with self.sandbox.lock:
+            events = self.sandbox.world.events[self._seen :]
+            self._seen += len(events)
+            return [
+                Run(event, workflow)
+                for event in events
+                for workflow in workflow_files.started_by(event, self.sandbox.git(event.repository))
+            ]
+
+    def run(self, run: Run) -> list[Done]:
+        """Run the steps of a workflow; the first that fails is the last.
+
+        GitHub's record says `in_progress` meanwhile, and `cancelled` after an exception.
+        """
+        record = self.record(run.event)
+        if record:
+            with self.sandbox.lock:
+                record.status, record.conclusion = "in_progress", None
+        try:
+            done = self._steps(run, record.id if record else run.event.id)
+        except BaseException:
+            self.conclude(record, "cancelled")
+            raise
+        self.conclude(record, "failure" if done and done[-1].exit_code else "success")
+        return done
+
+    def _steps(self, run: Run, run_id: int) -> list[Done]:
+        number = next(self._numbers)
+        done: list[Done] = []
+        for job in run.workflow.jobs:
+            self.clock.sleep(LATENCY)
+            for step in job.steps:
+                done.append(self._step(run, job, step, run_id, number))
+                if done[-1].exit_code:
+                    return done
+        return done
+
+    def _step(self, run: Run, job: Job, step: Step, run_id: int, number: int) -> Done:
+        token = self._machine.token(run.event, job)
+        contexts = self._machine.contexts(run.event, token, self.secrets)
+        environment = expressions.filled(job.environment, contexts)
+        contexts["vars"] |= self._machine.of_environment(run.event, environment)
+        words = {name: expressions.filled(one, contexts) for name, one in step.words.items()}
+        given = {"token": token, **words}
+        folder = self._new_folder(number, step.action, given)
+        variables = self._machine.variables(run.event, job, environment, run_id, folder)
+        variables["GITHUB_RUN_ATTEMPT"] = str(run.attempt)
+        with JobLog(folder / "log.txt") as log:
+            result = self.execute(step.action, given, variables, log)
+        return Done(run, step.action, words, result.outcome, result.exit_code, result.lines, folder)
+
+    def _new_folder(self, number: int, command: str, given: Mapping[str, str]) -> Path:
+        """`<run>-<command>-<environment>`, for what a step leaves."""
+        verify = "verify" if given.get("verify-only") == "true" else ""
+        parts = (f"{number:02}", command, given.get("environment", ""), verify)
+        folder = self.folder / "-".join(part for part in parts if part)
+        folder.mkdir(parents=True)
+        return folder
+
+    def record(self, event: Event) -> WorkflowRun | None:
+        """GitHub's record of a run that was started by dispatch: there is one for each event."""
+        if event.name != "workflow_dispatch":
+            return None
+        with self.sandbox.lock:
+            dispatches = [
+                one.id
+                for one in self.sandbox.world.events
+                if (one.name, one.repository) == (event.name, event.repository)
+            ]
+            runs = self.sandbox.repository(event.repository).runs
+            return runs[dispatches.index(event.id)]
+
+    def conclude(self, record: WorkflowRun | None, conclusion: str) -> None:
+        """GitHub's record of a run, where there is one, says how it has ended."""
+        if record:
+            with self.sandbox.lock:
+                record.status, record.conclusion = "completed", conclusion

@@ -1,0 +1,35 @@
+"""The log of a step: what GitHub would show of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kalypso_actions.errors import Problem
+from kalypso_actions.runner import Runner
+from kalypso_actions.sandbox.workflow_runner.job_log import JobLog
+from tests.commands.chain.organisation import NOON
+
+
+def test_secrets_are_hidden_from_when_they_are_masked(tmp_path: Path) -> None:
+    file = tmp_path / "log.txt"
+    with JobLog(file) as log:
+        runner = Runner({"GITHUB_ACTIONS": "true"}, log)
+        log.write_line("before hush-hush", NOON)
+        runner.mask("hush-hush")
+        runner.mask("hush")
+        log.write_line("after hush-hush, and hush", NOON)
+        runner.annotate("error", [Problem("hush is wrong", advice="say 100% less")], "kalypso ci")
+    assert file.read_text() == (
+        "12:00:00  before hush-hush\n"
+        "12:00:00  after ***, and ***\n"
+        "error: *** is wrong\n"
+        "say 100% less\n"
+    )
+
+
+def test_a_line_may_come_in_parts(tmp_path: Path) -> None:
+    file = tmp_path / "log.txt"
+    with JobLog(file) as log:
+        for part in ("::add-", "mask::hush", "\nit is ", "hush\n"):
+            log.write(part)
+    assert file.read_text() == "it is ***\n"

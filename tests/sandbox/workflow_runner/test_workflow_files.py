@@ -1,0 +1,190 @@
+"""Which workflows an event starts, and what is read of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.sandbox.git_commits import Person
+from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
+from kalypso_actions.sandbox.workflow_runner import workflow_files
+from kalypso_actions.sandbox.world import Event
+from tests.commands.chain.organisation import NOON
+from tests.git_repositories import programs
+
+JOBS = "jobs: {one: {runs-on: ubuntu-latest, steps: []}}\n"
+TEMPLATES = Path(__file__).resolve().parents[3] / "workflows-templates"
+FILE = ".github/workflows/one.yaml"
+
+
+@pytest.fixture
+def git(tmp_path: Path) -> BareRepository:
+    made = BareRepository(tmp_path / "one.git", programs())
+    made.create("main")
+    return made
+
+
+def commit(git: BareRepository, **files: str) -> str:
+    changes = {path.replace("__", "/"): text for path, text in files.items()}
+    return git.commit_files("main", changes, "Change", Person("n", "n@example.com", NOON))
+
+
+def event(name: str, commit: str, payload: Mapping[str, Any], **more: Any) -> Event:
+    told = {"ref": "refs/heads/main", "actor": "somebody", "repository": "acme/one", **more}
+    return Event(id=1, name=name, commit=commit, payload=dict(payload), created_at=NOON, **told)
+
+
+def starts(git: BareRepository, on: str, event: Event) -> bool:
+    changes = {FILE: f"on: {on}\n{JOBS}"}
+    head = git.commit_files("main", changes, "on", Person("n", "n@example.com", NOON))
+    found = workflow_files.started_by(event.model_copy(update={"commit": head}), git)
+    return [one.path for one in found] == [FILE]
+
+
+@pytest.mark.parametrize(
+    ("on", "branch", "expected"),
+    [
+        ("push", "main", True),
+        ("[pull_request, push]", "main", True),
+        ("pull_request", "main", False),
+        ("{push: }", "main", True),
+        ("{push: {branches: [main]}}", "main", True),
+        ("{push: {branches: [main]}}", "dev", False),
+        ("{push: {branches: ['release/*']}}", "release/1", True),
+        ("{push: {branches: ['release/*']}}", "release/1/x", False),
+        ("{push: {branches: ['release/**']}}", "release/1/x", True),
+        ("{push: {branches: ['**', '!kalypso/**']}}", "kalypso/dev", False),
+        ("{push: {branches-ignore: ['kalypso/**']}}", "kalypso/dev", False),
+        ("{push: {branches-ignore: ['kalypso/**']}}", "dev", True),
+    ],
+)
+def test_pushes_by_their_branch(git: BareRepository, on: str, branch: str, expected: bool) -> None:
+    pushed = event("push", "", {"before": NO_OBJECT}, ref=f"refs/heads/{branch}")
+    assert starts(git, on, pushed) is expected
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ("paths: ['config/**']", True),
+        ("paths: ['docs/**']", False),
+        ("paths-ignore: ['config/**', '.github/**']", False),
+        ("paths-ignore: ['config/**']", True),
+    ],
+)
+def test_pushes_by_their_paths(git: BareRepository, filters: str, expected: bool) -> None:
+    before = commit(git, README="one")
+    commit(git, config__one="1")
+    assert (
+        starts(git, f"{{push: {{{filters}}}}}", event("push", "", {"before": before})) is expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("on", "action", "expected"),
+    [
+        ("pull_request", "opened", True),
+        ("pull_request", "synchronize", True),
+        ("pull_request", "closed", False),
+        ("{pull_request: {types: [closed]}}", "closed", True),
+        ("{pull_request: {branches: [main]}}", "opened", True),
+        ("{pull_request: {branches: [dev]}}", "opened", False),
+    ],
+)
+def test_pull_requests_by_what_happened_and_their_base(
+    git: BareRepository, on: str, action: str, expected: bool
+) -> None:
+    payload = {"action": action, "pull_request": {"base": {"ref": "main"}}}
+    assert starts(git, on, event("pull_request", "", payload)) is expected
+
+
+@pytest.mark.parametrize(
+    ("on", "expected"),
+    [
+        ("repository_dispatch", True),
+        ("{repository_dispatch: {types: [moved]}}", True),
+        ("{repository_dispatch: {types: [other]}}", False),
+    ],
+)
+def test_dispatches_of_repositories_by_their_type(
+    git: BareRepository, on: str, expected: bool
+) -> None:
+    assert starts(git, on, event("repository_dispatch", "", {"action": "moved"})) is expected
+
+
+def test_a_dispatch_starts_the_workflow_that_it_names(git: BareRepository) -> None:
+    dispatched = {"workflow": FILE, "inputs": {}}
+    assert starts(git, "workflow_dispatch", event("workflow_dispatch", "", dispatched))
+    assert not starts(git, "push", event("workflow_dispatch", "", dispatched))
+
+
+@pytest.mark.parametrize("more", [{"starts_workflows": False}, {"held": True}])
+def test_what_github_starts_nothing_for(git: BareRepository, more: Mapping[str, bool]) -> None:
+    assert not starts(git, "push", event("push", "", {"before": NO_OBJECT}, **more))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("on: push\nenv: {A: b}\n" + JOBS, "the file: env"),
+        ("on: push\njobs: {one: {if: always(), steps: []}}", "the job one: if"),
+        ("on: push\njobs: {one: {steps: [{run: x}]}}", "a step of the job one: run"),
+        ("on: push\njobs: {one: {steps: [{uses: actions/checkout@v4}]}}", "none of Kalypso's"),
+        ("on: push\npermissions: write-all\n" + JOBS, "named one by one"),
+        ("on: {push: {tags: ['v*']}}\n" + JOBS, "the filter tags"),
+    ],
+)
+def test_what_is_not_understood_is_told(git: BareRepository, content: str, message: str) -> None:
+    head = git.commit_files("main", {FILE: content}, "on", Person("n", "n@example.com", NOON))
+    with pytest.raises(KalypsoError, match=message):
+        workflow_files.started_by(event("push", head, {"before": NO_OBJECT}), git)
+
+
+def test_a_job_has_its_own_permissions_or_those_of_the_file() -> None:
+    content = """\
+        on: push
+        permissions: {contents: read, id-token: write, issues: none}
+        jobs:
+          one: {steps: []}
+          two: {steps: [], permissions: {}}
+        """
+    one, two = workflow_files.read(FILE, content.encode()).jobs
+    assert one.permissions == {"contents": "read", "id_token": "write"}
+    assert two.permissions == {}
+
+
+def test_a_job_may_need_others() -> None:
+    content = (
+        "on: push\njobs: {a: {steps: []}, b: {needs: a, steps: []}, c: {needs: [a, b], steps: []}}"
+    )
+    workflow = workflow_files.read(FILE, content.encode())
+    assert {job.name: job.needs for job in workflow.jobs} == {"a": [], "b": ["a"], "c": ["a", "b"]}
+
+
+def test_a_job_comes_after_those_that_it_needs() -> None:
+    content = (
+        "on: push\njobs: {c: {needs: [a, b], steps: []}, b: {needs: a, steps: []}, a: {steps: []}}"
+    )
+    workflow = workflow_files.read(FILE, content.encode())
+    assert [job.name for job in workflow.jobs] == ["a", "b", "c"]
+
+
+def test_the_action_of_the_root_runs_a_command_by_its_name() -> None:
+    step = "{uses: acme/kalypso-actions@v0, with: {run: start-schedule, branch: dev}}"
+    content = f"on: push\njobs: {{one: {{steps: [{step}]}}}}"
+    (job,) = workflow_files.read(FILE, content.encode()).jobs
+    assert job.steps == [workflow_files.Step({"branch": "dev"}, action="start-schedule")]
+
+
+@pytest.mark.parametrize(
+    "file",
+    sorted(TEMPLATES.rglob("*.yaml")),
+    ids=lambda file: "-".join(file.parts[-5:]),
+)
+def test_our_own_are_understood(file: Path) -> None:
+    workflow = workflow_files.read(file.name, file.read_bytes())
+    assert [job.steps for job in workflow.jobs]
