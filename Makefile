@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON := $(BIN)/python
 INSTALLED := $(VENV)/.installed
+PRODUCT := .venv-product
 
 # Images of containers set it. Without bytecode each program that a test starts compiles this package
 # for two seconds, and each worker all tests.
@@ -25,17 +26,27 @@ help: ## list the targets
 .PHONY: dev
 dev: $(INSTALLED) ## .venv with the tools and this package, editable
 
-$(INSTALLED): requirements-dev.lock pyproject.toml
+# An environment of its own from a lock, with this package, editable: $(call install,VENV,LOCK).
+define install
 	@python=$$($(FIND_PYTHON)); \
 	if [ -z "$$python" ]; then echo "Python 3.11 or later is needed, and none is on PATH" >&2; exit 1; fi; \
-	$$python -m venv --clear $(VENV)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
+	$$python -m venv --clear $(1)
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(2)
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
+endef
+
+$(INSTALLED): requirements-dev.lock pyproject.toml
+	$(call install,$(VENV),requirements-dev.lock)
+
+# What users install, with the sandbox: less than half of what development needs.
+$(PRODUCT)/.installed: requirements-product.lock pyproject.toml
+	$(call install,$(PRODUCT),requirements-product.lock)
+	@$(PRODUCT)/bin/python -m compileall -q kalypso_actions
 
 .PHONY: demo
-demo: $(INSTALLED) ## play the promotion chain with a sample organisation, on this machine alone
-	@$(BIN)/kalypso demo
+demo: $(PRODUCT)/.installed ## play the promotion chain with a sample organisation, on this machine alone
+	@$(PRODUCT)/bin/kalypso demo
 
 .PHONY: lint
 lint: $(INSTALLED) ## style, types, floors
@@ -141,8 +152,10 @@ diagrams: $(INSTALLED) ## draw the documentation's diagrams for the site (needs 
 lock: $(INSTALLED) ## resolve the dependencies anew
 	$(BIN)/uv pip compile pyproject.toml --generate-hashes --universal --python-version 3.11 \
 		--upgrade --quiet -o requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra sandbox --group build --generate-hashes --universal \
+		--python-version 3.11 --upgrade --quiet -o requirements-product.lock -c requirements.lock
 	$(BIN)/uv pip compile pyproject.toml --group dev --generate-hashes --universal \
-		--python-version 3.11 --upgrade --quiet -o requirements-dev.lock -c requirements.lock
+		--python-version 3.11 --upgrade --quiet -o requirements-dev.lock -c requirements-product.lock
 
 .PHONY: ci
 ci: ## what CI runs

@@ -21,6 +21,9 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 LOCKS = {
     "requirements.lock": PYPROJECT["project"]["dependencies"],
+    "requirements-product.lock": PYPROJECT["project"]["dependencies"]
+    + PYPROJECT["project"]["optional-dependencies"]["sandbox"]
+    + PYPROJECT["dependency-groups"]["build"],
     "requirements-dev.lock": PYPROJECT["project"]["dependencies"]
     + PYPROJECT["dependency-groups"]["dev"],
 }
@@ -52,13 +55,10 @@ def test_every_locked_package_has_hashes(lock: str) -> None:
     assert [entry["name"] for entry in entries(lock) if "--hash=sha256:" not in entry["rest"]] == []
 
 
-def test_development_has_the_versions_that_users_get() -> None:
-    development = locked("requirements-dev.lock")
-    assert {
-        name: version
-        for name, version in locked("requirements.lock").items()
-        if development.get(name) != version
-    } == {}
+@pytest.mark.parametrize("lock", ["requirements-product.lock", "requirements-dev.lock"])
+def test_a_lock_has_the_versions_that_users_get(lock: str) -> None:
+    users = locked("requirements.lock")
+    assert {name: version for name, version in locked(lock).items() if name in users} == users
 
 
 def test_a_lock_has_nothing_that_nobody_asks_for() -> None:
