@@ -3,7 +3,7 @@
 data.py               what a template sees
 manifests.py          what a compiled manifest is, whatever its language
 go_manifests.py       Go templates: texts, and the objects of old control planes
-jinja_manifests.py    Jinja2 templates, by annotation
+jinja/                Jinja2 templates, by annotation
 functions.py          Kalypso's own template functions, over sprig's
 hashing.py            `hash`
 builtin_config.py     the configuration of control planes that have no Template for it

@@ -225,7 +225,7 @@ def _compile_manifest(source: str | Mapping[str, object], engine: str) -> Manife
         if isinstance(source, Mapping):
             raise ManifestError("an object is no Jinja2 template: write the manifest as a text")
         # Most runs have no Template of this engine, and need not wait for its library.
-        from kalypso_actions.rendering.jinja_manifests import JinjaManifest  # noqa: PLC0415
+        from kalypso_actions.rendering.jinja.manifests import JinjaManifest  # noqa: PLC0415
 
         return JinjaManifest(source)
     return ObjectManifest(source) if isinstance(source, Mapping) else TextManifest(source)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kalypso_actions.gotemplate import DEFAULT_LIMITS, Limits
 from kalypso_actions.rendering.data import TemplateData
-from kalypso_actions.rendering.jinja_manifests import JinjaManifest
+from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
 
 SMALL = replace(DEFAULT_LIMITS, output_bytes=100_000, iterations=10_000, work=4_000_000)

@@ -9,9 +9,9 @@ from jinja2.filters import FILTERS as JINJA_FILTERS
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.tests import TESTS as JINJA_TESTS
 
-from kalypso_actions.rendering.jinja_filters import FILTERS, REFUSED_FILTERS
-from kalypso_actions.rendering.jinja_tests import REFUSED_TESTS, TESTS
-from kalypso_actions.rendering.jinja_text import TEXT_METHODS
+from kalypso_actions.rendering.jinja.filters import FILTERS, REFUSED_FILTERS
+from kalypso_actions.rendering.jinja.tests import REFUSED_TESTS, TESTS
+from kalypso_actions.rendering.jinja.text_methods import TEXT_METHODS
 from tests.rendering.jinja_rendering import failure, rendered
 
 CONFIG = {  # keys in order: that is how a template sees them

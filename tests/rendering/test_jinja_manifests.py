@@ -14,7 +14,7 @@ from kalypso_actions.model.kinds import ENGINE_ANNOTATION
 from kalypso_actions.platform_config import parse_value
 from kalypso_actions.rendering import template_faults
 from kalypso_actions.rendering.functions import FUNCTIONS
-from kalypso_actions.rendering.jinja_manifests import JinjaManifest
+from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
 from tests import builders
 from tests.rendering.jinja_rendering import SMALL, attempt, failure, rendered, template_data

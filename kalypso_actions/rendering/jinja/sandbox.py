@@ -16,17 +16,17 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 from jinja2.utils import Cycler, Joiner, Namespace
 
 from kalypso_actions.gotemplate import LimitError
-from kalypso_actions.rendering import jinja_syntax, jinja_text
-from kalypso_actions.rendering.jinja_filters import FILTERS, NOT_REPRODUCIBLE
-from kalypso_actions.rendering.jinja_members import ABSENT, Function, member_of
-from kalypso_actions.rendering.jinja_meter import (
+from kalypso_actions.rendering.jinja import syntax, text_methods
+from kalypso_actions.rendering.jinja.filters import FILTERS, NOT_REPRODUCIBLE
+from kalypso_actions.rendering.jinja.members import ABSENT, Function, member_of
+from kalypso_actions.rendering.jinja.meter import (
     ELEMENT_COST,
     MAX_INTEGER_BITS,
     bounded_integer,
     current_meter,
     describe,
 )
-from kalypso_actions.rendering.jinja_tests import TESTS
+from kalypso_actions.rendering.jinja.tests import TESTS
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
@@ -95,7 +95,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             case _, int() | float(), int() | float():
                 return self._calculate(operator, left, right)
             case "%", str(), _:
-                return jinja_text.percent(left, right)
+                return text_methods.percent(left, right)
             case ("+", str(), str()) | ("+", list(), list()) | ("+", tuple(), tuple()):
                 return _repeated(left, 1, right)
             case "*", str() | list() | tuple(), int():
@@ -199,11 +199,11 @@ def _spread(value: object) -> object:
 
 
 _HIDDEN: Final[Mapping[str, Callable[..., object]]] = {
-    jinja_syntax.CONCAT: _concat,
-    jinja_syntax.ENTER_MACRO: lambda weight: current_meter().enter_macro(weight),
-    jinja_syntax.ENTER_TURN: lambda weight: current_meter().enter_turn(weight),
-    jinja_syntax.SLICE: _slice,
-    jinja_syntax.SPREAD: _spread,
-    jinja_syntax.WEIGHED: _weighed,
+    syntax.CONCAT: _concat,
+    syntax.ENTER_MACRO: lambda weight: current_meter().enter_macro(weight),
+    syntax.ENTER_TURN: lambda weight: current_meter().enter_turn(weight),
+    syntax.SLICE: _slice,
+    syntax.SPREAD: _spread,
+    syntax.WEIGHED: _weighed,
 }
-"""What `jinja_syntax` puts into templates."""
+"""What `syntax` puts into templates."""

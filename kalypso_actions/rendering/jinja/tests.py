@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from jinja2.tests import TESTS as JINJA_TESTS
 
-from kalypso_actions.rendering.jinja_filters import FOR_HTML
-from kalypso_actions.rendering.jinja_meter import current_meter, describe, refuse_undefined
+from kalypso_actions.rendering.jinja.filters import FOR_HTML
+from kalypso_actions.rendering.jinja.meter import current_meter, describe, refuse_undefined
 
 REFUSED_TESTS: Final[Mapping[str, str]] = {
     "callable": "whoever writes a template knows what can be called",

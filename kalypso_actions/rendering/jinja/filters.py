@@ -14,8 +14,8 @@ from jinja2.filters import FILTERS as DEFAULT_FILTERS
 from jinja2.runtime import Context
 from markupsafe import escape
 
-from kalypso_actions.rendering import jinja_text
-from kalypso_actions.rendering.jinja_meter import (
+from kalypso_actions.rendering.jinja import text_methods
+from kalypso_actions.rendering.jinja.meter import (
     bounded_integer,
     current_meter,
     describe,
@@ -127,17 +127,19 @@ def _escape(value: object) -> str:
 
 
 def _center(value: object, width: int = 80) -> str:
-    return jinja_text.center(_text(value), width)
+    return text_methods.center(_text(value), width)
 
 
 def _replace(value: object, old: object, new: object, count: int | None = None) -> str:
-    return jinja_text.replace(_text(value), _text(old), _text(new), -1 if count is None else count)
+    return text_methods.replace(
+        _text(value), _text(old), _text(new), -1 if count is None else count
+    )
 
 
 def _format(value: object, *args: object, **kwargs: object) -> str:
     if args and kwargs:
         raise TypeError("format takes positional or keyword arguments, not both")
-    return jinja_text.percent(_text(value), kwargs or args)
+    return text_methods.percent(_text(value), kwargs or args)
 
 
 @pass_context
@@ -145,7 +147,7 @@ def _join(context: Context, value: object, d: object = "", attribute: object = N
     items = current_meter().items(value)
     if attribute is not None:
         items = _original("map", context, items, attribute=attribute)
-    return jinja_text.joined(_text(d), [_text(item) for item in items])
+    return text_methods.joined(_text(d), [_text(item) for item in items])
 
 
 @pass_context

@@ -1,7 +1,7 @@
 """The syntax of a Jinja2 template: what is refused, and where the meter is asked.
 
 What Jinja2's compiler offers no hook for is rewritten into calls of filters whose names no
-template can write (`%…`); `jinja_sandbox` defines them.
+template can write (`%…`); `sandbox` defines them.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from jinja2 import Environment
 from jinja2.runtime import LoopContext, Macro
 from jinja2.utils import Cycler, Namespace
 
-from kalypso_actions.rendering.jinja_meter import current_meter
-from kalypso_actions.rendering.jinja_text import TEXT_METHODS, call_text_method
+from kalypso_actions.rendering.jinja.meter import current_meter
+from kalypso_actions.rendering.jinja.text_methods import TEXT_METHODS, call_text_method
 
 ABSENT: Final = object()
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from kalypso_actions.gotemplate.values import ANY_MAP, STRING_MAP, YAML_MAP, GoMap, GoSlice
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, to_template_value
-from kalypso_actions.rendering.jinja_meter import current_meter
+from kalypso_actions.rendering.jinja.meter import current_meter
 
 _INT64_MIN: Final = -(1 << 63)
 _UINT64_MAX: Final = (1 << 64) - 1

@@ -1,15 +1,4 @@
-"""Manifests written in Jinja2, for Templates annotated `kalypso.io/engine: jinja2`.
-
-jinja_manifests.py    a text → a manifest that renders, and where its errors stand
-jinja_syntax.py       what is refused before anything runs, and where the meter is asked
-jinja_sandbox.py      what a template may reach, call and compute
-jinja_members.py      what values have beside their elements
-jinja_filters.py      the filters
-jinja_tests.py        the tests
-jinja_text.py         operations on texts that could build far larger ones
-jinja_values.py       the data and Kalypso's own functions
-jinja_meter.py        how much one rendering may use
-"""
+"""A text in Jinja2 → a manifest that renders, and the place of its errors."""
 
 from __future__ import annotations
 
@@ -22,12 +11,12 @@ from jinja2.exceptions import TemplateError, TemplateSyntaxError
 
 from kalypso_actions.gotemplate import DEFAULT_LIMITS, FunctionError, Limits
 from kalypso_actions.rendering.data import TemplateData
-from kalypso_actions.rendering.jinja_filters import FILTERS, REFUSED_FILTERS
-from kalypso_actions.rendering.jinja_meter import Meter, metered
-from kalypso_actions.rendering.jinja_sandbox import Sandbox
-from kalypso_actions.rendering.jinja_syntax import Metering, Vocabulary, check
-from kalypso_actions.rendering.jinja_tests import REFUSED_TESTS, TESTS
-from kalypso_actions.rendering.jinja_values import OWN_FUNCTIONS, variables
+from kalypso_actions.rendering.jinja.filters import FILTERS, REFUSED_FILTERS
+from kalypso_actions.rendering.jinja.meter import Meter, metered
+from kalypso_actions.rendering.jinja.sandbox import Sandbox
+from kalypso_actions.rendering.jinja.syntax import Metering, Vocabulary, check
+from kalypso_actions.rendering.jinja.tests import REFUSED_TESTS, TESTS
+from kalypso_actions.rendering.jinja.values import OWN_FUNCTIONS, variables
 from kalypso_actions.rendering.manifests import ManifestError
 
 _PYTHON_ERRORS: Final = (

@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from jinja2 import Environment
 from jinja2.sandbox import SandboxedFormatter
 
-from kalypso_actions.rendering.jinja_meter import current_meter, describe
+from kalypso_actions.rendering.jinja.meter import current_meter, describe
 
 _PIECE_COST: Final = 32
 """What Python spends on each of the small texts that a text is cut into."""
