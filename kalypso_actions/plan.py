@@ -218,7 +218,7 @@ class _Validator:
         seen = (id(config), schemas)  # `platform_config` keeps every configuration alive
         message = self._messages.get(seen)
         if message is None:
-            message = self._messages[seen] = config_schemas.check(config.values, schemas)
+            message = self._messages[seen] = config_schemas.validate(config.values, schemas)
         return rendering.Failure(message, assignment.target.where) if message else None
 
 

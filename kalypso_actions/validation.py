@@ -107,7 +107,7 @@ def _policies(branch: _Branch) -> Iterator[Problem]:
 
 def _schemas(branch: _Branch) -> Iterator[Problem]:
     for schema in branch.of(kinds.ConfigSchema):
-        fault = config_schemas.problems_of(schema.schema)
+        fault = config_schemas.schema_error(schema.schema)
         if fault:
             yield Problem(f"ConfigSchema {schema.name!r}: {fault}", schema.where)
     seen: set[str] = set()
@@ -116,7 +116,7 @@ def _schemas(branch: _Branch) -> Iterator[Problem]:
         targets += workload.targets
     for target in targets:
         for text in target.config_schemas:
-            fault = config_schemas.problems_of(text)
+            fault = config_schemas.schema_error(text)
             if fault and text not in seen:
                 seen.add(text)
                 yield Problem(f"configSchemas of {target.name!r}: {fault}", target.where)

@@ -1,7 +1,7 @@
-"""The keywords that hold no schemas: bounds, lengths, counts, patterns, lists of values.
+"""The keywords without inner schemas: bounds, lengths, counts, patterns, lists of values.
 
-Each reader takes the keyword's value into the schema, and raises `SchemaError` with upstream's
-text where the value is of a wrong kind.
+Each function copies the values of its keywords into the schema; it raises `SchemaError` with
+upstream's text if a value has a wrong type.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kalypso_actions.config_schemas.errors import SchemaError
-from kalypso_actions.config_schemas.json_values import Json, comparable
+from kalypso_actions.config_schemas.json_values import Json, canonical_text
 from kalypso_actions.config_schemas.numbers import Number
 from kalypso_actions.config_schemas.patterns import Pattern, PatternError
 from kalypso_actions.config_schemas.schema import Bound, Draft, Schema
@@ -20,19 +20,19 @@ Members = dict[str, Json]
 
 
 def wrong_type(expected: str, keyword: str) -> SchemaError:
-    """A keyword's value is of another kind; upstream calls the keyword what was given."""
+    """Return the error for a value of another type; upstream shows the keyword as given."""
     return SchemaError(f"Invalid type. Expected: {expected}, given: {keyword}")
 
 
 def read_texts(members: Members, *keywords: str) -> None:
-    """Keywords that only must be texts."""
+    """Check that keywords without effect are texts."""
     for keyword in keywords:
         if keyword in members and not isinstance(members[keyword], str):
             raise wrong_type("string", keyword)
 
 
 def read_types(members: Members, schema: Schema) -> None:
-    """`type`: one name or a list of names."""
+    """Read `type`: one name or a list of names."""
     if "type" not in members:
         return
     value = members["type"]
@@ -53,7 +53,7 @@ def read_types(members: Members, schema: Schema) -> None:
 
 
 def read_number_bounds(members: Members, schema: Schema) -> None:
-    """`multipleOf`, `minimum`, `maximum` and the exclusive ones."""
+    """Read `multipleOf`, `minimum`, `maximum` and the exclusive bounds."""
     if "multipleOf" in members:
         multiple = members["multipleOf"]
         if not isinstance(multiple, Number):
@@ -83,14 +83,14 @@ def _bound(members: Members, keyword: str) -> Bound | None:
 def _exclusive_bound(
     members: Members, schema: Schema, keyword: str, inclusive: Bound | None
 ) -> Bound | None:
-    """A boolean beside the inclusive bound in draft 4, a number of its own in 6 and 7."""
+    """Read a boolean that changes the inclusive bound (draft 4), or a number (drafts 6 and 7)."""
     if keyword not in members:
         return None
     value = members[keyword]
     if isinstance(value, bool) and schema.draft in {Draft.DRAFT4, Draft.HYBRID}:
         if inclusive is None:
-            other = keyword.removeprefix("exclusive").lower()
-            raise SchemaError(f"{keyword} cannot be used without {other}")
+            bound = keyword.removeprefix("exclusive").lower()
+            raise SchemaError(f"{keyword} cannot be used without {bound}")
         return inclusive if value else None
     if isinstance(value, Number) and schema.draft != Draft.DRAFT4:
         return Bound.of(value.value)
@@ -99,7 +99,7 @@ def _exclusive_bound(
 
 
 def _count(members: Members, keyword: str) -> int | None:
-    """A whole number, not negative, written without point or exponent."""
+    """Read an integer of at least 0, without point or exponent."""
     if keyword not in members:
         return None
     value = members[keyword]
@@ -118,15 +118,17 @@ def _counts(members: Members, least: str, most: str) -> tuple[int | None, int | 
     return low, high
 
 
-def read_text_rules(members: Members, schema: Schema, pattern: Callable[[str], Pattern]) -> None:
-    """`minLength`, `maxLength`, `pattern` and `format`."""
+def read_text_rules(
+    members: Members, schema: Schema, compile_pattern: Callable[[str], Pattern]
+) -> None:
+    """Read `minLength`, `maxLength`, `pattern` and `format`."""
     schema.min_length, schema.max_length = _counts(members, "minLength", "maxLength")
     if "pattern" in members:
         value = members["pattern"]
         if not isinstance(value, str):
             raise SchemaError("pattern must be of a string")
         try:
-            schema.pattern = pattern(value)
+            schema.pattern = compile_pattern(value)
         except PatternError as error:
             raise SchemaError("pattern must be a valid regex") from error
     if "format" in members:
@@ -137,7 +139,7 @@ def read_text_rules(members: Members, schema: Schema, pattern: Callable[[str], P
 
 
 def read_object_rules(members: Members, schema: Schema) -> None:
-    """`minProperties`, `maxProperties` and `required`."""
+    """Read `minProperties`, `maxProperties` and `required`."""
     schema.min_properties, schema.max_properties = _counts(
         members, "minProperties", "maxProperties"
     )
@@ -157,7 +159,7 @@ def read_object_rules(members: Members, schema: Schema) -> None:
 
 
 def read_array_rules(members: Members, schema: Schema) -> None:
-    """`minItems`, `maxItems` and `uniqueItems`."""
+    """Read `minItems`, `maxItems` and `uniqueItems`."""
     schema.min_items = _count(members, "minItems")
     schema.max_items = _count(members, "maxItems")
     if "uniqueItems" in members:
@@ -168,13 +170,13 @@ def read_array_rules(members: Members, schema: Schema) -> None:
 
 
 def read_const(members: Members, schema: Schema) -> None:
-    """`const`, which draft 4 does not know."""
+    """Read `const`, which draft 4 ignores."""
     if "const" in members and schema.draft >= Draft.DRAFT6:
-        schema.const = comparable(members["const"])
+        schema.const = canonical_text(members["const"])
 
 
 def read_enum(members: Members, schema: Schema) -> None:
-    """`enum`; an empty list allows everything."""
+    """Read `enum`; an empty list allows every value."""
     if "enum" not in members:
         return
     values = members["enum"]
@@ -182,7 +184,7 @@ def read_enum(members: Members, schema: Schema) -> None:
         raise SchemaError("enum must be of an array")
     texts: dict[str, None] = {}
     for value in values:
-        text = comparable(value)
+        text = canonical_text(value)
         if text in texts:
             raise SchemaError("enum items must be unique")
         texts[text] = None

@@ -1,7 +1,7 @@
 """Schema text → compiled schema, keyword by keyword in upstream's order.
 
-The order decides which of several errors is reported, and nothing else. The targets of `$ref`
-are compiled once each, after what refers to them, so that circles and long chains need no stack.
+The order only decides which of several errors is reported. Each target of a `$ref` is compiled
+once, after the schemas that refer to it, so circles and long chains need no stack.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kalypso_actions.config_schemas import assertions, json_text
+from kalypso_actions.config_schemas import assertions
 from kalypso_actions.config_schemas.assertions import Members, wrong_type
 from kalypso_actions.config_schemas.errors import (
     MAX_PATTERN_SIZE,
@@ -18,40 +18,38 @@ from kalypso_actions.config_schemas.errors import (
     MAX_SUBSCHEMAS,
     SchemaError,
 )
+from kalypso_actions.config_schemas.json_decoder import decode
 from kalypso_actions.config_schemas.json_values import Json
 from kalypso_actions.config_schemas.patterns import Pattern, PatternError
-from kalypso_actions.config_schemas.references import Documents, inherited, reference
+from kalypso_actions.config_schemas.references import Documents, parse_reference, resolve
 from kalypso_actions.config_schemas.schema import Draft, Schema
 from kalypso_actions.gotemplate.urls import URL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledSchema:
-    """A schema that can be applied, or the reason why it cannot."""
+    """A schema that is ready to apply, or the error in its text."""
 
     root: Schema | None
-    problem: str = ""
+    error: str = ""
 
 
 @lru_cache(maxsize=1024)
 def compile_schema(text: str) -> CompiledSchema:
-    """The schema that a text spells. A wrong one has no `root`, and its `problem` is upstream's.
+    """Compile a schema; for a broken one return upstream's error.
 
-    Schemas are few and assignments many: each text is compiled once.
+    Many assignments share few schemas, so keep the results.
     """
+    if len(text) > MAX_SCHEMA_LENGTH:
+        return CompiledSchema(
+            None,
+            f"the schema has {len(text):,} characters, more than {MAX_SCHEMA_LENGTH:,}: "
+            "split it into several schemas",
+        )
     try:
-        return CompiledSchema(_Compiler(_decoded(text)).root())
+        return CompiledSchema(_Compiler(decode(text)).root())
     except SchemaError as error:
         return CompiledSchema(None, str(error))
-
-
-def _decoded(text: str) -> Json:
-    if len(text) > MAX_SCHEMA_LENGTH:
-        raise SchemaError(
-            f"the schema has {len(text):,} characters, more than {MAX_SCHEMA_LENGTH:,}: "
-            "split it into several schemas"
-        )
-    return json_text.decode(text)
 
 
 class _Compiler:
@@ -67,7 +65,7 @@ class _Compiler:
         self._count = 0
 
     def root(self) -> Schema:
-        """The schema of the whole document; raises `SchemaError`."""
+        """Compile the whole document; raise `SchemaError`."""
         root = self._new()
         self._fill(root, self._document, URL(), is_root=True)
         while self._waiting:
@@ -88,15 +86,15 @@ class _Compiler:
 
     def _fill(self, schema: Schema, document: Json, base: URL, *, is_root: bool = False) -> None:
         if isinstance(document, bool) and schema.draft >= Draft.DRAFT6:
-            schema.verdict = document
+            schema.always = document
             return
         if not isinstance(document, dict):
             raise SchemaError("Expected: valid schema, given: Invalid JSON")
         base = self._base(document, schema.draft, base, is_root=is_root)
         self._definitions(document, base)
         assertions.read_texts(document, "title", "description", "$ref")
-        referred = document.get("$ref")
-        if isinstance(referred, str) and self._refer(schema, referred):
+        reference = document.get("$ref")
+        if isinstance(reference, str) and self._refer(schema, reference):
             return
         assertions.read_types(document, schema)
         self._object_schemas(schema, document, base)
@@ -112,18 +110,19 @@ class _Compiler:
         self._combinations(schema, document, base)
 
     def _base(self, members: Members, draft: Draft, base: URL, *, is_root: bool) -> URL:
-        """The URL that references inside are relative to."""
+        """Return the base URL of the references inside."""
         keyword = "$id"
         if draft == Draft.DRAFT4 or (draft == Draft.HYBRID and "id" in members):
             keyword = "id"
         assertions.read_texts(members, keyword)
-        named = members.get(keyword)
-        if not isinstance(named, str):
+        identifier = members.get(keyword)
+        if not isinstance(identifier, str):
             return base
-        return reference(named) if is_root else inherited(base, reference(named))
+        url = parse_reference(identifier)
+        return url if is_root else resolve(base, url)
 
     def _definitions(self, members: Members, base: URL) -> None:
-        """They are only looked at; what a `$ref` names is compiled when it is named."""
+        """Compile the definitions for their errors only; `_refer` compiles the targets again."""
         if "definitions" not in members:
             return
         definitions = members["definitions"]
@@ -135,12 +134,14 @@ class _Compiler:
             self._schema(definition, base)
 
     def _refer(self, schema: Schema, text: str) -> bool:
-        """Follows `$ref`. True where it is the first of its name: upstream reads no further."""
-        url = reference(text)
+        """Set the target of a `$ref`; return whether this is the first reference to it.
+
+        Upstream reads the keywords beside a `$ref` only if an earlier one has the same target.
+        """
+        url = parse_reference(text)
         name = str(url)
-        known = self._targets.get(name)
-        if known is not None:
-            schema.target = known
+        if name in self._targets:
+            schema.target = self._targets[name]
             return False
         schema.target = self._targets[name] = self._new()
         document = self._documents.find(url)
@@ -165,7 +166,7 @@ class _Compiler:
         return self._patterns[text]
 
     def _object_schemas(self, schema: Schema, members: Members, base: URL) -> None:
-        """`properties` and what else describes an object's values and keys."""
+        """Read the keywords whose schemas describe an object's values and keys."""
         if "properties" in members:
             properties = members["properties"]
             if not isinstance(properties, dict):
@@ -178,7 +179,7 @@ class _Compiler:
         if "propertyNames" in members and schema.draft >= Draft.DRAFT6:
             document = members["propertyNames"]
             if not isinstance(document, dict | bool):
-                raise wrong_type("valid schema", "patternProperties")  # upstream's slip
+                raise wrong_type("valid schema", "patternProperties")  # upstream's mistake
             schema.property_names = self._schema(document, base)
         if "dependencies" in members:
             self._dependencies(schema, members["dependencies"], base)
@@ -211,13 +212,13 @@ class _Compiler:
                 schema.dependencies[name] = self._schema(document, base)
                 continue
             names = document if isinstance(document, list) else [None]
-            texts = tuple(other for other in names if isinstance(other, str))
-            if len(texts) < len(names):
+            required = tuple(other for other in names if isinstance(other, str))
+            if len(required) < len(names):
                 raise SchemaError("dependency must be of type schema or array of strings")
-            schema.dependencies[name] = texts
+            schema.dependencies[name] = required
 
     def _item_schemas(self, schema: Schema, members: Members, base: URL) -> None:
-        """`items` and `additionalItems`."""
+        """Read `items` and `additionalItems`."""
         if "items" in members:
             items = members["items"]
             documents = items if isinstance(items, list) else [items]
@@ -230,7 +231,7 @@ class _Compiler:
         schema.additional_items = self._schema_or_bool(members, "additionalItems", base)
 
     def _combinations(self, schema: Schema, members: Members, base: URL) -> None:
-        """The keywords that combine schemas."""
+        """Read the keywords that combine schemas."""
         schema.one_of = self._schemas(members, "oneOf", base)
         schema.any_of = self._schemas(members, "anyOf", base)
         schema.all_of = self._schemas(members, "allOf", base)
@@ -243,8 +244,8 @@ class _Compiler:
     def _schemas(self, members: Members, keyword: str, base: URL) -> list[Schema]:
         documents = members.get(keyword, [])
         if not isinstance(documents, list):
-            named = "anyOf" if keyword == "allOf" else keyword  # upstream's slip
-            raise SchemaError(f"{named} must be of an array")
+            shown = "anyOf" if keyword == "allOf" else keyword  # upstream's mistake
+            raise SchemaError(f"{shown} must be of an array")
         return [self._schema(document, base) for document in documents]
 
     def _condition(self, members: Members, keyword: str, base: URL) -> Schema | None:

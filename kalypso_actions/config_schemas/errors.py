@@ -1,18 +1,18 @@
-"""What ends the work on a schema, and how far a schema or a value may go."""
+"""The errors of this room, and the limits of schemas and configurations."""
 
 from __future__ import annotations
 
 MAX_SCHEMA_LENGTH = 1 << 20
-"""Characters of a schema; Kubernetes stores no larger object either."""
+"""Characters of a schema; Kubernetes stores no larger object."""
 
 MAX_NESTING = 100
 """Levels of brackets in a schema or a value, and of schemas applied inside each other."""
 
 MAX_SUBSCHEMAS = 50_000
-"""Schemas inside one schema, each `$ref` target counted with its content."""
+"""Schemas inside one schema, including the content of each `$ref` target."""
 
 MAX_REFERENCE_LENGTH = 2048
-"""Characters of a `$ref` or `$id`, also once it is absolute."""
+"""Characters of a `$ref` or `$id`, relative or absolute."""
 
 MAX_PATTERNS = 256
 """Regular expressions in one schema: each may need several megabytes."""
@@ -21,21 +21,21 @@ MAX_PATTERN_SIZE = 1_000_000
 """Instructions of all regular expressions in one schema (half a second to compile)."""
 
 MAX_NUMBER_DIGITS = 400
-"""Digits of a number on either side of its point; a float64 needs 341."""
+"""Digits of a number before or after its point; a float64 needs 341."""
 
 MAX_STEPS = 1_000_000
-"""How often a schema or a part of it may be applied to one configuration (a few seconds)."""
+"""Applications of a schema or its parts to one configuration (a few seconds)."""
 
 MAX_VIOLATIONS_LENGTH = 1 << 24
-"""Characters of all violations met on the way, those of branches that are not reported too."""
+"""Characters of all violations, including those of branches that are not reported."""
 
 MAX_CONFIG_VALUES = 200_000
-"""Values of one configuration, the nested ones included."""
+"""Values of one configuration, including nested ones."""
 
 
 class SchemaError(Exception):
-    """A schema cannot be used; the message is upstream's, or names what is too much."""
+    """A schema is broken or exceeds a limit; the message is upstream's, or names the limit."""
 
 
 class UnsupportedValueError(Exception):
-    """A configuration cannot be written as JSON; the message is upstream's."""
+    """A configuration has no JSON form; the message is upstream's."""

@@ -1,7 +1,4 @@
-"""The values of `format` that upstream's validator knows; it always checks them.
-
-Each is a question to a text; a number never has a format. A format that is not listed holds.
-"""
+"""The values of `format` that upstream's validator checks; it accepts every other."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable
 
-from kalypso_actions.config_schemas.mail import is_mail_address
+from kalypso_actions.config_schemas.mail_addresses import is_mail_address
 from kalypso_actions.config_schemas.patterns import is_regex
 from kalypso_actions.gotemplate.addresses import is_ip_address
 from kalypso_actions.gotemplate.urls import URL, URLError, parse_url
@@ -24,35 +21,24 @@ _POINTER = re.compile(r"(?:/(?:[^~/]|~0|~1)*)*")
 _RELATIVE_POINTER = re.compile(r"(?:0|[1-9][0-9]*)(?:#|(?:/(?:[^~/]|~0|~1)*)*)")
 
 
-def holds(name: str, text: str) -> bool:
-    """Whether a text has the format of that name."""
-    check = _FORMATS.get(name)
-    return check is None or check(text)
-
-
-def is_known(name: str) -> bool:
-    """Whether upstream checks the format of that name."""
-    return name in _FORMATS
-
-
 def _is_date(text: str) -> bool:
-    """Go's time.Parse with "2006-01-02"."""
+    """Check as Go's time.Parse does with "2006-01-02"."""
     date = _DATE.fullmatch(text)
     if date is None:
         return False
     year, month, day = (int(part) for part in date.groups())
-    # Year 0 is a leap year, as 2000 is; Python's calendar begins with 1.
+    # Year 0 is a leap year like 2000; Python's calendar begins with 1.
     return 1 <= month <= 12 and 1 <= day <= monthrange(year or 2000, month)[1]
 
 
 def _is_time(text: str) -> bool:
-    """Go's time.Parse with "15:04:05" and, behind it, an optional zone "Z07:00"."""
-    zone = _behind_time(text)
+    """Check as Go's time.Parse does with "15:04:05" and an optional "Z07:00"."""
+    zone = _after_time(text)
     return zone is not None and (zone == "" or _is_zone(zone))
 
 
-def _behind_time(text: str) -> str | None:
-    """What follows hours, minutes, seconds and any fraction; None where they do not stand."""
+def _after_time(text: str) -> str | None:
+    """Return the text after hours, minutes, seconds and fraction; None if they are wrong."""
     time = _TIME.match(text)
     if time is None or int(time[1]) > 23 or int(time[2]) > 59 or int(time[3]) > 59:
         return None
@@ -60,7 +46,7 @@ def _behind_time(text: str) -> str | None:
 
 
 def _is_zone(text: str) -> bool:
-    """`Z` or an offset; Go allows 24 hours and 60 minutes, as some people write them."""
+    """Check for `Z` or an offset; Go allows 24 hours and 60 minutes in it."""
     zone = _ZONE.fullmatch(text)
     if zone is None:
         return False
@@ -68,18 +54,18 @@ def _is_zone(text: str) -> bool:
 
 
 def _is_date_time(text: str) -> bool:
-    """RFC 3339, which needs a zone; upstream also takes a date or a time alone."""
+    """Check for RFC 3339, which needs a zone; upstream also accepts a date or a time alone."""
     if _is_date(text) or _is_time(text):
         return True
     date, _, time = text.partition("T")
-    return _is_date(date) and _is_zone(_behind_time(time) or "")
+    return _is_date(date) and _is_zone(_after_time(time) or "")
 
 
 def _is_hostname(text: str) -> bool:
     return len(text) < 256 and _HOSTNAME.fullmatch(text) is not None
 
 
-def _parsed(text: str) -> URL | None:
+def _parse(text: str) -> URL | None:
     if "\\" in text:
         return None
     try:
@@ -89,17 +75,17 @@ def _parsed(text: str) -> URL | None:
 
 
 def _is_uri(text: str) -> bool:
-    url = _parsed(text)
+    url = _parse(text)
     return url is not None and url.scheme != ""
 
 
 def _is_uri_reference(text: str) -> bool:
-    return _parsed(text) is not None
+    return _parse(text) is not None
 
 
 def _is_uri_template(text: str) -> bool:
-    """A URI reference in whose path every brace that opens is closed before the next may open."""
-    url = _parsed(text)
+    """Check for a URI reference whose path leaves no brace open."""
+    url = _parse(text)
     if url is None:
         return False
     opening = url.path.find("{")
@@ -111,7 +97,7 @@ def _is_uri_template(text: str) -> bool:
     return True
 
 
-_FORMATS: dict[str, Callable[[str], bool]] = {
+CHECKS: dict[str, Callable[[str], bool]] = {
     "date": _is_date,
     "time": _is_time,
     "date-time": _is_date_time,

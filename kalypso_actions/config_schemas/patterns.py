@@ -1,7 +1,7 @@
-r"""Regular expressions as RE2 reads them: in linear time, without backreferences.
+r"""Regular expressions of RE2: linear time, no backreferences.
 
-Go's own library reads the same language, but for `\C`, names of groups beyond ASCII, and `\B`
-between the bytes of one character.
+Go's own library differs in `\C`, names of groups beyond ASCII, and `\B` between the bytes of one
+character.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Pattern:
     __slots__ = ("_compiled", "text")
 
     def __init__(self, text: str) -> None:
-        """Raises `PatternError`, and `SchemaError` where the pattern takes too much memory."""
+        """Compile; raise `PatternError`, or `SchemaError` if the pattern takes too much memory."""
         self.text = text
         options = re2.Options()
         options.log_errors = False
@@ -39,18 +39,18 @@ class Pattern:
 
     @property
     def size(self) -> int:
-        """How many instructions the pattern takes, of a few bytes each."""
+        """The number of instructions, of a few bytes each."""
         size: int = self._compiled.programsize
         return size
 
     def matches(self, text: str) -> bool:
-        """Whether any part of the text matches."""
+        """Return whether any part of the text matches."""
         return self._compiled.search(to_bytes(text)) is not None
 
 
 @lru_cache(maxsize=128)
 def is_regex(text: str) -> bool:
-    """Whether a text is a regular expression of RE2, however large."""
+    """Return whether a text is a regular expression of RE2, of any size."""
     try:
         Pattern(text)
     except PatternError:

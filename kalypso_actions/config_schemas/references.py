@@ -1,8 +1,8 @@
-"""`$id` and `$ref`: where a reference leads inside a schema's own text.
+"""`$id` and `$ref`: find the target of a reference in the schema's own text.
 
-References are first made absolute by the `$id`s around them, then looked up among the schemas
-that have an `$id`, else as a JSON pointer into one of them. Upstream would fetch every other
-URL or file; that never happens here.
+Make references absolute by the `$id`s around them, then look them up among the schemas with an
+`$id`, else as a JSON pointer into one of these. Upstream fetches every other URL or file; this
+never does.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _DRAFTS = {
 _INDEX = re.compile(r"[-+]?[0-9]+")
 
 
-def reference(text: str) -> URL:
-    """The URL of a `$ref`, `$id` or `$schema`; raises `SchemaError`."""
+def parse_reference(text: str) -> URL:
+    """Return the URL of a `$ref`, `$id` or `$schema`; raise `SchemaError`."""
     if len(text) > MAX_REFERENCE_LENGTH:
         raise SchemaError(
             f"the reference {text[:40]}… has more than {MAX_REFERENCE_LENGTH:,} characters: "
-            "name what it leads to in `definitions`"
+            "move its target to `definitions`"
         )
     try:
         return parse_url(text)
@@ -38,58 +38,58 @@ def reference(text: str) -> URL:
         raise SchemaError(str(error)) from error
 
 
-def inherited(base: URL, child: URL) -> URL:
-    """The child made absolute by the base, whose own fragment does not count."""
-    parent = replace(base, fragment="", raw_fragment="")
-    return reference(str(parent.resolve(child)))
+def resolve(base: URL, reference: URL) -> URL:
+    """Make the reference absolute; ignore the fragment of the base."""
+    return parse_reference(str(_without_fragment(base).resolve(reference)))
 
 
-def detected_draft(document: Json) -> Draft | None:
-    """The draft that `$schema` names, None for another or none; raises `SchemaError`.
+def _without_fragment(url: URL) -> URL:
+    return replace(url, fragment="", raw_fragment="")
 
-    What is neither an object nor a boolean is no schema.
-    """
+
+def _draft(document: Json) -> Draft:
+    """Return the draft that `$schema` names; raise `SchemaError`."""
     if isinstance(document, bool):
-        return None
+        return Draft.HYBRID
     if not isinstance(document, dict):
         raise SchemaError("schema is invalid")
     if "$schema" not in document:
-        return None
-    named = document["$schema"]
-    if not isinstance(named, str):
+        return Draft.HYBRID
+    name = document["$schema"]
+    if not isinstance(name, str):
         raise SchemaError("$schema must be of type string")
-    return _DRAFTS.get(str(reference(named)))
+    return _DRAFTS.get(str(parse_reference(name)), Draft.HYBRID)
 
 
 class Documents:
-    """The schema and those of its parts that have a name of their own."""
+    """The schema and those of its parts that have an `$id`."""
 
     def __init__(self, document: Json) -> None:
-        """Collects the names in the document and makes its references absolute, in place.
+        """Collect the `$id`s of the document and make its references absolute, in place.
 
-        Raises `SchemaError` where `$schema` is wrong.
+        Raise `SchemaError` if `$schema` is wrong.
         """
-        self.draft = detected_draft(document) or Draft.HYBRID
-        self._named: dict[str, Json] = {}
+        self.draft = _draft(document)
+        self._by_id: dict[str, Json] = {}
         self._collect(document, URL())
-        self._named[""] = document
+        self._by_id[""] = document
 
     def _collect(self, document: Json, base: URL) -> None:
-        """Names and references of a part. What is wrong here is found again by the compiler."""
+        """Collect the `$id`s of a part; leave errors to the compiler, which meets them again."""
         if isinstance(document, list):
             for item in document:
                 self._collect(item, base)
         elif isinstance(document, dict):
             own = _own_url(document, base)
             if own is not None:
-                if str(own) in self._named:
+                if str(own) in self._by_id:
                     return
-                self._named[str(own)] = document
+                self._by_id[str(own)] = document
                 base = own
-            referred = document.get("$ref")
-            if isinstance(referred, str):
-                absolute = _inherited_or_none(base, referred)
-                document["$ref"] = referred if absolute is None else str(absolute)
+            reference = document.get("$ref")
+            if isinstance(reference, str):
+                absolute = _resolve_or_none(base, reference)
+                document["$ref"] = reference if absolute is None else str(absolute)
             self._collect_parts(document, base)
 
     def _collect_parts(self, document: dict[str, Json], base: URL) -> None:
@@ -97,43 +97,43 @@ class Documents:
             if key in _LITERAL_KEYS:
                 continue
             if key in _NAMED_SCHEMAS:
-                # Its keys are names of the configuration, "$ref" and "const" too.
+                # The keys are names in the configuration, even "$ref" and "const".
                 for part in value.values() if isinstance(value, dict) else ():
                     self._collect(part, base)
             else:
                 self._collect(value, base)
 
     def find(self, url: URL) -> Json:
-        """What a reference names; raises `SchemaError`."""
+        """Return the target of a reference; raise `SchemaError`."""
         name = str(url)
-        if name in self._named:
-            return self._named[name]
-        document = str(replace(url, fragment="", raw_fragment=""))
-        if document in self._named:
-            return _at_pointer(self._named[document], url.fragment)
+        if name in self._by_id:
+            return self._by_id[name]
+        document_id = str(_without_fragment(url))
+        if document_id in self._by_id:
+            return _at_pointer(self._by_id[document_id], url.fragment)
         is_file = url.scheme == "file"
         if url.path.startswith("/") if is_file else url.scheme and url.host:
             raise SchemaError(
-                f"Reference {name} leads out of the schema, where nothing is read: "
-                "copy what it names into `definitions`"
+                f"Reference {name} leads out of the schema, which is never followed: "
+                "copy its target to `definitions`"
             )
         raise SchemaError(f"Reference {name} must be canonical")
 
 
 def _own_url(document: dict[str, Json], base: URL) -> URL | None:
-    named = document.get("id" if "id" in document else "$id")
-    return _inherited_or_none(base, named) if isinstance(named, str) else None
+    identifier = document.get("id" if "id" in document else "$id")
+    return _resolve_or_none(base, identifier) if isinstance(identifier, str) else None
 
 
-def _inherited_or_none(base: URL, text: str) -> URL | None:
+def _resolve_or_none(base: URL, text: str) -> URL | None:
     try:
-        return inherited(base, reference(text))
+        return resolve(base, parse_reference(text))
     except SchemaError:
         return None
 
 
 def _at_pointer(document: Json, pointer: str) -> Json:
-    """The part that a JSON pointer names; a fragment that is no pointer names the whole."""
+    """Return the part that a JSON pointer names; the whole document for any other fragment."""
     if not pointer.startswith("/"):
         return document
     for token in pointer[1:].split("/"):

@@ -1,7 +1,7 @@
-"""A compiled schema: what its keywords ask, ready to be applied.
+"""A compiled schema: the values of its keywords, checked and ready to apply.
 
-The compiler makes each object empty and fills it, because schemas refer to each other in circles;
-afterwards nobody changes one.
+Schemas may refer to each other in circles, so the compiler creates each one empty and then fills
+it; later code only reads it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kalypso_actions.config_schemas.patterns import Pattern
 
 
 class Draft(IntEnum):
-    """The version of JSON Schema; without `$schema` it is a mixture of all of them."""
+    """The version of JSON Schema; HYBRID, a mixture of all, if `$schema` names none of them."""
 
     DRAFT4 = 4
     DRAFT6 = 6
@@ -25,27 +25,27 @@ class Draft(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A number that others are compared with, and its text in messages."""
+    """A number to compare with, and its text in messages."""
 
     value: int | Fraction
     text: str
 
     @staticmethod
     def of(value: int | Fraction) -> Bound:
-        """The bound with Go's text for it."""
+        """Return the bound with Go's text."""
         return Bound(value, big_float_text(value))
 
 
 @dataclass(slots=True, eq=False)
 class Schema:
-    """One schema; None or an empty collection where a keyword is absent."""
+    """One schema; an absent keyword is None or an empty collection."""
 
     draft: Draft
 
-    verdict: bool | None = None
-    """What a schema that is just `true` or `false` says."""
+    always: bool | None = None
+    """The value of a schema that is just `true` or `false`."""
     target: Schema | None = None
-    """What `$ref` names: it alone counts then."""
+    """The schema that `$ref` names; it replaces all keywords."""
 
     types: tuple[str, ...] = ()
     enum: frozenset[str] = frozenset()
@@ -76,7 +76,7 @@ class Schema:
     max_items: int | None = None
     unique_items: bool = False
     items: Schema | list[Schema] | None = None
-    """One schema for all items, or one for each place."""
+    """One schema for all items, or one for each index."""
     additional_items: bool | Schema | None = None
     contains: Schema | None = None
 

@@ -1,8 +1,8 @@
-"""A configuration → the JSON document that is validated.
+"""A configuration → the JSON document to validate.
 
-Upstream writes the configuration with jsoniter and reads it back; this goes there directly. Keys
+Upstream writes the configuration with jsoniter and reads it back; this converts it directly. Keys
 of nested mappings become texts as jsoniter writes them (`1`, `true`, `1.5`), bytes that are not
-UTF-8 become U+FFFD, and what JSON cannot hold is an error.
+UTF-8 become U+FFFD, and a value without JSON form is an error.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ from kalypso_actions.config_schemas.errors import (
     UnsupportedValueError,
 )
 from kalypso_actions.config_schemas.json_values import Json
-from kalypso_actions.config_schemas.numbers import Number, float_text
+from kalypso_actions.config_schemas.numbers import Number
+from kalypso_actions.gotemplate.json_scalars import json_number
 from kalypso_actions.gotemplate.text import to_runes
 
 
-def as_json(config: Mapping[str, object]) -> dict[str, Json]:
-    """The configuration as JSON; raises `UnsupportedValueError`."""
+def to_document(config: Mapping[str, object]) -> dict[str, Json]:
+    """Return the configuration as JSON; raise `UnsupportedValueError`."""
     serializer = _Serializer()
     return {to_runes(name): serializer.value(config[name], 1) for name in sorted(config)}
 
 
 class _Serializer:
-    """One configuration on its way, with what is left of the bounds."""
+    """The conversion of one configuration; counts its values."""
 
     def __init__(self) -> None:
-        self._values = MAX_CONFIG_VALUES
+        self._remaining = MAX_CONFIG_VALUES
 
     def value(self, value: object, depth: int) -> Json:
-        """A value of the configuration, at most `MAX_NESTING` levels deep."""
-        self._values -= 1
-        if self._values < 0:
+        """Convert a value of the configuration, at most `MAX_NESTING` levels deep."""
+        self._remaining -= 1
+        if self._remaining < 0:
             raise UnsupportedValueError(
                 f"more than {MAX_CONFIG_VALUES:,} values: shorten the lists"
             )
@@ -59,7 +60,7 @@ class _Serializer:
         try:
             return [self.value(item, depth + 1) for item in items]
         except UnsupportedValueError as error:
-            # jsoniter says which kind of list it was in, at every level.
+            # jsoniter names the type of each list around the value.
             raise UnsupportedValueError(f"[]interface {{}}: {error}") from error
 
 
@@ -68,7 +69,7 @@ def _float_text(value: float) -> str:
         raise UnsupportedValueError("unsupported value: NaN")
     if math.isinf(value):
         raise UnsupportedValueError(f"unsupported value: {'+' if value > 0 else '-'}Inf")
-    return float_text(value)
+    return json_number(value)
 
 
 def _key(key: object) -> str:

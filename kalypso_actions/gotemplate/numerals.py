@@ -130,9 +130,11 @@ def _shortest(value: float, verb: str) -> str:
     fraction = "" if fraction == "0" else fraction
     digits = (whole + fraction).lstrip("0")
     point = len(digits) - len(fraction) + int(power or 0)
-    digits = digits.rstrip("0") or "0"
-    if value == 0:
-        point = 1
+    return place_point(digits.rstrip("0") or "0", point if value else 1, verb)
+
+
+def place_point(digits: str, point: int, verb: str) -> str:
+    """Format `0.digits × 10^point` with all its digits; verbs `e f g`."""
     exponent = point - 1
     if verb == "e" or (verb == "g" and not -4 <= exponent < 6):
         return _scientific(digits, exponent)

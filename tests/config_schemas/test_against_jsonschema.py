@@ -1,7 +1,7 @@
-"""The verdict agrees with an independent implementation wherever the two mean the same.
+"""An independent implementation accepts the same values.
 
-Left out is what upstream's validator sees differently: formats, empty lists of schemas or values,
-`items: []`, and numbers that float64 cannot hold.
+The schemas avoid what upstream's validator treats differently: formats, empty lists of schemas or
+values, `items: []`, and numbers beyond float64.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from kalypso_actions.config_schemas import check
+from kalypso_actions.config_schemas import validate
 
 NAMES = st.sampled_from(["a", "b", "ab", "c1"])
 WORDS = st.sampled_from(["", "a", "ab", "abc", "x1"])
@@ -88,9 +88,9 @@ SCHEMAS = st.recursive(
 @given(SCHEMAS, VALUES)
 @settings(max_examples=400)
 def test_the_same_values_are_valid(schema: bool | dict[str, Any], value: object) -> None:
-    # A text alone would be coerced where it is a number.
-    message = check({"V": [value]}, [json.dumps({"properties": {"V": {"items": schema}}})])
+    # The list keeps a text from becoming a number.
+    message = validate({"V": [value]}, [json.dumps({"properties": {"V": {"items": schema}}})])
 
-    # 1 and 1.0 are one value: upstream refuses an enum that lists both.
+    # 1 and 1.0 are equal: upstream rejects an enum that lists both.
     if "enum items must be unique" not in message:
         assert (message == "") == Draft7Validator(schema).is_valid(value)

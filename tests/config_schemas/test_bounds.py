@@ -1,4 +1,4 @@
-"""Hostile schemas and configurations end soon, with a text that says what to change."""
+"""Hostile schemas and configurations end soon, with advice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from kalypso_actions.config_schemas import check, problems_of
+from kalypso_actions.config_schemas import schema_error, validate
 
 LETTERS = "a" * 100_000
 
@@ -39,8 +39,8 @@ def doubling(levels: int) -> str:
     ids=["itself", "allOf", "anyOf", "not-if", "doubling"],
 )
 def test_endless_schemas(schema: str, advice: str) -> None:
-    assert problems_of(schema) is None
-    assert advice in check({"A": "x"}, [schema])
+    assert schema_error(schema) is None
+    assert advice in validate({"A": "x"}, [schema])
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_endless_schemas(schema: str, advice: str) -> None:
             json.dumps({"allOf": [{"pattern": f"\\pL{{1,100}}{i}"} for i in range(20)]}),
             "lower the counts of their repetitions",
         ),
-        (json.dumps({"$ref": "#/" + "a/" * 2_000}), "name what it leads to in `definitions`"),
+        (json.dumps({"$ref": "#/" + "a/" * 2_000}), "move its target to `definitions`"),
     ],
     ids=[
         "brackets", "nots", "length", "schemas", "exponent", "digits", "pattern", "patterns",
@@ -66,7 +66,7 @@ def test_endless_schemas(schema: str, advice: str) -> None:
     ],
 )  # fmt: skip
 def test_schemas_beyond_a_bound(schema: str, advice: str) -> None:
-    assert advice in (problems_of(schema) or "")
+    assert advice in (schema_error(schema) or "")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_schemas_beyond_a_bound(schema: str, advice: str) -> None:
     ids=["pattern", "format", "unique", "violations"],
 )
 def test_work_beyond_a_bound(value: object, schema: object, advice: str) -> None:
-    assert advice in check({"A": value}, [json.dumps({"properties": {"A": schema}})])
+    assert advice in validate({"A": value}, [json.dumps({"properties": {"A": schema}})])
 
 
 @pytest.mark.parametrize(
@@ -96,18 +96,18 @@ def test_work_beyond_a_bound(value: object, schema: object, advice: str) -> None
     ids=["deep", "wide"],
 )
 def test_values_beyond_a_bound(value: object, advice: str) -> None:
-    assert advice in check({"A": value}, ["{}"])
+    assert advice in validate({"A": value}, ["{}"])
 
 
 def test_deep_values_within_the_bound_are_checked() -> None:
     schema = '{"properties": {"child": {"$ref": "#"}}, "additionalProperties": false}'
     value = nested(97)
 
-    assert check({"child": value}, [schema]) == ""
+    assert validate({"child": value}, [schema]) == ""
 
 
 def test_other_schemas_are_checked_beside_an_endless_one() -> None:
-    message = check({}, ['{"$ref": "#"}', '{"required": ["A"]}'])
+    message = validate({}, ['{"$ref": "#"}', '{"required": ["A"]}'])
 
     assert message.endswith("remove it\n- A is required\n")
 
@@ -123,9 +123,9 @@ def test_nothing_is_fetched(reference: str, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
 
-    problem = problems_of(json.dumps({"not": {"$ref": reference}}))
+    problem = schema_error(json.dumps({"not": {"$ref": reference}}))
 
     assert problem is not None
     assert problem.endswith(
-        "leads out of the schema, where nothing is read: copy what it names into `definitions`"
+        "leads out of the schema, which is never followed: copy its target to `definitions`"
     )

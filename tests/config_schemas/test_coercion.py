@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.config_schemas.coercion import coerced, number
+from kalypso_actions.config_schemas.coercion import coerce_numbers, number_or_text
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ from kalypso_actions.config_schemas.coercion import coerced, number
         ("-inf", -math.inf),
     ],
 )
-def test_number(text: str, value: float) -> None:
-    assert (number(text), type(number(text))) == (value, type(value))
+def test_numbers(text: str, value: float) -> None:
+    assert (number_or_text(text), type(number_or_text(text))) == (value, type(value))
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_number(text: str, value: float) -> None:
     ["", " 5", "5 ", "+", ".", "e5", "1e", "1,5", "0x10", "0x.p1", "0b1", "1e400", "_1", "1_", "1__0",
      "+nan", "infin", "٣", "true", "--5", "0x1p99999"],
 )  # fmt: skip
-def test_no_number(text: str) -> None:
-    assert number(text) == text
+def test_other_texts_stay(text: str) -> None:
+    assert number_or_text(text) == text
 
 
 def test_not_a_number_is_a_float() -> None:
-    value = number("NaN")
+    value = number_or_text("NaN")
 
     assert isinstance(value, float)
     assert math.isnan(value)
@@ -56,16 +56,16 @@ def test_not_a_number_is_a_float() -> None:
 def test_only_top_level_texts_change() -> None:
     config = {"A": "5", "B": True, "C": ["5"], "D": {"e": "5"}, "F": None}
 
-    assert coerced(config) == {**config, "A": 5}
+    assert coerce_numbers(config) == {**config, "A": 5}
 
 
 @given(st.text(alphabet="0123456789_.+-eExXpPabfin", max_size=12))
-def test_every_text_ends_as_a_number_or_as_itself(text: str) -> None:
-    value = number(text)
+def test_every_text_becomes_a_number_or_stays(text: str) -> None:
+    value = number_or_text(text)
 
     assert isinstance(value, int | float) or value == text
 
 
 @given(st.floats(allow_nan=False))
-def test_floats_come_back(value: float) -> None:
-    assert number(repr(value)) == value
+def test_floats_read_back(value: float) -> None:
+    assert number_or_text(repr(value)) == value

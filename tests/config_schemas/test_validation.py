@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import copy
 
-from kalypso_actions.config_schemas import check, compile_schema, problems_of
+from kalypso_actions.config_schemas import compile_schema, schema_error, validate
 
 PREFIX = "Config data validation failed: \n "
 NEEDS_A = '{"required": ["A"]}'
 NEEDS_B = '{"required": ["B"]}'
 
 
-def test_nothing_to_say_where_all_hold() -> None:
-    assert check({"A": "x", "B": "y"}, [NEEDS_A, NEEDS_B]) == ""
+def test_no_message_if_all_schemas_accept() -> None:
+    assert validate({"A": "x", "B": "y"}, [NEEDS_A, NEEDS_B]) == ""
 
 
-def test_nothing_to_say_without_schemas_whatever_the_values() -> None:
-    assert check({"A": "inf"}, []) == ""
+def test_no_message_without_schemas() -> None:
+    assert validate({"A": "inf"}, []) == ""
 
 
 def test_schemas_are_joined_in_their_order() -> None:
-    assert check({}, [NEEDS_B, NEEDS_A]) == f"{PREFIX}- B is required\n\n- A is required\n"
+    assert validate({}, [NEEDS_B, NEEDS_A]) == f"{PREFIX}- B is required\n\n- A is required\n"
 
 
 def test_a_broken_schema_shows_its_error_and_hides_no_other() -> None:
-    assert check({}, ["{", NEEDS_A]) == f"{PREFIX}unexpected EOF\n- A is required\n"
+    assert validate({}, ["{", NEEDS_A]) == f"{PREFIX}unexpected EOF\n- A is required\n"
 
 
 def test_violations_of_a_schema_are_sorted_whatever_the_order_of_the_configuration() -> None:
     config = {"C": "x", "A": "x", "B": "x"}
     schema = '{"additionalProperties": {"type": "integer"}, "required": ["Z"]}'
 
-    message = check(config, [schema])
+    message = validate(config, [schema])
 
-    assert message == check(dict(sorted(config.items())), [schema])
+    assert message == validate(dict(sorted(config.items())), [schema])
     assert message == (
         f"{PREFIX}- A: Invalid type. Expected: integer, given: string\n"
         "- B: Invalid type. Expected: integer, given: string\n"
@@ -42,25 +42,25 @@ def test_violations_of_a_schema_are_sorted_whatever_the_order_of_the_configurati
     )
 
 
-def test_the_configuration_stays_as_it_was() -> None:
+def test_validation_leaves_the_configuration_unchanged() -> None:
     config = {"PORT": "8080", "LOG": {"sinks": [{"name": "a"}], 1: None}}
     before = copy.deepcopy(config)
 
-    check(config, ['{"properties": {"LOG": {"required": ["x"]}}}'])
+    validate(config, ['{"properties": {"LOG": {"required": ["x"]}}}'])
 
     assert config == before
 
 
-def test_problems_of_names_what_is_wrong_with_a_schema() -> None:
-    assert problems_of("") == "EOF"
-    assert problems_of('{"type": "text"}') == (
+def test_schema_error_explains_a_broken_schema() -> None:
+    assert schema_error("") == "EOF"
+    assert schema_error('{"type": "text"}') == (
         "has a primitive type that is NOT VALID -- given: /text/ Expected valid values are:"
         "[array boolean integer number null object string]"
     )
 
 
-def test_problems_of_a_good_schema_are_none() -> None:
-    assert problems_of(NEEDS_A) is None
+def test_a_good_schema_has_no_error() -> None:
+    assert schema_error(NEEDS_A) is None
 
 
 def test_equal_texts_are_compiled_once() -> None:
@@ -68,7 +68,9 @@ def test_equal_texts_are_compiled_once() -> None:
 
 
 def test_a_null_key_is_explained() -> None:
-    assert check({"A": {None: 1}}, ["{}"]) == f"{PREFIX}a key of a mapping is null: give it a name"
+    assert (
+        validate({"A": {None: 1}}, ["{}"]) == f"{PREFIX}a key of a mapping is null: give it a name"
+    )
 
 
 def test_bytes_that_are_not_utf8_become_replacement_characters() -> None:
@@ -77,4 +79,4 @@ def test_bytes_that_are_not_utf8_become_replacement_characters() -> None:
         '{"properties": {"A\\ufffd": {"const": {"\\ufffd": "\\ufffd"}}}, "required": ["A\\ufffd"]}'
     )
 
-    assert check(config, [schema]) == ""
+    assert validate(config, [schema]) == ""

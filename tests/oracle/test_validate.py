@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.config_schemas import check
+from kalypso_actions.config_schemas import validate
 from kalypso_actions.platform_config import parse_value
 from tests.oracle.cases import Case, load
 
@@ -15,4 +15,4 @@ CASES = load("validate")
 def test_the_message_is_upstreams(case: Case) -> None:
     config = {name: parse_value(text) for name, text in case.request["config"].items()}
 
-    assert check(config, case.request["schemas"]) == case.output
+    assert validate(config, case.request["schemas"]) == case.output

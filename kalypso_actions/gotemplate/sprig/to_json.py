@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from base64 import b64encode
 
 from kalypso_actions.gotemplate.budget import Budget
-from kalypso_actions.gotemplate.numerals import format_float
+from kalypso_actions.gotemplate.json_scalars import json_number, quote_json
 from kalypso_actions.gotemplate.sprig.nesting import check_depth
 from kalypso_actions.gotemplate.sprig.semver import VersionValue
 from kalypso_actions.gotemplate.sprig.signature import function
 from kalypso_actions.gotemplate.sprig.times import TimeValue, json_text
-from kalypso_actions.gotemplate.text import normal, to_bytes
+from kalypso_actions.gotemplate.text import to_bytes
 from kalypso_actions.gotemplate.values import (
     ANY,
     STRING,
@@ -23,9 +22,6 @@ from kalypso_actions.gotemplate.values import (
     GoStruct,
     type_of,
 )
-
-_ESCAPED = re.compile('["\\\\\\x00-\\x1f<>&\u2028\u2029\udc80-\udcff]')
-_SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class _UnsupportedError(Exception):
@@ -115,7 +111,7 @@ class _Encoder:
         for index, (key, value) in enumerate(members):
             self._write("," + line if index else line)
             if keyed:
-                self._write(_quoted(key) + colon)
+                self._write(quote_json(key) + colon)
             self.value(value, depth)
         self._write((line[:-2] if members else "") + closing)
 
@@ -126,7 +122,7 @@ class _Encoder:
             except FunctionError as error:
                 raise _UnsupportedError(str(error)) from None
         elif isinstance(value, VersionValue):
-            self._write(_quoted(str(value.version)))
+            self._write(quote_json(str(value.version)))
         else:
             self._members("{", list(value.fields.items()), "}", depth, keyed=True)
 
@@ -137,7 +133,7 @@ def _integers(values: list[object]) -> list[int]:
 
 def _scalar(value: object) -> str:
     if isinstance(value, str):
-        return _quoted(value)
+        return quote_json(value)
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -145,28 +141,7 @@ def _scalar(value: object) -> str:
     if isinstance(value, int):
         return str(int(value))
     if isinstance(value, float):
-        return _number(value)
+        if not math.isfinite(value):
+            raise _UnsupportedError("no finite number")
+        return json_number(value)
     raise _UnsupportedError(f"{type_of(value)}" if isinstance(value, Function) else "no Go value")
-
-
-def _number(value: float) -> str:
-    """As JavaScript writes numbers."""
-    if not math.isfinite(value):
-        raise _UnsupportedError("no finite number")
-    size = abs(value)
-    if size and not 1e-6 <= size < 1e21:
-        return re.sub("e-0", "e-", format_float(value, "e"))
-    return format_float(value, "f")
-
-
-def _quoted(text: str) -> str:
-    if text.isascii() and not _ESCAPED.search(text):
-        return f'"{text}"'
-    return '"' + _ESCAPED.sub(_escape, normal(text)) + '"'
-
-
-def _escape(match: re.Match[str]) -> str:
-    char = match[0]
-    if char in _SHORT:
-        return _SHORT[char]
-    return "\\ufffd" if char >= "\udc80" else f"\\u{ord(char):04x}"

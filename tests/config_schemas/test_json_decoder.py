@@ -1,4 +1,4 @@
-"""JSON as Go's encoding/json reads it; its errors are proven by the recorded cases."""
+"""JSON as Go reads it; the oracle's cases hold its errors."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kalypso_actions.config_schemas.errors import SchemaError
-from kalypso_actions.config_schemas.json_text import decode
-from kalypso_actions.config_schemas.json_values import Json, comparable
+from kalypso_actions.config_schemas.json_decoder import decode
+from kalypso_actions.config_schemas.json_values import Json, canonical_text
 from kalypso_actions.config_schemas.numbers import Number
 
 VALUES = st.recursive(
@@ -43,7 +43,7 @@ def test_values_come_back(value: object, indent: int | None, ascii_only: bool) -
 @example('"\\ud800\\ud800\\udc00"')
 def test_every_text_ends_with_a_value_or_an_error(text: str) -> None:
     try:
-        outcome = comparable(decode(text))
+        outcome = canonical_text(decode(text))
     except SchemaError as error:
         outcome = str(error)
 

@@ -1,9 +1,9 @@
-"""Whether a text is one mail address, as Go's net/mail reads RFC 5322.
+"""Recognise mail addresses as Go's net/mail does, after RFC 5322.
 
     address  =  addr-spec [comment]  |  [phrase] "<" addr-spec ">"  |  a group of one address
     addr-spec  =  (dot-atom | quoted-string) "@" (dot-atom | domain-literal)
 
-Go is lenient in places (dots anywhere in a display name, letters of any script); so is this.
+Like Go, accept some that the RFC does not: dots anywhere in a display name, letters of any script.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _Q_TEXT = re.compile(r"(?:[\t\r\n\x20-\x3c\x3e-\x7e]|=[0-9A-Fa-f]{2})*")
 _CHARSETS = frozenset({"utf-8", "iso-8859-1", "us-ascii"})
 
 
-class _NoAddress(Exception):  # noqa: N818 -- a way out of the parser, not an error of ours
-    """The text does not go on as an address must."""
+class _SyntaxError(Exception):
+    """The text is no mail address."""
 
 
 def is_mail_address(text: str) -> bool:
-    """Whether `mail.ParseAddress` takes the text."""
+    """Return whether `mail.ParseAddress` accepts the text."""
     try:
         return _Parser(text).is_single_address()
-    except _NoAddress:
+    except _SyntaxError:
         return False
 
 
@@ -50,39 +50,39 @@ class _Parser:
     def _take(self, pattern: re.Pattern[str]) -> re.Match[str]:
         match = pattern.match(self.text, self.at)
         if match is None:
-            raise _NoAddress
+            raise _SyntaxError
         self.at = match.end()
         return match
 
-    def _stands(self, character: str) -> bool:
-        return self.text.startswith(character, self.at)
+    def _peek(self) -> str:
+        return self.text[self.at : self.at + 1]
 
-    def _consume(self, character: str) -> bool:
-        if not self._stands(character):
+    def _accept(self, character: str) -> bool:
+        if self._peek() != character:
             return False
         self.at += 1
         return True
 
     def _expect(self, character: str) -> None:
-        if not self._consume(character):
-            raise _NoAddress
+        if not self._accept(character):
+            raise _SyntaxError
 
     def _skip_space(self) -> None:
         self._take(_SPACE)
 
     def _address(self, *, in_group: bool) -> int:
-        """One address or, outside of a group, a group; the number of addresses."""
+        """Read one address or, outside of a group, a group; return the number of addresses."""
         self._skip_space()
-        if self._is_addr_spec():
+        if self._try_addr_spec():
             self._skip_space()
-            if self._consume("("):
+            if self._accept("("):
                 for word in re.split("[ \t]+", self._comment()):
                     _is_encoded(word)
             return 1
-        if not self._stands("<"):
+        if self._peek() != "<":
             self._phrase()
         self._skip_space()
-        if not in_group and self._consume(":"):
+        if not in_group and self._accept(":"):
             return self._group()
         self._expect("<")
         self._addr_spec()
@@ -91,48 +91,48 @@ class _Parser:
 
     def _group(self) -> int:
         self._skip_space()
-        if self._consume(";"):
+        if self._accept(";"):
             self._skip_comments()
             return 0
         count = 0
         while True:
             count += self._address(in_group=True)
             self._skip_comments()
-            if self._consume(";"):
+            if self._accept(";"):
                 self._skip_comments()
                 return count
             self._expect(",")
 
-    def _is_addr_spec(self) -> bool:
-        before = self.at
+    def _try_addr_spec(self) -> bool:
+        start = self.at
         try:
             self._addr_spec()
-        except _NoAddress:
-            self.at = before
+        except _SyntaxError:
+            self.at = start
             return False
         return True
 
     def _addr_spec(self) -> None:
         self._skip_space()
-        if self._stands('"'):
+        if self._peek() == '"':
             if not self._take(_QUOTED)[1]:
-                raise _NoAddress
+                raise _SyntaxError
         else:
             self._dot_atom()
         self._expect("@")
         self._skip_space()
-        if not self._stands("["):
+        if self._peek() != "[":
             self._dot_atom()
         elif not is_ip_address(self._take(_LITERAL)[1]):
-            raise _NoAddress
+            raise _SyntaxError
 
     def _dot_atom(self) -> None:
         atom = self._take(_ATOM)[0]
         if atom.startswith(".") or atom.endswith(".") or ".." in atom:
-            raise _NoAddress
+            raise _SyntaxError
 
     def _phrase(self) -> None:
-        """Words; the first that cannot be read ends them. Comments follow plain words only."""
+        """Read words up to the first invalid one; skip comments after plain words."""
         any_word = plain_word = False
         while True:
             if plain_word:
@@ -141,52 +141,52 @@ class _Parser:
             if self.at == len(self.text):
                 return
             try:
-                plain_word = not self._is_encoded_word() or plain_word
-            except _NoAddress:
+                plain_word = not self._word() or plain_word
+            except _SyntaxError:
                 if not any_word:
                     raise
                 return
             any_word = True
 
-    def _is_encoded_word(self) -> bool:
-        """Reads a word of a phrase."""
-        if self._stands('"'):
+    def _word(self) -> bool:
+        """Read a word of a phrase; return whether it is encoded."""
+        if self._peek() == '"':
             self._take(_QUOTED)
             return False
         return _is_encoded(self._take(_ATOM)[0])
 
     def _skip_comments(self) -> None:
         self._skip_space()
-        while self._consume("("):
+        while self._accept("("):
             self._comment()
             self._skip_space()
 
     def _comment(self) -> str:
-        """The rest of a comment, which may hold others, behind its opening bracket."""
+        """Read the rest of a comment, after its opening bracket; return its content."""
         depth = 1
         content = []
         while depth:
             if self.at == len(self.text):
-                raise _NoAddress
-            if self._stands("\\") and self.at + 1 < len(self.text):
+                raise _SyntaxError
+            if self._peek() == "\\" and self.at + 1 < len(self.text):
                 self.at += 1
-            elif self._stands("("):
+            elif self._peek() == "(":
                 depth += 1
-            elif self._stands(")"):
+            elif self._peek() == ")":
                 depth -= 1
             if depth:
-                content.append(self.text[self.at])
+                content.append(self._peek())
             self.at += 1
         return "".join(content)
 
 
 def _is_encoded(word: str) -> bool:
-    """Whether a word is encoded by RFC 2047; no address holds one in an unknown character set."""
+    """Return whether RFC 2047 encodes the word; raise `_SyntaxError` for unknown character sets."""
     encoded = _ENCODED_WORD.fullmatch(word)
     if encoded is None or not _decodes(encoded[2].lower(), encoded[3]):
         return False
     if encoded[1].lower() not in _CHARSETS:
-        raise _NoAddress
+        raise _SyntaxError
     return True
 
 
