@@ -94,11 +94,11 @@ def test_a_value_that_would_be_too_large(expression: str) -> None:
     [
         (
             "{% for a in range(999) %}{% for b in range(999) %}{% endfor %}{% endfor %}",
-            "10000 turns",
+            "10000 iterations",
         ),
         (
             "{% for a in range(99) %}{% for b in range(999) if false %}{% endfor %}{% endfor %}",
-            "10000 turns",
+            "10000 iterations",
         ),
         ("{% for a in range(999) %}{{ range(999)|map('string')|join }}{% endfor %}", "limit"),
         (
@@ -121,7 +121,7 @@ def test_a_value_that_would_be_too_large(expression: str) -> None:
         ("{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}", "more than 100 deep"),
         (
             "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}",
-            "10000 turns",
+            "10000 iterations",
         ),
         (
             "{% macro m(f) %}{% for i in range(99) %}{{ f() }}{% endfor %}{% endmacro %}"
@@ -187,8 +187,8 @@ def test_a_value_that_would_be_too_large(expression: str) -> None:
         ("{{ 5|round(-10 ** 9) }}", "a precision beyond 308"),
         ("{{ 'x'|round(8, 'floor') }}", "a text cannot be rounded"),
         ("{{ [[1]]|sum(start=[]) }}", "a sum starts with a number"),
-        ("{{ '%1000000000d' is divisibleby 1 }}", "a text is no number"),
-        ("{{ '%1000000000d' is odd }}", "a text is no number"),
+        ("{{ '%1000000000d' is divisibleby 1 }}", "a text is not a number"),
+        ("{{ '%1000000000d' is odd }}", "a text is not a number"),
     ],
 )
 def test_a_template_that_would_go_on(template: str, message: str) -> None:
@@ -202,7 +202,7 @@ def test_a_template_that_would_go_on(template: str, message: str) -> None:
         ("{{ 1" + " + 1" * 300 + " }}", "nested more than 60 deep"),
         ("{{ 1" + "|int" * 300 + " }}", "nested more than 60 deep"),
         ("\n" + "{% if 1 %}" * 99 + "{% endif %}" * 99, "nested more than 60 deep"),
-        ("{% for a in [1] %}" * 17 + "{% endfor %}" * 17, "loops stand more than 16 deep"),
+        ("{% for a in [1] %}" * 17 + "{% endfor %}" * 17, "loops are nested more than 16 deep"),
         ("{{ a }}" * 30_000, "more than 30000 elements"),
         ("x" * (1 << 20) + "x", "more than 1048576 bytes"),
     ],

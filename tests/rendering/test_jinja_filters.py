@@ -127,7 +127,7 @@ def test_every_filter_and_test_of_jinja_is_decided() -> None:
 
 def test_every_global_of_jinja_is_decided() -> None:
     for name in DEFAULT_NAMESPACE:
-        assert "is no data" in failure(f"{{{{ {name} }}}}").message
+        assert "is not data" in failure(f"{{{{ {name} }}}}").message
 
 
 def test_every_filter_that_is_kept_is_compared() -> None:

@@ -1,7 +1,7 @@
 """Jinja2's filters, each either bounded or refused with the reason.
 
-Where Jinja2's own filter gives a generator, ours gives the list: a generator prints as an address
-in memory, is always true, and is empty the second time.
+Where Jinja2's own filter returns a generator, ours returns a list: a generator prints as an
+address in memory, is always true, and is empty the second time.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from kalypso_actions.rendering.jinja.meter import (
     refuse_undefined,
 )
 
-FOR_HTML: Final = "it is for HTML, and a manifest is none"
+FOR_HTML: Final = "it is for HTML, and a manifest is not HTML"
 NOT_REPRODUCIBLE: Final = "the same sources must always give the same manifests"
 
 REFUSED_FILTERS: Final[Mapping[str, str]] = {
     "attr": "values here have keys and no attributes; write value[key]",
-    "pprint": "where it breaks lines is its own affair; write toYaml or tojson",
+    "pprint": "it chooses its line breaks itself; write toYaml or tojson",
     "random": NOT_REPRODUCIBLE,
     "striptags": FOR_HTML,
     "urlize": FOR_HTML,
@@ -37,20 +37,17 @@ REFUSED_FILTERS: Final[Mapping[str, str]] = {
 Filter = Callable[..., Any]
 
 _MAX_PRECISION: Final = 308
-"""Digits of the largest float."""
+"""The number of digits of the largest float."""
 
 _JSON_GROWTH: Final = 6
-"""A character in JSON may become `\\u0000`."""
+"""A character may become `\\u0000` in JSON."""
 
 _URL_GROWTH: Final = 12
-"""A character in a URL may become four `%00`."""
-
-_PIECE_COST: Final = 32
-"""What Python spends on each word of a text."""
+"""A character may become four `%00` in a URL."""
 
 
 def _original(name: str, context: Context, *args: Any, **kwargs: Any) -> Any:
-    """Jinja2's own filter, called as its compiler calls it."""
+    """Call Jinja2's own filter as its compiler does."""
     function = DEFAULT_FILTERS[name]
     passed = getattr(function, "jinja_pass_arg", None)
     if passed is None:
@@ -64,7 +61,7 @@ def _original(name: str, context: Context, *args: Any, **kwargs: Any) -> Any:
 
 
 def _plain(name: str) -> Filter:
-    """As Jinja2 has it, but an undefined value is an error: never larger than its arguments."""
+    """Keep a filter whose result is never larger than its arguments; refuse undefined values."""
 
     @pass_context
     def plain(context: Context, value: object, *args: Any, **kwargs: Any) -> object:
@@ -75,7 +72,7 @@ def _plain(name: str) -> Filter:
 
 
 def _on_text(name: str) -> Filter:
-    """On the text of a value; the result is hardly larger."""
+    """Apply a filter to the text of a value; the result is hardly larger."""
 
     @pass_context
     def on_text(context: Context, value: object, *args: Any, **kwargs: Any) -> object:
@@ -88,21 +85,24 @@ def _on_text(name: str) -> Filter:
 
 
 def _on_items(name: str, *, ordered: bool = False) -> Filter:
-    """On the elements of a value; where it compares them with one another, they must be data."""
+    """Apply a filter to the elements of a value.
+
+    `ordered`: the filter compares the elements with one another, so they must be data.
+    """
 
     @pass_context
     def on_items(context: Context, value: object, *args: Any, **kwargs: Any) -> object:
         meter = current_meter()
         items = meter.items(value)
         if ordered:
-            meter.spend(meter.weigh(items) * _comparisons(items), f"the filter {name}")
+            meter.spend(meter.measure(items) * _comparisons(items), f"the filter {name}")
         return _as_list(_original(name, context, items, *args, **kwargs))
 
     return on_items
 
 
 def _choosing(name: str) -> Filter:
-    """As `_on_items`; Jinja2 takes nothing at all (none, 0) for an empty list here."""
+    """Apply a filter to the elements of a value, as Jinja2 does: none and 0 have no elements."""
     on_items = _on_items(name)
 
     @pass_context
@@ -131,9 +131,8 @@ def _center(value: object, width: int = 80) -> str:
 
 
 def _replace(value: object, old: object, new: object, count: int | None = None) -> str:
-    return text_methods.replace(
-        _text(value), _text(old), _text(new), -1 if count is None else count
-    )
+    limit = -1 if count is None else count
+    return text_methods.replace(_text(value), _text(old), _text(new), limit)
 
 
 def _format(value: object, *args: object, **kwargs: object) -> str:
@@ -173,8 +172,8 @@ def _wordwrap(
     text = _text(value)
     meter = current_meter()
     meter.reserve(len(text) * (1 + len(wrapstring or "\n")), "a wrapped text")
-    meter.spend(len(text) * _PIECE_COST, "the filter wordwrap")
-    # A word longer than a line is copied once for each line that it fills.
+    meter.spend(len(text) * text_methods.PIECE_COST, "the filter wordwrap")
+    # textwrap copies a long word once for each line that it fills.
     copies = sum(len(line) * (len(line) // max(1, width)) for line in text.splitlines())
     meter.spend(copies, "the filter wordwrap")
     return _original(
@@ -185,7 +184,7 @@ def _wordwrap(
 @pass_context
 def _urlencode(context: Context, value: object) -> object:
     meter = current_meter()
-    size = meter.weigh(value)
+    size = meter.measure(value)
     meter.reserve(size * _URL_GROWTH, "an encoded text")
     return _original("urlencode", context, value)
 
@@ -193,13 +192,13 @@ def _urlencode(context: Context, value: object) -> object:
 @pass_context
 def _tojson(context: Context, value: object, indent: int | None = None) -> str:
     meter = current_meter()
-    size = meter.weigh(value) * _JSON_GROWTH
+    size = meter.measure(value) * _JSON_GROWTH
     meter.reserve(size + (indent or 0) * _levels(value, 1), "JSON")
     return str(_original("tojson", context, value, indent))
 
 
 def _levels(value: object, depth: int) -> int:
-    """The levels of all elements together: so many times JSON is indented."""
+    """Return the sum of the levels of all elements, each of which indents JSON once."""
     match value:
         case dict():
             return depth + sum(_levels(item, depth + 1) for item in value.values())
@@ -232,13 +231,13 @@ def _sum(
 @pass_context
 def _batch(context: Context, value: object, linecount: int, fill_with: object = None) -> object:
     if fill_with is not None:
-        current_meter().turn(linecount)
+        current_meter().iterate(linecount)
     return _on_items("batch")(context, value, linecount, fill_with)
 
 
 @pass_context
 def _slice(context: Context, value: object, slices: int, fill_with: object = None) -> object:
-    current_meter().turn(slices)
+    current_meter().iterate(slices)
     return _on_items("slice")(context, value, slices, fill_with)
 
 
@@ -248,7 +247,7 @@ def _dictsort(context: Context, value: object, *args: Any, **kwargs: Any) -> obj
     if not isinstance(value, dict):
         raise TypeError(f"{describe(value)} has no keys to sort")
     meter = current_meter()
-    meter.spend(meter.weigh(value) * _comparisons(value), "the filter dictsort")
+    meter.spend(meter.measure(value) * _comparisons(value), "the filter dictsort")
     return _original("dictsort", context, value, *args, **kwargs)
 
 
@@ -271,7 +270,7 @@ def _list(value: object) -> list[object]:
 
 
 def _comparisons(items: Sized) -> int:
-    """How often sorting compares each element."""
+    """Estimate how often sorting compares each element."""
     return len(items).bit_length()
 
 
@@ -310,5 +309,5 @@ FILTERS: Final[Mapping[str, Filter]] = {
     "urlencode": _urlencode,
     "wordwrap": _wordwrap,
 }
-"""Every filter that a template may use. With `FILTERS` and `REFUSED_FILTERS` all of Jinja2's
-filters are decided; a new version's are not there until they are."""
+"""Every filter that a template may use. Jinja2's other filters are in `REFUSED_FILTERS`; those of a
+later version are unknown names."""

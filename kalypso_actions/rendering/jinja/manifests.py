@@ -1,4 +1,4 @@
-"""A text in Jinja2 → a manifest that renders, and the place of its errors."""
+"""A text in Jinja2 → a manifest that renders, and the places of its errors."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _PYTHON_ERRORS: Final = (
     AssertionError,
     RuntimeError,  # RecursionError is one
 )
-"""What Python's operators and methods, and Jinja2's filters, raise for arguments they do not take:
-the template is wrong, not we."""
+"""Python's operators and methods, and Jinja2's filters, raise these for invalid arguments: the
+template is wrong, not this program."""
 
 Stream: TypeAlias = "GeneratorType[str, None, None]"
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _PREFIX: Final = re.compile(r"^(?:_|do_|sync_do_|test_)(?=\w+\(\) )")
-"""What the functions behind filters and tests have before the name that a template writes."""
+"""The prefixes that functions of filters and tests add to the names in a template."""
 
-_NAMED: Final = re.compile(r"'([^']+)' is undefined|has no (?:key|attribute) '([^']+)'")
-"""The errors whose column can be found, by the name that they quote."""
+_QUOTED_NAME: Final = re.compile(r"'([^']+)' is undefined|has no (?:key|attribute) '([^']+)'")
+"""An error with a quoted name has a column, if the name can be located."""
 
 
 class JinjaManifest:
-    """A Jinja2 template in the sandbox, undefined names being errors.
+    """A Jinja2 template in the sandbox; undefined names are errors.
 
-    Compiled once; rendered any number of times, by several threads at once.
+    It is compiled once and rendered any number of times, by several threads at once.
     """
 
     def __init__(self, text: str, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -55,7 +55,7 @@ class JinjaManifest:
         self._template = _compile(text, limits)
 
     def render(self, data: TemplateData) -> str:
-        """Render once: output that holds `{{` is output. Raises ManifestError."""
+        """Render once, even if the output contains `{{`. Raises ManifestError."""
         meter = Meter(self._limits)
         try:
             context = self._template.new_context(variables(data))
@@ -76,17 +76,16 @@ class JinjaManifest:
         return "".join(pieces)
 
     def _column(self, message: str, line: int) -> int:
-        """Jinja2 knows lines alone; a name that stands once in its line has a column, too."""
-        named = _NAMED.search(message)
-        if not named or not 0 < line <= len(self._lines):
+        """Locate a quoted name in its line; Jinja2 knows only lines. Return 0 if ambiguous."""
+        quoted = _QUOTED_NAME.search(message)
+        if not quoted or not 0 < line <= len(self._lines):
             return 0
-        name = re.escape(named[1] or named[2])
-        found = [*re.finditer(rf"(?<!\w){name}(?!\w)", self._lines[line - 1])]
-        return found[0].start() + 1 if len(found) == 1 else 0
+        name = re.escape(quoted[1] or quoted[2])
+        places = [*re.finditer(rf"(?<!\w){name}(?!\w)", self._lines[line - 1])]
+        return places[0].start() + 1 if len(places) == 1 else 0
 
 
 def _compile(text: str, limits: Limits) -> jinja2.Template:
-    """Raises ManifestError."""
     if len(text.encode("utf-8", "surrogatepass")) > limits.template_bytes:
         raise ManifestError(f"the template has more than {limits.template_bytes} bytes")
     try:
@@ -95,7 +94,7 @@ def _compile(text: str, limits: Limits) -> jinja2.Template:
         source = _SANDBOX.compile(Metering().visit(tree), raw=True)
     except TemplateSyntaxError as error:
         raise ManifestError(error.message or "", error.lineno, text=text) from error
-    except (RecursionError, MemoryError) as error:  # the stacks of Jinja2's and Python's parsers
+    except (RecursionError, MemoryError) as error:  # from Jinja2's and Python's parsers
         raise ManifestError("the template is nested too deeply") from error
     except ValueError as error:  # a number with too many digits
         raise ManifestError(str(error)) from error
@@ -103,7 +102,7 @@ def _compile(text: str, limits: Limits) -> jinja2.Template:
 
 
 def _python(source: str, text: str) -> CodeType:
-    """What Jinja2 has written, compiled; it leaves some errors to Python. Raises ManifestError."""
+    """Compile what Jinja2 has written; Python finds some errors only now."""
     try:
         return compile(source, "<template>", "exec")
     except SyntaxError as error:
@@ -114,7 +113,10 @@ def _python(source: str, text: str) -> CodeType:
 
 
 def _template_line(source: str, python_line: int) -> int:
-    """By the last line of what Jinja2 writes: `debug_info = '<line>=<Python's line>&…'`."""
+    """Return the template's line for a line of the generated Python.
+
+    Jinja2 ends its code with `debug_info = '<template line>=<Python line>&…'`.
+    """
     pairs = source.rpartition("debug_info = ")[2].strip("'\n").split("&")
     lines = [tuple(map(int, pair.split("="))) for pair in pairs if pair]
     before = [line for line, written in lines if written <= python_line]
@@ -122,7 +124,7 @@ def _template_line(source: str, python_line: int) -> int:
 
 
 def _line(trace: TracebackType | None, template: jinja2.Template) -> int:
-    """The line of the template where its innermost code was; 0 where none of it ran."""
+    """Return the template's innermost line in a traceback, or 0."""
     line = 0
     while trace is not None:
         if trace.tb_frame.f_globals.get("__jinja_template__") is template:
@@ -132,7 +134,7 @@ def _line(trace: TracebackType | None, template: jinja2.Template) -> int:
 
 
 def _line_of(stream: Stream, template: jinja2.Template) -> int:
-    """The line whose output was being taken; 0 where the template itself has ended."""
+    """Return the line of the output that was read last, or 0 if the template has ended."""
     frame = stream.gi_frame
     return template.get_corresponding_lineno(frame.f_lineno) if frame else 0
 

@@ -1,7 +1,7 @@
-"""What values have beside their elements: `text.upper`, `mapping.items`, `loop.index`.
+"""Attributes and methods of values: `text.upper`, `mapping.items`, `loop.index`.
 
-A short list for each kind of value. Nothing on it changes a value that came from outside, and
-nothing is large or slow without asking the meter.
+Each kind of value has a short list. No method changes a value from outside the template, and each
+asks the meter before it builds or visits anything large.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _MACRO_VALUES: Final = frozenset({"arguments", "caller", "catch_kwargs", "catch_
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """Something that a template may call."""
+    """A function that a template may call."""
 
     name: str
     run: Callable[..., object]
 
     def __call__(self, *args: Any, **kwargs: Any) -> object:
-        """Whatever `run` gives."""
+        """Call `run`."""
         return self.run(*args, **kwargs)
 
 
 def member_of(environment: Environment, value: object, name: str) -> object:
-    """What `value` has under `name`, or `ABSENT`."""
+    """Return the attribute or method `name` of `value`, or `ABSENT`."""
     for kind, member in _MEMBERS:
         if isinstance(value, kind):
             return member(environment, value, name)
@@ -60,7 +60,7 @@ def _of_text(environment: Environment, text: str, name: str) -> object:
 
 def _of_mapping(_environment: Environment, mapping: dict[object, object], name: str) -> object:
     def get(key: object, default: object = None) -> object:
-        current_meter().weigh(key)
+        current_meter().measure(key)
         return mapping.get(key, default)
 
     def view() -> object:
@@ -76,8 +76,8 @@ def _of_list(_environment: Environment, items: list[object], name: str) -> objec
         return getattr(items, name) if name in getattr(items, "_fields", ()) else ABSENT
 
     def search(*args: object) -> object:
-        current_meter().weigh(items)
-        current_meter().weigh(args)
+        current_meter().measure(items)
+        current_meter().measure(args)
         return getattr(items, name)(*args)
 
     return Function(name, search)
@@ -90,7 +90,7 @@ def _of_loop(_environment: Environment, loop: LoopContext, name: str) -> object:
         return ABSENT
 
     def method(*args: object) -> object:
-        current_meter().weigh(args)
+        current_meter().measure(args)
         return getattr(loop, name)(*args)
 
     return Function(name, method)
@@ -113,7 +113,7 @@ def _of_macro(_environment: Environment, macro: Macro, name: str) -> object:
 _MEMBERS: Final[tuple[tuple[type | tuple[type, ...], Callable[..., object]], ...]] = (
     (str, _of_text),
     (dict, _of_mapping),
-    ((list, tuple), _of_list),  # the pairs of groupby have fields
+    ((list, tuple), _of_list),  # groupby returns named tuples
     (LoopContext, _of_loop),
     (Cycler, _of_cycler),
     (Namespace, _of_namespace),

@@ -1,7 +1,7 @@
-"""What one rendering by Jinja2 may use, and how its values are measured before they are used.
+"""What one rendering by Jinja2 may use.
 
-Jinja2's sandbox keeps a template from the machine, not from its memory and time. So everything
-that can be large or slow asks the meter of the running rendering first.
+Jinja2's sandbox protects the machine's files and secrets from a template, not its memory and time.
+So everything that can be large or slow asks the meter of the running rendering first.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ MAX_DEPTH: Final = 100
 """Levels of lists and mappings in one value."""
 
 MAX_CALLS: Final = 100
-"""Macros and recursive loops within one another: Python's own stack has room for no more."""
+"""Depth of nested calls of macros and recursive loops; Python's stack allows few more."""
 
 MAX_INTEGER_BITS: Final = 4096
-"""Python's integers have no end of their own, and its arithmetic on long ones none in time."""
+"""Python's integers are unbounded, and its arithmetic on long ones is slow."""
 
 ELEMENT_COST: Final = 32
-"""What is counted for each element of a list or mapping, beside the characters of a text."""
+"""The cost of each element of a list or mapping, in addition to the characters of texts."""
 
 _NODE_COST: Final = 8
-"""What is counted for each node of the syntax in each turn of a loop."""
+"""The cost of each node of the syntax tree in each iteration of a loop."""
 
-_CALL_TURNS: Final = 10
-"""Calling a macro takes Python as long as so many turns of a loop."""
+_CALL_ITERATIONS: Final = 10
+"""Calling a macro takes as long as this many iterations of a loop."""
 
 _SMALL: Final = frozenset({bool, float, type(None)})
 
@@ -46,64 +46,45 @@ _KINDS: Final[dict[str, type | tuple[type, ...]]] = {
 }
 
 
-class Meter:
-    """What one rendering has used of its limits; `budget` is for the functions of Go templates."""
+class Meter(Budget):
+    """The budget of one rendering, and how values count."""
 
     def __init__(self, limits: Limits) -> None:
-        self.budget = Budget(limits)
-        self._limits = limits
+        super().__init__(limits)
         self._calls = 0
-
-    def reserve(self, size: int, what: str) -> None:
-        """Ask for one value of `size` bytes before it is built. Raises LimitError."""
-        self.budget.reserve(size, what)
-
-    def check(self, size: int, what: str) -> None:
-        """Refuse one value of more than the limit, without counting it. Raises LimitError."""
-        if size > self._limits.output_bytes:
-            raise LimitError(
-                f"{what} would have {size} bytes; the limit for one value is "
-                f"{self._limits.output_bytes}"
-            )
-
-    def spend(self, size: int, what: str) -> None:
-        """Count `size` bytes that `what` reads or writes. Raises LimitError."""
-        self.budget.spend(size, what)
 
     def write(self, text: str) -> None:
         """Count a piece of the output. Raises LimitError, and UnicodeEncodeError."""
-        self.budget.output += len(text.encode("utf-8", "surrogateescape"))
-        if self.budget.output > self._limits.output_bytes:
+        self.output += len(text.encode("utf-8", "surrogateescape"))
+        if self.output > self.output_limit:
+            raise LimitError(f"the output goes beyond the limit of {self.output_limit} bytes")
+
+    def iterate(self, count: int = 1) -> None:
+        """Count iterations of loops, including those inside filters. Raises LimitError."""
+        self.iterations += max(0, count)
+        self.fit_iterations(0)
+
+    def fit_iterations(self, count: int) -> None:
+        """Raise LimitError if `count` more iterations are beyond the limit."""
+        if self.iterations + count > self.limits.iterations:
             raise LimitError(
-                f"the output goes beyond the limit of {self._limits.output_bytes} bytes"
+                f"loops and macros go beyond the limit of {self.limits.iterations} iterations"
             )
 
-    def turn(self, count: int = 1) -> None:
-        """Count turns of loops, the hidden ones of filters included. Raises LimitError."""
-        self.budget.iterations += max(0, count)
-        self.check_turns(0)
-
-    def check_turns(self, count: int) -> None:
-        """Refuse a loop of `count` turns that could not end. Raises LimitError."""
-        if self.budget.iterations + count > self._limits.iterations:
-            raise LimitError(
-                f"loops and macros go beyond the limit of {self._limits.iterations} turns"
-            )
-
-    def enter_turn(self, weight: int) -> bool:
-        """Count one turn of a loop of `weight` nodes; True, so that it may stand in a test."""
-        self.turn()
-        self.spend(weight * _NODE_COST, "a loop")
+    def enter_loop(self, nodes: int) -> bool:
+        """Count one iteration over a body of `nodes`; return True, for use in a condition."""
+        self.iterate()
+        self.spend(nodes * _NODE_COST, "a loop")
         return True
 
-    def enter_macro(self, weight: int) -> None:
-        """Count one call of a macro of `weight` nodes."""
-        self.turn(_CALL_TURNS)
-        self.spend(weight * _NODE_COST, "a macro")
+    def enter_macro(self, nodes: int) -> None:
+        """Count one call of a macro of `nodes`."""
+        self.iterate(_CALL_ITERATIONS)
+        self.spend(nodes * _NODE_COST, "a macro")
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """One macro or recursive loop inside another. Raises LimitError."""
+        """Run one macro or recursive loop inside another. Raises LimitError."""
         self._calls += 1
         try:
             if self._calls > MAX_CALLS:
@@ -115,7 +96,7 @@ class Meter:
             self._calls -= 1
 
     def items(self, value: object) -> list[object]:
-        """The elements of anything that can be iterated, each counted as a turn.
+        """Return the elements of any iterable, each counted as an iteration.
 
         Raises TypeError, and LimitError.
         """
@@ -124,20 +105,20 @@ class Meter:
         if not isinstance(value, Iterable):
             raise TypeError(f"{describe(value)} cannot be iterated")
         if isinstance(value, Sized):
-            self.turn(len(value))
+            self.iterate(len(value))
             return list(value)
         items = []
         for item in value:
-            self.turn()
+            self.iterate()
             items.append(item)
         return items
 
-    def weigh(self, value: object) -> int:
+    def measure(self, value: object) -> int:
         """Count the size of a value with everything in it, and return it.
 
-        What occurs several times counts as often, because whoever prints or compares it meets it
-        as often. Raises TemplateRuntimeError for what is no data, LimitError for what is too large
-        or too deep.
+        An element that occurs several times counts each time, because printing or comparing the
+        value visits it each time. Raises TemplateRuntimeError for a value that is not data,
+        LimitError for one that is too large or too deep.
         """
         if type(value) is str:
             size = len(value)
@@ -154,10 +135,10 @@ class Meter:
         while levels:
             for item in levels[-1]:
                 size += _own_size(item)
-                if size > self._limits.output_bytes:
+                if size > self.limits.output_bytes:
                     raise LimitError(
                         "a list or mapping with everything in it goes beyond the limit of "
-                        f"{self._limits.output_bytes} bytes for one value"
+                        f"{self.limits.output_bytes} bytes for one value"
                     )
                 if isinstance(item, list | tuple):
                     levels.append(iter(item))
@@ -172,23 +153,23 @@ class Meter:
         return size
 
     def text(self, value: object) -> str:
-        """A value as Jinja2 prints it: as Python writes it.
+        """Return a value as Jinja2 prints it, which is `str(value)`.
 
-        Raises TemplateRuntimeError for what is no data: Python would print where in its memory it
-        lies, which differs from run to run.
+        Raises TemplateRuntimeError for a value that is not data: Python would print its address,
+        which differs from run to run.
         """
         if type(value) is str:
             return value
         if isinstance(value, Undefined):
             return str(value)
-        self.weigh(value)
+        self.measure(value)
         text = str(value)
         self.reserve(len(text), "a value as text")
         return text
 
 
 def _own_size(item: object) -> int:
-    """The size of a value without what it contains."""
+    """Return the size of a value without its elements."""
     match item:
         case str():
             return len(item) + ELEMENT_COST
@@ -202,26 +183,26 @@ def _own_size(item: object) -> int:
             refuse_undefined(item)
             return ELEMENT_COST
         case _:
-            raise TemplateRuntimeError(f"{describe(item)} is no data: it has no text")
+            raise TemplateRuntimeError(f"{describe(item)} is not data: it has no text")
 
 
 def refuse_undefined(value: object) -> None:
-    """Raise UndefinedError where `value` is an undefined name."""
+    """Raise UndefinedError if `value` is an undefined name."""
     if isinstance(value, StrictUndefined):
         str(value)
 
 
 def bounded_integer(value: object) -> object:
-    """`value`, unless it is an integer of absurd length (LimitError) or a complex number."""
+    """Return `value`; raise LimitError for a very long integer, TypeError for a complex number."""
     if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
         raise LimitError(f"an integer goes beyond the limit of {MAX_INTEGER_BITS} bits")
     if isinstance(value, complex):
-        raise TypeError("the result is no real number")
+        raise TypeError("the result is a complex number")
     return value
 
 
 def describe(value: object) -> str:
-    """What a value is, for an error: never its address."""
+    """Name the kind of a value for an error, never its address."""
     kind = next((name for name, types in _KINDS.items() if isinstance(value, types)), None)
     return kind or f"a {type(value).__name__.lower()}"
 
@@ -231,7 +212,7 @@ _running: ContextVar[Meter] = ContextVar("meter")
 
 @contextmanager
 def metered(meter: Meter) -> Iterator[None]:
-    """Make `meter` that of the rendering inside."""
+    """Use `meter` for the rendering inside the block."""
     token = _running.set(meter)
     try:
         yield
@@ -240,5 +221,5 @@ def metered(meter: Meter) -> Iterator[None]:
 
 
 def current_meter() -> Meter:
-    """The meter of the running rendering."""
+    """Return the meter of the running rendering."""
     return _running.get()

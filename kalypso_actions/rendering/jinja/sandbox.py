@@ -1,8 +1,8 @@
-"""Jinja2's sandbox with an end: what a template may reach, call and compute.
+"""What a template may reach, call and compute: Jinja2's sandbox with bounds.
 
-A template meets data (texts, numbers, booleans, none, lists, mappings, ranges) and what the
-language itself makes (loops, macros, namespaces). Everything else has no attributes, cannot be
-called and does not print.
+A template sees data (texts, numbers, booleans, none, lists, mappings, ranges) and objects of the
+language (loops, macros, namespaces). Everything else has no attributes, cannot be called and
+cannot be printed.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from kalypso_actions.rendering.jinja.tests import TESTS
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """The environment of all manifests: immutable, shared between threads."""
+    """The environment of all manifests. It is immutable, and threads share it."""
 
     intercepted_binops = frozenset(SandboxedEnvironment.default_binop_table)
 
     def __init__(self, functions: Mapping[str, Callable[..., object]]) -> None:
-        """`functions` are also filters, under the same names."""
+        """Make `functions` available to templates, also as filters of the same names."""
         super().__init__(
             undefined=StrictUndefined,
             autoescape=False,
             keep_trailing_newline=True,
-            optimized=False,  # constants are computed while the meter runs, not before
+            optimized=False,  # compute constants while the meter runs, not at compile time
             finalize=_printed,
             cache_size=0,
         )
@@ -50,7 +50,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.globals = {name: Function(name, run) for name, run in everywhere.items()}
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """`obj.attribute`: a function of its kind, else the value of that key."""
+        """Evaluate `obj.attribute`: a member of its kind, else the value of that key."""
         if isinstance(obj, Undefined):
             return obj[attribute]
         member = member_of(self, obj, attribute)
@@ -59,11 +59,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return self._undefined_member(obj, attribute) if member is ABSENT else member
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """`obj[argument]`: the element or the value of that key, else a function."""
+        """Evaluate `obj[argument]`: the element or the value of that key, else a member."""
         if isinstance(obj, Undefined):
             return obj[argument]
         if not isinstance(argument, int | str):
-            current_meter().weigh(argument)
+            current_meter().measure(argument)
         if isinstance(obj, str | list | tuple | range | dict):
             try:
                 return obj[argument]
@@ -79,18 +79,18 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return self.undefined(f"{describe(obj)} has no {kind} {name!r}")
 
     def is_safe_callable(self, obj: Any) -> bool:
-        """Functions, and what the language itself makes."""
+        """Allow functions and objects of the language."""
         return isinstance(obj, Function | Macro | LoopContext | Joiner | Undefined)
 
     def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """A call; macros and recursive loops count how deep they stand in one another."""
+        """Make a call, counting the depth of macros and recursive loops."""
         if isinstance(obj, Macro | LoopContext):
             with current_meter().call():
                 return super().call(context, obj, *args, **kwargs)
         return super().call(context, obj, *args, **kwargs)
 
     def call_binop(self, _context: Context, operator: str, left: Any, right: Any) -> Any:
-        """An arithmetic operator, on numbers, and on texts and lists where Python has it."""
+        """Compute an arithmetic operator on numbers, and on texts and lists where Python has it."""
         match operator, left, right:
             case _, int() | float(), int() | float():
                 return self._calculate(operator, left, right)
@@ -116,7 +116,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return bounded_integer(self.binop_table[operator](left, right))
 
     def concat(self, pieces: Iterable[str], /) -> str:
-        """What a macro, a `call`, `filter` or `set` block has written."""
+        """Join the output of a macro, or of a `call`, `filter` or `set` block."""
         texts = list(pieces)
         current_meter().reserve(sum(map(len, texts)), "the text of a block")
         return "".join(texts)
@@ -124,30 +124,30 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 @pass_context
 def _printed(_context: Context, value: object) -> str:
-    """A value as it is written; asking for the context keeps Jinja2 from doing it beforehand."""
+    """Return the text of a value; `pass_context` keeps Jinja2 from calling this at compile time."""
     return current_meter().text(value)
 
 
 def _unit(value: object) -> int:
-    """What each element of a text or list counts."""
+    """Return the cost of each element of a text or list."""
     return 1 if isinstance(value, str) else ELEMENT_COST
 
 
 def _repeated(left: Any, count: int, right: Any = ()) -> Any:
-    """`left * count`, or `left + right`."""
+    """Compute `left + right` or, without `right`, `left * count`."""
     size = (len(left) * max(0, count) + len(right)) * _unit(left)
     current_meter().reserve(size, f"{describe(left)} put together")
     return left + right if right else left * count
 
 
 def _range(*bounds: int) -> range:
-    made = range(*bounds)
-    current_meter().check_turns(len(made))
-    return made
+    numbers = range(*bounds)
+    current_meter().fit_iterations(len(numbers))
+    return numbers
 
 
 def _dict(*args: Any, **kwargs: object) -> dict[object, object]:
-    current_meter().weigh(args)
+    current_meter().measure(args)
     return dict(*args, **kwargs)
 
 
@@ -169,8 +169,8 @@ _GLOBALS: Final[Mapping[str, Callable[..., object]]] = {
 }
 
 
-def _weighed(value: object) -> object:
-    current_meter().weigh(value)
+def _measured(value: object) -> object:
+    current_meter().measure(value)
     return value
 
 
@@ -193,17 +193,17 @@ def _slice(value: Any, start: Any, stop: Any, step: Any) -> object:
 def _spread(value: object) -> object:
     meter = current_meter()
     if isinstance(value, Mapping):
-        meter.turn(len(value))
+        meter.iterate(len(value))
         return value
     return meter.items(value)
 
 
 _HIDDEN: Final[Mapping[str, Callable[..., object]]] = {
     syntax.CONCAT: _concat,
-    syntax.ENTER_MACRO: lambda weight: current_meter().enter_macro(weight),
-    syntax.ENTER_TURN: lambda weight: current_meter().enter_turn(weight),
+    syntax.ENTER_MACRO: lambda nodes: current_meter().enter_macro(nodes),
+    syntax.ENTER_LOOP: lambda nodes: current_meter().enter_loop(nodes),
     syntax.SLICE: _slice,
     syntax.SPREAD: _spread,
-    syntax.WEIGHED: _weighed,
+    syntax.MEASURED: _measured,
 }
-"""What `syntax` puts into templates."""
+"""The filters that `syntax` inserts into templates."""

@@ -1,7 +1,7 @@
-"""The syntax of a Jinja2 template: what is refused, and where the meter is asked.
+"""Check the syntax of a Jinja2 template, and insert calls of the meter.
 
-What Jinja2's compiler offers no hook for is rewritten into calls of filters whose names no
-template can write (`%…`); `sandbox` defines them.
+Jinja2's compiler has no hook for loops, comparisons, slices and `~`. They are rewritten into calls
+of filters whose names no template can write (`%…`); `sandbox` defines them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from jinja2.visitor import NodeTransformer
 from kalypso_actions.gotemplate import Limits
 
 MAX_NODES: Final = 30_000
-"""A template of more takes Jinja2's compiler many seconds."""
+"""Jinja2 needs many seconds to compile a larger template."""
 
 MAX_LOOPS: Final = 16
-"""Python compiles 20 blocks within one another."""
+"""Python compiles at most 20 nested blocks."""
 
-ENTER_TURN: Final = "%turn"
+ENTER_LOOP: Final = "%loop"
 ENTER_MACRO: Final = "%macro"
-WEIGHED: Final = "%weighed"
+MEASURED: Final = "%measured"
 CONCAT: Final = "%concat"
 SLICE: Final = "%slice"
 SPREAD: Final = "%spread"
@@ -37,20 +37,20 @@ _REFUSED_TAGS: Final[Mapping[type[nodes.Node], str]] = {
     nodes.Import: f"{_ALONE}import",
     nodes.FromImport: f"{_ALONE}import from",
     nodes.Block: "blocks are for templates that extend one another; write a macro",
-    nodes.ScopedEvalContextModifier: "nothing is escaped by itself; use the filter escape",
+    nodes.ScopedEvalContextModifier: "nothing is escaped automatically; use the filter escape",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The filters or tests that exist, and why others that Jinja2 has do not."""
+    """The names of filters or tests, and the reasons why some of Jinja2's do not exist here."""
 
     kind: str
     known: Collection[str]
     refused: Mapping[str, str]
 
     def check(self, name: str, lineno: int) -> None:
-        """Raises TemplateAssertionError for a name that does not exist."""
+        """Raise TemplateAssertionError for a name that does not exist."""
         if name in self.refused:
             fault = f"the {self.kind} {name!r} does not exist here: {self.refused[name]}"
             raise TemplateAssertionError(fault, lineno)
@@ -61,7 +61,7 @@ class Vocabulary:
 
 
 def check(tree: nodes.Template, filters: Vocabulary, tests: Vocabulary, limits: Limits) -> None:
-    """Refuse what cannot be meant. Raises TemplateSyntaxError with the line."""
+    """Raise TemplateSyntaxError, with the line, for anything that a manifest cannot use."""
     count = 0
     level: list[nodes.Node] = [tree]
     for _ in range(limits.parse_depth):
@@ -92,60 +92,55 @@ def _check_node(node: nodes.Node, filters: Vocabulary, tests: Vocabulary) -> Non
 
 
 class Metering(NodeTransformer):
-    """Puts the meter wherever a template could take long or grow large."""
+    """Insert calls of the meter wherever a template could take long or grow large."""
 
     def __init__(self) -> None:
         self._loops = 0
 
     def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802 - Jinja2 finds it by name
-        """Each turn counts, and so does each test of an element (`for … if …`)."""
+        """Count each iteration, and each test of an element (`for … if …`)."""
         self._loops += 1
         if self._loops > MAX_LOOPS:
-            raise TemplateSyntaxError(f"loops stand more than {MAX_LOOPS} deep", node.lineno)
+            raise TemplateSyntaxError(f"loops are nested more than {MAX_LOOPS} deep", node.lineno)
         weight = _weight(node)
         self.generic_visit(node)
         self._loops -= 1
-        node.body.insert(0, _entering(ENTER_TURN, weight, node.lineno))
+        node.body.insert(0, _entering(ENTER_LOOP, weight, node.lineno))
         if node.test is not None:
-            entered = _call(ENTER_TURN, nodes.Const(1), lineno=node.lineno)
+            entered = _call(ENTER_LOOP, nodes.Const(1), lineno=node.lineno)
             node.test = nodes.And(entered, node.test, lineno=node.lineno)
         return node
 
-    def visit_Macro(self, node: nodes.Macro) -> nodes.Node:  # noqa: N802 - as above
-        """Each call counts."""
-        return self._visit_body(node)
-
-    def visit_CallBlock(self, node: nodes.CallBlock) -> nodes.Node:  # noqa: N802 - as above
-        """Each call of `caller` counts."""
-        return self._visit_body(node)
-
     def _visit_body(self, node: nodes.Macro | nodes.CallBlock) -> nodes.Node:
+        """Count each call of a macro, and of `caller`."""
         weight = _weight(node)
         self.generic_visit(node)
         node.body.insert(0, _entering(ENTER_MACRO, weight, node.lineno))
         return node
 
+    visit_Macro = visit_CallBlock = _visit_body  # noqa: N815
+
     def visit_Compare(self, node: nodes.Compare) -> nodes.Node:  # noqa: N802 - as above
-        """What is compared is weighed: comparing walks through all of it."""
+        """Measure both sides: comparing visits all of them."""
         self.generic_visit(node)
-        node.expr = _weighed(node.expr)
+        node.expr = _measured(node.expr)
         for operand in node.ops:
-            operand.expr = _weighed(operand.expr)
+            operand.expr = _measured(operand.expr)
         return node
 
     def visit_Pair(self, node: nodes.Pair) -> nodes.Node:  # noqa: N802 - as above
-        """So are the keys of a mapping: hashing walks through all of them."""
+        """Measure the keys of a mapping: hashing visits all of them."""
         self.generic_visit(node)
-        node.key = _weighed(node.key)
+        node.key = _measured(node.key)
         return node
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - as above
-        """`~` becomes a call."""
+        """Replace `~` by a call."""
         self.generic_visit(node)
         return _call(CONCAT, nodes.List(node.nodes, lineno=node.lineno), lineno=node.lineno)
 
     def visit_Getitem(self, node: nodes.Getitem) -> nodes.Node:  # noqa: N802 - as above
-        """A slice becomes a call."""
+        """Replace a slice by a call."""
         self.generic_visit(node)
         if not isinstance(node.arg, nodes.Slice):
             return node
@@ -155,25 +150,16 @@ class Metering(NodeTransformer):
         ]
         return _call(SLICE, node.node, *bounds, lineno=node.lineno)
 
-    def visit_Call(self, node: nodes.Call) -> nodes.Node:  # noqa: N802 - as above
-        """`*arguments` and `**arguments` are counted."""
-        return self._visit_arguments(node)
-
-    def visit_Filter(self, node: nodes.Filter) -> nodes.Node:  # noqa: N802 - as above
-        """Likewise."""
-        return self._visit_arguments(node)
-
-    def visit_Test(self, node: nodes.Test) -> nodes.Node:  # noqa: N802 - as above
-        """Likewise."""
-        return self._visit_arguments(node)
-
     def _visit_arguments(self, node: nodes.Call | nodes.Filter | nodes.Test) -> nodes.Node:
+        """Count the elements of `*arguments` and `**arguments`."""
         self.generic_visit(node)
         if node.dyn_args is not None:
             node.dyn_args = _call(SPREAD, node.dyn_args, lineno=node.lineno)
         if node.dyn_kwargs is not None:
             node.dyn_kwargs = _call(SPREAD, node.dyn_kwargs, lineno=node.lineno)
         return node
+
+    visit_Call = visit_Filter = visit_Test = _visit_arguments  # noqa: N815
 
 
 def _weight(node: nodes.Node) -> int:
@@ -184,10 +170,10 @@ def _entering(name: str, weight: int, lineno: int) -> nodes.ExprStmt:
     return nodes.ExprStmt(_call(name, nodes.Const(weight), lineno=lineno), lineno=lineno)
 
 
-def _weighed(node: nodes.Expr) -> nodes.Expr:
+def _measured(node: nodes.Expr) -> nodes.Expr:
     if isinstance(node, nodes.Const):
         return node
-    return _call(WEIGHED, node, lineno=node.lineno)
+    return _call(MEASURED, node, lineno=node.lineno)
 
 
 def _call(name: str, value: nodes.Expr, *args: nodes.Expr, lineno: int) -> nodes.Filter:

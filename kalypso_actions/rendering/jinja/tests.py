@@ -11,11 +11,11 @@ from kalypso_actions.rendering.jinja.filters import FOR_HTML
 from kalypso_actions.rendering.jinja.meter import current_meter, describe, refuse_undefined
 
 REFUSED_TESTS: Final[Mapping[str, str]] = {
-    "callable": "whoever writes a template knows what can be called",
+    "callable": "a template's author knows what can be called",
     "escaped": FOR_HTML,
-    "filter": "whoever writes a template knows the filters",
-    "sameas": "whether equal values are one value is Python's affair; write == or `is true`",
-    "test": "whoever writes a template knows the tests",
+    "filter": "a template's author knows the filters",
+    "sameas": "identity depends on how Python stores values; write == or `is true`",
+    "test": "a template's author knows the tests",
 }
 
 Test = Callable[..., bool]
@@ -24,12 +24,12 @@ _ORIGINAL: Final[Mapping[str, Any]] = JINJA_TESTS
 
 
 def _comparing(name: str) -> Test:
-    """Comparing walks through all of both values."""
+    """Measure both values first: comparing visits all of them."""
 
     def comparing(value: object, other: object) -> bool:
         meter = current_meter()
-        meter.weigh(value)
-        meter.weigh(other)
+        meter.measure(value)
+        meter.measure(other)
         return bool(_ORIGINAL[name](value, other))
 
     comparing.__qualname__ = name
@@ -37,12 +37,12 @@ def _comparing(name: str) -> Test:
 
 
 def _on_number(name: str) -> Test:
-    """Of a text, Python's `%` would format it."""
+    """Refuse other values: Python's `%` would format a text."""
 
     def on_number(value: object, *args: Any, **kwargs: Any) -> bool:
         refuse_undefined(value)
         if not isinstance(value, int | float):
-            raise TypeError(f"{describe(value)} is no number")
+            raise TypeError(f"{describe(value)} is not a number")
         return bool(_ORIGINAL[name](value, *args, **kwargs))
 
     on_number.__qualname__ = name

@@ -1,6 +1,6 @@
-"""Operations on texts whose result can be far larger than their arguments.
+"""Methods and operators of texts, with Python's results.
 
-Each asks the meter before it builds anything; the results are Python's own.
+Each operation whose result can be far larger than its arguments asks the meter first.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from jinja2.sandbox import SandboxedFormatter
 
 from kalypso_actions.rendering.jinja.meter import current_meter, describe
 
-_PIECE_COST: Final = 32
-"""What Python spends on each of the small texts that a text is cut into."""
+PIECE_COST: Final = 32
+"""The cost of each small text that a text is split into."""
 
 _CONVERSION: Final = re.compile(
     r"%(?:\((?P<key>[^()]*)\))?(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?"
@@ -30,8 +30,8 @@ _FORMATTED: Final = (str, int, float)
 def replace(text: str, old: str, new: str, count: int = -1) -> str:
     """`str.replace`."""
     meter = current_meter()
-    found = text.count(old)
-    meter.reserve(len(text) + found * max(0, len(new) - len(old)), "a replaced text")
+    growth = text.count(old) * max(0, len(new) - len(old))
+    meter.reserve(len(text) + growth, "a replaced text")
     return text.replace(old, new, count)
 
 
@@ -45,16 +45,16 @@ def join(separator: str, pieces: object) -> str:
 
 
 def joined(separator: str, texts: list[str]) -> str:
-    """The texts, once their size together is known."""
+    """Join texts after asking for the size of the result."""
     size = sum(map(len, texts)) + len(separator) * len(texts)
     current_meter().reserve(size, "a joined text")
     return separator.join(texts)
 
 
 def percent(text: str, values: object) -> str:
-    """`text % values`, conversion by conversion."""
+    """Compute `text % values`, conversion by conversion."""
     arguments = list(values) if isinstance(values, tuple) else [values]
-    conversions = _Conversions(_Growing(len(text)), arguments, values)
+    conversions = _Conversions(_FormattedSize(len(text)), arguments, values)
     _refuse_incomplete(text)
     result = _CONVERSION.sub(conversions.convert, text)
     if arguments and not isinstance(values, dict):
@@ -69,30 +69,30 @@ def _refuse_incomplete(text: str) -> None:
         raise ValueError(f"unsupported format {rest[start : start + 10]!r}")
 
 
-class _Growing:
-    """The size of a text that is put together piece by piece."""
+class _FormattedSize:
+    """The size of a text that is built piece by piece."""
 
     def __init__(self, size: int) -> None:
         self.meter = current_meter()
         self._size = size
 
-    def ask(self, size: int) -> None:
-        """May a piece of `size` characters be built? Raises LimitError."""
-        self.meter.check(self._size + size, "a formatted text")
+    def fit(self, size: int) -> None:
+        """Raise LimitError if a piece of `size` characters is too large."""
+        self.meter.fit(self._size + size, "a formatted text")
 
     def add(self, piece: str) -> str:
-        """The piece, counted. Raises LimitError."""
+        """Count a piece and return it. Raises LimitError."""
         self._size += len(piece)
         self.meter.spend(len(piece), "a formatted text")
-        self.ask(0)
+        self.fit(0)
         return piece
 
 
 class _Conversions:
-    """The conversions of one `%`, each taking its argument."""
+    """The conversions of one `%`, which take the arguments one by one."""
 
-    def __init__(self, result: _Growing, arguments: list[object], values: object) -> None:
-        self._result = result
+    def __init__(self, size: _FormattedSize, arguments: list[object], values: object) -> None:
+        self._size = size
         self._arguments = arguments
         self._values = values
 
@@ -103,11 +103,11 @@ class _Conversions:
         precision = max(0, self._number(match["precision"]))
         value = self._value(match["key"])
         if match["verb"] in "sra":
-            shown = self._result.meter.text(value)
-            value = shown if match["verb"] == "s" else value
+            text = self._size.meter.text(value)
+            value = text if match["verb"] == "s" else value
         point = "" if match["precision"] is None else f".{precision}"
-        self._result.ask(abs(width) + precision)
-        return self._result.add(f"%{match['flags']}{width or ''}{point}{match['verb']}" % (value,))
+        self._size.fit(abs(width) + precision)
+        return self._size.add(f"%{match['flags']}{width or ''}{point}{match['verb']}" % (value,))
 
     def _value(self, key: str | None) -> object:
         if key is None:
@@ -128,26 +128,26 @@ class _Conversions:
 
 
 class BoundedFormatter(SandboxedFormatter):
-    """`str.format` in the sandbox."""
+    """`str.format` in the sandbox, with bounds."""
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
-        self._result = _Growing(0)
+        self._size = _FormattedSize(0)
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
-        """`!s`, `!r` and `!a`, of data alone."""
+        """Convert data by `!s`, `!r` or `!a`. Raises TemplateRuntimeError for other values."""
         if conversion is not None:
-            self._result.meter.text(value)
+            self._size.meter.text(value)
         return super().convert_field(value, conversion)
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """One replaced field; widths and precisions are the numbers in its specification."""
+        """Format one field; the numbers in its specification are its width and precision."""
         if not isinstance(value, _FORMATTED):
             if format_spec:
                 raise TypeError(f"{describe(value)} takes no format {format_spec!r}")
-            value = self._result.meter.text(value)
-        self._result.ask(sum(int(number) for number in _NUMBER.findall(format_spec)))
-        return self._result.add(format(value, format_spec))
+            value = self._size.meter.text(value)
+        self._size.fit(sum(int(number) for number in _NUMBER.findall(format_spec)))
+        return self._size.add(format(value, format_spec))
 
 
 def _padded(method: Callable[..., str]) -> Callable[..., str]:
@@ -167,14 +167,14 @@ def expandtabs(text: str, tabsize: int = 8) -> str:
 
 
 def _as_size(number: object) -> int:
-    """0 where it is no number, which is then the method's own error."""
+    """Return 0 for a value that is not a number; the method itself raises the error."""
     return max(0, number) if isinstance(number, int) else 0
 
 
 def _in_pieces(method: Callable[..., list[str]]) -> Callable[..., list[str]]:
     @wraps(method)
     def pieces(text: str, *args: object, **kwargs: object) -> list[str]:
-        current_meter().spend(len(text) * _PIECE_COST, "cutting a text into pieces")
+        current_meter().spend(len(text) * PIECE_COST, "cutting a text into pieces")
         return method(text, *args, **kwargs)
 
     return pieces
@@ -182,7 +182,7 @@ def _in_pieces(method: Callable[..., list[str]]) -> Callable[..., list[str]]:
 
 center = _padded(str.center)
 
-_LARGER: Final[Mapping[str, Callable[..., object]]] = {
+_GROWING: Final[Mapping[str, Callable[..., object]]] = {
     "center": center,
     "expandtabs": expandtabs,
     "join": join,
@@ -194,9 +194,9 @@ _LARGER: Final[Mapping[str, Callable[..., object]]] = {
     "splitlines": _in_pieces(str.splitlines),
     "zfill": _padded(str.zfill),
 }
-"""Methods with a bounded version."""
+"""Methods that ask the meter for the size of their result."""
 
-_ALIKE: Final = frozenset(
+_PLAIN: Final = frozenset(
     {
         *("capitalize", "casefold", "lower", "swapcase", "title", "upper"),
         *("lstrip", "removeprefix", "removesuffix", "rstrip", "strip"),
@@ -208,14 +208,14 @@ _ALIKE: Final = frozenset(
 )
 """Methods whose result is hardly larger than the text."""
 
-TEXT_METHODS: Final = frozenset({*_LARGER, *_ALIKE, "format", "format_map"})
-"""What a template may call on a text. `encode`, `maketrans` and `translate` make no text."""
+TEXT_METHODS: Final = frozenset({*_GROWING, *_PLAIN, "format", "format_map"})
+"""The methods of a text. `encode`, `maketrans` and `translate` do not return texts."""
 
 
 def call_text_method(
     environment: Environment, text: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> object:
-    """Call one of TEXT_METHODS. Raises LimitError, and what Python raises."""
+    """Call one of TEXT_METHODS. Raises LimitError, and the errors of Python's method."""
     meter = current_meter()
     meter.spend(len(text), "a method of a text")
     if name == "format":
@@ -223,8 +223,8 @@ def call_text_method(
     if name == "format_map":
         (mapping,) = args
         return BoundedFormatter(environment).vformat(text, (), mapping)
-    if name in _LARGER:
-        return _LARGER[name](text, *args, **kwargs)
+    if name in _GROWING:
+        return _GROWING[name](text, *args, **kwargs)
     for argument in args:
-        meter.weigh(argument)
+        meter.measure(argument)
     return getattr(text, name)(*args, **kwargs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from kalypso_actions.gotemplate.values import ANY_MAP, STRING_MAP, YAML_MAP, GoMap, GoSlice
+from kalypso_actions.gotemplate.values import ANY_MAP, STRING_MAP, YAML_MAP, GoMap
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, to_template_value
 from kalypso_actions.rendering.jinja.meter import current_meter
@@ -15,7 +15,7 @@ _UINT64_MAX: Final = (1 << 64) - 1
 
 
 def variables(data: TemplateData) -> dict[str, object]:
-    """What a Go template has as fields of dot; mappings sorted, however they were merged."""
+    """Return the fields of a Go template's dot, with every mapping sorted by its keys."""
     config = {key: to_template_value(value) for key, value in data.config.items()}
     return {
         "DeploymentTargetName": data.target,
@@ -31,15 +31,11 @@ def variables(data: TemplateData) -> dict[str, object]:
 
 
 def _sorted(value: object) -> object:
-    """A copy, its mappings sorted by their keys."""
+    """Copy a value with its mappings sorted by their keys."""
     match value:
         case GoMap():
             items = sorted(value.items(), key=lambda item: _rank(item[0]))
             return GoMap(value.type, [(key, _sorted(inner)) for key, inner in items])
-        case GoSlice():
-            return GoSlice(value.type, map(_sorted, value))
-        case dict():
-            return {key: _sorted(value[key]) for key in sorted(value, key=_rank)}
         case list():
             return [_sorted(item) for item in value]
         case _:
@@ -47,7 +43,7 @@ def _sorted(value: object) -> object:
 
 
 def _rank(key: object) -> tuple[int, Any]:
-    """Keys of several types: none, booleans, numbers, texts."""
+    """Order keys of several types: none, booleans, numbers, texts."""
     match key:
         case None:
             return 0, 0
@@ -60,15 +56,15 @@ def _rank(key: object) -> tuple[int, Any]:
 
 
 def _own_function(name: str) -> Callable[[object], object]:
-    """Kalypso's function of Go templates, for values of Jinja2."""
+    """Adapt Kalypso's function of Go templates to values of Jinja2."""
     function = FUNCTIONS[name]
 
     def call(value: object) -> object:
         meter = current_meter()
-        meter.weigh(value)
-        arguments = (meter.budget, _go_value(value)) if function.bounded else (_go_value(value),)
+        meter.measure(value)
+        arguments = (meter, _go_value(value)) if function.bounded else (_go_value(value),)
         result = function.call(*arguments)
-        meter.weigh(result)
+        meter.measure(result)
         return result
 
     call.__name__ = call.__qualname__ = name
@@ -76,18 +72,14 @@ def _own_function(name: str) -> Callable[[object], object]:
 
 
 def _go_value(value: object) -> object:
-    """What comes from the data keeps its type.
-
-    A list or mapping that a template has made is `[]interface {}` or `map[string]interface {}`.
-    """
+    """Return a value as Go sees it; maps from the data keep their type."""
     match value:
-        case GoMap():
-            return GoMap(value.type, {key: _go_value(inner) for key, inner in value.items()})
         case dict():
-            type_ = ANY_MAP if all(isinstance(key, str) for key in value) else YAML_MAP
-            return GoMap(type_, {key: _go_value(inner) for key, inner in value.items()})
-        case GoSlice():
-            return GoSlice(value.type, map(_go_value, value))
+            entries = {key: _go_value(inner) for key, inner in value.items()}
+            if isinstance(value, GoMap):
+                return GoMap(value.type, entries)
+            has_text_keys = all(isinstance(key, str) for key in value)
+            return GoMap(ANY_MAP if has_text_keys else YAML_MAP, entries)
         case list() | tuple() | range():
             return [_go_value(item) for item in value]
         case int() if not _INT64_MIN <= value <= _UINT64_MAX:
