@@ -1,4 +1,4 @@
-"""What an action declares is what its command takes and gives, and what the README says of it."""
+"""What an action declares is what its command takes and gives, and what its page says of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from kalypso_actions.inputs.permissions import PERMISSIONS
 from kalypso_actions.inputs.set_up import SetUpInputs
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "actions.md").read_text(encoding="utf-8")
+HEADINGS = {"all actions": "Common inputs", "set-up": "Any other command"}
 
 MODELS: dict[str, type[ChainInputs]] = {
     "set-up": SetUpInputs,
@@ -53,8 +54,8 @@ def own_first(model: type[ChainInputs]) -> list[FieldInfo]:
 
 
 def table(name: str, head: str) -> list[list[str]]:
-    """The cells of the README's table with this head, in the part made for an action."""
-    part = README.partition(f"<!-- {name}: made by make docs -->")[2].partition("<!-- end -->")[0]
+    """The cells of the page's table with this head, in the section of an action."""
+    part = PAGE.partition(f"\n## {HEADINGS.get(name, name)}\n")[2].partition("\n## ")[0]
     rows = part.partition(f"| {head} |")[2].partition("\n\n")[0]
     return [row.split(" | ") for row in ROW.findall(rows)][1:]
 
@@ -64,7 +65,7 @@ def cell(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_model_action_and_readme_agree(name: str) -> None:
+def test_model_action_and_page_agree(name: str) -> None:
     """Names, order, required, defaults and descriptions of inputs; names and texts of outputs."""
     model, action = MODELS[name], action_of(name)
     fields = own_first(model)
@@ -117,7 +118,7 @@ def literal(field: FieldInfo) -> bool:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "set-up"])
-def test_the_readme_says_which_permissions_a_command_needs(name: str) -> None:
+def test_the_page_says_which_permissions_a_command_needs(name: str) -> None:
     rows = table(name, "permission | in the | because it")
     assert [row[:2] for row in rows] == [
         [f"`{one.name}: {one.level}`", one.place] for one in PERMISSIONS[name]

@@ -8,14 +8,13 @@ from pathlib import Path
 
 from tools import reference
 from tools.reference.actions import ACTIONS, action_file
+from tools.reference.actions_page import actions_text
 from tools.reference.commands import commands_text
 from tools.reference.promotion import promotion_text, with_lifecycle
 from tools.reference.schemas import schema_files
-from tools.reference.tables import with_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = "docs/reference"
-README = "README.md"
 PROMOTION = "docs/guide/promotion.md"
 
 
@@ -55,13 +54,12 @@ def present() -> set[str]:
 
 def written_files() -> dict[str, str]:
     """Every file by its path."""
-    readme = (ROOT / README).read_text(encoding="utf-8")
     return {
         **{f"{REFERENCE}/{name}": text for name, text in schema_files().items()},
+        f"{REFERENCE}/actions.md": actions_text(),
         f"{REFERENCE}/commands.md": commands_text(),
         f"{REFERENCE}/promotion.md": promotion_text(),
         **{action.path: action_file(action) for action in ACTIONS},
-        README: with_tables(readme),
         PROMOTION: with_lifecycle((ROOT / PROMOTION).read_text(encoding="utf-8")),
     }
 

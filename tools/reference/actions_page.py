@@ -1,0 +1,160 @@
+"""The page of all actions: what each does, is given, gives and may do, with an example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.permissions import PERMISSIONS, VERIFY_ONLY, Permission
+from tools.reference.actions import ACTIONS, Action, Input, inputs_of
+from tools.reference.tables import table
+
+PAGE: Final = """\
+# Actions
+
+Written by `make docs` from the code. Complete workflows to copy are in
+[workflows-templates](../../workflows-templates).
+
+Each action is one step: it finds Python 3.11 or later, installs the locked dependencies once per
+job, and runs the command of its name. It runs on Linux, macOS and Windows, in job containers with
+glibc, Python, git and bash, and on GitHub Enterprise Server.
+
+An empty input counts as not given. A boolean is `true` or `false`; anything else is an error. The
+inputs of one step together hold about 128 kB on Linux and 30 kB on Windows, the limits of one
+environment variable. A command exits with 0 (done, perhaps with warnings), 1 (there are problems,
+and nothing was written) or 2 (wrong inputs).
+
+The permissions are those of the GitHub App in the repositories where it is installed. A workflow
+grants them to the job's own token by `permissions:`, for its own repository only.
+
+## Common inputs
+
+All actions have these inputs:
+
+"""
+
+SUMMARIES: Final = {
+    "ci": """\
+Checks a commit of main in every environment: after a push, in pull requests and in merge queues.
+After a push to main without problems, it starts `cd` for the first environments.
+""",
+    "cd": """\
+Writes a commit of main to `base-repo.yaml` on an environment's branch and starts `schedule`.
+""",
+    "schedule": """\
+Renders an environment and opens a pull request with the result in the GitOps repository.
+""",
+    "check-promote": """\
+Waits until the clusters comply with what was merged, and starts `cd` for the next environments.
+""",
+    "notify": """\
+Runs in the GitOps repository after a push to an environment's branch and starts `check-promote`
+in the control plane.
+""",
+    "poll": """\
+Starts `schedule` for environments whose inputs have changed, such as a registered repository, and
+repeats lost starts of workflows.
+""",
+    "set-up": """\
+Puts `kalypso` on the `PATH` of the job's next steps and leaves the job's own Python alone. With
+`run`, it also runs one command, without a shell; the other inputs are those of the command.
+""",
+}
+
+TITLES: Final = {"set-up": "Any other command"}
+
+EXAMPLES: Final = {
+    "ci": {},
+    "cd": {
+        "environment": "${{ inputs.environment }}",
+        "commit": "${{ inputs.promoted_commit_id }}",
+    },
+    "schedule": {"environment": "${{ inputs.environment }}"},
+    "check-promote": {
+        "environment": "${{ inputs.environment }}",
+        "promoted-commit": "${{ inputs.promoted_commit_id }}",
+        "gitops-commit": "${{ inputs.commit_id }}",
+        "azure-client-id": "${{ vars.AZURE_CLIENT_ID }}",
+        "azure-tenant-id": "${{ vars.AZURE_TENANT_ID }}",
+        "azure-scopes": "${{ vars.AZURE_SCOPES }}",
+    },
+    "notify": {"control-plane": "our/control-plane"},
+    "poll": {},
+    "set-up": {"run": "validate ."},
+}
+
+APP: Final = {
+    "app-id": "${{ vars.KALYPSO_APP_ID }}",
+    "app-private-key": "${{ secrets.KALYPSO_APP_PRIVATE_KEY }}",
+}
+
+BY_THE_JOB_S_TOKEN: Final = {"cd", "set-up"}
+"""Actions that need no App: all that they write is in the repository of the job."""
+
+
+def actions_text() -> str:
+    """A page with a section for each action."""
+    common = input_table(inputs_of(ChainInputs))
+    order = {name: position for position, name in enumerate(EXAMPLES)}
+    actions = sorted(ACTIONS, key=lambda action: order[action.command])
+    return PAGE + "\n".join([common, *map(section, actions)])
+
+
+def section(action: Action) -> str:
+    """An action's summary, an example, and its tables."""
+    name = action.command
+    title = TITLES.get(name, name)
+    return f"## {title}\n\n{SUMMARIES[name]}\n{example(action)}\n{tables_of(action)}"
+
+
+def example(action: Action) -> str:
+    """The step of a workflow that runs the action."""
+    folder = f"/{action.path.removesuffix('/action.yml')}" if "/" in action.path else ""
+    given = EXAMPLES[action.command] | ({} if action.command in BY_THE_JOB_S_TOKEN else APP)
+    lines = [f"    {name}: {value}" for name, value in given.items()]
+    uses = f"- uses: kalypso-actions/kalypso-actions{folder}@v0"
+    return "\n".join(["```yaml", uses, "  with:", *lines, "```\n"])
+
+
+def tables_of(action: Action) -> str:
+    """Inputs of its own, outputs, and the permissions that its command needs."""
+    common = {one.name for one in inputs_of(ChainInputs)}
+    own = [one for one in action.inputs if one.name not in common or one.required]
+    outputs = [(f"`{name}`", text) for name, text in action.outputs.items()]
+    parts = [input_table(own), table(("output", ""), outputs)]
+    if action.command in PERMISSIONS:
+        parts.append(permission_table(PERMISSIONS[action.command]))
+    if action.command in VERIFY_ONLY:
+        needed = (
+            f"{one} in the {place}" for place, one in map(_right, VERIFY_ONLY[action.command])
+        )
+        parts.append(f"With `verify-only`: {', '.join(needed)}.\n")
+    return "\n".join(parts)
+
+
+def input_table(inputs: Iterable[Input]) -> str:
+    """Name, default and description of each."""
+    rows = (
+        (
+            f"`{one.name}`{', required' if one.required else ''}",
+            f"`{one.default}`" if one.default else "",
+            one.description,
+        )
+        for one in inputs
+    )
+    return table(("input", "default", ""), rows)
+
+
+def permission_table(permissions: Iterable[Permission]) -> str:
+    """Which permission, where, and what for."""
+    rows = (
+        (right, place, f"{one.reason}{f' ({one.only})' if one.only else ''}")
+        for one in permissions
+        for place, right in [_right(one)]
+    )
+    return table(("permission", "in the", "because it"), rows)
+
+
+def _right(permission: Permission) -> tuple[str, str]:
+    return permission.place, f"`{permission.name}: {permission.level}`"
