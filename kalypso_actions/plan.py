@@ -13,7 +13,7 @@ from typing import Literal
 
 from kalypso_actions import __version__, config_schemas, gitops, rendering
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet import Findings
+from kalypso_actions.fleet import Diagnostics
 from kalypso_actions.gitops.provenance import SourceRevision
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import Revision
@@ -87,7 +87,7 @@ def make_plan(
     progress: Progress,
 ) -> Plan:
     """Schedule, configure, validate and render everything that the snapshot holds."""
-    findings = Findings(list(snapshot.problems), list(snapshot.warnings))
+    findings = Diagnostics(list(snapshot.problems), list(snapshot.warnings))
     fleet = _with_workloads(snapshot, findings)
     schedule = scheduler.schedule(fleet)
     findings.problems += schedule.problems
@@ -139,7 +139,7 @@ def _block(
     snapshot: Snapshot,
     failed: Sequence[PlannedAssignment],
     options: PlanOptions,
-    findings: Findings,
+    findings: Diagnostics,
 ) -> tuple[Problem, ...]:
     """Every problem: what was found, and what the options take for one instead of a warning."""
     unusable = [problem for reading in snapshot.registrations for problem in reading.problems]
@@ -153,7 +153,7 @@ def _block(
     return tuple(problems)
 
 
-def _with_workloads(snapshot: Snapshot, findings: Findings) -> Fleet:
+def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:
     """The fleet with the targets that its registrations deliver for this environment."""
     for reading in snapshot.registrations:
         findings.warnings += reading.warnings

@@ -33,38 +33,38 @@ class _Branch:
 
 def validate_branches(
     readings: Iterable[Reading], first_environments: Sequence[str] = ()
-) -> fleet.Findings:
+) -> fleet.Diagnostics:
     """Problems, warnings and notes of all documents, branch by branch, then across branches.
 
     `first_environments` are those that an input names.
     """
-    findings = fleet.Findings()
-    branches = [_parse(reading, findings) for reading in readings]
+    diagnostics = fleet.Diagnostics()
+    branches = [_parse(reading, diagnostics) for reading in readings]
     for branch in branches:
         for check in (_twice, _strays, _templates, _policies, _schemas):
-            findings.problems += check(branch)
+            diagnostics.problems += check(branch)
         for config_map in branch.of(kinds.ConfigMap):
-            findings.problems += config_map_problems(config_map)
-            findings.warnings += config_map_warnings(config_map)
+            diagnostics.problems += config_map_problems(config_map)
+            diagnostics.warnings += config_map_warnings(config_map)
     environments = _environments(branches)
-    findings.problems += _next_environments(environments)
-    findings.problems += promotion.environment_circles(environments)
-    findings.notes += promotion.unreached_environments(first_environments, environments)
-    _references(branches, findings)
-    findings.warnings += _shadowed(branches)
-    findings.warnings += fleet.registrations_named_as_bases(
+    diagnostics.problems += _next_environments(environments)
+    diagnostics.problems += promotion.environment_circles(environments)
+    diagnostics.notes += promotion.unreached_environments(first_environments, environments)
+    _references(branches, diagnostics)
+    diagnostics.warnings += _shadowed(branches)
+    diagnostics.warnings += fleet.registrations_named_as_bases(
         (one for branch in branches for one in branch.of(kinds.WorkloadRegistration)),
         (one for branch in branches for one in branch.of(kinds.BaseRepo)),
     )
-    return findings
+    return diagnostics
 
 
-def _parse(reading: Reading, findings: fleet.Findings) -> _Branch:
-    findings.problems += reading.problems
-    findings.warnings += reading.warnings
+def _parse(reading: Reading, diagnostics: fleet.Diagnostics) -> _Branch:
+    diagnostics.problems += reading.problems
+    diagnostics.warnings += reading.warnings
     branch = _Branch(reading)
     for document in reading.documents:
-        noun = fleet.parse_document(document, findings)
+        noun = fleet.parse_document(document, diagnostics)
         if noun is not None:
             branch.nouns.append((document, noun))
     return branch
@@ -159,7 +159,7 @@ def _shadowed(branches: Sequence[_Branch]) -> Iterator[Problem]:
                 )
 
 
-def _references(branches: Sequence[_Branch], findings: fleet.Findings) -> None:
+def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> None:
     """Templates that cluster types name; they stand in main, which may not have been given."""
     cluster_types = [c for branch in branches for c in branch.of(kinds.ClusterType)]
     templates = {t.name for branch in branches for t in branch.of(kinds.Template)}
@@ -167,7 +167,7 @@ def _references(branches: Sequence[_Branch], findings: fleet.Findings) -> None:
         if cluster_types:
             message = f"the Templates that {len(cluster_types)} ClusterTypes name are not checked"
             advice = "give the branch that holds them as well"
-            findings.warnings.append(Problem(message, cluster_types[0].where, advice))
+            diagnostics.warnings.append(Problem(message, cluster_types[0].where, advice))
         return
     for cluster_type in cluster_types:
         for field_name, name in (
@@ -177,7 +177,7 @@ def _references(branches: Sequence[_Branch], findings: fleet.Findings) -> None:
         ):
             builtin = field_name == "configType" and rendering.is_builtin_config(name)
             if name not in templates and not builtin:
-                findings.problems.append(
+                diagnostics.problems.append(
                     Problem(
                         f"ClusterType {cluster_type.name!r}: {field_name} names the Template "
                         f"{name!r}, which does not exist",

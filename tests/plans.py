@@ -9,7 +9,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Reading, Revision
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet, Workload
 from kalypso_actions.model.object_ids import blob_id
-from kalypso_actions.model.progress import unwatched
+from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.scheduling import LabelScheduler
@@ -59,4 +59,4 @@ def plan(
         problems=tuple(problems),
         warnings=(),
     )
-    return make_plan(snapshot, options, LabelScheduler(), unwatched)
+    return make_plan(snapshot, options, LabelScheduler(), no_progress)

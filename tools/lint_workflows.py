@@ -18,25 +18,25 @@ from pathlib import Path
 from typing import Final, get_args
 
 from kalypso_actions.commands.runtime.workflow_templates import Place, workflow_files
-from kalypso_actions.model.workflow_marks import Marks
+from kalypso_actions.model.workflow_placeholders import Placeholders
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PATH: Final = f"{Path(sys.executable).parent}{os.pathsep}{ROOT / '.build' / 'bin'}"
 """Where the linters lie: in this environment, and what `make` has built."""
 
-MARKS: Final = Marks("kalypso-actions/kalypso-actions", "1" * 40, "acme/control-plane")
+MARKS: Final = Placeholders("kalypso-actions/kalypso-actions", "1" * 40, "acme/control-plane")
 """A commit in place of a tag, as it is recommended."""
 
 
 def main() -> int:
     """Run all linters, each to its end; 1 where one has found anything."""
     with tempfile.TemporaryDirectory(prefix="kalypso-lint-") as folder:
-        templates = filled_in(Path(folder))
+        templates = fill_in(Path(folder))
         failed = [words for words in commands(templates) if run(words)]
     return 1 if failed else 0
 
 
-def filled_in(folder: Path) -> list[Path]:
+def fill_in(folder: Path) -> list[Path]:
     """The templates with their marks filled in, in repositories below `folder`."""
     written = []
     for place in get_args(Place):

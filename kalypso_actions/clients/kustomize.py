@@ -50,10 +50,10 @@ class Kustomize:
                     folder=root,
                     extra=_environment(home),
                     timeout=TIMEOUT,
-                    most=MAX_OUTPUT,
+                    max_output=MAX_OUTPUT,
                 )
             except ProcessError as error:
-                words = (error.words or error.problem.message).replace(f"{root}{os.sep}", "")
+                words = (error.stderr or error.problem.message).replace(f"{root}{os.sep}", "")
                 advice = "kustomize is run without network, plugins and Helm"
                 raise KalypsoError(f"kustomize build failed: {words}", advice=advice) from error
 

@@ -1,4 +1,4 @@
-"""The one place that starts programs: no shell, a listed part of the environment, a time limit."""
+"""Start programs: without a shell, with a listed part of the environment, for a limited time."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ INHERITED: Final = frozenset(
         *("APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)"),
     }
 )
-"""Variables that every program gets; `LC_*` besides. Whatever else a job's environment holds,
-tokens above all, stays here."""
+"""Variables that every program gets, besides `LC_*`. No other variable of a job is passed on: some
+hold tokens."""
 
-LINGERING: Final = 5.0
-"""Seconds that what a program leaves behind may hold its output open; then it is ended, too."""
+ORPHAN_TIMEOUT: Final = 5.0
+"""Seconds that processes left behind by a program may keep its output open, before the kill."""
 
-GLANCE: Final = 0.1
-"""Seconds between two looks at how much a program has written that may not write for ever."""
+OUTPUT_CHECK_INTERVAL: Final = 0.1
+"""Seconds between two checks of a limited output."""
 
-MAX_WORDS: Final = 4000
+MAX_ERROR_LENGTH: Final = 4000
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 _running: Final[set[subprocess.Popen[bytes]]] = set()
-"""What all threads have started; a set takes in and gives away in one step."""
+"""The processes of all threads; adding to a set and discarding from it are atomic."""
 
 _interrupted: Final = threading.Event()
 
@@ -52,56 +52,55 @@ _interrupted: Final = threading.Event()
 class ProcessError(KalypsoError):
     """A program is absent, failed, or took too long.
 
-    `words` is what it wrote to standard error, `output` what it wrote to standard output, `status`
-    its exit code if it ended by itself.
+    `status` is the exit code of a program that ended by itself.
     """
 
     def __init__(
         self,
         message: str,
         *,
-        words: str = "",
-        output: bytes = b"",
+        stderr: str = "",
+        stdout: bytes = b"",
         status: int | None = None,
         advice: str = "",
     ) -> None:
         super().__init__(message, advice=advice)
-        self.words = words
-        self.output = output
+        self.stderr = stderr
+        self.stdout = stdout
         self.status = status
 
 
-class TooMuchError(ProcessError):
-    """A program wrote more than it may, and was ended."""
+class OutputLimitError(ProcessError):
+    """A program wrote more than it may, and was killed."""
 
 
 class _OverflowError(Exception):
-    """There is more output than there may be."""
+    """The output exceeds its limit."""
 
 
 class Programs:
-    """Starts programs with the listed part of an environment (usually the process's own)."""
+    """Start programs with the listed part of an environment, usually that of this process."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
-        self._found: dict[str, Path] = {}
+        self._paths: dict[str, Path] = {}
 
     def variable(self, name: str) -> str:
-        """A variable of the environment; "" when it is not set."""
+        """Return a variable of the environment; "" if it is not set."""
         return self._environment.get(name, "")
 
     def find(self, name: str) -> Path | None:
-        """Where a program is, by the environment's PATH.
+        """Find a program by the environment's PATH.
 
-        The current folder does not count, where Windows looks first: it may hold what others wrote.
-        What was found once stays there: a run starts git a hundred times.
+        Windows also looks in the current folder, which may hold other people's files: such a
+        program does not count. Paths are cached, since a run starts git a hundred times.
         """
-        if name not in self._found:
-            found = shutil.which(name, path=self.variable("PATH"))
-            if not found or not Path(found).is_absolute():
+        if name not in self._paths:
+            path = shutil.which(name, path=self.variable("PATH"))
+            if not path or not Path(path).is_absolute():
                 return None
-            self._found[name] = Path(found)
-        return self._found[name]
+            self._paths[name] = Path(path)
+        return self._paths[name]
 
     def run(
         self,
@@ -112,16 +111,16 @@ class Programs:
         extra: Mapping[str, str] | None = None,
         inherit: Iterable[str] = (),
         timeout: float = 600,
-        most: int | None = None,
-        logged: str = "",
+        max_output: int | None = None,
+        log_text: str = "",
     ) -> bytes:
         """Run a program and return its standard output.
 
-        `arguments` begin with the program's name, found by PATH, and never hold a secret: other
-        users of a machine can read them. `extra` is added to its environment, and so are the
-        variables named by `inherit`. `logged` says to people what is run (default: the arguments).
-        After `timeout` seconds it is ended with all that it has started, and so it is where it
-        writes more than `most` bytes. Raises ProcessError, in that case TooMuchError.
+        `arguments` begin with the program's name and never hold a secret, because other users of
+        the machine can read them. `extra` and the variables named by `inherit` are added to the
+        environment. `log_text` replaces the arguments in the log. The program and all processes
+        that it has started are killed after `timeout` seconds, or when it has written more than
+        `max_output` bytes. Raises ProcessError; for too much output, OutputLimitError.
         """
         name = arguments[0]
         program = self.find(name)
@@ -136,39 +135,39 @@ class Programs:
         try:
             if _interrupted.is_set():
                 raise ProcessError("the run was interrupted")
-            output, errors = _communicate(process, stdin, timeout, most)
+            stdout, stderr = _communicate(process, stdin, timeout, max_output)
         except subprocess.TimeoutExpired:
             message = f"{name} did not finish within {timeout:g} seconds"
             raise ProcessError(message, advice="try again later") from None
         except _OverflowError:
-            raise TooMuchError(f"{name} wrote more than {most} bytes") from None
+            raise OutputLimitError(f"{name} wrote more than {max_output} bytes") from None
         finally:
             _end(process)
             _running.discard(process)
-            _let_go(process)
-            log.debug("%s  %.2f s", logged or " ".join(arguments), time.monotonic() - started)
+            _close_pipes(process)
+            log.debug("%s  %.2f s", log_text or " ".join(arguments), time.monotonic() - started)
         if process.returncode != 0:
-            words = _words(errors)
-            message = words or f"exit code {process.returncode}"
+            errors = _printable(stderr)
+            message = errors or f"exit code {process.returncode}"
             raise ProcessError(
-                f"{name}: {message}", words=words, output=output, status=process.returncode
+                f"{name}: {message}", stderr=errors, stdout=stdout, status=process.returncode
             )
-        return output
+        return stdout
 
     def _inherited(self, names: Iterable[str]) -> dict[str, str]:
         allowed = INHERITED | frozenset(names)
         return {
             name: value
             for name, value in self._environment.items()
-            # Windows does not tell names by their case, and neither do the proxies' names.
+            # On Windows, case does not matter; proxies are also named in lower case.
             if name in allowed or name.upper() in allowed or name.startswith("LC_")
         }
 
 
 def end_programs() -> None:
-    """End all programs that run, and let none begin: for a run that is interrupted.
+    """Kill all running programs and let none start, because the run is interrupted.
 
-    Whoever waits for one of them gets a ProcessError.
+    Threads that wait for one of them get a ProcessError.
     """
     _interrupted.set()
     for process in list(_running):
@@ -186,7 +185,7 @@ def _start(
             stderr=subprocess.PIPE,
             cwd=folder,
             env=environment,
-            # A session of its own has no terminal to ask for passwords on, and ends as a whole.
+            # A session of its own has no terminal for password prompts, and is killed as a whole.
             start_new_session=True,
         )
     except OSError as error:
@@ -194,48 +193,49 @@ def _start(
 
 
 def _communicate(
-    process: subprocess.Popen[bytes], stdin: bytes, timeout: float, most: int | None
+    process: subprocess.Popen[bytes], stdin: bytes, timeout: float, max_output: int | None
 ) -> tuple[bytes, bytes]:
-    """All that the program writes. Raises subprocess.TimeoutExpired, _OverflowError.
+    """Return standard output and standard error.
 
-    What it has started and left behind, as a shell does with `&`, may hold its output open.
+    Processes that the program has left behind, as a shell does with `&`, may keep its output open.
+    Raises subprocess.TimeoutExpired, _OverflowError.
     """
-    given: bytes | None = stdin
+    pending_input: bytes | None = stdin
     left = timeout
-    lingering: float | None = None
+    orphaned_for: float | None = None
     while True:
-        pause = min(left, LINGERING if most is None else GLANCE)
+        pause = min(left, ORPHAN_TIMEOUT if max_output is None else OUTPUT_CHECK_INTERVAL)
         try:
-            output, errors = process.communicate(given, timeout=pause)
-        except subprocess.TimeoutExpired as waited:
-            _check_length(waited.output, most)
+            stdout, stderr = process.communicate(pending_input, timeout=pause)
+        except subprocess.TimeoutExpired as expired:
+            _check_length(expired.output, max_output)
             if process.returncode is not None:
-                # Its group is ended, and somebody in a session of his own holds the output.
-                return waited.output or b"", waited.stderr or b""
-            given = None
+                # The group is gone: a process in another session keeps the output open.
+                return expired.output or b"", expired.stderr or b""
+            pending_input = None
             left -= pause
             if left <= 0:
                 raise
-            if lingering is not None:
-                lingering += pause
-            elif _is_over(process):
-                lingering = 0.0
-            if lingering is not None and lingering >= LINGERING:
+            if orphaned_for is not None:
+                orphaned_for += pause
+            elif _has_ended(process):
+                orphaned_for = 0.0
+            if orphaned_for is not None and orphaned_for >= ORPHAN_TIMEOUT:
                 _end(process)
         else:
-            _check_length(output, most)
-            return output, errors
+            _check_length(stdout, max_output)
+            return stdout, stderr
 
 
-def _check_length(output: bytes | None, most: int | None) -> None:
-    if most is not None and len(output or b"") > most:
+def _check_length(output: bytes | None, max_output: int | None) -> None:
+    if max_output is not None and len(output or b"") > max_output:
         raise _OverflowError
 
 
-def _is_over(process: subprocess.Popen[bytes]) -> bool:
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
     """Whether the program itself has ended.
 
-    It is not waited for yet: until then its number, which is that of its group, is nobody else's.
+    It is not reaped: until then no other group can get its id, which is the id of its group.
     """
     if not hasattr(os, "waitid"):
         return process.poll() is not None
@@ -243,7 +243,7 @@ def _is_over(process: subprocess.Popen[bytes]) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the program and what it has started, if anything of that still runs."""
+    """Kill the program and the processes that it has started, and reap it."""
     if process.returncode is None:
         _kill(process)
         process.wait()
@@ -251,21 +251,21 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     if process.returncode is not None:
-        return  # its number may be another group's by now
+        return  # another group may have the id by now
     if os.name == "posix":
-        with suppress(ProcessLookupError, PermissionError):  # macOS forbids it once all are over
+        with suppress(ProcessLookupError, PermissionError):  # macOS: once all have ended
             os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
 
 
-def _let_go(process: subprocess.Popen[bytes]) -> None:
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None and not pipe.closed:
             pipe.close()
 
 
-def _words(errors: bytes) -> str:
-    """What a program said, fit for a terminal: no control characters, its end if it is long."""
-    text = CONTROL.sub("", errors.decode("utf-8", "replace").replace("\r", "\n")).strip()
-    return text if len(text) <= MAX_WORDS else "…" + text[-MAX_WORDS:]
+def _printable(stderr: bytes) -> str:
+    """Remove control characters from standard error; keep the end of a long text."""
+    text = CONTROL.sub("", stderr.decode("utf-8", "replace").replace("\r", "\n")).strip()
+    return text if len(text) <= MAX_ERROR_LENGTH else "…" + text[-MAX_ERROR_LENGTH:]

@@ -35,7 +35,7 @@ def template(inputs: TemplateInputs) -> TemplateDocument:
     Raises UsageError for files that cannot be read, for values of another shape, and where it is
     not clear which Template is meant.
     """
-    findings = fleet.Findings()
+    findings = fleet.Diagnostics()
     chosen = _read_template(inputs, findings)
     data = _read_values(inputs.values, findings)
     failures: Sequence[rendering.Failure] = ()
@@ -55,7 +55,7 @@ def template(inputs: TemplateInputs) -> TemplateDocument:
     )
 
 
-def _read_template(inputs: TemplateInputs, findings: fleet.Findings) -> Template | None:
+def _read_template(inputs: TemplateInputs, findings: fleet.Diagnostics) -> Template | None:
     """The Template that is meant; None, with the problems in `findings`, where it is none.
 
     A file without any Template is itself one manifest, a Go template.
@@ -103,7 +103,7 @@ def _bare_template(file: Path, content: bytes) -> Template:
     )
 
 
-def _read_values(file: Path | None, findings: fleet.Findings) -> rendering.TemplateData:
+def _read_values(file: Path | None, findings: fleet.Diagnostics) -> rendering.TemplateData:
     if file is None:
         return _data(TemplateValues())
     where = _place(file)

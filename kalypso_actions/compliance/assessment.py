@@ -17,7 +17,7 @@ from kalypso_actions.compliance.clusters import (
     clusters_of,
 )
 from kalypso_actions.compliance.paths import FollowedPaths, followed_paths
-from kalypso_actions.model.counts import counted, some
+from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.flux import FluxConfiguration
 
 Outcome = Literal["compliant", "waiting", "failed", "none-targeted"]
@@ -163,7 +163,7 @@ def _without_clusters(
         return "waiting", "no cluster reports this repository and branch yet"
     nobody = "no Flux configuration points at this repository and branch"
     if not_ours:
-        others = some([f"{one.name} ({some(one.paths)})" for one in not_ours])
+        others = abbreviated([f"{one.name} ({abbreviated(one.paths)})" for one in not_ours])
         nobody = f"no Flux configuration follows this environment's tree; other paths: {others}"
     return ("none-targeted" if requirements.require_targets else "compliant"), nobody
 
@@ -203,7 +203,7 @@ def _open(clusters: Sequence[Cluster], missing: Sequence[str]) -> str:
     for state in states:
         names = [cluster.name for cluster in clusters if cluster.state == state]
         if names:
-            parts.append(f"{state}: {some(names)}")
+            parts.append(f"{state}: {abbreviated(names)}")
     if missing:
         parts.append(f"missing: {', '.join(missing)}")
     return "; ".join(parts)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from kalypso_actions.compliance.paths import FollowedPaths
-from kalypso_actions.model.counts import some
+from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.flux import FluxConfiguration, FluxObject, FluxReference
 
 
@@ -30,7 +30,7 @@ def judged_part(row: FluxConfiguration, followed: FollowedPaths) -> Judged:
     """
     if not followed.passed_over:
         return Judged(row.compliance_state, row.objects)
-    passed_over = some(followed.passed_over)
+    passed_over = abbreviated(followed.passed_over)
     statuses = _own_statuses(row)
     counted = {one.name.lower() for one in followed.counted}
     if not all(name in statuses and _state(statuses[name]) for name in counted):

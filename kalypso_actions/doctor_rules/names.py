@@ -11,7 +11,7 @@ import yaml
 
 from kalypso_actions.doctor_rules.check import Check, ok, problem, warning
 from kalypso_actions.doctor_rules.pages import SECRETS, VARIABLES
-from kalypso_actions.model.github import Names
+from kalypso_actions.model.github import SettingNames
 
 EXPRESSION: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 NAME: Final = re.compile(r"\b(secrets|vars)(?:\.|\[\s*')([A-Za-z_][A-Za-z0-9_]*)", re.IGNORECASE)
@@ -70,8 +70,8 @@ def used_names(text: str) -> UsedNames:
 def name_checks(
     place: str,
     used: Mapping[str, UsedNames],
-    of_repository: Names,
-    of_environments: Mapping[str, Names],
+    of_repository: SettingNames,
+    of_environments: Mapping[str, SettingNames],
     *,
     without_azure: Collection[str] = (),
 ) -> Iterator[Check]:
@@ -105,7 +105,7 @@ def name_checks(
 
 
 def _missing_everywhere(
-    place: str, used: Mapping[str, UsedNames], of_repository: Names
+    place: str, used: Mapping[str, UsedNames], of_repository: SettingNames
 ) -> Iterator[Check]:
     users: dict[str, list[str]] = {}
     for file, names in used.items():
@@ -119,8 +119,8 @@ def _missing_everywhere(
 def _missing_in_environments(
     place: str,
     used: Mapping[str, UsedNames],
-    of_repository: Names,
-    of_environments: Mapping[str, Names],
+    of_repository: SettingNames,
+    of_environments: Mapping[str, SettingNames],
     without_azure: Collection[str],
 ) -> Iterator[Check]:
     for environment, own in of_environments.items():
@@ -151,7 +151,7 @@ def _missing(place: str, name: str, what_for: str, where: str) -> Check:
     return (problem if known else warning)(place, text, f"set it {where}", page)
 
 
-def _is_set(name: str, names: Names) -> bool:
+def _is_set(name: str, names: SettingNames) -> bool:
     kind, _, short = name.partition(".")
     if kind == "secrets":
         return short in names.secrets or short in ALWAYS

@@ -11,10 +11,10 @@ from kalypso_actions.doctor_rules.check import Check, ok, problem, warning
 from kalypso_actions.doctor_rules.choices import is_as_offered
 from kalypso_actions.doctor_rules.pages import file, workflow
 from kalypso_actions.model.counts import counted
-from kalypso_actions.model.workflow_owners import (
+from kalypso_actions.model.workflow_origins import (
     USES_OURS,
     is_upstreams_other_file,
-    owner_of_workflow,
+    origin_of_workflow,
 )
 
 USED: Final = re.compile(
@@ -85,14 +85,14 @@ def _compared(files: Files, path: str, text: str, templates: Templates) -> Check
     """None where it is what our template says, or offers in its comments."""
     where = f"{path} on {files.branch}"
     if not USES_OURS.search(text):
-        upstream = owner_of_workflow(text, "") == "upstream"
+        upstream = origin_of_workflow(text, "") == "upstream"
         whose = "upstream's" if upstream else "somebody else's: it uses none of our actions"
         advice = "kalypso init replaces it" if upstream else "kalypso init --update-workflows"
         page = file(files.branch, path)
         return problem(files.repository, f"{where} is {whose}", advice, page)
     for used in _uses(text):
         template = templates(used["actions"], used["ref"])[path]
-        if owner_of_workflow(text, template) == "current" or is_as_offered(text, template):
+        if origin_of_workflow(text, template) == "current" or is_as_offered(text, template):
             return None
     return warning(
         files.repository,

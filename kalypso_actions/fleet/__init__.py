@@ -7,12 +7,12 @@ workloads.py   the documents of a registered repository → Workloads and deploy
 """
 
 from kalypso_actions.fleet.assembly import Branch, assemble, registrations_named_as_bases
-from kalypso_actions.fleet.parsing import Findings, parse_document
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.fleet.workloads import read_workloads, workload_conflicts
 
 __all__ = [
     "Branch",
-    "Findings",
+    "Diagnostics",
     "assemble",
     "parse_document",
     "read_workloads",

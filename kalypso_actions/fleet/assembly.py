@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet.parsing import Findings, parse_document
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document
 
@@ -33,31 +33,31 @@ class Branch:
 
 def assemble(
     environment: str, own: Branch, bases: Sequence[Branch]
-) -> tuple[kinds.Fleet, Findings]:
+) -> tuple[kinds.Fleet, Diagnostics]:
     """The fleet of `environment`, without what registered repositories deliver.
 
     A document of the environment branch wins over one of the same kind and name in a base
     repository, with a warning that names both; the same twice in one branch, or in two base
     repositories, is a problem.
     """
-    findings = Findings()
+    diagnostics = Diagnostics()
     merged: dict[Key, object] = {}
     for branch in bases:
-        for key, noun in _nouns(branch, findings).items():
+        for key, noun in _nouns(branch, diagnostics).items():
             if isinstance(noun, _NOT_FROM_A_BASE):
-                findings.warnings.append(
+                diagnostics.warnings.append(
                     Problem(
                         f"{_label(noun)} is left out: a base repository has none of its own",
                         _where(noun),
                     )
                 )
             elif key in merged:
-                findings.problems.append(_twice(merged[key], noun))
+                diagnostics.problems.append(_twice(merged[key], noun))
             else:
                 merged[key] = noun
-    for key, noun in _nouns(own, findings).items():
+    for key, noun in _nouns(own, diagnostics).items():
         if key in merged:
-            findings.warnings.append(
+            diagnostics.warnings.append(
                 Problem(
                     f"{_label(noun)} stands in {_place(merged[key])} too; "
                     "the environment branch wins",
@@ -66,8 +66,10 @@ def assemble(
             )
         merged[key] = noun
     assembled = _fleet(environment, merged.values())
-    findings.warnings += registrations_named_as_bases(assembled.registrations, assembled.base_repos)
-    return assembled, findings
+    diagnostics.warnings += registrations_named_as_bases(
+        assembled.registrations, assembled.base_repos
+    )
+    return assembled, diagnostics
 
 
 def registrations_named_as_bases(
@@ -88,15 +90,15 @@ def flux_labels(owner: str) -> Mapping[str, str]:
     return {kinds.FLUX_NAME_LABEL: owner, kinds.FLUX_NAMESPACE_LABEL: "flux-system"}
 
 
-def _nouns(branch: Branch, findings: Findings) -> dict[Key, object]:
+def _nouns(branch: Branch, diagnostics: Diagnostics) -> dict[Key, object]:
     """The nouns of one branch by kind and name, with Flux's labels."""
     found: dict[Key, object] = {}
     for document in branch.documents:
-        noun = parse_document(document, findings)
+        noun = parse_document(document, diagnostics)
         if noun is None or isinstance(noun, kinds.Environment):
             continue
         if isinstance(noun, kinds.Workload):
-            findings.problems.append(
+            diagnostics.problems.append(
                 Problem(
                     f"Workload {noun.name!r} stands in a control-plane branch",
                     noun.where,
@@ -108,7 +110,7 @@ def _nouns(branch: Branch, findings: Findings) -> dict[Key, object]:
             noun = dataclasses.replace(noun, labels={**noun.labels, **flux_labels(branch.owner)})
         key = (type(noun), document.name)
         if key in found:
-            findings.problems.append(_twice(found[key], noun))
+            diagnostics.problems.append(_twice(found[key], noun))
         else:
             found[key] = noun
     return found

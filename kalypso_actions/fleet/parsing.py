@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.fleet import nouns, schemas
+from kalypso_actions.fleet import builders, schemas
 from kalypso_actions.model.documents import Document
-from kalypso_actions.model.names import (
+from kalypso_actions.model.kubernetes_names import (
     dns_label_fault,
     label_key_fault,
     label_value_fault,
@@ -24,7 +24,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(slots=True)
-class Findings:
+class Diagnostics:
     """Problems, warnings and notes of one pass over documents, collected in order.
 
     A note says what may be as it should be.
@@ -36,7 +36,7 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class KindRule:
+class KindParser:
     """How the documents of one kind are read."""
 
     api_version: str
@@ -44,34 +44,34 @@ class KindRule:
     build: Callable[..., object]
 
 
-KINDS: Mapping[str, KindRule] = {
-    kind: KindRule(api_version, resource, build)
+KINDS: Mapping[str, KindParser] = {
+    kind: KindParser(api_version, resource, build)
     for kind, api_version, resource, build in (
-        ("Environment", schemas.KALYPSO_API, schemas.EnvironmentResource, nouns.environment),
-        ("BaseRepo", schemas.KALYPSO_API, schemas.BaseRepoResource, nouns.base_repo),
-        ("GitOpsRepo", schemas.KALYPSO_API, schemas.GitOpsRepoResource, nouns.gitops_repo),
-        ("ClusterType", schemas.KALYPSO_API, schemas.ClusterTypeResource, nouns.cluster_type),
+        ("Environment", schemas.KALYPSO_API, schemas.EnvironmentResource, builders.environment),
+        ("BaseRepo", schemas.KALYPSO_API, schemas.BaseRepoResource, builders.base_repo),
+        ("GitOpsRepo", schemas.KALYPSO_API, schemas.GitOpsRepoResource, builders.gitops_repo),
+        ("ClusterType", schemas.KALYPSO_API, schemas.ClusterTypeResource, builders.cluster_type),
         (
             "SchedulingPolicy",
             schemas.KALYPSO_API,
             schemas.SchedulingPolicyResource,
-            nouns.scheduling_policy,
+            builders.scheduling_policy,
         ),
-        ("ConfigMap", schemas.CORE_API, schemas.ConfigMapResource, nouns.config_map),
-        ("ConfigSchema", schemas.KALYPSO_API, schemas.ConfigSchemaResource, nouns.config_schema),
-        ("Template", schemas.KALYPSO_API, schemas.TemplateResource, nouns.template),
+        ("ConfigMap", schemas.CORE_API, schemas.ConfigMapResource, builders.config_map),
+        ("ConfigSchema", schemas.KALYPSO_API, schemas.ConfigSchemaResource, builders.config_schema),
+        ("Template", schemas.KALYPSO_API, schemas.TemplateResource, builders.template),
         (
             "WorkloadRegistration",
             schemas.KALYPSO_API,
             schemas.WorkloadRegistrationResource,
-            nouns.workload_registration,
+            builders.workload_registration,
         ),
-        ("Workload", schemas.KALYPSO_API, schemas.WorkloadResource, nouns.workload),
+        ("Workload", schemas.KALYPSO_API, schemas.WorkloadResource, builders.workload),
         (
             "DeploymentTarget",
             schemas.KALYPSO_API,
             schemas.DeploymentTargetResource,
-            nouns.deployment_target,
+            builders.deployment_target,
         ),
     )
 }
@@ -79,25 +79,25 @@ KINDS: Mapping[str, KindRule] = {
 _NOT_WRITTEN_BY_HAND = frozenset({"Assignment", "AssignmentPackage"})
 
 
-def parse_document(document: Document, findings: Findings) -> object | None:
-    """The noun that `document` holds; None, with the reasons in `findings`, where it holds none."""
-    rule = _rule_of(document, findings)
+def parse_document(document: Document, diagnostics: Diagnostics) -> object | None:
+    """Build the resource of a document; return None and add the reasons if it is invalid."""
+    rule = _rule_of(document, diagnostics)
     if rule is None:
         return None
     # A misspelled field is often why another is missing.
-    findings.warnings.extend(_unknown_fields(document, rule.resource, document.body, ()))
+    diagnostics.warnings.extend(_unknown_fields(document, rule.resource, document.body, ()))
     faults = [*_name_faults(document), *_label_faults(document)]
     try:
         resource = rule.resource.model_validate(document.body)
     except ValidationError as error:
         wrong = (_problem(document, details) for details in error.errors(include_url=False))
-        findings.problems.extend((*wrong, *faults))
+        diagnostics.problems.extend((*wrong, *faults))
         return None
-    findings.problems.extend(faults)
+    diagnostics.problems.extend(faults)
     return None if faults else rule.build(document, resource)
 
 
-def _rule_of(document: Document, findings: Findings) -> KindRule | None:
+def _rule_of(document: Document, diagnostics: Diagnostics) -> KindParser | None:
     kind, api_version = document.kind, document.api_version
     group = schemas.KALYPSO_API.partition("/")[0]
     rule = KINDS.get(kind)
@@ -106,14 +106,14 @@ def _rule_of(document: Document, findings: Findings) -> KindRule | None:
     if rule is not None and (api_version.startswith(f"{group}/") or kind == "ConfigMap"):
         message = f"{kind} has apiVersion {api_version!r}"
         advice = f"write apiVersion: {rule.api_version}"
-        findings.problems.append(Problem(message, document.at("apiVersion"), advice))
+        diagnostics.problems.append(Problem(message, document.at("apiVersion"), advice))
     elif api_version.startswith(f"{group}/") and kind not in _NOT_WRITTEN_BY_HAND:
         near = difflib.get_close_matches(kind, KINDS, n=1)
         advice = f"did you mean {near[0]}?" if near else f"known kinds: {', '.join(KINDS)}"
-        findings.problems.append(Problem(f"unknown kind {kind!r}", document.at("kind"), advice))
+        diagnostics.problems.append(Problem(f"unknown kind {kind!r}", document.at("kind"), advice))
     else:
         message = f"{kind} {document.name!r} is not a kind of Kalypso; it is left out"
-        findings.warnings.append(Problem(message, document.where))
+        diagnostics.warnings.append(Problem(message, document.where))
     return None
 
 

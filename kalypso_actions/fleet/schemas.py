@@ -35,13 +35,13 @@ NullableTexts = Annotated[Texts, BeforeValidator(_null_is_empty)]
 Manifest = Annotated[Any, BeforeValidator(_text_or_object)]
 
 
-class Border(BaseModel):
+class StrictModel(BaseModel):
     """Strict, and silent about unknown fields: `parsing` warns of those with advice."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, populate_by_name=True)
 
 
-class Metadata(Border):
+class Metadata(StrictModel):
     """The part of Kubernetes' ObjectMeta that people write."""
 
     name: str
@@ -53,7 +53,7 @@ class Metadata(Border):
     creation_timestamp: Any = Field(None, alias="creationTimestamp")
 
 
-class Resource(Border):
+class Resource(StrictModel):
     """What every document has."""
 
     api_version: str = Field("", alias="apiVersion")
@@ -62,7 +62,7 @@ class Resource(Border):
     status: Any = None
 
 
-class RepositorySpec(Border):
+class RepositorySpec(StrictModel):
     """`repo`, `branch`, `path`."""
 
     repo: str
@@ -70,7 +70,7 @@ class RepositorySpec(Border):
     path: str
 
 
-class EnvironmentSpec(Border):
+class EnvironmentSpec(StrictModel):
     """Spec of an Environment."""
 
     control_plane: RepositorySpec = Field(alias="controlPlane")
@@ -90,7 +90,7 @@ class BaseRepoSpec(RepositorySpec):
     commit: Annotated[str, AfterValidator(_commit_or_empty)] | None = None
 
 
-class ClusterTypeSpec(Border):
+class ClusterTypeSpec(StrictModel):
     """Spec of a ClusterType; the old form has no `configType`."""
 
     reconciler: str
@@ -98,7 +98,7 @@ class ClusterTypeSpec(Border):
     config_type: str = Field("", alias="configType")
 
 
-class LabelExpressionSpec(Border):
+class LabelExpressionSpec(StrictModel):
     """An entry of `matchExpressions`."""
 
     key: str
@@ -106,14 +106,14 @@ class LabelExpressionSpec(Border):
     values: list[str] | None = None
 
 
-class LabelSelectorSpec(Border):
+class LabelSelectorSpec(StrictModel):
     """Kubernetes' LabelSelector."""
 
     match_labels: NullableTexts = Field(default_factory=dict, alias="matchLabels")
     match_expressions: list[LabelExpressionSpec] | None = Field(None, alias="matchExpressions")
 
 
-class ClusterTypeSelectorSpec(Border):
+class ClusterTypeSelectorSpec(StrictModel):
     """Which cluster types a policy selects."""
 
     label_selector: LabelSelectorSpec = Field(alias="labelSelector")
@@ -125,7 +125,7 @@ class DeploymentTargetSelectorSpec(ClusterTypeSelectorSpec):
     workspace: str | None = None
 
 
-class SchedulingPolicySpec(Border):
+class SchedulingPolicySpec(StrictModel):
     """Spec of a SchedulingPolicy."""
 
     deployment_target_selector: DeploymentTargetSelectorSpec = Field(
@@ -134,13 +134,13 @@ class SchedulingPolicySpec(Border):
     cluster_type_selector: ClusterTypeSelectorSpec = Field(alias="clusterTypeSelector")
 
 
-class ConfigSchemaSpec(Border):
+class ConfigSchemaSpec(StrictModel):
     """Spec of a ConfigSchema."""
 
     schema_text: str = Field(alias="schema")
 
 
-class TemplateSpec(Border):
+class TemplateSpec(StrictModel):
     """Spec of a Template."""
 
     type: str
@@ -148,14 +148,14 @@ class TemplateSpec(Border):
     manifests: list[Manifest]
 
 
-class WorkloadRegistrationSpec(Border):
+class WorkloadRegistrationSpec(StrictModel):
     """Spec of a WorkloadRegistration."""
 
     workload: RepositorySpec
     workspace: str | None = None
 
 
-class TargetSpec(Border):
+class TargetSpec(StrictModel):
     """What a deployment target says wherever it is written."""
 
     environment: str
@@ -170,7 +170,7 @@ class WorkloadTargetSpec(TargetSpec):
     labels: NullableTexts = Field(default_factory=dict)
 
 
-class WorkloadSpec(Border):
+class WorkloadSpec(StrictModel):
     """Spec of a Workload."""
 
     deployment_targets: list[WorkloadTargetSpec] = Field(alias="deploymentTargets")

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet.assembly import flux_labels
-from kalypso_actions.fleet.parsing import Findings, parse_document
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document
-from kalypso_actions.model.names import label_value_fault, object_name_fault
+from kalypso_actions.model.kubernetes_names import label_value_fault, object_name_fault
 
 
 def read_workloads(
     registration: kinds.WorkloadRegistration, environment: str, documents: Iterable[Document]
-) -> tuple[tuple[kinds.Workload, ...], Findings]:
+) -> tuple[tuple[kinds.Workload, ...], Diagnostics]:
     """The Workloads of one registration, their targets complete for `environment`.
 
     Only Workloads may come from there: a team that could deliver a ClusterType, a policy or a
     Template would write into the whole fleet. Any problem makes the registration invalid.
     """
-    findings = Findings()
+    diagnostics = Diagnostics()
     found: dict[str, kinds.Workload] = {}
     for document in documents:
         if document.kind != "Workload":
@@ -31,21 +31,21 @@ def read_workloads(
                 f"registration {registration.name!r} may deliver Workloads only; move the rest out "
                 f"of {registration.source.path!r}"
             )
-            findings.problems.append(Problem(message, document.where, advice))
+            diagnostics.problems.append(Problem(message, document.where, advice))
             continue
-        noun = parse_document(document, findings)
+        noun = parse_document(document, diagnostics)
         if not isinstance(noun, kinds.Workload):
             continue
         workload = _complete(noun, registration, environment)
-        findings.problems.extend(_name_faults(workload))
+        diagnostics.problems.extend(_name_faults(workload))
         if workload.name in found:
             message = f"Workload {workload.name!r} is already defined in "
             message += str(found[workload.name].where)
-            findings.problems.append(
+            diagnostics.problems.append(
                 Problem(message, workload.where, "remove or rename one of the two")
             )
         found[workload.name] = workload
-    return tuple(found[name] for name in sorted(found)), findings
+    return tuple(found[name] for name in sorted(found)), diagnostics
 
 
 @dataclass(frozen=True, slots=True)

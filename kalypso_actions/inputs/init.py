@@ -10,8 +10,8 @@ from pydantic_core import PydanticCustomError
 
 from kalypso_actions.inputs.places import Folder
 from kalypso_actions.inputs.values import Inputs, List, RepositoryName, fault
+from kalypso_actions.model.kubernetes_names import dns_label_fault
 from kalypso_actions.model.layout import OWN_BRANCHES
-from kalypso_actions.model.names import dns_label_fault
 
 ACTION: Final = re.compile(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+@[A-Za-z0-9._/-]+")
 DEFAULT_ACTION: Final = "kalypso-actions/kalypso-actions@v0"

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_core import PydanticCustomError
 
-from kalypso_actions.model.names import object_name_fault
+from kalypso_actions.model.kubernetes_names import object_name_fault
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.urls import owner_of
 

@@ -10,7 +10,7 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
-def some(names: Sequence[str], most: int = 3) -> str:
+def abbreviated(names: Sequence[str], most: int = 3) -> str:
     """`a, b, c and 2 more`: the first names, and how many there are besides."""
     left = len(names) - most
     shown = ", ".join(names[:most])

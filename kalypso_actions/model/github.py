@@ -169,7 +169,7 @@ class AppInstallation:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class SettingNames:
     """Which secrets and variables there are, in capitals."""
 
     secrets: frozenset[str] = frozenset()

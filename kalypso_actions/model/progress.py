@@ -8,5 +8,5 @@ Progress = Callable[[int, int], None]
 """Called with how many of how many assignments are done."""
 
 
-def unwatched(_done: int, _total: int) -> None:
+def no_progress(_done: int, _total: int) -> None:
     """Progress that nobody is told of."""

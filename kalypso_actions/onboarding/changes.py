@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kalypso_actions.model.workflow_owners import is_upstreams_other_file, owner_of_workflow
+from kalypso_actions.model.workflow_origins import is_upstreams_other_file, origin_of_workflow
 from kalypso_actions.onboarding.setup import RepositorySetup
 
 NO_NEWLINE: Final = "\\ No newline at end of file"
@@ -98,7 +98,7 @@ def workflow_changes(
             reason = "" if is_free else "is no file"
             changes.append(FileChange(path, action, None, template, reason))
             continue
-        match owner_of_workflow(text, template):
+        match origin_of_workflow(text, template):
             case "upstream":
                 changes.append(
                     FileChange(path, "replace", text, template, "in place of upstream's workflow")

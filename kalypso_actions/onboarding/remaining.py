@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 from urllib.parse import urlencode
 
-from kalypso_actions.model.workflow_marks import FOLDER
+from kalypso_actions.model.workflow_placeholders import FOLDER
 from kalypso_actions.onboarding.azure import azure_task
 from kalypso_actions.onboarding.setup import RepositorySetup, Setup
 from kalypso_actions.onboarding.starter import scalar

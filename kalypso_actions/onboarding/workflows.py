@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.model.workflow_marks import FOLDER
+from kalypso_actions.model.workflow_placeholders import FOLDER
 from kalypso_actions.onboarding.starter import scalar
 
 CD_FILE: Final = f"{FOLDER}cd.yaml"

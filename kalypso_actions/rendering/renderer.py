@@ -9,6 +9,7 @@ from typing import Literal
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Assignment, Template
+from kalypso_actions.model.kubernetes_names import dns_label_fault
 from kalypso_actions.model.layout import (
     CONFIG_FILE,
     CONFIG_SCRIPT,
@@ -16,7 +17,6 @@ from kalypso_actions.model.layout import (
     NAMESPACE_FILE,
     RECONCILER_FILE,
 )
-from kalypso_actions.model.names import dns_label_fault
 from kalypso_actions.rendering import builtin_config
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.go_manifests import ObjectManifest, TextManifest

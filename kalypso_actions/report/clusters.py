@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from kalypso_actions.model.counts import some
+from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.report.chain_documents import ClusterEntry, ForeignPathsEntry
 from kalypso_actions.report.markdown import code, details, table, text
 
@@ -51,8 +51,8 @@ def not_ours_line(entries: Sequence[ForeignPathsEntry]) -> str:
     """Return one line that names some clusters with paths outside of the tree; "" for none."""
     if not entries:
         return ""
-    named = [f"{code(_name(one.id))} ({some([*map(code, one.paths)])})" for one in entries]
-    told = some(named, MOST_NAMES)
+    named = [f"{code(_name(one.id))} ({abbreviated([*map(code, one.paths)])})" for one in entries]
+    told = abbreviated(named, MOST_NAMES)
     return f"Not ours, and not counted: {told}. They follow other paths of the branch."
 
 

@@ -109,7 +109,7 @@ class GitHttp:
         except (ProtocolError, OSError, EOFError, zlib.error):
             return Response("The request is not what git sends.\n", 400, content_type=TEXT)
         except ProcessError as error:
-            return Response(f"{error.words or error}\n", 500, content_type=TEXT)
+            return Response(f"{error.stderr or error}\n", 500, content_type=TEXT)
 
     def _receive(self, repository: Repository, note: Note, body: bytes) -> Response:
         kind = "application/x-git-receive-pack-result"
@@ -175,9 +175,9 @@ class GitHttp:
             )
         except ProcessError as error:
             # What it does not want it has told the client already: `ERR upload-pack: not our ref`.
-            if not error.output:
+            if not error.stdout:
                 raise
-            return error.output
+            return error.stdout
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def _store(push: Push, incoming: IncomingPack) -> bool:
     try:
         incoming.store(push.pack)
     except ProcessError as error:
-        push.words += error.words.splitlines()
+        push.words += error.stderr.splitlines()
         push.unpacked = "index-pack abnormal exit"
         _refuse_all(push.commands, "unpacker error")
         return False
@@ -199,7 +199,7 @@ def _move(git: BareRepository, push: Push) -> list[Command]:
                 moved.append(command)
                 continue
         except ProcessError as error:
-            push.words += error.words.splitlines()
+            push.words += error.stderr.splitlines()
         command.refusal = "failed to update ref"
     return moved
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.kinds import LabelExpression, LabelSelector
-from kalypso_actions.model.names import label_key_fault, label_value_fault
+from kalypso_actions.model.kubernetes_names import label_key_fault, label_value_fault
 
 Operator = Literal["In", "NotIn", "Exists", "DoesNotExist"]
 OPERATORS: tuple[Operator, ...] = ("In", "NotIn", "Exists", "DoesNotExist")

@@ -13,9 +13,9 @@ from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.history import FileVersion, HistoryCommit
 from kalypso_actions.promotion.base_branch import BaseDocument, base_document
 from kalypso_actions.snapshot.base_file import read_base_file
+from kalypso_actions.sources.objects import read_objects
 from kalypso_actions.sources.paths import normalise, within
-from kalypso_actions.sources.resources import read_resources
-from kalypso_actions.sources.tree import YAML_SUFFIXES
+from kalypso_actions.sources.source_tree import YAML_SUFFIXES
 
 CHUNK: Final = 100
 LARGEST_CHUNK: Final = 5000
@@ -67,7 +67,7 @@ def _document(url: str, path: str, content: bytes) -> BaseDocument | None:
     if b"BaseRepo" not in content:
         return None
     try:
-        return base_document(read_resources(url, path, content).documents)
+        return base_document(read_objects(url, path, content).documents)
     except KalypsoError:
         return None
 

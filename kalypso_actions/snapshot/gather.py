@@ -9,7 +9,7 @@ from itertools import chain
 
 from kalypso_actions import fleet, gitops
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.fleet import Findings
+from kalypso_actions.fleet import Diagnostics
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
@@ -42,7 +42,7 @@ def environments_among(
     documents: Iterable[Document],
 ) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
     """The Environment objects among documents, by name, and what is wrong with them."""
-    findings = fleet.Findings()
+    findings = fleet.Diagnostics()
     found: dict[str, Environment] = {}
     for document in documents:
         noun = fleet.parse_document(document, findings) if document.kind == "Environment" else None
@@ -82,7 +82,7 @@ class ControlPlane:
 
     bases: tuple[tuple[BaseRepo, Reading], ...]
     fleet: kinds.Fleet
-    findings: Findings
+    findings: Diagnostics
 
     @property
     def promoted_commit(self) -> str | None:

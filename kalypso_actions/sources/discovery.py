@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, Document, FileEntry
-from kalypso_actions.sources.ignore import IGNORE_FILE, Ignore, read_ignore_files
+from kalypso_actions.sources.ignore_rules import IGNORE_FILE, IgnoreRules, read_ignore_files
 from kalypso_actions.sources.kustomization import Kustomization, Resource, read_kustomization
+from kalypso_actions.sources.objects import read_objects
 from kalypso_actions.sources.paths import OutsideError, join, normalise, parent, printable
-from kalypso_actions.sources.resources import read_resources
-from kalypso_actions.sources.tree import NO_FILES, YAML_SUFFIXES, Tree
+from kalypso_actions.sources.source_tree import NON_FILE_MODES, YAML_SUFFIXES, SourceTree
 from kalypso_actions.sources.yaml_documents import MAX_BYTES, MAX_DEPTH, too_large
 
 
@@ -67,7 +67,7 @@ def discover(
     if whole_tree:
         search = _Search(
             repository,
-            Tree(entries, Ignore({}), kustomized=False),
+            SourceTree(entries, IgnoreRules({}), kustomized=False),
             entries,
             contents,
             built,
@@ -77,7 +77,7 @@ def discover(
     ignore_files = sorted(
         path
         for path, entry in entries.items()
-        if path.rpartition("/")[2] == IGNORE_FILE and entry.mode not in NO_FILES
+        if path.rpartition("/")[2] == IGNORE_FILE and entry.mode not in NON_FILE_MODES
     )
     missing = frozenset(ignore_files) - contents.keys()
     if missing:
@@ -85,7 +85,7 @@ def discover(
     reading = read_ignore_files(repository, {path: contents[path] for path in ignore_files})
     if reading.problems:
         return Discovery(problems=reading.problems, warnings=reading.warnings)
-    search = _Search(repository, Tree(entries, reading.ignore), entries, contents, built)
+    search = _Search(repository, SourceTree(entries, reading.ignore), entries, contents, built)
     search.warnings.extend(reading.warnings)
     search.start(root)
     return search.result()
@@ -105,7 +105,7 @@ class _Search:
     """One walk over a tree: what to read, and what is wrong on the way."""
 
     repository: str
-    tree: Tree
+    tree: SourceTree
     entries: Mapping[str, FileEntry]
     contents: Mapping[str, bytes]
     built: Mapping[str, bytes]
@@ -136,7 +136,7 @@ class _Search:
             return Discovery(wanted=frozenset(self.wanted), builds=builds)
         documents: list[Document] = []
         for source in sorted(self.sources):
-            parsed = read_resources(self.repository, printable(source.path), source.content)
+            parsed = read_objects(self.repository, printable(source.path), source.content)
             self.problems.extend(parsed.problems)
             self.warnings.extend(parsed.warnings)
             if source.is_build:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.clients import process
-from kalypso_actions.clients.process import ProcessError, Programs, TooMuchError
+from kalypso_actions.clients.process import OutputLimitError, ProcessError, Programs
 
 PYTHON = Path(sys.executable).name
 HERE = Programs({"PATH": str(Path(sys.executable).parent)})
@@ -40,9 +40,9 @@ def test_large_output_and_error_output_do_not_block() -> None:
 
 @pytest.mark.parametrize("code", ["while True: print('o' * 10**6)", "print('o' * 1001)"])
 def test_a_program_may_be_given_a_bound_for_what_it_writes(code: str) -> None:
-    with pytest.raises(TooMuchError, match="wrote more than 1000 bytes"):
-        python(code, most=1000)
-    assert len(python("print('o' * 999, end='')", most=1000)) == 999
+    with pytest.raises(OutputLimitError, match="wrote more than 1000 bytes"):
+        python(code, max_output=1000)
+    assert len(python("print('o' * 999, end='')", max_output=1000)) == 999
 
 
 def test_runs_in_a_folder(tmp_path: Path) -> None:
@@ -86,8 +86,8 @@ def test_failure_carries_the_words_of_the_program() -> None:
     with pytest.raises(ProcessError) as caught:
         python("import sys; sys.stderr.write('one\\rtwo \\x1b[31mred\\n'); print(1); sys.exit(7)")
     assert caught.value.status == 7
-    assert caught.value.output.strip() == b"1"
-    assert caught.value.words == "one\ntwo [31mred"
+    assert caught.value.stdout.strip() == b"1"
+    assert caught.value.stderr == "one\ntwo [31mred"
     assert caught.value.problem.message == f"{PYTHON}: one\ntwo [31mred"
 
 
@@ -99,9 +99,9 @@ def test_silent_failure_names_its_exit_code() -> None:
 def test_long_words_are_cut_at_their_beginning() -> None:
     with pytest.raises(ProcessError) as caught:
         python("import sys; sys.exit('x' * 10000 + 'end')")
-    assert caught.value.words.startswith("…x")
-    assert caught.value.words.endswith("xend")
-    assert len(caught.value.words) == 4001
+    assert caught.value.stderr.startswith("…x")
+    assert caught.value.stderr.endswith("xend")
+    assert len(caught.value.stderr) == 4001
 
 
 @pytest.mark.parametrize("path", ["", "/nowhere"])
@@ -179,13 +179,13 @@ def test_time_limit_ends_the_program_and_what_it_started(then: str, tmp_path: Pa
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows ends the program alone")
 def test_what_a_program_leaves_behind_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "LINGERING", 0.5)
+    monkeypatch.setattr(process, "ORPHAN_TIMEOUT", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         code = in_the_background(server.getsockname()[1])
         with pytest.raises(ProcessError) as caught:
             python(code + "import time; time.sleep(2); print(2); sys.exit(3)")
         assert caught.value.status == 3
-        assert caught.value.output.split() == [b"1", b"2"]
+        assert caught.value.stdout.split() == [b"1", b"2"]
         assert ended(server)
 
 
@@ -200,7 +200,7 @@ def test_only_groups_that_are_certainly_our_own_are_ended(monkeypatch: pytest.Mo
         killed.append(group)
         kill(group, number)
 
-    monkeypatch.setattr(process, "LINGERING", 0.5)
+    monkeypatch.setattr(process, "ORPHAN_TIMEOUT", 0.5)
     monkeypatch.setattr(os, "killpg", noted)
     with socket.create_server(("127.0.0.1", 0)) as server:
         code = in_the_background(server.getsockname()[1]) + "print(2)"
@@ -223,7 +223,7 @@ def test_no_terminal_to_ask_on() -> None:
 
 def test_a_call_may_be_logged_in_short(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "kalypso_actions.clients.process"):
-        Programs(os.environ).run([PYTHON, "-c", "pass"], logged="in short")
+        Programs(os.environ).run([PYTHON, "-c", "pass"], log_text="in short")
     assert re.fullmatch(r"in short  \d+\.\d\d s", caplog.messages[0])
 
 

@@ -16,7 +16,7 @@ from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.commands.runtime.run import run_command
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
-from kalypso_actions.model.progress import unwatched
+from kalypso_actions.model.progress import no_progress
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.runner import Runner
@@ -62,7 +62,7 @@ class Job:
             environment=self.environment,
             programs=Programs(self.environment),
             runner=Runner(self.environment, self.stream),
-            progress=unwatched,
+            progress=no_progress,
             log=lambda _: None,
             now=lambda: NOON,
             sleep=lambda _: None,

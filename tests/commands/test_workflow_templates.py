@@ -19,13 +19,13 @@ from kalypso_actions.commands.runtime.workflow_templates import (
 )
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs import permissions
-from kalypso_actions.model.workflow_marks import Marks, filled_in
+from kalypso_actions.model.workflow_placeholders import Placeholders, fill_in
 from tests.commands.chain import documents
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PLACES: Final = get_args(Place)
 FILES: Final = sorted((ROOT / "workflows-templates").rglob("*.yaml"))
-MARKS: Final = Marks("acme/kalypso-actions", "f" * 40, "acme/control-plane")
+MARKS: Final = Placeholders("acme/kalypso-actions", "f" * 40, "acme/control-plane")
 
 
 def read(file: Path | str) -> dict[str, Any]:
@@ -202,15 +202,15 @@ def test_the_gitops_repository_knows_the_control_plane() -> None:
 @pytest.mark.parametrize("line", ["a: OWNER/x", "uses: a/b@REF", "uses: OWNER/kalypso-actions@v1"])
 def test_a_mark_that_nobody_knows_is_refused(line: str) -> None:
     with pytest.raises(KalypsoError, match="nobody knows what to write for") as caught:
-        filled_in(f"name: x\n{line}\n", MARKS, "x.yaml")
+        fill_in(f"name: x\n{line}\n", MARKS, "x.yaml")
     assert caught.value.problem.where is not None
     assert str(caught.value.problem.where) == "workflows-templates: x.yaml:2"
 
 
 def test_a_value_that_looks_like_a_mark_is_a_value() -> None:
-    marks = Marks("OWNER/kalypso-actions", "REF", "OWNER/CONTROL-PLANE")
+    marks = Placeholders("OWNER/kalypso-actions", "REF", "OWNER/CONTROL-PLANE")
     text = "uses: OWNER/kalypso-actions/actions/ci@REF"
-    assert filled_in(text, marks, "x.yaml") == text
+    assert fill_in(text, marks, "x.yaml") == text
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_values_that_no_workflow_can_name(
     actions: str, ref: str, control_plane: str, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        Marks(actions, ref, control_plane)
+        Placeholders(actions, ref, control_plane)
 
 
 def test_a_checkout_has_them_beside_the_package() -> None:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.fleet.parsing import Findings, parse_document
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.sources.yaml_documents import parse_yaml
 from tests.docs.pages import ROOT, Block, Page, pages
 
@@ -45,12 +45,12 @@ def name_of(value: object) -> str:
 def faults(block: Block) -> list[Problem]:
     """What is wrong with a block, warnings included."""
     parsed = parse_yaml("docs", "block.yaml", block.text.encode())
-    findings = Findings([*parsed.problems], [*parsed.warnings])
+    diagnostics = Diagnostics([*parsed.problems], [*parsed.warnings])
     for document in parsed.documents:
-        parse_document(document, findings)
+        parse_document(document, diagnostics)
     if not parsed.documents:
-        findings.problems.append(Problem("the block holds no document"))
-    return [*findings.problems, *findings.warnings]
+        diagnostics.problems.append(Problem("the block holds no document"))
+    return [*diagnostics.problems, *diagnostics.warnings]
 
 
 @pytest.mark.parametrize(("page", "block"), DOCUMENTS, ids=name_of)

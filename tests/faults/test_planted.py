@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.git import pushing
-from kalypso_actions.clients.github import GitHub, comments, issues, limits, writing
-from kalypso_actions.clients.github.exchange import Request
+from kalypso_actions.clients.github import GitHub, comments, idempotent_writes, issues, rate_limits
+from kalypso_actions.clients.github.messages import Request
 from tests.faults.disturbances import DISTURBANCES, Extent
 from tests.faults.matrix import cell, undisturbed
 from tests.faults.table import BY_NAME
@@ -25,17 +25,17 @@ def blind_repetition(patch: pytest.MonkeyPatch) -> None:
 
 def no_look(patch: pytest.MonkeyPatch) -> None:
     """A write whose answer was lost is not looked for."""
-    patch.setattr(writing, "insist", lambda _github, _find, write: write())
+    patch.setattr(idempotent_writes, "write_verified", lambda _github, _find, write: write())
 
 
 def no_look_before_repeating(patch: pytest.MonkeyPatch) -> None:
     """A write whose answer was lost is done again without a look."""
-    insist = writing.insist
+    write_verified = idempotent_writes.write_verified
 
     def without_a_look(github: GitHub, _find: object, write: Callable[[], object]) -> object:
-        return insist(github, lambda: None, write)
+        return write_verified(github, lambda: None, write)
 
-    patch.setattr(writing, "insist", without_a_look)
+    patch.setattr(idempotent_writes, "write_verified", without_a_look)
 
 
 def doubled_comments_stay(patch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def doubled_issues_stay(patch: pytest.MonkeyPatch) -> None:
 
 
 def limits_are_failures(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(limits, "is_limited", lambda _: False)
+    patch.setattr(rate_limits, "is_limited", lambda _: False)
 
 
 def pushed_by_force(patch: pytest.MonkeyPatch) -> None:

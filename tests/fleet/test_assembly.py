@@ -27,12 +27,12 @@ def branch(owner: str, text: str, path: str) -> Branch:
 
 
 def test_flux_labels_name_the_branch() -> None:
-    fleet, findings = assemble(
+    fleet, diagnostics = assemble(
         "dev",
         branch("dev", cluster_type("own"), "dev.yaml"),
         [branch("dev-main", cluster_type("base"), "main.yaml")],
     )
-    assert not findings.problems
+    assert not diagnostics.problems
     assert [
         (c.name, c.labels["kustomize.toolkit.fluxcd.io/name"]) for c in fleet.cluster_types
     ] == [
@@ -43,22 +43,22 @@ def test_flux_labels_name_the_branch() -> None:
 
 
 def test_the_environment_branch_wins_with_a_warning() -> None:
-    fleet, findings = assemble(
+    fleet, diagnostics = assemble(
         "dev",
         branch("dev", cluster_type("same", "argocd"), "dev.yaml"),
         [branch("dev-main", cluster_type("same"), "main.yaml")],
     )
     assert [c.reconciler for c in fleet.cluster_types] == ["argocd"]
-    assert not findings.problems
-    assert [str(w) for w in findings.warnings] == [
+    assert not diagnostics.problems
+    assert [str(w) for w in diagnostics.warnings] == [
         "test: dev.yaml:1: ClusterType 'same' stands in test: main.yaml:1 too; the environment "
         "branch wins"
     ]
 
 
 def test_twice_in_one_branch() -> None:
-    _, findings = assemble("dev", branch("dev", cluster_type("a") * 2, "dev.yaml"), [])
-    assert [str(p) for p in findings.problems] == [
+    _, diagnostics = assemble("dev", branch("dev", cluster_type("a") * 2, "dev.yaml"), [])
+    assert [str(p) for p in diagnostics.problems] == [
         "test: dev.yaml:3: ClusterType 'a' is already defined in test: dev.yaml:1 (remove or rename "
         "one of the two)"
     ]
@@ -66,8 +66,8 @@ def test_twice_in_one_branch() -> None:
 
 def test_in_two_base_repositories() -> None:
     bases = [branch(f"dev-{n}", cluster_type("a"), f"{n}.yaml") for n in ("main", "other")]
-    _, findings = assemble("dev", branch("dev", "", "dev.yaml"), bases)
-    assert [p.message for p in findings.problems] == [
+    _, diagnostics = assemble("dev", branch("dev", "", "dev.yaml"), bases)
+    assert [p.message for p in diagnostics.problems] == [
         "ClusterType 'a' is already defined in test: main.yaml:1"
     ]
 
@@ -76,15 +76,15 @@ def test_the_same_name_of_two_kinds_is_fine() -> None:
     schema = (
         f"{{apiVersion: {API}, kind: ConfigSchema, metadata: {{name: a}}, spec: {{schema: x}}}}"
     )
-    fleet, findings = assemble("dev", branch("dev", cluster_type("a") + schema, "f.yaml"), [])
-    assert not findings.problems
+    fleet, diagnostics = assemble("dev", branch("dev", cluster_type("a") + schema, "f.yaml"), [])
+    assert not diagnostics.problems
     assert (len(fleet.cluster_types), len(fleet.config_schemas)) == (1, 1)
 
 
 def test_targets_of_other_environments_are_left_out() -> None:
     text = target("mine", "dev") + target("other", "stage")
-    fleet, findings = assemble("dev", branch("dev", text, "f.yaml"), [])
-    assert not findings.problems
+    fleet, diagnostics = assemble("dev", branch("dev", text, "f.yaml"), [])
+    assert not diagnostics.problems
     assert [(t.name, t.workload, t.workspace) for t in fleet.targets] == [("mine", "w", "s")]
 
 
@@ -93,8 +93,8 @@ def test_a_workload_does_not_belong_here() -> None:
         f"{{apiVersion: {API}, kind: Workload, metadata: {{name: w}}, "
         "spec: {deploymentTargets: [{name: a, environment: dev, manifests: {}}]}}"
     )
-    _, findings = assemble("dev", branch("dev", text, "f.yaml"), [])
-    assert [p.message for p in findings.problems] == [
+    _, diagnostics = assemble("dev", branch("dev", text, "f.yaml"), [])
+    assert [p.message for p in diagnostics.problems] == [
         "Workload 'w' stands in a control-plane branch"
     ]
 
@@ -104,8 +104,8 @@ def test_a_base_repository_has_no_base_repository() -> None:
         f"{{apiVersion: {API}, kind: BaseRepo, metadata: {{name: more}}, "
         "spec: {repo: r, branch: main, path: .}}"
     )
-    fleet, findings = assemble(
+    fleet, diagnostics = assemble(
         "dev", branch("dev", "", "f.yaml"), [branch("dev-main", text, "main.yaml")]
     )
     assert not fleet.base_repos
-    assert len(findings.warnings) == 1
+    assert len(diagnostics.warnings) == 1

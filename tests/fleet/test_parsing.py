@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.fleet import Findings, parse_document
+from kalypso_actions.fleet import Diagnostics, parse_document
 from kalypso_actions.model.kinds import ClusterType, ConfigMap, SchedulingPolicy, Template, Workload
 from tests.builders import documents
 
@@ -21,10 +21,10 @@ spec:
 
 
 def parse(text: str) -> tuple[object | None, list[str], list[str]]:
-    findings = Findings()
+    diagnostics = Diagnostics()
     (document,) = documents(text)
-    noun = parse_document(document, findings)
-    return noun, [str(p) for p in findings.problems], [str(w) for w in findings.warnings]
+    noun = parse_document(document, diagnostics)
+    return noun, [str(p) for p in diagnostics.problems], [str(w) for w in diagnostics.warnings]
 
 
 def test_a_cluster_type_in_its_old_form() -> None:

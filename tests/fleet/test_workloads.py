@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kalypso_actions.fleet import Findings, read_workloads, workload_conflicts
+from kalypso_actions.fleet import Diagnostics, read_workloads, workload_conflicts
 from kalypso_actions.model.kinds import Workload
 from tests.builders import documents, registration, target
 
@@ -20,16 +20,16 @@ def workload(name: str = "app", *targets: str) -> str:
     )
 
 
-def read(text: str) -> tuple[tuple[Workload, ...], Findings]:
+def read(text: str) -> tuple[tuple[Workload, ...], Diagnostics]:
     return read_workloads(
         registration("reg", "https://git.test/app", workspace="team"), "dev", documents(text)
     )
 
 
 def test_the_registration_completes_the_targets() -> None:
-    (found,), findings = read(workload())
+    (found,), diagnostics = read(workload())
     (target,) = found.targets
-    assert not findings.problems
+    assert not diagnostics.problems
     assert (target.name, target.workspace, target.registration) == ("app-web", "team", "reg")
     assert target.labels == {
         "own": "x",
@@ -42,24 +42,24 @@ def test_the_registration_completes_the_targets() -> None:
 
 def test_anything_else_makes_the_registration_invalid() -> None:
     intruder = f"{{apiVersion: {API}, kind: Template, metadata: {{name: evil}}, spec: {{}}}}"
-    _, findings = read(workload() + intruder)
-    (problem,) = findings.problems
+    _, diagnostics = read(workload() + intruder)
+    (problem,) = diagnostics.problems
     assert problem.message == "Template 'evil' comes from a registered repository"
     assert problem.where is not None
     assert (problem.where.path, problem.where.line) == ("file.yaml", 3)
 
 
 def test_names_are_unique() -> None:
-    _, findings = read(workload("app") * 2 + workload("svc", "a", "a"))
-    assert [p.message for p in findings.problems] == [
+    _, diagnostics = read(workload("app") * 2 + workload("svc", "a", "a"))
+    assert [p.message for p in diagnostics.problems] == [
         "Workload 'app' is already defined in test: file.yaml:1",
         "deployment target 'svc-a' stands twice in Workload 'svc'",
     ]
 
 
 def test_names_become_labels_and_folders() -> None:
-    _, findings = read(workload("w" * 64) + workload("app", "../up"))
-    assert [p.message for p in findings.problems] == [
+    _, diagnostics = read(workload("w" * 64) + workload("app", "../up"))
+    assert [p.message for p in diagnostics.problems] == [
         f"Workload {'w' * 64!r}: its name becomes a label's value and has 64 characters, at most "
         "63 are allowed",
         "the deployment target's name 'app-../up' may hold lower-case letters, digits, '-' and '.' "

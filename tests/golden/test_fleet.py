@@ -11,7 +11,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.render import render
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.inputs import RenderInputs
-from kalypso_actions.model.progress import unwatched
+from kalypso_actions.model.progress import no_progress
 from kalypso_actions.report.documents import RenderDocument
 
 HERE = Path(__file__).parent
@@ -44,7 +44,7 @@ def run(environment: str, out: Path, **given: object) -> RenderDocument:
             **given,
         }
     )
-    return render(inputs, LocalContext(Programs({}), unwatched))
+    return render(inputs, LocalContext(Programs({}), no_progress))
 
 
 def tree(folder: Path) -> dict[str, str]:

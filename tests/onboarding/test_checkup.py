@@ -22,8 +22,8 @@ from kalypso_actions.doctor_rules import (
     workflow_checks,
 )
 from kalypso_actions.doctor_rules.choices import is_as_offered
-from kalypso_actions.model.github import ActionsSettings, AppInstallation, BranchRules, Names
-from kalypso_actions.model.workflow_marks import Marks
+from kalypso_actions.model.github import ActionsSettings, AppInstallation, BranchRules, SettingNames
+from kalypso_actions.model.workflow_placeholders import Placeholders
 
 OURS = "jobs:\n  a:\n    steps:\n      - uses: acme/kalypso/actions/cd@v1 # {}\n"
 PATH = ".github/workflows/cd.yaml"
@@ -71,7 +71,7 @@ def test_names_in_what_is_no_workflow(text: str) -> None:
     assert used_names(text) == UsedNames()
 
 
-NOTHING = Names()
+NOTHING = SettingNames()
 EVERYWHERE = UsedNames(frozenset(), frozenset({"secrets.KALYPSO_KEY", "secrets.GITHUB_TOKEN"}))
 IN_ENVIRONMENT = UsedNames(frozenset({"vars.AZURE_SCOPES", "vars.NEXT_ENVIRONMENT"}), frozenset())
 
@@ -87,14 +87,14 @@ IN_ENVIRONMENT = UsedNames(frozenset({"vars.AZURE_SCOPES", "vars.NEXT_ENVIRONMEN
         ),
         (
             EVERYWHERE,
-            Names(frozenset({"KALYPSO_KEY"}), frozenset()),
+            SettingNames(frozenset({"KALYPSO_KEY"}), frozenset()),
             NOTHING,
             ["ok: secrets and variables are set: GITHUB_TOKEN, KALYPSO_KEY"],
         ),
         (
             EVERYWHERE,
             NOTHING,
-            Names(frozenset({"KALYPSO_KEY"}), frozenset()),
+            SettingNames(frozenset({"KALYPSO_KEY"}), frozenset()),
             ["problem: the secret KALYPSO_KEY is not set (for cd.yaml)"],
         ),
         (
@@ -106,12 +106,12 @@ IN_ENVIRONMENT = UsedNames(frozenset({"vars.AZURE_SCOPES", "vars.NEXT_ENVIRONMEN
         (
             IN_ENVIRONMENT,
             NOTHING,
-            Names(frozenset(), frozenset({"AZURE_SCOPES"})),
+            SettingNames(frozenset(), frozenset({"AZURE_SCOPES"})),
             ["ok: secrets and variables are set: AZURE_SCOPES"],
         ),
         (
             IN_ENVIRONMENT,
-            Names(frozenset(), frozenset({"AZURE_SCOPES"})),
+            SettingNames(frozenset(), frozenset({"AZURE_SCOPES"})),
             NOTHING,
             ["ok: secrets and variables are set: AZURE_SCOPES"],
         ),
@@ -124,7 +124,7 @@ IN_ENVIRONMENT = UsedNames(frozenset({"vars.AZURE_SCOPES", "vars.NEXT_ENVIRONMEN
     ],
 )
 def test_what_is_not_set(
-    used: UsedNames, of_repository: Names, of_dev: Names, expected: list[str]
+    used: UsedNames, of_repository: SettingNames, of_dev: SettingNames, expected: list[str]
 ) -> None:
     assert told(name_checks("r", {"cd.yaml": used}, of_repository, {"dev": of_dev})) == expected
 
@@ -140,7 +140,7 @@ def test_nobody_asks_azure_about_clusters_that_do_not_report() -> None:
     ("of_environments", "without_azure"), [({}, []), ({"edge": NOTHING}, ["edge"])]
 )
 def test_what_nobody_has_looked_for_is_not_told_as_set(
-    of_environments: dict[str, Names], without_azure: list[str]
+    of_environments: dict[str, SettingNames], without_azure: list[str]
 ) -> None:
     used = {"cd.yaml": IN_ENVIRONMENT}
     found = name_checks("r", used, NOTHING, of_environments, without_azure=without_azure)
@@ -167,7 +167,7 @@ def test_a_workflow_file(text: str | None, expected: str) -> None:
     assert told(found) == [expected]
 
 
-MARKS = Marks("acme/kalypso", "v1", "acme/fleet")
+MARKS = Placeholders("acme/kalypso", "v1", "acme/fleet")
 TEMPLATES = {place: workflow_files(place, MARKS) for place in ("control-plane", "gitops")}
 NO_APP = (r"(?m)^ *app-(id|private-key): .*\n", "")
 TOKEN = (r"# (token: )", r"\1")
@@ -221,7 +221,7 @@ def test_a_reference_that_no_template_has() -> None:
     found = workflow_checks(
         Files("r", "dev", {path: text}),
         [path],
-        lambda actions, ref: workflow_files("gitops", Marks(actions, ref, "acme/fleet")),
+        lambda actions, ref: workflow_files("gitops", Placeholders(actions, ref, "acme/fleet")),
         {},
     )
     assert told(found) == [f"warning: {path} on dev differs from our template"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.model.workflow_owners import (
+from kalypso_actions.model.workflow_origins import (
     UPSTREAM,
     is_upstreams_other_file,
-    owner_of_workflow,
+    origin_of_workflow,
 )
 from kalypso_actions.onboarding.workflows import for_branch, proposes
 
@@ -39,7 +39,7 @@ CI = ".github/workflows/ci.yaml"
     ],
 )
 def test_whose_a_file_is(text: str, owner: str) -> None:
-    assert owner_of_workflow(text, TEMPLATE) == owner
+    assert origin_of_workflow(text, TEMPLATE) == owner
 
 
 @pytest.mark.parametrize(

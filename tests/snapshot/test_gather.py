@@ -16,7 +16,7 @@ from kalypso_actions.commands.render import render
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs import RenderInputs
-from kalypso_actions.model.progress import unwatched
+from kalypso_actions.model.progress import no_progress
 from kalypso_actions.report.documents import RenderDocument
 from kalypso_actions.snapshot import repositories
 from tests.git_repositories import commit_branch, git
@@ -92,7 +92,7 @@ class Planes:
         inputs = RenderInputs.model_validate(
             {"environment": "dev", "control_plane": str(self.control_plane), **given}
         )
-        return render(inputs, LocalContext(Programs(os.environ), unwatched))
+        return render(inputs, LocalContext(Programs(os.environ), no_progress))
 
     def rendered(self, **given: object) -> Mapping[str, str]:
         out = self.folder / f"out{len(list(self.folder.iterdir()))}"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalypso_actions.sources.ignore import read_ignore_files
+from kalypso_actions.sources.ignore_rules import read_ignore_files
 from tests.git_repositories import git
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.sources.resources import read_resources
+from kalypso_actions.sources.objects import read_objects
 from kalypso_actions.sources.yaml_documents import ParsedFile
 from tests.sources.trees import manifest, texts
 
 
 def read(text: str) -> ParsedFile:
-    return read_resources("repo", "x.yaml", text.encode())
+    return read_objects("repo", "x.yaml", text.encode())
 
 
 def test_objects_of_any_kind_are_returned() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.lint_workflows import ROOT, commands, filled_in, run
+from tools.lint_workflows import ROOT, commands, fill_in, run
 
 GOOD = """\
 name: Good
@@ -43,7 +43,7 @@ def test_a_fault_of_a_template_is_found(tmp_path: Path, name: str) -> None:
 
 
 def test_everything_that_runs_in_actions_is_linted(tmp_path: Path) -> None:
-    looked_at = {one for words in commands(filled_in(tmp_path)) for one in words}
+    looked_at = {one for words in commands(fill_in(tmp_path)) for one in words}
     wanted = [
         ROOT / "action.yml",
         *ROOT.glob("actions/*/action.yml"),

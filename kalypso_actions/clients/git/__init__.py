@@ -18,10 +18,10 @@ refusals     what git says when it fails, and what to change
 
 from kalypso_actions.clients.git.commits import Signature
 from kalypso_actions.clients.git.credentials import Authorize, CredentialTable, basic
+from kalypso_actions.clients.git.errors import ProtectedBranchError
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.local import GitRepository, is_repository
 from kalypso_actions.clients.git.pushing import PushConflictError
-from kalypso_actions.clients.git.refusals import ProtectedBranchError
 from kalypso_actions.clients.git.remote import RemoteRepositories
 from kalypso_actions.clients.git.urls import is_path
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.clients.git.program import Git
-from kalypso_actions.clients.git.refusals import (
+from kalypso_actions.clients.git.errors import (
     is_redirect,
     is_transient,
     redirect_target,
     refusal,
 )
+from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.urls import same_server, without_secret
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
@@ -39,7 +39,7 @@ class Connection:
         self,
         git_dir: Path,
         arguments: Sequence[str],
-        what: str,
+        subject: str,
         *,
         settings: Sequence[str] = (),
         stdin: bytes = b"",
@@ -47,7 +47,7 @@ class Connection:
     ) -> bytes:
         """One call. A renamed repository is followed to its new URL, once, on the same server.
 
-        Raises ProcessError, or KalypsoError when `what` lies elsewhere.
+        Raises ProcessError, or KalypsoError when `subject` lies elsewhere.
         """
 
         def attempt() -> bytes:
@@ -60,7 +60,7 @@ class Connection:
         except ProcessError as error:
             if self._moved or not is_redirect(error):
                 raise
-        self._url = self._new_url(git_dir, what)
+        self._url = self._new_url(git_dir, subject)
         self._moved = True
         return attempt()
 
@@ -68,23 +68,23 @@ class Connection:
         self,
         git_dir: Path,
         arguments: Sequence[str],
-        what: str,
+        subject: str,
         *,
         settings: Sequence[str] = (),
         stdin: bytes = b"",
     ) -> bytes:
         """A call that changes nothing there, and again after a transient failure.
 
-        Raises KalypsoError saying why `what` cannot be read.
+        Raises KalypsoError saying why `subject` cannot be read.
         """
         delays = iter(DELAYS)
         while True:
             try:
-                return self.call(git_dir, arguments, what, settings=settings, stdin=stdin)
+                return self.call(git_dir, arguments, subject, settings=settings, stdin=stdin)
             except ProcessError as error:
                 delay = next(delays, None)
                 if delay is None or not is_transient(error):
-                    raise refusal(error, self._url, what) from error
+                    raise refusal(error, self._url, subject) from error
                 self.sleep(delay)
 
     def refs(self, git_dir: Path, refs: Collection[str]) -> Mapping[str, str]:
@@ -97,7 +97,7 @@ class Connection:
         # A pattern of ls-remote also finds refs that only end in it.
         return {ref: object_id for object_id, *rest in lines for ref in rest if ref in refs}
 
-    def _new_url(self, git_dir: Path, what: str) -> str:
+    def _new_url(self, git_dir: Path, subject: str) -> str:
         """Where the server says that the repository is now, if that is on the same server."""
         target = ""
         try:
@@ -108,7 +108,7 @@ class Connection:
             return target
         where = f" to {without_secret(target)}" if target else ""
         raise KalypsoError(
-            f"{what} cannot be reached: the server sends git elsewhere{where}",
+            f"{subject} cannot be reached: the server sends git elsewhere{where}",
             Location(self._url),
             "write the repository's new URL",
         )

@@ -9,7 +9,7 @@ from typing import Final
 
 from kalypso_actions.clients.git.objects import batch_objects
 from kalypso_actions.clients.git.program import Git
-from kalypso_actions.clients.process import ProcessError, TooMuchError
+from kalypso_actions.clients.process import OutputLimitError, ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.documents import FileEntry
 
@@ -89,8 +89,8 @@ class GitFiles:
             long = ["-l"] if self._fetch_missing is None else []
             command = ["ls-tree", "-r", "-t", "-z", "--full-tree", *long, self._commit]
             try:
-                output = self._run(*command, most=MAX_LISTING)
-            except TooMuchError as error:
+                output = self._run(*command, max_output=MAX_LISTING)
+            except OutputLimitError as error:
                 message = f"the commit {self._commit} holds too many files"
                 advice = (
                     f"at most {MAX_LISTING >> 20} MiB of paths are listed: use a smaller repository"
@@ -99,17 +99,17 @@ class GitFiles:
             self._listing = self._parse(output)
         return self._listing
 
-    def _run(self, *arguments: str, stdin: bytes = b"", most: int) -> bytes:
-        """What git says. Raises TooMuchError, KalypsoError."""
+    def _run(self, *arguments: str, stdin: bytes = b"", max_output: int) -> bytes:
+        """What git says. Raises OutputLimitError, KalypsoError."""
         try:
-            return self._git.run(self._git_dir, arguments, stdin=stdin, most=most)
-        except TooMuchError:
+            return self._git.run(self._git_dir, arguments, stdin=stdin, max_output=max_output)
+        except OutputLimitError:
             raise
         except ProcessError as error:
-            partial = "promisor" in error.words or "object info" in error.words
+            partial = "promisor" in error.stderr or "object info" in error.stderr
             advice = "a partial clone lacks files: clone it again without --filter"
             raise KalypsoError(
-                f"the commit {self._commit} cannot be read: {error.words or error}",
+                f"the commit {self._commit} cannot be read: {error.stderr or error}",
                 Location(self._repository),
                 advice if partial else "",
             ) from error
@@ -139,8 +139,8 @@ class GitFiles:
         root = f"{self._commit}^{{tree}}"
         request = "".join(f"{one}\n" for one in [root, *ids]).encode()
         try:
-            output = self._run("cat-file", "--batch", stdin=request, most=MAX_TOTAL)
-        except TooMuchError as error:
+            output = self._run("cat-file", "--batch", stdin=request, max_output=MAX_TOTAL)
+        except OutputLimitError as error:
             message = f"the files to read have more than {MAX_TOTAL >> 20} MiB"
             advice = "exclude large files by .sourceignore"
             raise KalypsoError(message, Location(self._repository), advice) from error

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from kalypso_actions.clients.git.bare_repository import create_bare_repository, object_format_of
 from kalypso_actions.clients.git.connection import Connection
-from kalypso_actions.clients.git.layout import format_of, lay_out
 from kalypso_actions.clients.git.objects import batch_objects
 from kalypso_actions.clients.git.program import Git
-from kalypso_actions.clients.process import ProcessError, TooMuchError
+from kalypso_actions.clients.process import OutputLimitError, ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.history import Ancestry, FileChange, FileVersion, HistoryCommit
 
@@ -30,7 +30,7 @@ MAX_CHANGES: Final = 1 << 27
 NO_MODE: Final = "000000"
 
 
-class HistoryCopy:
+class HistoryClone:
     """Two bare repositories: one with commits and trees, one with nothing but commits.
 
     Shallow copies of single commits (`copies`) lie elsewhere: a fetch of one of them would cut the
@@ -61,7 +61,7 @@ class HistoryCopy:
 
     def ancestry(self, commit: str) -> Ancestry:
         """All commits that a commit contains. Raises KalypsoError."""
-        lay_out(self._commits, format_of(commit))
+        create_bare_repository(self._commits, object_format_of(commit))
         # A server that does not filter sends trees and blobs as well.
         self._fetch(self._commits, "tree:0", commit)
         output = self._run(self._commits, "rev-list", "--parents", commit)
@@ -86,7 +86,7 @@ class HistoryCopy:
 
         Of the commit where a shallow history ends, nobody can say what it changes: it is left out.
         """
-        lay_out(self._lines, format_of(commit))
+        create_bare_repository(self._lines, object_format_of(commit))
         shallow = self._lines / "shallow"
         if depth is not None:
             self._fetch(self._lines, "blob:none", commit, f"--depth={depth}")
@@ -117,12 +117,12 @@ class HistoryCopy:
 
     def _run(self, git_dir: Path, *arguments: str, stdin: bytes = b"") -> bytes:
         try:
-            return self._git.run(git_dir, arguments, stdin=stdin, most=MAX_CHANGES)
-        except TooMuchError as error:
+            return self._git.run(git_dir, arguments, stdin=stdin, max_output=MAX_CHANGES)
+        except OutputLimitError as error:
             message = "the history changes too many files at once"
             raise KalypsoError(message, Location(self._connection.url)) from error
         except ProcessError as error:
-            message = f"the history cannot be read: {error.words or error}"
+            message = f"the history cannot be read: {error.stderr or error}"
             raise KalypsoError(message, Location(self._connection.url)) from error
 
 

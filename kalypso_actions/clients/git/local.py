@@ -129,4 +129,4 @@ class GitRepository:
         except ProcessError as error:
             if error.status == 1:
                 return ""
-            raise KalypsoError(error.words or str(error), Location(self.repository)) from error
+            raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error

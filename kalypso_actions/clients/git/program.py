@@ -93,7 +93,7 @@ class Git:
         *,
         stdin: bytes = b"",
         timeout: float = 600,
-        most: int | None = None,
+        max_output: int | None = None,
     ) -> bytes:
         """A call that stays on this machine. Raises ProcessError; see `Programs.run`."""
         # Naming the repository also spares the question whether its owner is trusted: what is run
@@ -105,8 +105,8 @@ class Git:
             stdin=stdin,
             extra=environment,
             timeout=timeout,
-            most=most,
-            logged=_logged(str(git_dir), arguments),
+            max_output=max_output,
+            log_text=_logged(str(git_dir), arguments),
         )
 
     def run_remote(
@@ -146,7 +146,7 @@ class Git:
                 extra=environment,
                 inherit=[*inherit, *(USER_CONFIG if self._trust_user_config else ())],
                 timeout=timeout,
-                logged=_logged(without_secret(url), arguments),
+                log_text=_logged(without_secret(url), arguments),
             )
         except ProcessError as error:
             raise _without_credential(error, header) from None
@@ -189,8 +189,8 @@ def _without_credential(error: ProcessError, header: str) -> ProcessError:
     """The same failure; a server may have said the credential that it was given."""
     return ProcessError(
         without_credential(error.problem.message, header),
-        words=without_credential(error.words, header),
-        output=without_credential(error.output.decode("utf-8", "replace"), header).encode(),
+        stderr=without_credential(error.stderr, header),
+        stdout=without_credential(error.stdout.decode("utf-8", "replace"), header).encode(),
         status=error.status,
         advice=error.problem.advice,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.git.connection import DELAYS, Connection
-from kalypso_actions.clients.git.refusals import (
+from kalypso_actions.clients.git.errors import (
     clear_push_refusal,
     is_unsent,
     lacks_objects,

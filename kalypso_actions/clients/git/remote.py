@@ -12,12 +12,12 @@ from types import TracebackType
 from typing import Literal, Self
 
 from kalypso_actions.clients.git.commits import Signature
-from kalypso_actions.clients.git.copies import Copy
 from kalypso_actions.clients.git.credentials import Authorize, no_credential
 from kalypso_actions.clients.git.files import GitFiles
-from kalypso_actions.clients.git.history import HistoryCopy
+from kalypso_actions.clients.git.history import HistoryClone
 from kalypso_actions.clients.git.local import check_branch, check_commit
 from kalypso_actions.clients.git.program import Git
+from kalypso_actions.clients.git.shallow_clone import ShallowClone
 from kalypso_actions.clients.git.urls import check_url, copy_key
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.model.history import Ancestry, HistoryCommit
@@ -49,8 +49,8 @@ class RemoteRepositories:
         )
         self._sleep = sleep
         self._lock = threading.Lock()
-        self._copies: dict[str, Copy] = {}
-        self._histories: dict[str, HistoryCopy] = {}
+        self._copies: dict[str, ShallowClone] = {}
+        self._histories: dict[str, HistoryClone] = {}
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> Self:
@@ -174,22 +174,22 @@ class RemoteRepositories:
         changed = self._copy(url).push(branch, None, expected)
         return "deleted" if changed else "unchanged"
 
-    def _copy(self, url: str) -> Copy:
+    def _copy(self, url: str) -> ShallowClone:
         check_url(url, self._protocols)
         key = copy_key(url)
         with self._lock:
             if key not in self._copies:
                 path = self._path(f"{len(self._copies)}.git")
-                self._copies[key] = Copy(self._git, path, url, self._sleep)
+                self._copies[key] = ShallowClone(self._git, path, url, self._sleep)
             return self._copies[key]
 
-    def _history(self, url: str) -> HistoryCopy:
+    def _history(self, url: str) -> HistoryClone:
         check_url(url, self._protocols)
         key = copy_key(url)
         with self._lock:
             if key not in self._histories:
                 path = self._path(f"history-{len(self._histories)}.git")
-                self._histories[key] = HistoryCopy(self._git, path, url, self._sleep)
+                self._histories[key] = HistoryClone(self._git, path, url, self._sleep)
             return self._histories[key]
 
     def _path(self, name: str) -> Path:

@@ -16,8 +16,13 @@ from urllib.parse import quote
 import jwt
 from jwt.algorithms import RSAAlgorithm
 
-from kalypso_actions.clients.github.exchange import Json, NoResponseError, RefusedError, Request
-from kalypso_actions.clients.github.refusals import GitHubError, refusal, unanswered, words
+from kalypso_actions.clients.github.errors import GitHubError, no_response_error, refusal, words
+from kalypso_actions.clients.github.messages import (
+    ErrorResponseError,
+    Json,
+    NoResponseError,
+    Request,
+)
 from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
 from kalypso_actions.errors import Location, UsageError
@@ -139,39 +144,39 @@ class Installations:
 
         Raises NoInstallationError, and GitHubError saying what to change.
         """
-        what = f"what the GitHub App {self._app.app_id} may do for {owner} cannot be read"
-        found = self._told(owner, what, lambda: self._installation(owner))
+        failure = f"what the GitHub App {self._app.app_id} may do for {owner} cannot be read"
+        found = self._told(owner, failure, lambda: self._installation(owner))
         return AppInstallation(dict(found["permissions"]), found["html_url"])
 
     def has(self, repository: str) -> bool:
         """Whether the App is installed for `owner/name`. Raises GitHubError."""
-        what = f"whether the GitHub App {self._app.app_id} is installed cannot be read"
+        failure = f"whether the GitHub App {self._app.app_id} is installed cannot be read"
 
         def look() -> bool:
             try:
                 self._send("GET", f"/repos/{quote(repository)}/installation")
-            except RefusedError as error:
+            except ErrorResponseError as error:
                 if error.answer.status != 404 or words(error.answer.body) == NO_APP:
                     raise
                 return False
             return True
 
-        return self._told(repository, what, look)
+        return self._told(repository, failure, look)
 
     def _new_token(self, owner: str) -> _Token:
-        what = f"the GitHub App {self._app.app_id} gets no token for {owner}"
-        return self._told(owner, what, lambda: self._request_token(owner))
+        failure = f"the GitHub App {self._app.app_id} gets no token for {owner}"
+        return self._told(owner, failure, lambda: self._request_token(owner))
 
-    def _told(self, owner: str, what: str, call: Callable[[], T]) -> T:
+    def _told(self, owner: str, failure: str, call: Callable[[], T]) -> T:
         """The result of `call`; its errors say what to change. Raises GitHubError."""
         try:
             return call()
-        except RefusedError as error:
-            raise self._refusal(error, owner, what) from None
+        except ErrorResponseError as error:
+            raise self._refusal(error, owner, failure) from None
         except NoResponseError as error:
-            raise unanswered(error, owner, what) from None
+            raise no_response_error(error, owner, failure) from None
         except ForeignUrlError as error:
-            message, advice = f"{what}: {error.problem.message}", error.problem.advice
+            message, advice = f"{failure}: {error.problem.message}", error.problem.advice
             raise GitHubError(message, Location(owner), advice) from None
 
     def _request_token(self, owner: str) -> _Token:
@@ -211,7 +216,7 @@ class Installations:
         name = quote(owner, safe="")
         try:
             found = self._send("GET", f"/orgs/{name}/installation")
-        except RefusedError as error:
+        except ErrorResponseError as error:
             if error.answer.status != 404 or words(error.answer.body) == NO_APP:
                 raise
             found = self._send("GET", f"/users/{name}/installation")
@@ -231,11 +236,11 @@ class Installations:
         )
         return self._transport.send(request).body
 
-    def _refusal(self, error: RefusedError, owner: str, what: str) -> GitHubError:
+    def _refusal(self, error: ErrorResponseError, owner: str, failure: str) -> GitHubError:
         status, said = error.answer.status, words(error.answer.body)
         if status == 401 or said == NO_APP:
             return GitHubError(
-                f"{what}: GitHub does not know the App by this id and key: {said}",
+                f"{failure}: GitHub does not know the App by this id and key: {said}",
                 Location(owner),
                 "check the App's id, its private key, and this machine's clock",
                 status=status,
@@ -245,7 +250,7 @@ class Installations:
             return self._not_installed(owner)
         if status == 403 and "suspended" in said:
             return self._suspended(owner)
-        found = refusal(error, owner, what, self._now())
+        found = refusal(error, owner, failure, self._now())
         if status != 422:
             return found
         advice = "grant the App these permissions and repositories, and accept them where installed"

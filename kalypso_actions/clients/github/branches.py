@@ -15,9 +15,9 @@ def head(github: GitHub, repository: str, branch: str) -> str | None:
     Asked of `git/ref`, which answers for exactly this name; `git/refs` would answer for every
     branch that begins like it. Raises GitHubError.
     """
-    what = f"the branch {branch} cannot be read"
+    failure = f"the branch {branch} cannot be read"
     try:
-        answer = rest.read_optional(github, repository, what, f"/git/ref/heads/{quote(branch)}")
+        answer = rest.read_optional(github, repository, failure, f"/git/ref/heads/{quote(branch)}")
     except GitHubError as error:
         # A repository without any commit has no branch either.
         if error.status == 409 and "empty" in error.reason.lower():
@@ -33,8 +33,8 @@ def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
     no ruleset, and the branch exists. Raises GitHubError.
     https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
     """
-    what = f"the rules of the branch {branch} cannot be read"
-    found = rest.read_all(github, repository, what, f"/rules/branches/{quote(branch, safe='')}")
+    failure = f"the rules of the branch {branch} cannot be read"
+    found = rest.read_all(github, repository, failure, f"/rules/branches/{quote(branch, safe='')}")
     reviews = [
         one["parameters"]
         for one in found
@@ -46,11 +46,11 @@ def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
             (one["required_approving_review_count"] for one in reviews), default=0
         ),
         dismisses_stale_approvals=any(one["dismiss_stale_reviews_on_push"] for one in reviews),
-        is_classic=not found and _is_protected(github, repository, branch, what),
+        is_classic=not found and _is_protected(github, repository, branch, failure),
     )
 
 
-def _is_protected(github: GitHub, repository: str, branch: str, what: str) -> bool:
+def _is_protected(github: GitHub, repository: str, branch: str, failure: str) -> bool:
     path = f"/branches/{quote(branch, safe='')}"
-    answer = rest.read_optional(github, repository, what, path)
+    answer = rest.read_optional(github, repository, failure, path)
     return answer is not None and bool(answer["protected"])

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from kalypso_actions.clients.github import answers, lengths, rest, writing
+from kalypso_actions.clients.github import from_json, idempotent_writes, length_limits, rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import Comment
 
 
 def ensure(
     github: GitHub, repository: str, number: int, mark: str, body: str
-) -> tuple[Comment, writing.Outcome]:
+) -> tuple[Comment, idempotent_writes.WriteResult]:
     """The one comment that begins with the line `mark`, with this body below it.
 
     `number` is an issue's or a pull request's. A comment that is there already is updated where it
     differs. What a doubled delivery left is deleted: the oldest comment stays. Raises GitHubError.
     """
-    text = lengths.cut_body(f"{mark}\n{body}")
+    text = length_limits.truncate_body(f"{mark}\n{body}")
     found = marked(github, repository, number, mark)
     created = not found
     if created:
@@ -25,7 +25,7 @@ def ensure(
     for comment in doubled:
         if comment.author == kept.author:
             _delete(github, repository, number, mark, comment)
-    if lengths.same_text(kept.body, text):
+    if length_limits.same_text(kept.body, text):
         return kept, "created" if created else "unchanged"
     updated = _update(github, repository, number, mark, kept, text)
     return updated, "created" if created else "updated"
@@ -33,9 +33,9 @@ def ensure(
 
 def marked(github: GitHub, repository: str, number: int, mark: str) -> tuple[Comment, ...]:
     """The comments whose first line is `mark`, oldest first. Raises GitHubError."""
-    what = f"the comments of #{number} cannot be read"
-    found = rest.read_all(github, repository, what, f"/issues/{number}/comments")
-    comments = sorted(map(answers.comment, found), key=lambda comment: comment.id)
+    failure = f"the comments of #{number} cannot be read"
+    found = rest.read_all(github, repository, failure, f"/issues/{number}/comments")
+    comments = sorted(map(from_json.comment, found), key=lambda comment: comment.id)
     return tuple(comment for comment in comments if _first_line(comment.body) == mark.strip())
 
 
@@ -44,11 +44,13 @@ def _create(github: GitHub, repository: str, number: int, mark: str, text: str) 
         return next(iter(marked(github, repository, number, mark)), None)
 
     def write() -> Comment:
-        what = f"#{number} cannot be commented"
+        failure = f"#{number} cannot be commented"
         path = f"/issues/{number}/comments"
-        return answers.comment(rest.write(github, repository, what, "POST", path, {"body": text}))
+        return from_json.comment(
+            rest.write(github, repository, failure, "POST", path, {"body": text})
+        )
 
-    return writing.insist(github, find, write)
+    return idempotent_writes.write_verified(github, find, write)
 
 
 def _update(
@@ -56,16 +58,18 @@ def _update(
 ) -> Comment:
     def find() -> Comment | None:
         for found in marked(github, repository, number, mark):
-            if found.id == comment.id and lengths.same_text(found.body, text):
+            if found.id == comment.id and length_limits.same_text(found.body, text):
                 return found
         return None
 
     def write() -> Comment:
-        what = f"the comment {comment.url} cannot be updated"
+        failure = f"the comment {comment.url} cannot be updated"
         path = f"/issues/comments/{comment.id}"
-        return answers.comment(rest.write(github, repository, what, "PATCH", path, {"body": text}))
+        return from_json.comment(
+            rest.write(github, repository, failure, "PATCH", path, {"body": text})
+        )
 
-    return writing.insist(github, find, write)
+    return idempotent_writes.write_verified(github, find, write)
 
 
 def _delete(github: GitHub, repository: str, number: int, mark: str, comment: Comment) -> None:
@@ -74,11 +78,11 @@ def _delete(github: GitHub, repository: str, number: int, mark: str, comment: Co
         return None if comment.id in left else True
 
     def write() -> bool:
-        what = f"the doubled comment {comment.url} cannot be deleted"
-        rest.write(github, repository, what, "DELETE", f"/issues/comments/{comment.id}")
+        failure = f"the doubled comment {comment.url} cannot be deleted"
+        rest.write(github, repository, failure, "DELETE", f"/issues/comments/{comment.id}")
         return True
 
-    writing.insist(github, find, write)
+    idempotent_writes.write_verified(github, find, write)
 
 
 def _first_line(text: str) -> str:

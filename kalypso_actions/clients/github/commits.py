@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.clients.github import answers, rest
+from kalypso_actions.clients.github import from_json, rest
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.errors import Location
 from kalypso_actions.model.github import Commit, Comparison, PullRequest, Relation
@@ -14,8 +14,8 @@ PAGE: Final = 100
 
 def get(github: GitHub, repository: str, commit: str) -> Commit:
     """A commit by its full id. Raises GitHubError."""
-    what = f"the commit {commit} cannot be read"
-    answer = rest.read(github, repository, what, f"/git/commits/{rest.segment(commit)}")
+    failure = f"the commit {commit} cannot be read"
+    answer = rest.read(github, repository, failure, f"/git/commits/{rest.segment(commit)}")
     return Commit(
         id=answer["sha"],
         tree=answer["tree"]["sha"],
@@ -30,9 +30,9 @@ def relation(github: GitHub, repository: str, base: str, head: str) -> Relation 
     None where one of them is not in the repository, or they have no history in common.
     Raises GitHubError.
     """
-    what = f"{base} and {head} cannot be compared"
+    failure = f"{base} and {head} cannot be compared"
     path = f"/compare/{rest.segment(base)}...{rest.segment(head)}"
-    answer = rest.read_optional(github, repository, what, path, {"per_page": "1", "page": "1"})
+    answer = rest.read_optional(github, repository, failure, path, {"per_page": "1", "page": "1"})
     found: Relation | None = None if answer is None else answer["status"]
     return found
 
@@ -43,14 +43,14 @@ def compare(github: GitHub, repository: str, base: str, head: str) -> Comparison
     Every page is read; GitHub gives a part of the commits on each, the oldest first.
     Raises GitHubError, also where the pages do not make up the whole.
     """
-    what = f"{base} and {head} cannot be compared"
+    failure = f"{base} and {head} cannot be compared"
     path = f"/compare/{rest.segment(base)}...{rest.segment(head)}"
     commits: dict[str, None] = {}
     page = 0
     while True:
         page += 1
         parameters = {"per_page": str(PAGE), "page": str(page)}
-        answer = rest.read(github, repository, what, path, parameters)
+        answer = rest.read(github, repository, failure, path, parameters)
         found = [commit["sha"] for commit in answer["commits"]]
         commits.update(dict.fromkeys(found))
         if len(commits) == answer["total_commits"]:
@@ -61,7 +61,7 @@ def compare(github: GitHub, repository: str, base: str, head: str) -> Comparison
             )
         if not found:
             raise GitHubError(
-                f"{what}: GitHub gives {len(commits)} of {answer['total_commits']} commits",
+                f"{failure}: GitHub gives {len(commits)} of {answer['total_commits']} commits",
                 Location(repository),
                 "try again: one of the branches may have moved meanwhile",
             )
@@ -72,6 +72,6 @@ def pull_requests_of(github: GitHub, repository: str, commit: str) -> tuple[Pull
 
     Raises GitHubError.
     """
-    what = f"the pull requests of commit {commit} cannot be listed"
-    found = rest.read_all(github, repository, what, f"/commits/{rest.segment(commit)}/pulls")
-    return tuple(map(answers.pull_request, found))
+    failure = f"the pull requests of commit {commit} cannot be listed"
+    found = rest.read_all(github, repository, failure, f"/commits/{rest.segment(commit)}/pulls")
+    return tuple(map(from_json.pull_request, found))

@@ -16,9 +16,9 @@ from github.GithubException import BadAttributeException, GithubException
 from github.Repository import Repository
 
 from kalypso_actions.clients.github.apps import AppAuth, Installations, NoInstallationError
-from kalypso_actions.clients.github.exchange import NoResponseError, RefusedError, Request
+from kalypso_actions.clients.github.errors import GitHubError, no_response_error, refusal, words
+from kalypso_actions.clients.github.messages import ErrorResponseError, NoResponseError, Request
 from kalypso_actions.clients.github.quota import Quota
-from kalypso_actions.clients.github.refusals import GitHubError, refusal, unanswered, words
 from kalypso_actions.clients.github.requester import Requester
 from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
@@ -98,47 +98,47 @@ class GitHub:
         """
         return Repository(self._requester(_checked_owner(repository)), url=f"/repos/{repository}")
 
-    def ask(self, repository: str, what: str, call: Callable[[], T]) -> T:
+    def ask(self, repository: str, failure: str, call: Callable[[], T]) -> T:
         """The result of `call`, which asks GitHub about a repository (or an owner).
 
-        `what` says what has failed, if it fails: "the pull requests cannot be listed".
+        `failure` says what has failed, if it fails: "the pull requests cannot be listed".
         Raises GitHubError.
         """
         try:
             result = call()
-        except RefusedError as error:
-            raise refusal(error, repository, what, self._now()) from None
+        except ErrorResponseError as error:
+            raise refusal(error, repository, failure, self._now()) from None
         except NoResponseError as error:
-            raise unanswered(error, repository, what) from None
+            raise no_response_error(error, repository, failure) from None
         except ForeignUrlError as error:
-            message, advice = f"{what}: {error.problem.message}", error.problem.advice
+            message, advice = f"{failure}: {error.problem.message}", error.problem.advice
             raise GitHubError(message, Location(repository), advice) from None
         except (GithubException, BadAttributeException) as error:
-            message = f"{what}: the answer is not as PyGithub expects ({type(error).__name__})"
+            message = f"{failure}: the answer is not as PyGithub expects ({type(error).__name__})"
             raise GitHubError(message, Location(repository)) from error
         self._visible.add(repository.lower())
         return result
 
-    def optional(self, repository: str, what: str, call: Callable[[], T]) -> T | None:
+    def optional(self, repository: str, failure: str, call: Callable[[], T]) -> T | None:
         """As `ask`, but None where GitHub answers 404: what is asked for is not there.
 
         GitHub answers the same for a repository that the token may not see. That is an error, so
         that nothing is taken for absent which could not be looked for. Raises GitHubError.
         """
         try:
-            return self.ask(repository, what, call)
+            return self.ask(repository, failure, call)
         except GitHubError as error:
             if error.status != 404:
                 raise
         if repository.lower() not in self._visible:
             known = self.repository(repository)
             self.ask(
-                repository, what, lambda: known.requester.requestJsonAndCheck("GET", known.url)
+                repository, failure, lambda: known.requester.requestJsonAndCheck("GET", known.url)
             )
         return None
 
     def graphql(
-        self, repository_owner: str, what: str, query: str, variables: Mapping[str, Any]
+        self, repository_owner: str, failure: str, query: str, variables: Mapping[str, Any]
     ) -> tuple[dict[str, Any], tuple[dict[str, Any], ...]]:
         """The data of a GraphQL query (no mutation), and the errors of parts that are null in it.
 
@@ -152,11 +152,11 @@ class GitHub:
             idempotent=True,
             account=self._account(repository_owner),
         )
-        body = self.ask(repository_owner, what, lambda: self._transport.send(request).body)
+        body = self.ask(repository_owner, failure, lambda: self._transport.send(request).body)
         data = body.get("data") if isinstance(body, dict) else None
         if not isinstance(data, dict):
             said = words(body) or "the answer holds no data"
-            raise GitHubError(f"{what}: GitHub says: {said}", Location(repository_owner))
+            raise GitHubError(f"{failure}: GitHub says: {said}", Location(repository_owner))
         return data, tuple(body.get("errors") or ())
 
     def by_credential(self, owners: Collection[str]) -> Mapping[str, Sequence[str]]:

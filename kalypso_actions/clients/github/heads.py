@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
-from kalypso_actions.clients.github.exchange import Json
+from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.errors import Location
 from kalypso_actions.model.github import PathHead, RegisteredPath
 
@@ -77,10 +77,10 @@ def variables_of(paths: Sequence[RegisteredPath]) -> dict[str, str]:
 def _batch(
     github: GitHub, owner: str, paths: Sequence[RegisteredPath]
 ) -> dict[RegisteredPath, PathHead | None]:
-    what = f"the heads of {len(paths)} registered folders cannot be read"
-    data, errors = github.graphql(owner, what, query(len(paths)), variables_of(paths))
+    failure = f"the heads of {len(paths)} registered folders cannot be read"
+    data, errors = github.graphql(owner, failure, query(len(paths)), variables_of(paths))
     for error in errors:
-        _check_invisible(error, paths, what, owner)
+        _check_invisible(error, paths, failure, owner)
     return {path: _head(data.get(f"r{n}")) for n, path in enumerate(paths)}
 
 
@@ -94,13 +94,15 @@ def _head(repository: Json) -> PathHead | None:
     )
 
 
-def _check_invisible(error: Json, paths: Sequence[RegisteredPath], what: str, owner: str) -> None:
+def _check_invisible(
+    error: Json, paths: Sequence[RegisteredPath], failure: str, owner: str
+) -> None:
     """Pass over an error that says that one repository is not to be seen; raise any other."""
     place = [str(step) for step in error.get("path") or ()]
     message = str(error.get("message", ""))
     if error.get("type") not in INVISIBLE or len(place) != 1:
         advice = "try again later"
-        raise GitHubError(f"{what}: GitHub says: {message}", Location(owner), advice)
+        raise GitHubError(f"{failure}: GitHub says: {message}", Location(owner), advice)
     repository = paths[int(place[0].removeprefix("r"))].repository
     log.info("%s cannot be seen: %s", repository, message)
 

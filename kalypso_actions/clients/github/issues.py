@@ -10,7 +10,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final, Literal
 
-from kalypso_actions.clients.github import answers, comments, labels, lengths, rest, writing
+from kalypso_actions.clients.github import (
+    comments,
+    from_json,
+    idempotent_writes,
+    labels,
+    length_limits,
+    rest,
+)
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import Issue, IssueEvent
 
@@ -27,9 +34,9 @@ def find_all(
 
     Raises GitHubError.
     """
-    what = "the issues cannot be listed"
+    failure = "the issues cannot be listed"
     parameters = _filters(label, state, "asc")
-    return _issues(rest.read_all(github, repository, what, "/issues", parameters))
+    return _issues(rest.read_all(github, repository, failure, "/issues", parameters))
 
 
 def candidates(github: GitHub, repository: str, label: str) -> tuple[Issue, ...]:
@@ -50,14 +57,17 @@ def ensure(
     body: str,
     label: str,
     among: Iterable[Issue] | None = None,
-) -> tuple[Issue, writing.Outcome]:
+) -> tuple[Issue, idempotent_writes.WriteResult]:
     """The one open issue of exactly this title, with this body and our label.
 
     One that exists is updated where it differs, and reopened where it was closed. The oldest stays:
     others of this title and label, which a doubled delivery left, are closed as its duplicates.
     `among` is what `candidates` gave. Raises GitHubError.
     """
-    title, body = lengths.cut(title, lengths.TITLE).strip(), lengths.cut_body(body)
+    title, body = (
+        length_limits.truncate(title, length_limits.TITLE).strip(),
+        length_limits.truncate_body(body),
+    )
     known = candidates(github, repository, label) if among is None else among
     found = _titled(known, title)
     created = not found
@@ -79,9 +89,9 @@ def ensure(
 
 def events(github: GitHub, repository: str, number: int) -> tuple[IssueEvent, ...]:
     """The events of an issue or a pull request, oldest first. Raises GitHubError."""
-    what = f"the events of #{number} cannot be listed"
-    found = rest.read_all(github, repository, what, f"/issues/{number}/events")
-    return tuple(map(answers.issue_event, found))
+    failure = f"the events of #{number} cannot be listed"
+    found = rest.read_all(github, repository, failure, f"/issues/{number}/events")
+    return tuple(map(from_json.issue_event, found))
 
 
 def close(github: GitHub, repository: str, number: int, *, mark: str, comment: str) -> bool:
@@ -103,7 +113,7 @@ def _filters(label: str, state: State, direction: str) -> dict[str, str]:
 
 
 def _issues(found: Iterable[rest.Json]) -> tuple[Issue, ...]:
-    issues = (answers.issue(one) for one in found if not answers.is_pull_request(one))
+    issues = (from_json.issue(one) for one in found if not from_json.is_pull_request(one))
     return tuple(sorted(issues, key=lambda issue: issue.number))
 
 
@@ -115,14 +125,14 @@ def _titled(issues: Iterable[Issue], title: str) -> list[Issue]:
 
 def _newest(github: GitHub, repository: str, label: str) -> tuple[Issue, ...]:
     """The latest page of open issues: where a second delivery of our request would show."""
-    what = "the issues cannot be listed"
+    failure = "the issues cannot be listed"
     parameters = {**_filters(label, "open", "desc"), "per_page": "100"}
-    return _issues(rest.read(github, repository, what, "/issues", parameters))
+    return _issues(rest.read(github, repository, failure, "/issues", parameters))
 
 
 def _get(github: GitHub, repository: str, number: int) -> Issue:
-    what = f"issue #{number} cannot be read"
-    return answers.issue(rest.read(github, repository, what, f"/issues/{number}"))
+    failure = f"issue #{number} cannot be read"
+    return from_json.issue(rest.read(github, repository, failure, f"/issues/{number}"))
 
 
 def _create(github: GitHub, repository: str, title: str, body: str, label: str) -> Issue:
@@ -130,15 +140,15 @@ def _create(github: GitHub, repository: str, title: str, body: str, label: str) 
         return next(iter(_titled(_newest(github, repository, label), title)), None)
 
     def write() -> Issue:
-        what = f"the issue “{title}” cannot be opened"
+        failure = f"the issue “{title}” cannot be opened"
         content = {"title": title, "body": body, "labels": [label]}
-        return answers.issue(rest.write(github, repository, what, "POST", "/issues", content))
+        return from_json.issue(rest.write(github, repository, failure, "POST", "/issues", content))
 
-    return writing.insist(github, find, write)
+    return idempotent_writes.write_verified(github, find, write)
 
 
 def _as_wanted(issue: Issue, body: str) -> Issue | None:
-    same = issue.state == "open" and lengths.same_text(issue.body, body)
+    same = issue.state == "open" and length_limits.same_text(issue.body, body)
     return issue if same else None
 
 
@@ -147,10 +157,10 @@ def _update(github: GitHub, repository: str, number: int, body: str) -> Issue:
         return _as_wanted(_get(github, repository, number), body)
 
     def write() -> Issue:
-        what = f"issue #{number} cannot be updated"
-        return _edit(github, repository, what, number, {"state": "open", "body": body})
+        failure = f"issue #{number} cannot be updated"
+        return _edit(github, repository, failure, number, {"state": "open", "body": body})
 
-    return writing.insist(github, find, write)
+    return idempotent_writes.write_verified(github, find, write)
 
 
 def _close_duplicate(github: GitHub, repository: str, issue: Issue, kept: Issue) -> None:
@@ -164,16 +174,16 @@ def _close(github: GitHub, repository: str, number: int, reason: str) -> None:
         return issue if issue.state == "closed" else None
 
     def write() -> Issue:
-        what = f"issue #{number} cannot be closed"
+        failure = f"issue #{number} cannot be closed"
         content = {"state": "closed", "state_reason": reason}
-        return _edit(github, repository, what, number, content)
+        return _edit(github, repository, failure, number, content)
 
-    writing.insist(github, find, write)
+    idempotent_writes.write_verified(github, find, write)
 
 
 def _edit(
-    github: GitHub, repository: str, what: str, number: int, content: dict[str, str]
+    github: GitHub, repository: str, failure: str, number: int, content: dict[str, str]
 ) -> Issue:
-    return answers.issue(
-        rest.write(github, repository, what, "PATCH", f"/issues/{number}", content)
+    return from_json.issue(
+        rest.write(github, repository, failure, "PATCH", f"/issues/{number}", content)
     )

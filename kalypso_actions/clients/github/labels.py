@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from kalypso_actions.clients.github import lengths, rest, writing
+from kalypso_actions.clients.github import idempotent_writes, length_limits, rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.errors import KalypsoError, Location
 
@@ -26,12 +26,12 @@ def ensure(
         body = {
             "name": name,
             "color": color,
-            "description": lengths.cut(description, lengths.LABEL_DESCRIPTION),
+            "description": length_limits.truncate(description, length_limits.LABEL_DESCRIPTION),
         }
-        what = f"the label “{name}” cannot be created"
-        return rest.write(github, repository, what, "POST", "/labels", body)
+        failure = f"the label “{name}” cannot be created"
+        return rest.write(github, repository, failure, "POST", "/labels", body)
 
-    return writing.once(github, find, write)[1]
+    return idempotent_writes.write_if_absent(github, find, write)[1]
 
 
 def exists(github: GitHub, repository: str, name: str) -> bool:
@@ -52,12 +52,12 @@ def add(github: GitHub, repository: str, number: int, names: Collection[str]) ->
         return None if missing(names, _present(github, repository, number)) else True
 
     def write() -> bool:
-        what = f"#{number} cannot be labelled {', '.join(names)}"
+        failure = f"#{number} cannot be labelled {', '.join(names)}"
         body = {"labels": list(names)}
-        rest.write(github, repository, what, "POST", f"/issues/{number}/labels", body)
+        rest.write(github, repository, failure, "POST", f"/issues/{number}/labels", body)
         return True
 
-    return writing.once(github, find, write)[1]
+    return idempotent_writes.write_if_absent(github, find, write)[1]
 
 
 def remove(github: GitHub, repository: str, number: int, name: str) -> bool:
@@ -67,12 +67,12 @@ def remove(github: GitHub, repository: str, number: int, name: str) -> bool:
         return True if missing([name], _present(github, repository, number)) else None
 
     def write() -> bool:
-        what = f"the label “{name}” cannot be taken from #{number}"
+        failure = f"the label “{name}” cannot be taken from #{number}"
         path = f"/issues/{number}/labels/{rest.segment(name)}"
-        rest.write(github, repository, what, "DELETE", path)
+        rest.write(github, repository, failure, "DELETE", path)
         return True
 
-    return writing.once(github, find, write)[1]
+    return idempotent_writes.write_if_absent(github, find, write)[1]
 
 
 def missing(names: Iterable[str], present: Iterable[str]) -> list[str]:
@@ -82,20 +82,20 @@ def missing(names: Iterable[str], present: Iterable[str]) -> list[str]:
 
 
 def _label(github: GitHub, repository: str, name: str) -> rest.Json | None:
-    what = f"the label “{name}” cannot be read"
-    return rest.read_optional(github, repository, what, f"/labels/{rest.segment(name)}")
+    failure = f"the label “{name}” cannot be read"
+    return rest.read_optional(github, repository, failure, f"/labels/{rest.segment(name)}")
 
 
 def _present(github: GitHub, repository: str, number: int) -> list[str]:
-    what = f"the labels of #{number} cannot be read"
-    found = rest.read_all(github, repository, what, f"/issues/{number}/labels")
+    failure = f"the labels of #{number} cannot be read"
+    found = rest.read_all(github, repository, failure, f"/issues/{number}/labels")
     return [label["name"] for label in found]
 
 
 def _check_name(repository: str, name: str) -> None:
-    if not 0 < len(name) <= lengths.LABEL_NAME:
+    if not 0 < len(name) <= length_limits.LABEL_NAME:
         raise KalypsoError(
-            f"a label's name has 1 to {lengths.LABEL_NAME} characters: “{name}”",
+            f"a label's name has 1 to {length_limits.LABEL_NAME} characters: “{name}”",
             Location(repository),
             "shorten it where it is given as an input",
         )

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kalypso_actions.clients.github import pull_requests, rest, writing
+from kalypso_actions.clients.github import idempotent_writes, pull_requests, rest
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 
 Method = Literal["merge", "squash", "rebase"]
@@ -59,14 +59,14 @@ def merge(
 
     def write() -> Merged | Refused:
         content = {"sha": head, "merge_method": method}
-        what = f"pull request #{number} cannot be merged"
+        failure = f"pull request #{number} cannot be merged"
         path = f"/pulls/{number}/merge"
-        return Merged(rest.write(github, repository, what, "PUT", path, content)["sha"])
+        return Merged(rest.write(github, repository, failure, "PUT", path, content)["sha"])
 
-    delays = iter(writing.DELAYS)
+    delays = iter(idempotent_writes.DELAYS)
     while True:
         try:
-            return writing.once(github, find, write)[0]
+            return idempotent_writes.write_if_absent(github, find, write)[0]
         except GitHubError as error:
             if error.status not in REFUSALS:
                 raise

@@ -10,7 +10,13 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final, Literal
 
-from kalypso_actions.clients.github import answers, comments, lengths, rest, writing
+from kalypso_actions.clients.github import (
+    comments,
+    from_json,
+    idempotent_writes,
+    length_limits,
+    rest,
+)
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.labels import add as add_labels
 from kalypso_actions.clients.github.labels import missing as missing_labels
@@ -37,8 +43,8 @@ def find(
 
     Of open ones there is one at most for each base. Raises GitHubError.
     """
-    what, parameters = _listing(repository, head, base, state)
-    found = rest.read_all(github, repository, what, "/pulls", parameters)
+    failure, parameters = _listing(repository, head, base, state)
+    found = rest.read_all(github, repository, failure, "/pulls", parameters)
     return tuple(sorted(_ours(found, head, base, state), key=lambda pull: -pull.number))
 
 
@@ -62,12 +68,12 @@ def closed_pages(
     Unmerged ones with the label `without` are passed over. A page is read when it is wanted.
     Raises GitHubError.
     """
-    what, parameters = _listing(repository, head, base, "closed")
+    failure, parameters = _listing(repository, head, base, "closed")
     page = 0
     while True:
         page += 1
         numbered = {**parameters, "per_page": str(PAGE), "page": str(page)}
-        found = rest.read(github, repository, what, "/pulls", numbered)
+        found = rest.read(github, repository, failure, "/pulls", numbered)
         ours = _ours(found, head, base, "closed")
         yield tuple(pull for pull in ours if pull.merged or missing_labels([without], pull.labels))
         if len(found) < PAGE:
@@ -76,9 +82,9 @@ def closed_pages(
 
 def into(github: GitHub, repository: str, base: str) -> tuple[PullRequest, ...]:
     """Every open pull request into a branch, of anybody, oldest first. Raises GitHubError."""
-    what = f"the pull requests into {base} cannot be listed"
-    found = rest.read_all(github, repository, what, "/pulls", {"base": base, "state": "open"})
-    pulls = map(answers.pull_request, found)
+    failure = f"the pull requests into {base} cannot be listed"
+    found = rest.read_all(github, repository, failure, "/pulls", {"base": base, "state": "open"})
+    pulls = map(from_json.pull_request, found)
     wanted = (pull for pull in pulls if (pull.base_branch, pull.state) == (base, "open"))
     return tuple(sorted(wanted, key=lambda pull: pull.number))
 
@@ -88,16 +94,16 @@ def changed_paths(github: GitHub, repository: str, number: int) -> frozenset[str
 
     GitHub tells of 3000 files at most. Raises GitHubError.
     """
-    what = f"the files of pull request #{number} cannot be listed"
-    found = rest.read_all(github, repository, what, f"/pulls/{number}/files")
+    failure = f"the files of pull request #{number} cannot be listed"
+    found = rest.read_all(github, repository, failure, f"/pulls/{number}/files")
     paths = {str(file["filename"]) for file in found}
     return frozenset(paths | {str(file.get("previous_filename", "")) for file in found} - {""})
 
 
 def get(github: GitHub, repository: str, number: int) -> PullRequest:
     """A pull request by its number. Raises GitHubError."""
-    what = f"pull request #{number} cannot be read"
-    return answers.pull_request(rest.read(github, repository, what, f"/pulls/{number}"))
+    failure = f"pull request #{number} cannot be read"
+    return from_json.pull_request(rest.read(github, repository, failure, f"/pulls/{number}"))
 
 
 def ensure(
@@ -109,25 +115,28 @@ def ensure(
     title: str,
     body: str,
     labels: Collection[str] = (),
-) -> tuple[PullRequest, writing.Outcome]:
+) -> tuple[PullRequest, idempotent_writes.WriteResult]:
     """The one open pull request from `head` into `base`, with this title and body, and labels.
 
     One that is open already is updated where it differs; other labels on it stay. Labels that the
     repository lacks come in GitHub's colour: `labels.ensure` them before. Raises GitHubError.
     """
-    title, body = lengths.cut(title, lengths.TITLE), lengths.cut_body(body)
+    title, body = (
+        length_limits.truncate(title, length_limits.TITLE),
+        length_limits.truncate_body(body),
+    )
 
     def find_open() -> PullRequest | None:
         return next(iter(find(github, repository, head=head, base=base)), None)
 
     def create() -> PullRequest:
-        what = f"the pull request from {head} into {base} cannot be opened"
+        failure = f"the pull request from {head} into {base} cannot be opened"
         content = {"head": head, "base": base, "title": title, "body": body}
-        return answers.pull_request(
-            rest.write(github, repository, what, "POST", "/pulls", content, advice=ADVICE)
+        return from_json.pull_request(
+            rest.write(github, repository, failure, "POST", "/pulls", content, advice=ADVICE)
         )
 
-    found, created = writing.once(github, find_open, create)
+    found, created = idempotent_writes.write_if_absent(github, find_open, create)
     pull = _described(github, repository, found, title, body)
     if missing_labels(labels, pull.labels):
         add_labels(github, repository, pull.number, labels)
@@ -163,10 +172,10 @@ def close(
         return pull if pull.state == "closed" else None
 
     def write() -> PullRequest:
-        what = f"pull request #{number} cannot be closed"
-        return _edit(github, repository, what, number, {"state": "closed"})
+        failure = f"pull request #{number} cannot be closed"
+        return _edit(github, repository, failure, number, {"state": "closed"})
 
-    writing.insist(github, find_closed, write)
+    idempotent_writes.write_verified(github, find_closed, write)
     return True
 
 
@@ -182,9 +191,9 @@ def _listing(repository: str, head: str, base: str, state: State) -> tuple[str, 
 def _ours(found: Iterable[rest.Json], head: str, base: str, state: State) -> Iterator[PullRequest]:
     """GitHub ignores a filter that it cannot read, and then lists every pull request."""
     for one in found:
-        if not answers.in_own_repository(one):
+        if not from_json.in_own_repository(one):
             continue
-        pull = answers.pull_request(one)
+        pull = from_json.pull_request(one)
         fits = pull.head_branch == head and base in {"", pull.base_branch}
         if fits and state in {"all", pull.state}:
             yield pull
@@ -196,21 +205,21 @@ def _described(
     """The pull request with this title and body, written where they differ."""
 
     def as_wanted(pull: PullRequest) -> PullRequest | None:
-        same = pull.title == title.strip() and lengths.same_text(pull.body, body)
+        same = pull.title == title.strip() and length_limits.same_text(pull.body, body)
         return pull if same else None
 
     def write() -> PullRequest:
-        what = f"pull request #{pull.number} cannot be updated"
-        return _edit(github, repository, what, pull.number, {"title": title, "body": body})
+        failure = f"pull request #{pull.number} cannot be updated"
+        return _edit(github, repository, failure, pull.number, {"title": title, "body": body})
 
-    return as_wanted(pull) or writing.insist(
+    return as_wanted(pull) or idempotent_writes.write_verified(
         github, lambda: as_wanted(get(github, repository, pull.number)), write
     )
 
 
 def _edit(
-    github: GitHub, repository: str, what: str, number: int, content: dict[str, str]
+    github: GitHub, repository: str, failure: str, number: int, content: dict[str, str]
 ) -> PullRequest:
-    return answers.pull_request(
-        rest.write(github, repository, what, "PATCH", f"/pulls/{number}", content)
+    return from_json.pull_request(
+        rest.write(github, repository, failure, "PATCH", f"/pulls/{number}", content)
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kalypso_actions.clients.github.limits import SECONDS
+from kalypso_actions.clients.github.rate_limits import SECONDS
 from kalypso_actions.model.counts import counted
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, Literal
 from urllib.parse import quote
 
-from kalypso_actions.clients.github import branches, rest, writing
+from kalypso_actions.clients.github import branches, idempotent_writes, rest
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.errors import Location
 
@@ -51,11 +51,11 @@ def create(
 
     def write() -> str:
         body = {"ref": f"refs/heads/{branch}", "sha": commit}
-        what = f"the branch {branch} cannot be created at {commit}"
-        rest.write(github, repository, what, "POST", "/git/refs", body, advice=ADVICE)
+        failure = f"the branch {branch} cannot be created at {commit}"
+        rest.write(github, repository, failure, "POST", "/git/refs", body, advice=ADVICE)
         return commit
 
-    _, written = writing.once(github, find, write)
+    _, written = idempotent_writes.write_if_absent(github, find, write)
     return "created" if written else "unchanged"
 
 
@@ -75,13 +75,13 @@ def update(
         return head if head == commit else None
 
     def write() -> str:
-        what = f"the branch {branch} cannot be moved from {expected} to {commit}"
+        failure = f"the branch {branch} cannot be moved from {expected} to {commit}"
         path = f"/git/refs/heads/{quote(branch)}"
         body = {"sha": commit, "force": False}
-        rest.write(github, repository, what, "PATCH", path, body, advice=ADVICE)
+        rest.write(github, repository, failure, "PATCH", path, body, advice=ADVICE)
         return commit
 
-    _, written = writing.once(github, find, write)
+    _, written = idempotent_writes.write_if_absent(github, find, write)
     return "updated" if written else "unchanged"
 
 
@@ -101,12 +101,12 @@ def delete(
         return True if head is None else None
 
     def write() -> Literal[True]:
-        what = f"the branch {branch} cannot be deleted"
+        failure = f"the branch {branch} cannot be deleted"
         path = f"/git/refs/heads/{quote(branch)}"
-        rest.write(github, repository, what, "DELETE", path, advice=ADVICE)
+        rest.write(github, repository, failure, "DELETE", path, advice=ADVICE)
         return True
 
-    _, written = writing.once(github, find, write)
+    _, written = idempotent_writes.write_if_absent(github, find, write)
     return "deleted" if written else "unchanged"
 
 

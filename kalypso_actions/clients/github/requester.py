@@ -12,7 +12,7 @@ from typing import Any
 
 from github.Requester import Requester as PyGithubRequester
 
-from kalypso_actions.clients.github.exchange import Json, Request
+from kalypso_actions.clients.github.messages import Json, Request
 from kalypso_actions.clients.github.server import GitHubServer
 from kalypso_actions.clients.github.transport import API_VERSION, HEADERS, Transport
 
@@ -65,7 +65,7 @@ class Requester(PyGithubRequester):
     ) -> tuple[dict[str, Any], Json]:
         """Every call: the answer's headers and JSON (None where it has none).
 
-        Raises RefusedError, NoResponseError, ForeignUrlError.
+        Raises ErrorResponseError, NoResponseError, ForeignUrlError.
         """
         request = Request(
             verb,

@@ -31,36 +31,36 @@ def segment(name: str) -> str:
 def read(
     github: GitHub,
     repository: str,
-    what: str,
+    failure: str,
     path: str,
     parameters: Mapping[str, str] | None = None,
 ) -> Json:
     """GET, one page of a list; `path` begins behind `/repos/{owner}/{repo}`.
 
-    `what` says what has failed, if it fails. Raises GitHubError.
+    `failure` says what has failed, if it fails. Raises GitHubError.
     """
     return github.ask(
-        repository, what, lambda: _send(github, repository, "GET", path, parameters=parameters)
+        repository, failure, lambda: _send(github, repository, "GET", path, parameters=parameters)
     )
 
 
 def read_optional(
     github: GitHub,
     repository: str,
-    what: str,
+    failure: str,
     path: str,
     parameters: Mapping[str, str] | None = None,
 ) -> Json | None:
     """As `read`, None where there is nothing at this path. Raises GitHubError."""
     return github.optional(
-        repository, what, lambda: _send(github, repository, "GET", path, parameters=parameters)
+        repository, failure, lambda: _send(github, repository, "GET", path, parameters=parameters)
     )
 
 
 def read_all(
     github: GitHub,
     repository: str,
-    what: str,
+    failure: str,
     path: str,
     parameters: Mapping[str, str] | None = None,
     *,
@@ -71,14 +71,14 @@ def read_all(
     `item` is the key that holds the entries where an answer is an object. Raises GitHubError.
     """
     return github.ask(
-        repository, what, lambda: _entries(github, repository, path, parameters, item)
+        repository, failure, lambda: _entries(github, repository, path, parameters, item)
     )
 
 
 def read_all_optional(
     github: GitHub,
     repository: str,
-    what: str,
+    failure: str,
     path: str,
     parameters: Mapping[str, str] | None = None,
     *,
@@ -86,14 +86,14 @@ def read_all_optional(
 ) -> list[Json] | None:
     """As `read_all`, None where there is nothing at this path. Raises GitHubError."""
     return github.optional(
-        repository, what, lambda: _entries(github, repository, path, parameters, item)
+        repository, failure, lambda: _entries(github, repository, path, parameters, item)
     )
 
 
 def write(
     github: GitHub,
     repository: str,
-    what: str,
+    failure: str,
     method: str,
     path: str,
     body: Json = None,
@@ -102,20 +102,22 @@ def write(
 ) -> Json:
     """POST, PATCH, PUT or DELETE, once. Raises GitHubError, with the advice for what GitHub says.
 
-    What a lost answer leaves open is for `writing` to find out.
+    What a lost answer leaves open is for `idempotent_writes` to find out.
     """
     try:
-        return github.ask(repository, what, lambda: _send(github, repository, method, path, body))
+        return github.ask(
+            repository, failure, lambda: _send(github, repository, method, path, body)
+        )
     except GitHubError as error:
-        # Where no token was to be had, this request was not refused, but another.
-        said = error.reason.lower() if error.problem.message.startswith(what) else ""
-        for words, what_to_change in (advice or {}).items():
-            if words in said:
-                raise advised(error, what_to_change) from None
+        # If no token could be obtained, the refusal concerns the token request.
+        reason = error.reason.lower() if error.problem.message.startswith(failure) else ""
+        for words, change in (advice or {}).items():
+            if words in reason:
+                raise with_advice(error, change) from None
         raise
 
 
-def advised(error: GitHubError, advice: str) -> GitHubError:
+def with_advice(error: GitHubError, advice: str) -> GitHubError:
     """The same error with this advice."""
     return GitHubError(
         error.problem.message,

@@ -7,38 +7,38 @@ from __future__ import annotations
 
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub
-from kalypso_actions.model.github import ActionsSettings, Names
+from kalypso_actions.model.github import ActionsSettings, SettingNames
 
 
-def of_repository(github: GitHub, repository: str) -> Names:
+def of_repository(github: GitHub, repository: str) -> SettingNames:
     """What every job finds: the repository's own, and its organization's. Raises GitHubError."""
-    what = "the secrets cannot be listed"
+    failure = "the secrets cannot be listed"
     secrets: set[str] = set()
     for path in ("/actions/organization-secrets", "/actions/secrets"):
-        secrets |= _names(github, repository, what, path, "secrets")
-    what = "the variables cannot be listed"
+        secrets |= _names(github, repository, failure, path, "secrets")
+    failure = "the variables cannot be listed"
     variables: set[str] = set()
     for path in ("/actions/organization-variables", "/actions/variables"):
-        variables |= _names(github, repository, what, path, "variables")
-    return Names(frozenset(secrets), frozenset(variables))
+        variables |= _names(github, repository, failure, path, "variables")
+    return SettingNames(frozenset(secrets), frozenset(variables))
 
 
-def of_environment(github: GitHub, repository: str, environment: str) -> Names:
+def of_environment(github: GitHub, repository: str, environment: str) -> SettingNames:
     """What only jobs of an environment find, which must exist. Raises GitHubError."""
     path = f"/environments/{rest.segment(environment)}"
     of_it = f"of the environment {environment} cannot be listed"
     secrets = _names(github, repository, f"the secrets {of_it}", f"{path}/secrets", "secrets")
-    what = f"the variables {of_it}"
-    variables = _names(github, repository, what, f"{path}/variables", "variables")
-    return Names(frozenset(secrets), frozenset(variables))
+    failure = f"the variables {of_it}"
+    variables = _names(github, repository, failure, f"{path}/variables", "variables")
+    return SettingNames(frozenset(secrets), frozenset(variables))
 
 
 def of_actions(github: GitHub, repository: str) -> ActionsSettings:
     """Whether workflows run, whose actions they may use, what jobs may do. Raises GitHubError."""
-    what = "the settings of GitHub Actions cannot be read"
+    failure = "the settings of GitHub Actions cannot be read"
     path = "/actions/permissions"
-    settings = rest.read(github, repository, what, path)
-    jobs = rest.read(github, repository, what, f"{path}/workflow")
+    settings = rest.read(github, repository, failure, path)
+    jobs = rest.read(github, repository, failure, f"{path}/workflow")
     return ActionsSettings(
         enabled=settings["enabled"],
         allowed=settings.get("allowed_actions", "all"),
@@ -46,5 +46,5 @@ def of_actions(github: GitHub, repository: str) -> ActionsSettings:
     )
 
 
-def _names(github: GitHub, repository: str, what: str, path: str, item: str) -> set[str]:
-    return {one["name"] for one in rest.read_all(github, repository, what, path, item=item)}
+def _names(github: GitHub, repository: str, failure: str, path: str, item: str) -> set[str]:
+    return {one["name"] for one in rest.read_all(github, repository, failure, path, item=item)}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from kalypso_actions.clients.github import answers, lengths, rest, writing
+from kalypso_actions.clients.github import from_json, idempotent_writes, length_limits, rest
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import CommitStatus
@@ -37,7 +37,7 @@ def latest(github: GitHub, repository: str, commit: str) -> Mapping[str, CommitS
         f"/commits/{rest.segment(commit)}/status",
         item="statuses",
     )
-    statuses = map(answers.commit_status, found)
+    statuses = map(from_json.commit_status, found)
     return {status.context.lower(): status for status in statuses}
 
 
@@ -46,9 +46,9 @@ def history(github: GitHub, repository: str, commit: str) -> tuple[CommitStatus,
 
     Raises GitHubError.
     """
-    what = f"the statuses of commit {commit} cannot be read"
-    found = rest.read_all(github, repository, what, f"/commits/{rest.segment(commit)}/statuses")
-    return tuple(map(answers.commit_status, found))
+    failure = f"the statuses of commit {commit} cannot be read"
+    found = rest.read_all(github, repository, failure, f"/commits/{rest.segment(commit)}/statuses")
+    return tuple(map(from_json.commit_status, found))
 
 
 def of_commits(
@@ -65,9 +65,9 @@ def of_commits(
     ids = list(dict.fromkeys(filter(is_commit_id, commits)))
     for start in range(0, len(ids), BATCH):
         some = ids[start : start + BATCH]
-        what = f"the statuses of {len(some)} commits cannot be read"
+        failure = f"the statuses of {len(some)} commits cannot be read"
         variables = {f"commit{n}": commit for n, commit in enumerate(some)}
-        data = _query(github, repository, what, query_of_commits(len(some)), variables)
+        data = _query(github, repository, failure, query_of_commits(len(some)), variables)
         found |= _by_commit(data[f"c{n}"] for n in range(len(some)))
     return found
 
@@ -80,9 +80,9 @@ def of_history(
     One request reads `most` commits, 100 at most, in the order of `git log`: the commits that a
     merge brought are among them. A branch that does not exist has none. Raises GitHubError.
     """
-    what = f"the statuses of the newest commits of {branch} cannot be read"
+    failure = f"the statuses of the newest commits of {branch} cannot be read"
     variables = {"ref": f"refs/heads/{branch}", "most": most}
-    ref = _query(github, repository, what, QUERY_OF_HISTORY, variables)["ref"]
+    ref = _query(github, repository, failure, QUERY_OF_HISTORY, variables)["ref"]
     return {} if ref is None else _by_commit(ref["target"]["history"]["nodes"])
 
 
@@ -117,14 +117,14 @@ def post(github: GitHub, repository: str, commit: str, status: CommitStatus) -> 
     GitHub deletes none, and the latest counts. Raises GitHubError, and KalypsoError for a context
     that is too long.
     """
-    if len(status.context) > lengths.STATUS_CONTEXT:
+    if len(status.context) > length_limits.STATUS_CONTEXT:
         raise KalypsoError(
-            f"the context of a status has more than {lengths.STATUS_CONTEXT} characters:"
+            f"the context of a status has more than {length_limits.STATUS_CONTEXT} characters:"
             f" {status.context}",
             Location(repository),
             "shorten the environment's name, which the context begins with",
         )
-    description = lengths.cut(status.description, lengths.STATUS_DESCRIPTION)
+    description = length_limits.truncate(status.description, length_limits.STATUS_DESCRIPTION)
     wanted = replace(status, description=description)
 
     def find() -> CommitStatus | None:
@@ -135,7 +135,7 @@ def post(github: GitHub, repository: str, commit: str, status: CommitStatus) -> 
         _send(github, repository, commit, wanted)
         return wanted
 
-    return writing.once(github, find, write)[1]
+    return idempotent_writes.write_if_absent(github, find, write)[1]
 
 
 def _send(github: GitHub, repository: str, commit: str, status: CommitStatus) -> None:
@@ -146,20 +146,20 @@ def _send(github: GitHub, repository: str, commit: str, status: CommitStatus) ->
     }
     if status.target_url:
         body["target_url"] = status.target_url
-    what = f"the status “{status.context}” of commit {commit} cannot be posted"
+    failure = f"the status “{status.context}” of commit {commit} cannot be posted"
     path = f"/statuses/{rest.segment(commit)}"
-    rest.write(github, repository, what, "POST", path, body, advice=ADVICE)
+    rest.write(github, repository, failure, "POST", path, body, advice=ADVICE)
 
 
 def _query(
-    github: GitHub, repository: str, what: str, query: str, variables: Mapping[str, rest.Json]
+    github: GitHub, repository: str, failure: str, query: str, variables: Mapping[str, rest.Json]
 ) -> rest.Json:
     """Return the answer about one repository. Raises GitHubError where a part is missing."""
     owner, _, name = repository.partition("/")
     named = {"owner": owner, "name": name, **variables}
-    data, errors = github.graphql(owner, what, query, named)
+    data, errors = github.graphql(owner, failure, query, named)
     if errors:
-        message = f"{what}: GitHub says: {errors[0].get('message', '')}"
+        message = f"{failure}: GitHub says: {errors[0].get('message', '')}"
         advice = "give the token the permissions contents: read and statuses: read"
         raise GitHubError(message, Location(repository), advice)
     return data["repository"]

@@ -18,18 +18,18 @@ from urllib.parse import urlsplit
 import requests
 
 from kalypso_actions import __version__
-from kalypso_actions.clients.github import limits
-from kalypso_actions.clients.github.exchange import (
+from kalypso_actions.clients.github import rate_limits
+from kalypso_actions.clients.github.connection_failures import lost
+from kalypso_actions.clients.github.messages import (
     SAFE,
-    Answer,
+    ErrorResponseError,
     Json,
     NoResponseError,
-    RefusedError,
     Request,
+    Response,
 )
-from kalypso_actions.clients.github.failures import lost
-from kalypso_actions.clients.github.patience import RetryPolicy
 from kalypso_actions.clients.github.quota import Quota
+from kalypso_actions.clients.github.retry_policy import RetryPolicy
 from kalypso_actions.clients.github.server import GitHubServer
 from kalypso_actions.clients.network import TIMEOUT, Session
 
@@ -70,8 +70,8 @@ class Transport:
         self._now = now
         self._longest_wait = longest_wait
 
-    def send(self, request: Request) -> Answer:
-        """The answer, a success. Raises RefusedError, NoResponseError, ForeignUrlError."""
+    def send(self, request: Request) -> Response:
+        """The answer, a success. Raises ErrorResponseError, NoResponseError, ForeignUrlError."""
         patience = RetryPolicy(self._longest_wait, self._now, repeatable=request.repeatable)
         while True:
             try:
@@ -82,17 +82,17 @@ class Transport:
                     error.uncertain = error.sent and not request.repeatable
                     raise
             else:
-                if answer.status < 300 and not limits.is_limited(answer):
+                if answer.status < 300 and not rate_limits.is_limited(answer):
                     return answer
                 delay, reason = patience.after(answer), f"GitHub answered {answer.status}"
                 if delay is None:
                     failed = answer.status >= 500
-                    raise RefusedError(answer, uncertain=failed and not request.repeatable)
+                    raise ErrorResponseError(answer, uncertain=failed and not request.repeatable)
             path = _path(request.url)
             log.warning("%s %s: %s; again in %.0f s", request.method, path, reason, delay)
             self._sleep(delay)
 
-    def _follow(self, request: Request) -> Answer:
+    def _follow(self, request: Request) -> Response:
         """Send it, and again where GitHub says that its target has moved on the same server."""
         url = request.url
         for _ in range(REDIRECTS):
@@ -104,7 +104,7 @@ class Transport:
             url = self._server.api(location, seen_from=url)
         raise NoResponseError("GitHub redirects in a circle", sent=False, permanent=True)
 
-    def _once(self, request: Request, url: str) -> Answer:
+    def _once(self, request: Request, url: str) -> Response:
         own = {"Authorization": request.authorization()}
         started = time.monotonic()
         outcome = "no answer"
@@ -125,7 +125,7 @@ class Transport:
             log.debug("%s %s %s %.2f s", request.method, _path(url), outcome, seconds)
         names = {name.lower(): value for name, value in response.headers.items()}
         self.quota.count(request.account, urlsplit(url).path, names)
-        return Answer(response.status_code, names, _json(response))
+        return Response(response.status_code, names, _json(response))
 
 
 def _json(response: requests.Response) -> Json:

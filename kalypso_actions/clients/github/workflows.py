@@ -59,8 +59,8 @@ def states(github: GitHub, repository: str) -> tuple[WorkflowState, ...]:
 
     States: active, disabled_manually, disabled_inactivity, disabled_fork, deleted.
     """
-    what = "the workflows cannot be listed"
-    found = rest.read_all(github, repository, what, "/actions/workflows", item="workflows")
+    failure = "the workflows cannot be listed"
+    found = rest.read_all(github, repository, failure, "/actions/workflows", item="workflows")
     return tuple(WorkflowState(one["path"], one["state"]) for one in found)
 
 
@@ -73,12 +73,12 @@ def unfinished(github: GitHub, repository: str, workflow_file: str) -> tuple[Act
     missing, as one that GitHub does not list yet: a caller looks after a pause before it starts
     something again. Raises GitHubError.
     """
-    what = f"the runs of {workflow_file} cannot be listed"
+    failure = f"the runs of {workflow_file} cannot be listed"
     path = f"/actions/workflows/{rest.segment(workflow_file)}/runs"
     found: dict[int, ActiveRun] = {}
     for status in get_args(RunStatus):
         listed = rest.read_all_optional(
-            github, repository, what, path, {"status": status}, item="workflow_runs"
+            github, repository, failure, path, {"status": status}, item="workflow_runs"
         )
         if listed is None:
             return ()
@@ -107,14 +107,14 @@ def _check(github: GitHub, repository: str, workflow_file: str, inputs: Mapping[
 
 
 def _send(github: GitHub, repository: str, workflow_file: str, content: rest.Json) -> rest.Json:
-    what = f"the workflow {workflow_file} cannot be started on {content['ref']}"
+    failure = f"the workflow {workflow_file} cannot be started on {content['ref']}"
     path = f"/actions/workflows/{rest.segment(workflow_file)}/dispatches"
     advice = _advice(repository, workflow_file, content["ref"])
     try:
-        return rest.write(github, repository, what, "POST", path, content, advice=advice)
+        return rest.write(github, repository, failure, "POST", path, content, advice=advice)
     except GitHubError as error:
         if error.uncertain:
-            raise rest.advised(
+            raise rest.with_advice(
                 error, "it may have been started: look at the repository's Actions, then try again"
             ) from None
         raise

@@ -5,7 +5,7 @@ scopes       subscriptions or management groups
 query        the one question, in KQL
 rows         an answer's rows → model.flux
 client       the whole answer: pages, waiting, what makes it incomplete
-patience     how long is waited, and for what
+wait_budget  the seconds that a reading may still wait
 service      one call, by Azure's client
 answers      what a call brings
 credentials  which credential the inputs mean

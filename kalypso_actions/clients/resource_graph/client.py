@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final, Self
 
 from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredError
 from kalypso_actions.clients.resource_graph.clouds import Cloud
-from kalypso_actions.clients.resource_graph.patience import RetryPolicy
 from kalypso_actions.clients.resource_graph.query import SUBSCRIPTIONS, flux_configurations_query
 from kalypso_actions.clients.resource_graph.refusals import unseen
 from kalypso_actions.clients.resource_graph.rows import flux_configurations, subscription_ids
 from kalypso_actions.clients.resource_graph.scopes import Scopes
+from kalypso_actions.clients.resource_graph.wait_budget import WaitBudget
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.flux import FluxConfiguration
 from kalypso_actions.model.urls import repository_key
@@ -103,9 +103,9 @@ class ResourceGraph:
 
     def _rows(self, query: str, noun: str) -> Sequence[object]:
         """Every row of a query; `noun` says what they are. Raises KalypsoError."""
-        patience = RetryPolicy(self._max_wait, self._sleep)
+        budget = WaitBudget(self._max_wait, self._sleep)
         for _ in range(MAX_READINGS):
-            rows, total = self._all_pages(query, noun, patience)
+            rows, total = self._all_pages(query, noun, budget)
             if len(rows) >= total:
                 return rows
             log.debug("Azure Resource Graph gave %d rows of %d", len(rows), total)
@@ -114,14 +114,12 @@ class ResourceGraph:
             advice="run this again; if it stays so, ask for less by azure-scopes",
         )
 
-    def _all_pages(
-        self, query: str, noun: str, patience: RetryPolicy
-    ) -> tuple[Sequence[object], int]:
+    def _all_pages(self, query: str, noun: str, budget: WaitBudget) -> tuple[Sequence[object], int]:
         """Every row once, as the last page that had it tells it, and how many there should be."""
         rows: dict[str, object] = {}
         skip_token = ""
         while True:
-            answer = self._page(query, skip_token, noun, patience)
+            answer = self._page(query, skip_token, noun, budget)
             before = len(rows)
             rows |= {_identity(row, before + place): row for place, row in enumerate(answer.rows)}
             skip_token = answer.skip_token
@@ -129,15 +127,15 @@ class ResourceGraph:
             if not skip_token or len(rows) == before:
                 return tuple(rows.values()), answer.total
 
-    def _page(self, query: str, skip_token: str, noun: str, patience: RetryPolicy) -> Answer:
+    def _page(self, query: str, skip_token: str, noun: str, budget: WaitBudget) -> Answer:
         while True:
-            patience.wait(self._quota_from - self._now(), "the quota is used up")
+            budget.wait(self._quota_from - self._now(), "the quota is used up")
             try:
                 answer = self._service.ask(query, skip_token)
             except UnansweredError as fault:
-                patience.after(fault)
+                budget.after(fault)
                 continue
-            patience.answered()
+            budget.answered()
             self._quota_from = self._now() + answer.pause
             _check_complete(answer, noun)
             return answer

@@ -13,7 +13,7 @@ from typing import Final
 
 import kalypso_actions
 from kalypso_actions.commands.runtime.workflow_templates import workflow_files
-from kalypso_actions.model.workflow_marks import Marks
+from kalypso_actions.model.workflow_placeholders import Placeholders
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Cluster, Configuration, Failure
 from kalypso_actions.sandbox.azure.clusters import SUBSCRIPTION
@@ -30,7 +30,7 @@ ENVIRONMENTS: Final = ("dev", "stage")
 SERVER: Final = "https://github.com/"
 """What the files say where the sandbox's own URL belongs."""
 
-MARKS: Final = Marks("kalypso-actions/kalypso-actions", "v0", CONTROL_PLANE)
+MARKS: Final = Placeholders("kalypso-actions/kalypso-actions", "v0", CONTROL_PLANE)
 """What is filled in into the templates of the workflows."""
 
 OF_APP: Final[Permissions] = {

@@ -24,7 +24,7 @@ from kalypso_actions.doctor_rules import (
     push_checks,
     warning,
 )
-from kalypso_actions.model.github import Names
+from kalypso_actions.model.github import SettingNames
 from kalypso_actions.onboarding.workflows import CD_FILE, CHECK_PROMOTE_FILE, MODE, proposes
 
 
@@ -89,14 +89,14 @@ def _check_names(
 
 def _names_of_environments(
     context: CommandContext, facts: Facts, record: Record
-) -> Mapping[str, Names]:
+) -> Mapping[str, SettingNames]:
     """What each of GitHub's environments has, as far as it can be seen."""
     name, github = context.control_plane, context.github
     existing = record.looked_up(lambda: environments.names(github, name), name)
     if existing is None:
         return {}
     known = {one.lower() for one in existing}
-    found: dict[str, Names] = {}
+    found: dict[str, SettingNames] = {}
     for one in facts.environments:
         if one.name.lower() in known:
             record.add([ok(name, f"there is a GitHub environment {one.name}")])
@@ -104,7 +104,7 @@ def _names_of_environments(
             found |= {one.name: own} if own else {}
         else:
             record.add([_unprotected(name, one.name)])
-            found[one.name] = Names()
+            found[one.name] = SettingNames()
     return found
 
 

@@ -23,7 +23,7 @@ from kalypso_actions.doctor_rules import (
 )
 from kalypso_actions.doctor_rules.workflows import Templates
 from kalypso_actions.inputs.init import DEFAULT_ACTION
-from kalypso_actions.model.workflow_marks import Marks
+from kalypso_actions.model.workflow_placeholders import Placeholders
 from kalypso_actions.onboarding.workflows import for_branch
 
 ACTIONS, _, REF = DEFAULT_ACTION.partition("@")
@@ -48,7 +48,7 @@ def templates(place: Place, control_plane: str, main: str) -> Templates:
     """Our workflow files of a place; `main` is the control plane's default branch."""
 
     def filled(actions: str, ref: str) -> Mapping[str, str]:
-        files = workflow_files(place, Marks(actions, ref, control_plane))
+        files = workflow_files(place, Placeholders(actions, ref, control_plane))
         return for_branch(files, main) if place == MAIN else files
 
     return filled

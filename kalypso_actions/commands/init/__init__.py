@@ -20,7 +20,7 @@ from kalypso_actions.commands.init.result import init_document
 from kalypso_actions.commands.init.writing import base_repo_text, write_plans
 from kalypso_actions.commands.runtime.workflow_templates import workflow_files
 from kalypso_actions.inputs.init import InitInputs
-from kalypso_actions.model.workflow_marks import Marks
+from kalypso_actions.model.workflow_placeholders import Placeholders
 from kalypso_actions.onboarding import (
     BranchPlan,
     Consent,
@@ -58,7 +58,7 @@ def init(inputs: InitInputs, machine: Machine, decide: Decide) -> InitDocument:
 
 def _plans(inputs: InitInputs, opened: Opened, standing: Standing) -> tuple[BranchPlan, ...]:
     action, _, ref = inputs.action.partition("@")
-    marks = Marks(action, ref, opened.control_plane.name)
+    marks = Placeholders(action, ref, opened.control_plane.name)
     return plan_branches(
         standing.setup,
         standing.states,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.clients.git.clones import Clone
 from kalypso_actions.clients.git.urls import without_secret
+from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, repositories
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.init.places import ClonePlace, Place, RemotePlace
@@ -119,7 +119,7 @@ def _facts(github: GitHub, name: str) -> RepositoryFacts:
 
 
 def _clones(inputs: InitInputs, control_plane: Path, gitops: Path, machine: Machine) -> Opened:
-    ours, theirs = (Clone(folder, machine.programs) for folder in (control_plane, gitops))
+    ours, theirs = (WorkingClone(folder, machine.programs) for folder in (control_plane, gitops))
     first = _setup_of_clone(ours, "control plane", inputs.control_plane, "--control-plane", machine)
     second = _setup_of_clone(theirs, "GitOps repository", inputs.gitops, "--gitops", machine)
     _check_apart(first, second)
@@ -133,7 +133,7 @@ def _clones(inputs: InitInputs, control_plane: Path, gitops: Path, machine: Mach
 
 
 def _setup_of_clone(
-    clone: Clone, role: RepositoryRole, name: str, option: str, machine: Machine
+    clone: WorkingClone, role: RepositoryRole, name: str, option: str, machine: Machine
 ) -> RepositorySetup:
     """Its name by the option, else by where it was cloned from."""
     origin = clone.origin

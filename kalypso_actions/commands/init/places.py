@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from kalypso_actions.clients.git import ProtectedBranchError, RemoteRepositories, Signature
-from kalypso_actions.clients.git.clones import Clone
+from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.clients.github import GitHub
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import RevisionFiles
@@ -75,7 +75,7 @@ class RemotePlace:
 class ClonePlace:
     """A clone: its branches get commits, which people push."""
 
-    clone: Clone
+    clone: WorkingClone
     now: Callable[[], datetime]
 
     def heads(self, branches: Collection[str]) -> Mapping[str, str]:

@@ -206,7 +206,7 @@ class _Reader:
 def _gitops_repos(reading: Reading | None) -> list[RepositoryPath]:
     """Where an environment proposes; what is wrong with its GitOpsRepo objects, validate tells."""
     documents = [one for one in reading.documents if one.kind == "GitOpsRepo"] if reading else []
-    nouns = (fleet.parse_document(document, fleet.Findings()) for document in documents)
+    nouns = (fleet.parse_document(document, fleet.Diagnostics()) for document in documents)
     return [noun.target for noun in nouns if isinstance(noun, GitOpsRepo)]
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from kalypso_actions.clients.git import ProtectedBranchError, Signature
 from kalypso_actions.clients.github import commits, pull_requests
-from kalypso_actions.clients.github.writing import Outcome
+from kalypso_actions.clients.github.idempotent_writes import WriteResult
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.labels import WITHDRAWN, make_labels
 from kalypso_actions.errors import KalypsoError
@@ -152,7 +152,7 @@ class EnvironmentBranch:
         pull, outcome = self.describe(standing, commit)
         return pull, changed or outcome != "unchanged"
 
-    def describe(self, standing: Standing, commit: str) -> tuple[PullRequest, Outcome]:
+    def describe(self, standing: Standing, commit: str) -> tuple[PullRequest, WriteResult]:
         """The one open pull request of our branch, saying that it brings `commit`."""
         return pull_requests.ensure(
             self._session.github,

@@ -77,14 +77,14 @@ def run_hook(name: str, command: str, runtime: Runtime, about: Mapping[str, str]
             extra={"KALYPSO_COMMAND": command, **variables},
             inherit=INHERITED,
             timeout=LONGEST,
-            logged=f"bash (the {name} command)",
+            log_text=f"bash (the {name} command)",
         )
         status = 0
     except ProcessError as error:
         if error.status is None:
             message = f"the {name} command: {error.problem.message}"
             raise KalypsoError(message, advice=error.problem.advice) from error
-        output, status = error.output, error.status
+        output, status = error.stdout, error.status
     text = output.decode("utf-8", "replace")
     for line in text.splitlines():
         runtime.log(line)

@@ -13,7 +13,7 @@ from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.commands.runtime.run import run_command
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.reading import ACTION_INPUTS
-from kalypso_actions.model.progress import unwatched
+from kalypso_actions.model.progress import no_progress
 from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.workflow_runner.job_log import JobLog
@@ -47,7 +47,7 @@ class InProcess:
             environment=environment,
             programs=Programs(environment),
             runner=Runner(environment, log),
-            progress=unwatched,
+            progress=no_progress,
             log=write_line,
             now=self.clock,
             sleep=self.clock.sleep,

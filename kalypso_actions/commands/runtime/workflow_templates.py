@@ -14,20 +14,20 @@ from typing import Final, Literal
 
 import kalypso_actions
 from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, RevisionFiles
-from kalypso_actions.model.workflow_marks import FOLDER, TEMPLATES, Marks, filled_in
+from kalypso_actions.model.workflow_placeholders import FOLDER, TEMPLATES, Placeholders, fill_in
 
 Place = Literal["control-plane", "control-plane-environment", "gitops"]
 
 PACKAGE: Final = Path(kalypso_actions.__file__).parent
 
 
-def workflow_files(place: Place, marks: Marks) -> dict[str, str]:
+def workflow_files(place: Place, marks: Placeholders) -> dict[str, str]:
     """The workflows of a place, filled in, by their paths in the repository.
 
     Raises KalypsoError where a template has a mark that nobody knows.
     """
     return {
-        f"{FOLDER}{file.name}": filled_in(file.read_text(encoding="utf-8"), marks, file.name)
+        f"{FOLDER}{file.name}": fill_in(file.read_text(encoding="utf-8"), marks, file.name)
         for file in sorted((templates_folder() / place).glob("*.yaml"))
     }
 

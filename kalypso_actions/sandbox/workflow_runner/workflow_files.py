@@ -15,7 +15,7 @@ from typing import Any, Final
 import yaml
 
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.workflow_marks import FOLDER
+from kalypso_actions.model.workflow_placeholders import FOLDER
 from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
 from kalypso_actions.sandbox.world import Event
 

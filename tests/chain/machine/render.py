@@ -11,7 +11,7 @@ from kalypso_actions.clients.git.local import GitRepository
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.layout import SOURCES_FILE
-from kalypso_actions.model.progress import unwatched
+from kalypso_actions.model.progress import no_progress
 from kalypso_actions.plan import PlanOptions, make_plan
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.scheduling import find_scheduler
@@ -50,6 +50,6 @@ def rendered(sandbox: Sandbox, recorded: bytes) -> dict[str, bytes]:
     branch = sources["environmentBranch"]
     place = RepositoryPath(branch["repository"], branch["branch"], branch["path"])
     snapshot = gather(sources["environment"], reader.documents(place), reader)
-    plan = make_plan(snapshot, PlanOptions(), find_scheduler(), unwatched)
+    plan = make_plan(snapshot, PlanOptions(), find_scheduler(), no_progress)
     assert not plan.problems, plan.problems
     return {path: one for path, one in plan.changes.files.items() if path != SOURCES_FILE}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.git import Signature
-from kalypso_actions.clients.git.clones import Clone
+from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.errors import KalypsoError, UsageError
 from tests.git_repositories import commit, git, programs, repository
 
@@ -26,11 +26,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "clone"
 
 
-def clone_at(folder: Path) -> Clone:
-    return Clone(folder, programs(HOME=str(folder.parent)))
+def clone_at(folder: Path) -> WorkingClone:
+    return WorkingClone(folder, programs(HOME=str(folder.parent)))
 
 
-def made(clone: Clone, parent: str, **files: str) -> str:
+def made(clone: WorkingClone, parent: str, **files: str) -> str:
     changes: dict[str, bytes | None] = {name: text.encode() for name, text in files.items()}
     return clone.commit(parent, changes, "Change", AUTHOR, NOON)
 

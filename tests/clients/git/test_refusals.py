@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.clients.git.refusals import (
+from kalypso_actions.clients.git.errors import (
     clear_push_refusal,
     is_transient,
     is_unsent,
@@ -25,7 +25,7 @@ def failed(words: str, reason: str = "") -> ProcessError:
     line = f"!\t{'1' * 40}:{ref}\t[remote rejected] ({reason})\n" if reason else ""
     words += f"\nerror: failed to push some refs to '{URL}'"
     output = f"To {URL}\n{line}Done\n" if reason else ""
-    return ProcessError(f"git: {words}", words=words, output=output.encode(), status=1)
+    return ProcessError(f"git: {words}", stderr=words, stdout=output.encode(), status=1)
 
 
 def unreachable(status: int, remote: str = "") -> ProcessError:
@@ -163,7 +163,7 @@ def test_what_git_did_not_send_was_not_done() -> None:
         (b"remote rejected", b"failed to update ref", False),
         (b"remote failure", b"remote failed to report status", False),
     ):
-        assert is_unsent(ProcessError("git: x", output=line % (kind, reason))) is unsent
+        assert is_unsent(ProcessError("git: x", stdout=line % (kind, reason))) is unsent
 
 
 def test_other_failures_of_a_push() -> None:
@@ -210,5 +210,5 @@ def test_limits_pass_although_they_say_forbidden() -> None:
     ],
 )
 def test_reading_that_is_refused(words: str, message: str) -> None:
-    error = refusal(ProcessError(f"git: {words}", words=words, status=128), URL, "the branch 'x'")
+    error = refusal(ProcessError(f"git: {words}", stderr=words, status=128), URL, "the branch 'x'")
     assert message in error.problem.message

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.clients.github import GitHubError, comments, lengths
+from kalypso_actions.clients.github import GitHubError, comments, length_limits
 from tests.clients.github.answers import comment
 from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
@@ -48,7 +48,7 @@ def test_there_is_one_comment_with_the_mark(steps: list[Step], outcome: str) -> 
     with conversation(*steps) as told:
         found, done = comments.ensure(told.github, REPOSITORY, 3, MARK, "text")
     assert (found.id, done) == (11, outcome)
-    assert lengths.same_text(found.body, "<!-- mark -->\ntext")
+    assert length_limits.same_text(found.body, "<!-- mark -->\ntext")
 
 
 def test_the_comment_of_somebody_else_is_not_deleted() -> None:
@@ -68,7 +68,7 @@ def test_a_mark_is_found_on_a_later_page() -> None:
 
 def test_a_long_text_is_the_same_when_it_is_read_again() -> None:
     text = "line\n" * 20_000
-    kept = lengths.cut_body(f"{MARK}\n{text}")
+    kept = length_limits.truncate_body(f"{MARK}\n{text}")
     there = comment(body=kept)
     with conversation(listed(), (POST, 201, there), listed(there), listed(there)) as told:
         for outcome in ("created", "unchanged"):

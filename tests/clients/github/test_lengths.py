@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalypso_actions.clients.github import lengths
+from kalypso_actions.clients.github import length_limits
 
 GITHUBS_LIMIT = 65_536
 
@@ -22,24 +22,27 @@ GITHUBS_LIMIT = 65_536
     ],
 )
 def test_a_cut_says_that_something_is_missing(text: str, length: int, expected: str) -> None:
-    assert lengths.cut(text, length) == expected
+    assert length_limits.truncate(text, length) == expected
     assert len(expected) <= length
 
 
 def test_a_body_that_fits_is_not_touched() -> None:
-    text = "x" * (lengths.BODY - 2) + "\r\n"
-    assert lengths.cut_body(text) is text
+    text = "x" * (length_limits.BODY - 2) + "\r\n"
+    assert length_limits.truncate_body(text) is text
 
 
 def test_a_body_is_cut_at_the_end_of_a_line() -> None:
     line = "y" * 99 + "\n"
-    kept, note = lengths.cut_body(line * 700).split("\n\n")
+    kept, note = length_limits.truncate_body(line * 700).split("\n\n")
     assert kept + "\n" == line * 600
-    assert note == lengths.NOTE
+    assert note == length_limits.TRUNCATION_NOTE
 
 
 def test_a_line_that_is_too_long_by_itself_is_cut_within() -> None:
-    assert lengths.cut_body("z" * 70_000) == "z" * lengths.BODY + "\n\n" + lengths.NOTE
+    assert (
+        length_limits.truncate_body("z" * 70_000)
+        == "z" * length_limits.BODY + "\n\n" + length_limits.TRUNCATION_NOTE
+    )
 
 
 FILLER = "line\n" * 15_000
@@ -59,21 +62,21 @@ FILLER = "line\n" * 15_000
     ],
 )
 def test_what_a_cut_leaves_open_is_closed(beginning: str, closing: list[str]) -> None:
-    lines = lengths.cut_body(beginning + FILLER).splitlines()
-    assert lines[-2 - len(closing) :] == [*closing, "", lengths.NOTE]
+    lines = length_limits.truncate_body(beginning + FILLER).splitlines()
+    assert lines[-2 - len(closing) :] == [*closing, "", length_limits.TRUNCATION_NOTE]
     assert lines[-3 - len(closing)] == "line"
 
 
 @settings(max_examples=50)
 @given(st.lists(st.sampled_from(["```", "~" * 500, "<details>", "</details>", "x"]), min_size=1))
 def test_a_cut_body_is_never_refused(lines: list[str]) -> None:
-    text = "\n".join(islice(cycle(lines), lengths.BODY // 2 + 1))
-    assert len(lengths.cut_body(text)) <= GITHUBS_LIMIT
+    text = "\n".join(islice(cycle(lines), length_limits.BODY // 2 + 1))
+    assert len(length_limits.truncate_body(text)) <= GITHUBS_LIMIT
 
 
 @pytest.mark.parametrize("line", ["`" * 70_000, "~" * 70_000, "<details" * 9_000])
 def test_what_closes_a_cut_body_is_short(line: str) -> None:
-    assert len(lengths.cut_body(line)) <= GITHUBS_LIMIT
+    assert len(length_limits.truncate_body(line)) <= GITHUBS_LIMIT
 
 
 @pytest.mark.parametrize(
@@ -86,4 +89,4 @@ def test_what_closes_a_cut_body_is_short(line: str) -> None:
     ],
 )
 def test_same_text(first: str, second: str, same: bool) -> None:
-    assert lengths.same_text(first, second) is same
+    assert length_limits.same_text(first, second) is same

@@ -17,7 +17,7 @@ from kalypso_actions.clients.github import (
     workflows,
 )
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.model.github import ActionsSettings, BranchRules, Names, WorkflowState
+from kalypso_actions.model.github import ActionsSettings, BranchRules, SettingNames, WorkflowState
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.world import BranchRule, Environment, Permissions, Repository
 from tests.git_repositories import ENVIRONMENT
@@ -68,7 +68,7 @@ def test_an_environment_s_names(sandbox: Sandbox, repository: Repository) -> Non
     )
     github = connect(sandbox)
     names = settings.of_environment(github, FLEET, "dev/1")
-    assert names == Names(frozenset({"KEY"}), frozenset({"NEXT_ENVIRONMENT"}))
+    assert names == SettingNames(frozenset({"KEY"}), frozenset({"NEXT_ENVIRONMENT"}))
     with pytest.raises(GitHubError, match="the secrets of the environment qa cannot be listed"):
         settings.of_environment(github, FLEET, "qa")
 

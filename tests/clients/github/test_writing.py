@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.clients.github import GitHubError, GitHubServer, TokenAuth
 from kalypso_actions.clients.github.connection import GitHub
-from kalypso_actions.clients.github.writing import DELAYS, insist, once
+from kalypso_actions.clients.github.idempotent_writes import DELAYS, write_if_absent, write_verified
 
 UNCERTAIN = GitHubError("it failed", uncertain=True, status=502)
 EXISTS = GitHubError("it failed", status=422)
@@ -43,7 +43,7 @@ class Place:
 
 def test_what_is_there_is_not_written() -> None:
     place = Place([], content="there")
-    assert once(place.github, place.find, place.write) == ("there", False)
+    assert write_if_absent(place.github, place.find, place.write) == ("there", False)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_it_is_there_once(
     orders: list[tuple[GitHubError | None, bool]], looks: int, slept: list[float]
 ) -> None:
     place = Place(orders)
-    assert once(place.github, place.find, place.write) == ("there", True)
+    assert write_if_absent(place.github, place.find, place.write) == ("there", True)
     assert (place.writes, place.looks, place.slept) == (len(orders), looks, slept)
 
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_written_is_said(
 ) -> None:
     place = Place(orders)
     with pytest.raises(GitHubError) as caught:
-        insist(place.github, place.find, place.write)
+        write_verified(place.github, place.find, place.write)
     assert caught.value is error
     assert place.writes == len(orders)
 
@@ -88,5 +88,5 @@ def test_what_cannot_be_written_is_said(
 def test_a_permission_that_is_missing_is_not_looked_around() -> None:
     place = Place([(FORBIDDEN, False)])
     with pytest.raises(GitHubError):
-        insist(place.github, place.find, place.write)
+        write_verified(place.github, place.find, place.write)
     assert place.looks == 0

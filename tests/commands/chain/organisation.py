@@ -29,7 +29,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.context import CommandContext, Runtime, open_context
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.inputs.chain import ChainInputs
-from kalypso_actions.model.progress import unwatched
+from kalypso_actions.model.progress import no_progress
 from kalypso_actions.runner import Runner, read_context
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
@@ -119,7 +119,7 @@ class Organisation:
             programs=Programs(environment),
             runner=Runner(environment, StringIO()),
             job=read_context(environment),
-            progress=unwatched,
+            progress=no_progress,
             log=self.said.append,
             now=self.clock,
             sleep=self.clock.sleep,

@@ -19,7 +19,7 @@ from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMEN
 from kalypso_actions.commands.doctor import doctor
 from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.inputs.doctor import DoctorInputs
-from kalypso_actions.model.progress import unwatched
+from kalypso_actions.model.progress import no_progress
 from kalypso_actions.report.documents import DoctorDocument
 from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox import Sandbox
@@ -107,7 +107,7 @@ class Acme:
             environment=variables,
             programs=Programs(variables),
             runner=Runner(variables, io.StringIO()),
-            progress=unwatched,
+            progress=no_progress,
             log=lambda _: None,
             now=self.clock,
             sleep=lambda _: None,

@@ -9,7 +9,7 @@ from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs import RenderInputs, ValidateInputs
-from kalypso_actions.model.progress import unwatched
+from kalypso_actions.model.progress import no_progress
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import InitDocument
 from tests.commands.chain.killing import is_killed
@@ -44,7 +44,7 @@ OF_GITOPS_MAIN = [
 
 def problems_of(acme: Acme) -> list[str]:
     """What validate and render have to say of what lies in the sandbox."""
-    context = LocalContext(programs(), unwatched)
+    context = LocalContext(programs(), no_progress)
     own = acme.folder / "control-plane.git"
     gitops = acme.folder / "gitops.git"
     for name, path in ((CONTROL_PLANE, own), (GITOPS, gitops)):
@@ -124,7 +124,7 @@ def test_environments_come_in_the_order_in_which_they_are_named(acme: Acme) -> N
     assert 'next-environment: "1"\n' in objects[".environments/on.yaml"]
     assert "next-environment:" not in objects[".environments/1.yaml"]
     assert {"test", "on", "1"} < acme.branches().keys()
-    context = LocalContext(programs(), unwatched)
+    context = LocalContext(programs(), no_progress)
     for branch in ("main", "on", "1"):
         folder = acme.folder / f"branch-{branch}"
         for path, text in acme.files(branch).items():

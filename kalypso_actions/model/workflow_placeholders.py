@@ -24,7 +24,7 @@ REF: Final = re.compile(r"[A-Za-z0-9][\w./-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class Placeholders:
     """What stands in place of the marks.
 
     `actions` is the repository of Kalypso's actions (owner/name), `ref` its tag or commit,
@@ -44,7 +44,7 @@ class Marks:
             raise UsageError(f"{self.ref!r} is no tag and no commit", advice="for example: v1")
 
 
-def filled_in(template: str, marks: Marks, name: str) -> str:
+def fill_in(template: str, marks: Placeholders, name: str) -> str:
     """A template with its marks filled in; `name` is that of its file.
 
     Raises KalypsoError for a mark that nobody knows.

@@ -6,8 +6,13 @@ import re
 from datetime import UTC, datetime
 from typing import Final
 
-from kalypso_actions.clients.github.exchange import Answer, Json, NoResponseError, RefusedError
-from kalypso_actions.clients.github.limits import is_limited, limited_until
+from kalypso_actions.clients.github.messages import (
+    ErrorResponseError,
+    Json,
+    NoResponseError,
+    Response,
+)
+from kalypso_actions.clients.github.rate_limits import is_limited, limited_until
 from kalypso_actions.errors import KalypsoError, Location
 
 
@@ -76,8 +81,8 @@ FAILED: Final = "try again later; https://www.githubstatus.com tells of failures
 LATER: Final = "try again in some minutes; other jobs of the same account use its limits up, too"
 
 
-def refusal(error: RefusedError, repository: str, what: str, now: datetime) -> GitHubError:
-    """GitHub's answer as an error about `what` in a repository."""
+def refusal(error: ErrorResponseError, repository: str, failure: str, now: datetime) -> GitHubError:
+    """GitHub's answer as an error about `failure` in a repository."""
     answer = error.answer
     reason = words(answer.body) or f"it answered {answer.status}"
     if is_limited(answer):
@@ -86,7 +91,7 @@ def refusal(error: RefusedError, repository: str, what: str, now: datetime) -> G
     else:
         advice = advise(answer, reason)
     return GitHubError(
-        f"{what}: GitHub says: {reason}" if answer.body else f"{what}: {reason}",
+        f"{failure}: GitHub says: {reason}" if answer.body else f"{failure}: {reason}",
         Location(repository),
         advice,
         status=answer.status,
@@ -96,10 +101,10 @@ def refusal(error: RefusedError, repository: str, what: str, now: datetime) -> G
     )
 
 
-def unanswered(error: NoResponseError, repository: str, what: str) -> GitHubError:
-    """No answer, or none that can be read, as an error about `what` in a repository."""
+def no_response_error(error: NoResponseError, repository: str, failure: str) -> GitHubError:
+    """No answer, or none that can be read, as an error about `failure` in a repository."""
     return GitHubError(
-        f"{what}: {error.reason}",
+        f"{failure}: {error.reason}",
         Location(repository),
         error.advice,
         status=error.status,
@@ -125,7 +130,7 @@ def field_errors(body: Json) -> tuple[Json, ...]:
     return (errors,) if errors else ()
 
 
-def advise(answer: Answer, reason: str) -> str:
+def advise(answer: Response, reason: str) -> str:
     """What to change so that GitHub does not refuse."""
     for status, pattern, advice in WORDS:
         if answer.status == status and re.search(pattern, reason, re.IGNORECASE):
@@ -137,7 +142,7 @@ def advise(answer: Answer, reason: str) -> str:
     return FAILED if answer.status >= 500 else ADVICE.get(answer.status, "")
 
 
-def _permission(answer: Answer, reason: str) -> str:
+def _permission(answer: Response, reason: str) -> str:
     """What the token lacks, as far as GitHub tells by headers."""
     single_sign_on = answer.headers.get("x-github-sso", "")
     if single_sign_on.startswith("required"):

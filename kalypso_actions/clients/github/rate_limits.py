@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from kalypso_actions.clients.github.exchange import Answer
+from kalypso_actions.clients.github.messages import Response
 
 SECONDARY_WAIT: Final = 60.0
 """Seconds, where GitHub does not say how many."""
@@ -26,7 +26,7 @@ SECONDS: Final = re.compile(r"[0-9]{1,10}")
 WORDS: Final = re.compile(r"rate limit|abuse detection|too many requests", re.IGNORECASE)
 
 
-def is_limited(answer: Answer) -> bool:
+def is_limited(answer: Response) -> bool:
     """Whether GitHub did nothing but count: it will take the same request later.
 
     GitHub answers 403 or 429; its GraphQL also 200 with an error of its own type.

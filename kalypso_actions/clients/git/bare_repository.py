@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Literal
 
-Format = Literal["sha1", "sha256"]
+ObjectFormat = Literal["sha1", "sha256"]
 
-CONFIGURATION: Final[dict[Format, str]] = {
+CONFIGURATION: Final[dict[ObjectFormat, str]] = {
     "sha1": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfsync = none\n",
     "sha256": (
         "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\tfsync = none\n"
@@ -17,7 +17,7 @@ CONFIGURATION: Final[dict[Format, str]] = {
 """https://git-scm.com/docs/repository-version. What is gone after a crash is fetched again."""
 
 
-def lay_out(git_dir: Path, object_format: Format) -> None:
+def create_bare_repository(git_dir: Path, object_format: ObjectFormat) -> None:
     """Make an empty repository, unless there is one."""
     if (git_dir / "config").exists():
         return
@@ -27,6 +27,6 @@ def lay_out(git_dir: Path, object_format: Format) -> None:
     (git_dir / "config").write_text(CONFIGURATION[object_format], newline="\n")
 
 
-def format_of(object_id: str) -> Format:
+def object_format_of(object_id: str) -> ObjectFormat:
     """The format whose ids are so long; the usual one for what is no id."""
     return "sha256" if len(object_id) == 64 else "sha1"

@@ -8,7 +8,7 @@ import requests
 from requests import exceptions
 from urllib3.exceptions import NameResolutionError, NewConnectionError
 
-from kalypso_actions.clients.github.exchange import NoResponseError
+from kalypso_actions.clients.github.messages import NoResponseError
 
 REACH: Final = "check the network, the proxy and GITHUB_API_URL"
 TRUST: Final = "put the certificate of the server's authority into the file SSL_CERT_FILE names"

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, FileEntry
-from kalypso_actions.sources.ignore import Ignore
+from kalypso_actions.sources.ignore_rules import IgnoreRules
 from kalypso_actions.sources.kustomization import FILE_NAMES
 from kalypso_actions.sources.paths import join, parent, within
 
 YAML_SUFFIXES = (".yaml", ".yml")
-NO_FILES = frozenset({GIT_LINK_MODE, SYMLINK_MODE})
+NON_FILE_MODES = frozenset({GIT_LINK_MODE, SYMLINK_MODE})
 
 
 @dataclass(slots=True)
@@ -22,11 +22,11 @@ class Folder:
     folders: list[str] = field(default_factory=list)
 
 
-class Tree:
+class SourceTree:
     """Regular files that are not excluded; symlinks and git links are no part of a source."""
 
     def __init__(
-        self, entries: Mapping[str, FileEntry], ignore: Ignore, *, kustomized: bool = True
+        self, entries: Mapping[str, FileEntry], ignore: IgnoreRules, *, kustomized: bool = True
     ) -> None:
         """Without `kustomized`, kustomizations are no files either, and none has an effect."""
         self._entries = entries
@@ -34,7 +34,7 @@ class Tree:
         self._kustomized = kustomized
         self.folders: dict[str, Folder] = {"": Folder()}
         for path, entry in entries.items():
-            if entry.mode not in NO_FILES:
+            if entry.mode not in NON_FILE_MODES:
                 self._add_folder(parent(path)).files.append(path)
 
     def _add_folder(self, path: str) -> Folder:
@@ -50,7 +50,11 @@ class Tree:
     def has_file(self, path: str) -> bool:
         """Whether it is a regular file that is not excluded."""
         entry = self._entries.get(path)
-        return entry is not None and entry.mode not in NO_FILES and not self._ignore.excludes(path)
+        return (
+            entry is not None
+            and entry.mode not in NON_FILE_MODES
+            and not self._ignore.excludes(path)
+        )
 
     def symlinks(self, root: str) -> list[str]:
         """The symbolic links below a folder."""

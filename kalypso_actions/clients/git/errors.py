@@ -211,9 +211,9 @@ class ProtectedBranchError(KalypsoError):
 
 def is_transient(error: ProcessError) -> bool:
     """Whether the same call may well succeed a little later."""
-    if RATE_LIMIT.search(error.words):
+    if RATE_LIMIT.search(error.stderr):
         return True
-    return TRANSIENT.search(error.words) is not None and PERMANENT.search(error.words) is None
+    return TRANSIENT.search(error.stderr) is not None and PERMANENT.search(error.stderr) is None
 
 
 def may_push_later(error: ProcessError) -> bool:
@@ -223,12 +223,12 @@ def may_push_later(error: ProcessError) -> bool:
 
 def is_redirect(error: ProcessError) -> bool:
     """Whether the server sent git elsewhere."""
-    return REDIRECT.search(error.words) is not None
+    return REDIRECT.search(error.stderr) is not None
 
 
 def redirect_target(error: ProcessError) -> str:
     """The URL of the repository that a traced call was sent to; "" when it does not say."""
-    found = LOCATION.findall(error.words)
+    found = LOCATION.findall(error.stderr)
     return str(found[-1]).partition("/info/refs")[0] if found else ""
 
 
@@ -239,46 +239,46 @@ def is_unsent(error: ProcessError) -> bool:
 
 def lacks_objects(error: ProcessError) -> bool:
     """Whether a push would have to send objects that are not here."""
-    return LACKING.search(error.words) is not None
+    return LACKING.search(error.stderr) is not None
 
 
-def refusal(error: ProcessError, url: str, what: str) -> KalypsoError:
-    """The error for `what` (a branch, a commit …) of the repository at `url`."""
+def refusal(error: ProcessError, url: str, subject: str) -> KalypsoError:
+    """The error for `subject` (a branch, a commit …) of the repository at `url`."""
     where = Location(without_secret(url))
     # What a repository is called says nothing about why it cannot be read.
-    known = _known(UNREADABLE, error.words.replace(url, ""))
+    known = _known(UNREADABLE, error.stderr.replace(url, ""))
     message, advice = known or (error.problem.message, error.problem.advice)
-    return KalypsoError(f"{what} cannot be read: {message}", where, advice)
+    return KalypsoError(f"{subject} cannot be read: {message}", where, advice)
 
 
 def clear_push_refusal(
-    error: ProcessError, url: str, branch: str, deed: str
+    error: ProcessError, url: str, branch: str, action: str
 ) -> KalypsoError | None:
     """The error for a push that the server does not want; None where that is not certain.
 
-    `deed` is what shall happen to the branch: `pushed` or `deleted`.
+    `action` is what shall happen to the branch: `pushed` or `deleted`.
     """
     said = _said(error).replace(url, "").replace(f"refs/heads/{branch}", "")
     known = None if RATE_LIMIT.search(said) else _known(UNWRITABLE, said)
-    return _push_error(*known, error, url, branch, deed) if known else None
+    return _push_error(*known, error, url, branch, action) if known else None
 
 
-def push_failure(error: ProcessError, url: str, branch: str, deed: str) -> KalypsoError:
+def push_failure(error: ProcessError, url: str, branch: str, action: str) -> KalypsoError:
     """The error for a push that failed in another way."""
-    known = _known(UNREACHABLE, error.words.replace(url, "").replace(f"refs/heads/{branch}", ""))
+    known = _known(UNREACHABLE, error.stderr.replace(url, "").replace(f"refs/heads/{branch}", ""))
     status = REJECTED.search(_said(error))
     reason = (status[1] if status else "") or error.problem.message
     message, advice = known or (reason, error.problem.advice)
-    return _push_error(message, advice, error, url, branch, deed)
+    return _push_error(message, advice, error, url, branch, action)
 
 
 def _push_error(
-    message: str, advice: str, error: ProcessError, url: str, branch: str, deed: str
+    message: str, advice: str, error: ProcessError, url: str, branch: str, action: str
 ) -> KalypsoError:
     """With what the server itself says: which rule, which file, whose token."""
-    words = " ".join(REMOTE_LINE.findall(error.words))
+    words = " ".join(REMOTE_LINE.findall(error.stderr))
     said = f" (the server says: {words[:MAX_WORDS]})" if words and words not in message else ""
-    text = f"the branch {branch!r} cannot be {deed}: {message}{said}"
+    text = f"the branch {branch!r} cannot be {action}: {message}{said}"
     kind = ProtectedBranchError if message in {PROTECTED, FORBIDDEN_BY_RULE} else KalypsoError
     return kind(text, Location(without_secret(url)), advice)
 
@@ -292,4 +292,4 @@ def _known(table: tuple[tuple[str, str, str], ...], said: str) -> tuple[str, str
 
 def _said(error: ProcessError) -> str:
     """Standard error, and the lines for each branch that `git push --porcelain` writes."""
-    return f"{error.words}\n{error.output.decode('utf-8', 'replace')}"
+    return f"{error.stderr}\n{error.stdout.decode('utf-8', 'replace')}"

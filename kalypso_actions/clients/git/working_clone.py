@@ -18,7 +18,7 @@ MESSAGE: Final = "kalypso init"
 """What the reflog of a moved branch says."""
 
 
-class Clone(GitRepository):
+class WorkingClone(GitRepository):
     """A clone with a work tree on this machine.
 
     Its owner's git configuration holds: who commits, and how files of the work tree are written.
@@ -127,4 +127,4 @@ class Clone(GitRepository):
         try:
             return self._git.run(self._git_dir, arguments, stdin=stdin)
         except ProcessError as error:
-            raise KalypsoError(error.words or str(error), Location(self.repository)) from error
+            raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error

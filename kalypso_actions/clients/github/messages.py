@@ -36,7 +36,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """A complete answer; header names are in lower case, `body` is None where there is none."""
 
     status: int
@@ -44,13 +44,13 @@ class Answer:
     body: Json
 
 
-class RefusedError(Exception):
+class ErrorResponseError(Exception):
     """GitHub answered, and not with a success.
 
     `uncertain`: it was a write, and GitHub failed somewhere on the way.
     """
 
-    def __init__(self, answer: Answer, *, uncertain: bool) -> None:
+    def __init__(self, answer: Response, *, uncertain: bool) -> None:
         super().__init__(f"GitHub answered {answer.status}")
         self.answer = answer
         self.uncertain = uncertain

@@ -17,17 +17,17 @@ STATUS_CONTEXT: Final = 255
 LABEL_NAME: Final = 50
 LABEL_DESCRIPTION: Final = 100
 
-NOTE: Final = "_This text was longer than GitHub allows: its end is left out._"
+TRUNCATION_NOTE: Final = "_This text was longer than GitHub allows: its end is left out._"
 
 _FENCE = re.compile(r" {0,3}(`{3,200}|~{3,200})")
 
 
-def cut(text: str, length: int) -> str:
+def truncate(text: str, length: int) -> str:
     """`text` with at most `length` characters; an ellipsis stands for what is missing."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
-def cut_body(text: str) -> str:
+def truncate_body(text: str) -> str:
     """A body of a pull request, issue or comment: cut at the end of a line, with a note.
 
     A code block and `<details>` that the cut leaves open are closed, so that the note is seen.
@@ -39,7 +39,7 @@ def cut_body(text: str) -> str:
     details = kept.count("<details") - kept.count("</details>")
     closing = [fence] if fence else []
     closing += ["</details>"] * min(max(details, 0), 100)
-    return "\n".join([kept, *closing, "", NOTE])
+    return "\n".join([kept, *closing, "", TRUNCATION_NOTE])
 
 
 def same_text(first: str, second: str) -> bool:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from kalypso_actions.model.workflow_marks import FOLDER
+from kalypso_actions.model.workflow_placeholders import FOLDER
 
-Owner = Literal["current", "ours", "upstream", "foreign"]
+Origin = Literal["current", "ours", "upstream", "foreign"]
 """As our template has it; by our actions, but different; upstream Kalypso's; somebody else's."""
 
 USES_OURS: Final = re.compile(
@@ -38,7 +38,7 @@ UPSTREAM: Final = frozenset(
 """Files of upstream's control plane that ours have no counterpart for."""
 
 
-def owner_of_workflow(text: str, template: str) -> Owner:
+def origin_of_workflow(text: str, template: str) -> Origin:
     """Whose a workflow file is that stands where `template` belongs."""
     if text.replace("\r\n", "\n") == template:
         return "current"
@@ -55,4 +55,6 @@ def is_upstreams_other_file(path: str, text: str, templates: Mapping[str, str]) 
     if path in UPSTREAM:
         return True
     twin = path.removesuffix(".yml") + ".yaml"
-    return path.endswith(".yml") and twin in templates and owner_of_workflow(text, "") == "upstream"
+    return (
+        path.endswith(".yml") and twin in templates and origin_of_workflow(text, "") == "upstream"
+    )

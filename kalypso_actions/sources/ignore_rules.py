@@ -61,7 +61,7 @@ DEFAULTS: Spec = PathSpec(
 
 
 @dataclass(frozen=True, slots=True)
-class Ignore:
+class IgnoreRules:
     """The exclusions of a repository: patterns by the folder that they are relative to."""
 
     specs: Mapping[str, Spec]
@@ -81,15 +81,15 @@ class Ignore:
 
 
 @dataclass(frozen=True, slots=True)
-class IgnoreReading:
+class IgnoreFiles:
     """The exclusions of a repository, what makes them unusable, and patterns without effect."""
 
-    ignore: Ignore
+    ignore: IgnoreRules
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
 
 
-def read_ignore_files(repository: str, contents: Mapping[str, bytes]) -> IgnoreReading:
+def read_ignore_files(repository: str, contents: Mapping[str, bytes]) -> IgnoreFiles:
     """The exclusions of these `.sourceignore` files."""
     specs: dict[str, Spec] = {}
     problems: list[Problem] = []
@@ -107,7 +107,7 @@ def read_ignore_files(repository: str, contents: Mapping[str, bytes]) -> IgnoreR
             specs[parent(path)] = PathSpec(_patterns(lines, where, warnings), backend="re2")
         except re2.error:
             problems.append(Problem("the patterns are too complex", where, "use fewer wildcards"))
-    return IgnoreReading(Ignore(specs), tuple(problems), tuple(warnings))
+    return IgnoreFiles(IgnoreRules(specs), tuple(problems), tuple(warnings))
 
 
 def _patterns(

@@ -14,7 +14,7 @@ from kalypso_actions.clients.github.connection import GitHub, GitHubError
 
 T = TypeVar("T")
 
-Outcome = Literal["created", "updated", "unchanged"]
+WriteResult = Literal["created", "updated", "unchanged"]
 """What an `ensure` has done."""
 
 DELAYS: Final = (1.0, 3.0, 10.0)
@@ -24,18 +24,20 @@ REFUSED: Final = frozenset({404, 405, 409, 422})
 """GitHub found something else than the write supposed: perhaps that it is done already."""
 
 
-def once(github: GitHub, find: Callable[[], T | None], write: Callable[[], T]) -> tuple[T, bool]:
+def write_if_absent(
+    github: GitHub, find: Callable[[], T | None], write: Callable[[], T]
+) -> tuple[T, bool]:
     """What is wanted, and whether this call wrote it: looked up, otherwise written.
 
-    `find` returns None while it is not there as wanted. Raises GitHubError as `insist`.
+    `find` returns None while it is not there as wanted. Raises GitHubError as `write_verified`.
     """
     found = find()
     if found is not None:
         return found, False
-    return insist(github, find, write), True
+    return write_verified(github, find, write), True
 
 
-def insist(github: GitHub, find: Callable[[], T | None], write: Callable[[], T]) -> T:
+def write_verified(github: GitHub, find: Callable[[], T | None], write: Callable[[], T]) -> T:
     """Write what is known to be missing.
 
     After an uncertain failure it is looked up, and written again only where it is still missing.

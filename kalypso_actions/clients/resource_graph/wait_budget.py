@@ -13,7 +13,7 @@ from kalypso_actions.errors import KalypsoError
 log = logging.getLogger(__name__)
 
 MAX_FAULTS: Final = 6
-"""Attempts in a row that may fail without Azure asking for patience."""
+"""Attempts in a row that may fail without Azure asking for budget."""
 
 QUOTA_WINDOW: Final = 5.0
 """Seconds in which Azure counts the questions of an identity (about 15 are allowed)."""
@@ -26,7 +26,7 @@ FEWER_QUESTIONS: Final = (
 )
 
 
-class RetryPolicy:
+class WaitBudget:
     """What is left of the seconds that a reading may wait."""
 
     def __init__(self, seconds: float, sleep: Callable[[float], None]) -> None:

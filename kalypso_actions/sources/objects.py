@@ -15,7 +15,7 @@ LOCAL_CONFIG_ANNOTATION = "config.kubernetes.io/local-config"
 KUSTOMIZE_GROUP = "kustomize.config.k8s.io/"
 
 
-def read_resources(repository: str, path: str, content: bytes) -> ParsedFile:
+def read_objects(repository: str, path: str, content: bytes) -> ParsedFile:
     """The objects of a file as Flux finds them in it, of known and unknown kinds.
 
     An object of a kind that ends in `List` stands for its items. An object without apiVersion or

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from kalypso_actions.clients.github import limits
-from kalypso_actions.clients.github.exchange import Answer, NoResponseError
+from kalypso_actions.clients.github import rate_limits
+from kalypso_actions.clients.github.messages import NoResponseError, Response
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0)
 """Seconds after each failure of the server or the network."""
@@ -23,16 +23,16 @@ class RetryPolicy:
         self._delays = iter(DELAYS)
         self._limited = 0
 
-    def after(self, answer: Answer) -> float | None:
+    def after(self, answer: Response) -> float | None:
         """Seconds to wait after a refusal, None to give up."""
-        if limits.is_limited(answer):
+        if rate_limits.is_limited(answer):
             return self._wait(self._until_taken(answer))
         if answer.status < 500 or not self._repeatable:
             return None
         delay = next(self._delays, None)
         if delay is None:
             return None
-        asked = limits.retry_after(answer.headers, self._now())
+        asked = rate_limits.retry_after(answer.headers, self._now())
         return self._wait(max(delay, (asked - self._now()).total_seconds() if asked else 0))
 
     def after_loss(self, error: NoResponseError) -> float | None:
@@ -42,14 +42,14 @@ class RetryPolicy:
         delay = next(self._delays, None)
         return None if delay is None else self._wait(delay)
 
-    def _until_taken(self, answer: Answer) -> float:
+    def _until_taken(self, answer: Response) -> float:
         """Longer each time, whatever GitHub says: who asks too often is shut out."""
         factor = 2.0**self._limited
         self._limited += 1
         now = self._now()
-        until = limits.limited_until(answer.headers, now)
+        until = rate_limits.limited_until(answer.headers, now)
         if until is None:
-            return limits.SECONDARY_WAIT * factor
+            return rate_limits.SECONDARY_WAIT * factor
         return max((until - now).total_seconds(), factor)
 
     def _wait(self, seconds: float) -> float | None:

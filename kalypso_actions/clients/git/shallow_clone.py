@@ -9,13 +9,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from kalypso_actions.clients.git.bare_repository import (
+    ObjectFormat,
+    create_bare_repository,
+    object_format_of,
+)
 from kalypso_actions.clients.git.commits import Signature, fast_import
 from kalypso_actions.clients.git.connection import Connection
+from kalypso_actions.clients.git.errors import MISMATCHED_FORMAT
 from kalypso_actions.clients.git.files import GitFiles
-from kalypso_actions.clients.git.layout import Format, format_of, lay_out
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.pushing import push
-from kalypso_actions.clients.git.refusals import MISMATCHED_FORMAT
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.object_ids import blob_id
@@ -24,7 +28,7 @@ PARTIAL: Final = ("remote.origin.promisor=true", "remote.origin.partialclonefilt
 FETCH: Final = ("fetch", "--quiet", "--no-tags", "--filter=blob:none")
 
 
-class Copy:
+class ShallowClone:
     """A bare repository that holds what has been fetched of one remote, and what is to go there.
 
     Safe to use from several threads, one of which works at a time.
@@ -35,7 +39,7 @@ class Copy:
         self._git_dir = git_dir
         self._connection = Connection(git, url, sleep)
         self._lock = threading.Lock()
-        self._format: Format | None = None
+        self._format: ObjectFormat | None = None
         self._default_branches: dict[str, str] = {}
         self._heads: dict[str, str] = {}
         self._commits: set[str] = set()
@@ -119,7 +123,7 @@ class Copy:
             if commit:
                 self._need(commit)
             elif not self._commits:
-                self._initialise(format_of(expected or ""))
+                self._initialise(object_format_of(expected or ""))
             return push(self._connection, self._git_dir, branch, commit, expected)
 
     def _need(self, commit: str) -> None:
@@ -127,7 +131,7 @@ class Copy:
             self._fetch(commit, f"the commit {commit}")
             self._commits.add(commit)
 
-    def _initialise(self, object_format: Format | None = None) -> None:
+    def _initialise(self, object_format: ObjectFormat | None = None) -> None:
         """Lay out an empty repository, as `git init` would, unless there is one.
 
         Without a format, one of any format will do.
@@ -136,29 +140,29 @@ class Copy:
         if self._format == object_format:
             return
         self._git_dir = self._git_dir.with_name(f"{self._git_dir.stem}-{object_format}.git")
-        lay_out(self._git_dir, object_format)
+        create_bare_repository(self._git_dir, object_format)
         self._format = object_format
 
-    def _remote_format(self) -> Format | None:
+    def _remote_format(self) -> ObjectFormat | None:
         """By what is here of it, else the id of any branch; an empty repository does not say."""
         if self._commits:
             return self._format
         self._initialise()
-        what = "the repository's object format"
-        answer = self._connection.ask(self._git_dir, ["ls-remote", "--heads", "origin"], what)
-        return format_of(answer.split(b"\t")[0].decode())
+        subject = "the repository's object format"
+        answer = self._connection.ask(self._git_dir, ["ls-remote", "--heads", "origin"], subject)
+        return object_format_of(answer.split(b"\t")[0].decode())
 
-    def _fetch(self, refspec: str, what: str) -> None:
+    def _fetch(self, refspec: str, subject: str) -> None:
         """Fetch one commit without its history and blobs."""
-        self._initialise(self._format or format_of(refspec))
+        self._initialise(self._format or object_format_of(refspec))
         try:
-            self._ask_for(["--depth=1", "origin", refspec], what)
+            self._ask_for(["--depth=1", "origin", refspec], subject)
         except KalypsoError as error:
             cause = error.__cause__
-            if not isinstance(cause, ProcessError) or MISMATCHED_FORMAT not in cause.words:
+            if not isinstance(cause, ProcessError) or MISMATCHED_FORMAT not in cause.stderr:
                 raise
             self._initialise("sha256" if self._format == "sha1" else "sha1")
-            self._ask_for(["--depth=1", "origin", refspec], what)
+            self._ask_for(["--depth=1", "origin", refspec], subject)
 
     def _fetch_blobs(self, ids: Collection[str]) -> None:
         """Fetch all these blobs by one request, or by none where the server has sent them all."""
@@ -173,8 +177,8 @@ class Copy:
         self._initialise()
         wanted = ["HEAD", *([f"refs/heads/{preferred}"] if preferred else [])]
         arguments = ["ls-remote", "--symref", "origin", *wanted]
-        what = "the default branch"
-        answer = self._connection.ask(self._git_dir, arguments, what).decode("utf-8", "replace")
+        subject = "the default branch"
+        answer = self._connection.ask(self._git_dir, arguments, subject).decode("utf-8", "replace")
         lines = [line.split("\t") for line in answer.splitlines()]
         if preferred and any(line[-1] == f"refs/heads/{preferred}" for line in lines):
             return preferred
@@ -188,11 +192,11 @@ class Copy:
             "push a first commit (kalypso init fills a control plane), or name the branch",
         )
 
-    def _ask_for(self, arguments: list[str], what: str, stdin: bytes = b"") -> None:
+    def _ask_for(self, arguments: list[str], subject: str, stdin: bytes = b"") -> None:
         # Negotiation would offer commits that say nothing about which blobs are here.
         settings = [*PARTIAL, *(["fetch.negotiationAlgorithm=noop"] if stdin else [])]
         self._connection.ask(
-            self._git_dir, [*FETCH, *arguments], what, settings=settings, stdin=stdin
+            self._git_dir, [*FETCH, *arguments], subject, settings=settings, stdin=stdin
         )
 
 
