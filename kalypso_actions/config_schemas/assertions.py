@@ -7,12 +7,13 @@ upstream's text if a value has a wrong type.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from kalypso_actions.config_schemas.errors import SchemaError
 from kalypso_actions.config_schemas.json_values import Json, canonical_text
 from kalypso_actions.config_schemas.numbers import Number
 from kalypso_actions.config_schemas.patterns import Pattern, PatternError
-from kalypso_actions.config_schemas.schema import Bound, Draft, Schema
+from kalypso_actions.config_schemas.schema import Draft, Schema
 
 TYPES = ("array", "boolean", "integer", "number", "null", "object", "string")
 
@@ -25,7 +26,7 @@ def wrong_type(expected: str, keyword: str) -> SchemaError:
 
 
 def read_texts(members: Members, *keywords: str) -> None:
-    """Check that keywords without effect are texts."""
+    """Check that the values of the keywords are texts."""
     for keyword in keywords:
         if keyword in members and not isinstance(members[keyword], str):
             raise wrong_type("string", keyword)
@@ -60,7 +61,7 @@ def read_number_bounds(members: Members, schema: Schema) -> None:
             raise wrong_type("number", "multipleOf")
         if multiple.value <= 0:
             raise SchemaError("multipleOf must be strictly greater than 0")
-        schema.multiple_of = Bound.of(multiple.value)
+        schema.multiple_of = multiple.value
     schema.minimum = _bound(members, "minimum")
     schema.exclusive_minimum = _exclusive_bound(members, schema, "exclusiveMinimum", schema.minimum)
     if members.get("exclusiveMinimum") is True:
@@ -71,18 +72,18 @@ def read_number_bounds(members: Members, schema: Schema) -> None:
         schema.maximum = None
 
 
-def _bound(members: Members, keyword: str) -> Bound | None:
+def _bound(members: Members, keyword: str) -> int | Fraction | None:
     if keyword not in members:
         return None
     value = members[keyword]
     if not isinstance(value, Number):
         raise SchemaError(f"{keyword} must be of a number")
-    return Bound.of(value.value)
+    return value.value
 
 
 def _exclusive_bound(
-    members: Members, schema: Schema, keyword: str, inclusive: Bound | None
-) -> Bound | None:
+    members: Members, schema: Schema, keyword: str, inclusive: int | Fraction | None
+) -> int | Fraction | None:
     """Read a boolean that changes the inclusive bound (draft 4), or a number (drafts 6 and 7)."""
     if keyword not in members:
         return None
@@ -93,7 +94,7 @@ def _exclusive_bound(
             raise SchemaError(f"{keyword} cannot be used without {bound}")
         return inclusive if value else None
     if isinstance(value, Number) and schema.draft != Draft.DRAFT4:
-        return Bound.of(value.value)
+        return value.value
     expected = {Draft.DRAFT4: "boolean", Draft.HYBRID: "boolean/number"}
     raise wrong_type(expected.get(schema.draft, "number"), keyword)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from kalypso_actions.config_schemas.errors import MAX_NUMBER_DIGITS, SchemaError
 from kalypso_actions.gotemplate.numerals import MAX_INT64, MIN_INT64, place_point
@@ -64,6 +65,8 @@ def parse_number(text: str) -> Number:
     )
 
 
+# The cache holds all numbers of the longest schema: each takes up to a millisecond.
+@lru_cache(maxsize=1 << 16)
 def big_float_text(value: int | Fraction) -> str:
     """Return what `%v` prints for the `big.Float` nearest to the value.
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kalypso_actions.config_schemas import formats
-from kalypso_actions.config_schemas.numbers import Number
+from kalypso_actions.config_schemas.numbers import Number, big_float_text
 from kalypso_actions.config_schemas.schema import Schema
 
 
 def number_violations(schema: Schema, number: Number) -> Iterator[str]:
     """Check bounds, multiples, and `format`, which no number has."""
     value = number.value
-    if schema.multiple_of is not None and value % schema.multiple_of.value != 0:
-        yield f"Must be a multiple of {schema.multiple_of.text}"
-    if schema.maximum is not None and value > schema.maximum.value:
-        yield f"Must be less than or equal to {schema.maximum.text}"
-    if schema.exclusive_maximum is not None and value >= schema.exclusive_maximum.value:
-        yield f"Must be less than {schema.exclusive_maximum.text}"
-    if schema.minimum is not None and value < schema.minimum.value:
-        yield f"Must be greater than or equal to {schema.minimum.text}"
-    if schema.exclusive_minimum is not None and value <= schema.exclusive_minimum.value:
-        yield f"Must be greater than {schema.exclusive_minimum.text}"
+    if schema.multiple_of is not None and value % schema.multiple_of != 0:
+        yield f"Must be a multiple of {big_float_text(schema.multiple_of)}"
+    if schema.maximum is not None and value > schema.maximum:
+        yield f"Must be less than or equal to {big_float_text(schema.maximum)}"
+    if schema.exclusive_maximum is not None and value >= schema.exclusive_maximum:
+        yield f"Must be less than {big_float_text(schema.exclusive_maximum)}"
+    if schema.minimum is not None and value < schema.minimum:
+        yield f"Must be greater than or equal to {big_float_text(schema.minimum)}"
+    if schema.exclusive_minimum is not None and value <= schema.exclusive_minimum:
+        yield f"Must be greater than {big_float_text(schema.exclusive_minimum)}"
     if schema.format in formats.CHECKS:
         yield f"Does not match format '{schema.format}'"
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
 
-from kalypso_actions.config_schemas.numbers import big_float_text
 from kalypso_actions.config_schemas.patterns import Pattern
 
 
@@ -21,19 +20,6 @@ class Draft(IntEnum):
     DRAFT6 = 6
     DRAFT7 = 7
     HYBRID = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A number to compare with, and its text in messages."""
-
-    value: int | Fraction
-    text: str
-
-    @staticmethod
-    def of(value: int | Fraction) -> Bound:
-        """Return the bound with Go's text."""
-        return Bound(value, big_float_text(value))
 
 
 @dataclass(slots=True, eq=False)
@@ -52,11 +38,11 @@ class Schema:
     enum_text: str = ""
     const: str | None = None
 
-    multiple_of: Bound | None = None
-    minimum: Bound | None = None
-    exclusive_minimum: Bound | None = None
-    maximum: Bound | None = None
-    exclusive_maximum: Bound | None = None
+    multiple_of: int | Fraction | None = None
+    minimum: int | Fraction | None = None
+    exclusive_minimum: int | Fraction | None = None
+    maximum: int | Fraction | None = None
+    exclusive_maximum: int | Fraction | None = None
 
     min_length: int | None = None
     max_length: int | None = None
