@@ -203,5 +203,6 @@ def test_an_env_file_holds_nothing_that_a_shell_would_expand(text: str) -> None:
         reading(target("web")),
     )
     assert (
-        "the value of K holds a character that a shell would not take" in made.problems[0].message
+        "the value of K contains a character that a shell would not take"
+        in made.problems[0].message
     )

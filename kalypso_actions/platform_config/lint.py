@@ -1,4 +1,4 @@
-"""Values that cannot be read, or that upstream's rules turn into something nobody meant."""
+"""Values that are too large, or that upstream's rules read in a surprising way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kalypso_actions.platform_config.values import bound_fault, parse_value
 
 
 def config_map_problems(config_map: ConfigMap) -> Iterator[Problem]:
-    """The values of platform configuration that are beyond what is read."""
+    """Yield a problem for each value that is too large or too deep to be read."""
     for key, text in _values(config_map):
         fault = bound_fault(text)
         if fault:
@@ -23,7 +23,7 @@ def config_map_problems(config_map: ConfigMap) -> Iterator[Problem]:
 
 
 def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
-    """Warnings for the values of one ConfigMap that are configuration of the platform."""
+    """Yield warnings for the values of a ConfigMap of platform configuration."""
     for key, text in _values(config_map):
         value = parse_value(text)
         subject = f"ConfigMap {config_map.name!r}: {key}"
@@ -34,23 +34,23 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
                 config_map.at(key),
                 "put it in single quotes inside the value to keep it a text",
             )
-        for odd in sorted({repr(inner) for inner in _boolean_keys(value)}):
+        for boolean in sorted({str(key).lower() for key in _boolean_keys(value)}):
             yield Problem(
-                f"{subject} has the key {odd.lower()}, a boolean in YAML 1.1",
+                f"{subject} has the key {boolean}, a boolean in YAML 1.1",
                 config_map.at(key),
                 "put the key in quotes if it is a text such as y, on or yes",
             )
         if _has_nameless(value):
             yield Problem(
-                f"{subject} is a list of mappings without a name: over another layer they all "
-                "merge into each other",
+                f"{subject} is a list of mappings without a name: over another layer, all of them "
+                "merge into one another",
                 config_map.at(key),
                 "give every element a name",
             )
 
 
 def _values(config_map: ConfigMap) -> Iterable[tuple[str, str]]:
-    """Keys and texts, where the ConfigMap is platform configuration."""
+    """Return keys and texts, or nothing if the ConfigMap is not platform configuration."""
     labelled = config_map.labels.get(PLATFORM_CONFIG_LABEL) == "true"
     if labelled or config_map.name.startswith(AZURE_APP_CONFIG_PREFIX):
         return config_map.data.items()
@@ -58,7 +58,7 @@ def _values(config_map: ConfigMap) -> Iterable[tuple[str, str]]:
 
 
 def _one_line_block(text: str, value: object) -> bool:
-    """`Endpoint: x` or `- x`: block style on a single line is rarely meant as an object."""
+    """Return whether a single line, such as `Endpoint: x`, is an object in block style."""
     stripped = text.strip()
     return (
         isinstance(value, list | dict) and "\n" not in stripped and stripped[:1] not in {"[", "{"}

@@ -1,8 +1,9 @@
-"""Which labelled things apply to which pair of cluster type and target.
+"""Which labelled objects apply to which assignment.
 
-A thing (a ConfigMap, a schema, a key of Azure App Configuration) carries terms, `label = value`.
-It applies where each term holds for the cluster type or for the target. As pairs are many and
-terms few, each distinct term gets a bit: a side's bits are found once, a pair's are their union.
+An object (a ConfigMap, a schema, a key of Azure App Configuration) applies to an assignment if the
+cluster type or the target has each of its labels. Assignments are many and labels few, so each
+distinct label gets a bit. The labels that an object requires, and those that a cluster type or
+target provides, are masks that are computed once.
 """
 
 from __future__ import annotations
@@ -11,62 +12,61 @@ from collections.abc import Iterable, Mapping
 
 from kalypso_actions.model import kinds
 
-_NOT_TERMS = frozenset(
+_NOT_MATCHED = frozenset(
     {kinds.PLATFORM_CONFIG_LABEL, kinds.FLUX_NAME_LABEL, kinds.FLUX_NAMESPACE_LABEL}
 )
 
-_SPECIAL = frozenset({"cluster-type", "deployment-target", "workload"})
-"""Terms of these speak of a name, never of a label of the same key."""
+_NAMES = frozenset({"cluster-type", "deployment-target", "workload"})
+"""Labels that match names only, never a label of the same key."""
 
-Term = tuple[str, str]
-
-
-def terms_of(labels: Mapping[str, str]) -> tuple[Term, ...]:
-    """The labels that decide where something applies."""
-    return tuple(sorted(item for item in labels.items() if item[0] not in _NOT_TERMS))
+Label = tuple[str, str]
 
 
-class Terms:
-    """The distinct terms of a fleet's configuration, a bit each."""
+def matched_labels(labels: Mapping[str, str]) -> tuple[Label, ...]:
+    """Return the labels of an object that decide where it applies."""
+    return tuple(sorted(item for item in labels.items() if item[0] not in _NOT_MATCHED))
+
+
+class LabelMasks:
+    """The distinct labels that a fleet's configuration requires, with a bit each."""
 
     def __init__(self) -> None:
-        self._bits: dict[Term, int] = {}
+        self._bits: dict[Label, int] = {}
         self._empty: dict[str, int] = {}
-        self._held_by_cluster_type: dict[str, int] = {}
-        self._held_by_target: dict[str, int] = {}
+        self._of_cluster_types: dict[str, int] = {}
+        self._of_targets: dict[str, int] = {}
 
-    def mask(self, terms: Iterable[Term]) -> int:
-        """The bits that must all be held for something with these terms to apply."""
+    def required(self, labels: Iterable[Label]) -> int:
+        """Return the mask of the labels that an object requires."""
         mask = 0
-        for term in terms:
-            bit = self._bits.setdefault(term, 1 << len(self._bits))
+        for label in labels:
+            bit = self._bits.setdefault(label, 1 << len(self._bits))
             mask |= bit
-            if term[1] == "" and term[0] not in _SPECIAL:
-                self._empty[term[0]] = bit
+            if label[1] == "" and label[0] not in _NAMES:
+                self._empty[label[0]] = bit
         return mask
 
-    def held(self, assignment: kinds.Assignment) -> int:
-        """The bits of every term that holds for the assignment, once all masks are made."""
+    def provided(self, assignment: kinds.Assignment) -> int:
+        """Return the mask of an assignment's labels. Call `required` for all objects before."""
         cluster_type, target = assignment.cluster_type, assignment.target
-        of_cluster_type = self._held_by_cluster_type.get(cluster_type.name)
+        of_cluster_type = self._of_cluster_types.get(cluster_type.name)
         if of_cluster_type is None:
-            of_cluster_type = self._held_by_cluster_type[cluster_type.name] = self._union(
+            of_cluster_type = self._of_cluster_types[cluster_type.name] = self._mask(
                 cluster_type.labels, {"cluster-type": cluster_type.name}
             )
-        of_target = self._held_by_target.get(target.name)
+        of_target = self._of_targets.get(target.name)
         if of_target is None:
-            of_target = self._held_by_target[target.name] = self._union(
+            of_target = self._of_targets[target.name] = self._mask(
                 target.labels, {"deployment-target": target.name, "workload": target.workload}
             )
         return of_cluster_type | of_target
 
-    def _union(self, labels: Mapping[str, str], own: Mapping[str, str]) -> int:
-        """The bits that labels and special terms hold; an absent label reads as the empty text."""
-        pairs = [*own.items(), *(pair for pair in labels.items() if pair[0] not in _SPECIAL)]
-        held = 0
-        for pair in pairs:
-            held |= self._bits.get(pair, 0)
+    def _mask(self, labels: Mapping[str, str], names: Mapping[str, str]) -> int:
+        """Return the mask of labels and names; an absent label counts as an empty one."""
+        mask = 0
+        for label in (*names.items(), *(item for item in labels.items() if item[0] not in _NAMES)):
+            mask |= self._bits.get(label, 0)
         for key, bit in self._empty.items():
             if not labels.get(key):
-                held |= bit
-        return held
+                mask |= bit
+        return mask

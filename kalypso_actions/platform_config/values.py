@@ -1,4 +1,4 @@
-"""The text of a ConfigMap's value → the text itself, or the list or mapping that it spells."""
+"""The text of a ConfigMap's value → the same text, or the list or mapping that it spells."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from kalypso_actions import goyaml
 from kalypso_actions.gotemplate.sprig.runes import SPACES
 
 _SURELY_SCALAR = re.compile(r"[A-Za-z0-9_./+][A-Za-z0-9_./+ -]*\Z")
-"""Most values: no character in them could begin a list, a mapping, a tag or an anchor."""
+"""Most values: no character in them can begin a list, a mapping, a tag or an anchor."""
 
 
 def parse_value(text: str) -> object:
-    """What upstream makes of a value: a list or dict where the text spells one, else the text.
+    """Return the list or dict that a text spells, else the text, as upstream does.
 
-    A text in single quotes is that text without them. Scalars stay exactly as they were written,
-    and so does what is not YAML. The result is shared: whoever changes it copies it first.
+    Single quotes around a text are removed. Scalars, and texts that are not YAML, stay exactly as
+    they are written. The result is shared: copy it before changing it.
     """
     return _parse(text)[0]
 
 
 def bound_fault(text: str) -> str:
-    """Why a value is too deep or too large to be read as what it spells; "" where it is not."""
+    """Return why a value is too deep or too large to be read, or ""."""
     return _parse(text)[1]
 
 

@@ -1,13 +1,13 @@
 """An assignment, its configuration and its Templates → the files of its folder.
 
 data.py               what a template sees
-manifests.py          what a compiled manifest is, whatever its language
+manifests.py          the interface of compiled manifests, and their error
 go_manifests.py       Go templates: texts, and the objects of old control planes
 jinja/                Jinja2 templates, by annotation
-functions.py          Kalypso's own template functions, over sprig's
+functions.py          Kalypso's own template functions, in addition to sprig's
 hashing.py            `hash`
-builtin_config.py     the configuration of control planes that have no Template for it
-renderer.py           which Template goes into which file, and how manifests join
+builtin_config.py     configuration files without a Template, as old control planes have them
+renderer.py           which Template goes into which file, and how manifests are joined
 """
 
 from kalypso_actions.rendering.data import TemplateData

@@ -1,7 +1,7 @@
-"""The configuration of control planes that have no Template for it.
+"""Configuration files without a Template, as old control planes have them.
 
-Before Templates of type `config`, a ClusterType without `configType`, or with `configMap`, got a
-ConfigMap, and one with `envFile` a shell script. Values are plain texts there.
+Before Templates of type `config` existed, a ClusterType without `configType`, or with `configMap`,
+got a ConfigMap, and one with `envFile` a shell script. Their values are plain texts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _EXPANDS = re.compile(r'["$`\\\n\r\0]')
 
 
 def config_map(texts: Mapping[str, str], namespace: str) -> str:
-    """A ConfigMap `platform-config`, as yaml.v2 wrote it."""
+    """Return the ConfigMap `platform-config` as yaml.v2 writes it."""
     return goyaml.dump_v2(
         {
             "apiVersion": "v1",
@@ -29,10 +29,10 @@ def config_map(texts: Mapping[str, str], namespace: str) -> str:
 
 
 def env_file(texts: Mapping[str, str]) -> str:
-    """One `export KEY="VALUE"` a line, sorted bytewise, nothing escaped.
+    """Return lines of `export KEY="VALUE"`, sorted bytewise, with nothing escaped.
 
-    Raises ManifestError for what a shell would expand or what would break the quotes: upstream
-    wrote it as it was, and a value became a command.
+    Raises ManifestError for a value that a shell would expand or that would end the quotes; in
+    upstream, such a value becomes a command.
     """
     lines = []
     for key, text in sorted(texts.items(), key=lambda item: item[0].encode()):
@@ -40,7 +40,7 @@ def env_file(texts: Mapping[str, str]) -> str:
             raise ManifestError(f"{key!r} cannot be the name of an environment variable")
         if _EXPANDS.search(text):
             raise ManifestError(
-                f"the value of {key} holds a character that a shell would not take as text "
+                f"the value of {key} contains a character that a shell would not take as text "
                 '(one of " $ ` \\ or a line break)'
             )
         lines.append(f'export {key}="{text}"\n')

@@ -20,16 +20,15 @@ from kalypso_actions.rendering.functions import to_template_value
 DATA_TYPE = Type("struct", "scheduler.dataType")
 
 _OLD_NAMES = {"Repo": "repo", "Branch": "branch", "Path": "path"}
-"""Fields of the first templates; now `.Manifests.repo` and so on."""
+"""Fields that the first templates used; now they are `.Manifests.repo` and so on."""
 
 
 @dataclass(slots=True)
 class TemplateData:
     """The data of one assignment.
 
-    `go` is made once and then shared by every manifest and Template of the assignment, in the
-    order in which they are rendered: functions such as sprig's `set` change it, and what comes
-    later sees that.
+    `go` is built once and shared by all manifests and Templates of the assignment: functions such
+    as sprig's `set` change it for the manifests that are rendered later.
     """
 
     target: str
@@ -45,7 +44,7 @@ class TemplateData:
 
     @property
     def go(self) -> GoStruct:
-        """As a Go value; configuration is copied, so that no template changes another's."""
+        """The data as a Go value, with a copy of the configuration, which templates may change."""
         if self._go is None:
             config = {key: to_template_value(value) for key, value in self.config.items()}
             self._go = GoStruct(

@@ -1,6 +1,6 @@
-"""Kalypso's own template functions, over sprig's, and configuration as templates see it.
+"""Kalypso's own template functions, and configuration as templates see it.
 
-Where upstream's functions give "" for what they cannot do, ours fail: a manifest without its
+Upstream's functions return "" if they fail; ours raise, because a manifest without its
 configuration is worse than none.
 """
 
@@ -36,9 +36,10 @@ MAX_INT64: Final = (1 << 63) - 1
 
 
 def to_yaml(budget: Budget, value: object) -> str:
-    """`toYaml`: the value as yaml.v3 writes it, without the last line feed.
+    """Implement `toYaml`: the value as yaml.v3 writes it, without the last line feed.
 
-    Raises `FunctionError` for what has no YAML, `LimitError` for what is too large or too deep.
+    Raises `FunctionError` for a value that YAML cannot express, `LimitError` for one that is too
+    large or too deep.
     """
     try:
         text = goyaml.dump_v3(value, budget.limits.output_bytes, _represent)
@@ -51,10 +52,10 @@ def to_yaml(budget: Budget, value: object) -> str:
 
 
 def stringify(budget: Budget, value: object) -> str:
-    """`stringify`: `toYaml` of a map in which each list is the text of its YAML.
+    """Implement `stringify`: `toYaml` of a map in which each list becomes the text of its YAML.
 
-    Just as upstream tells types: a list is a `[]interface {}`, and a mapping inside of
-    configuration is no `map[string]interface {}`, so that it stays as it is.
+    Nested `map[string]interface {}` become texts, too. Mappings in configuration have another
+    type, and stay mappings.
     """
     if type_of(value) != ANY_MAP or not isinstance(value, dict):
         return to_yaml(budget, value)
@@ -68,12 +69,12 @@ def stringify(budget: Budget, value: object) -> str:
 
 
 def hash_(budget: Budget, value: object) -> str:
-    """`hash`: hashstructure's number of the value, in decimal digits."""
+    """Implement `hash`: hashstructure's hash of the value, in decimal digits."""
     return str(hash_of(value, budget))
 
 
 def unquote(value: object) -> str:
-    """`unquote`: a text without space around it, then without `"`, then without `'`; else ""."""
+    """Implement `unquote`: strip space, then `"`, then `'` from a text; return "" for others."""
     if not isinstance(value, str):
         return ""
     return value.strip(SPACES).strip('"').strip("'")
@@ -88,14 +89,14 @@ FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
         "unquote": Function("unquote", unquote, (ANY,), result=STRING),
     }
 )
-"""What templates can call beside Go's own functions."""
+"""The functions of templates, in addition to Go's own."""
 
 REFUSED: Final[Mapping[str, str]] = sprig.REFUSED
-"""What templates cannot call though upstream's can, and why."""
+"""The functions that exist in upstream but not here, and why."""
 
 
 def _represent(value: object) -> object:
-    """Structs, and the types that yaml.v3 writes in a way of their own."""
+    """Represent structs, and the types that yaml.v3 writes in a special way."""
     if isinstance(value, GoStruct):
         if value.type == TIME and not value.pointer:
             return goyaml.Verbatim(value.methods["Format"].call(RFC_3339_NANO))
@@ -108,17 +109,17 @@ def _represent(value: object) -> object:
 
 
 def to_template_value(value: object) -> object:
-    """What `goyaml.parse` gave, as yaml.v2's Go types; a copy, since templates may change it.
+    """Copy a value of `goyaml.parse` into yaml.v2's Go types; templates may change the copy.
 
-    Raises `FunctionError` for a mapping that has both 1 and true (or 1 and 1.0, 0 and false) as
-    keys: Go tells them apart, Python cannot.
+    Raises `FunctionError` for a mapping with the keys 1 and true (or 1 and 1.0, 0 and false):
+    they differ in Go, but not in Python.
     """
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
         copy = GoMap(YAML_MAP)
         for key, inner in value.items():
-            # Most keys and values are texts, which stay as they are.
+            # Texts are most of the keys and values, and need no call.
             plain_key = key if type(key) is str else _key(key)
             copy[plain_key] = inner if type(inner) is str else to_template_value(inner)
         if len(copy) != len(value):
@@ -132,7 +133,7 @@ def to_template_value(value: object) -> object:
 
 
 def _key(key: object) -> object:
-    """A key as a plain value."""
+    """Convert a key to a plain value."""
     if isinstance(key, str | bool) or key is None:
         return key
     if isinstance(key, int):

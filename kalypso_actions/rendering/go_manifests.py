@@ -11,10 +11,10 @@ from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_actions.rendering.manifests import ManifestError
 
 PASSES = 8
-"""Upstream renders its output again while it holds `{{`, without end; we stop here."""
+"""Upstream renders its output again for as long as it contains `{{`; this is our limit."""
 
 TEMPLATE_NAME = "template"
-"""The name in upstream's error texts."""
+"""The template's name in upstream's error messages."""
 
 
 class TextManifest:
@@ -25,7 +25,7 @@ class TextManifest:
         self._template = _compile(text)
 
     def render(self, data: TemplateData) -> str:
-        """Render, and again while the output holds `{{`: values may be templates themselves."""
+        """Render repeatedly while the output contains `{{`: values may be templates themselves."""
         output = _execute(self._template, data, self._text)
         for _ in range(PASSES - 1):
             if "{{" not in output:
@@ -34,7 +34,7 @@ class TextManifest:
         start = output.find("{{")
         if start >= 0:
             raise ManifestError(
-                f"after {PASSES} passes the output still holds a template: "
+                f"after {PASSES} passes the output still contains a template: "
                 f"{output[start : start + 80]!r}",
                 line=output.count("\n", 0, start) + 1,
                 column=start - output.rfind("\n", 0, start),
@@ -44,17 +44,17 @@ class TextManifest:
 
 
 class ObjectManifest:
-    """An object whose texts are Go templates, as templates were written before 2023-04.
+    """An object whose texts are Go templates, the form of Templates before 2023-04.
 
-    Texts in nested mappings are rendered; keys, and everything in lists, stay as they are. The
-    result is written as yaml.v2 wrote it.
+    Texts in nested mappings are rendered; keys and lists stay unchanged. The result is written as
+    yaml.v2 writes it.
     """
 
     def __init__(self, body: Mapping[str, object]) -> None:
         self._body = _compile_object(body)
 
     def render(self, data: TemplateData) -> str:
-        """The object's YAML text."""
+        """Return the object's YAML text."""
         try:
             return goyaml.dump_v2(_render_object(self._body, data))
         except goyaml.YAMLError as error:
@@ -62,7 +62,7 @@ class ObjectManifest:
 
 
 def _compile_object(value: object) -> object:
-    """The same object with a compiled manifest in the place of each text that has an action."""
+    """Copy an object, with each text that contains an action compiled."""
     match value:
         case dict():
             return {key: _compile_object(inner) for key, inner in value.items()}
@@ -84,7 +84,7 @@ def _render_object(value: object, data: TemplateData) -> object:
 
 @lru_cache(maxsize=1024)
 def _compile(text: str) -> gotemplate.Template:
-    """Parsed once per text: Templates are few, and so are the values that are templates."""
+    """Parse a text once: Templates are few, and so are values that are templates."""
     try:
         return gotemplate.parse(text, name=TEMPLATE_NAME, functions=FUNCTIONS, refused=REFUSED)
     except gotemplate.TemplateError as error:
@@ -96,7 +96,7 @@ def _execute(template: gotemplate.Template, data: TemplateData, text: str) -> st
         return template.execute(data.go)
     except gotemplate.TemplateError as error:
         raise _located(error, text) from error
-    except gotemplate.FunctionError as error:  # the data cannot be held
+    except gotemplate.FunctionError as error:  # Python cannot represent the data
         raise ManifestError(str(error)) from error
 
 

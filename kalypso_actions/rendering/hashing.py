@@ -1,9 +1,9 @@
-"""hashstructure 1.1.0 with its default, FNV-1 in 64 bits.
+"""The hash of hashstructure 1.1.0 with its default function, FNV-1 with 64 bits.
 
-    text        its bytes                      list    ordered(hash so far, element), from 0 on
-    int         its bytes, little-endian       map     ordered(key, value) of all, by exclusive or
-    float       8 bytes                        struct  its type's name, then as a map of its fields
-    bool        1 byte                         nil     as the int 0
+    text        its bytes                      list    ordered(hash so far, element), from 0
+    int         its bytes, little-endian       map     exclusive or of all ordered(key, value)
+    float       8 bytes                        struct  its type's name, then a map of its fields
+    bool        1 byte                         nil     the int 0
 
 `ordered(a, b)` is the hash of the 16 bytes of two hashes.
 """
@@ -26,29 +26,29 @@ PRIME: Final = 0x100000001B3
 MASK: Final = (1 << 64) - 1
 
 WIDTHS: Final = {"int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4}
-"""Bytes of the integers that do not have eight."""
+"""Integers of fewer than eight bytes."""
 
 GO_NAN: Final = (0x7FF8000000000001).to_bytes(8, "little")
 MAX_DEPTH: Final = 100
 CACHED_LENGTH: Final = 256
 ELEMENT_WORK: Final = 256
-"""Characters that an element counts for: a list that holds itself many times is a small value."""
+"""The cost of an element, in characters: a list that contains itself many times is small."""
 _hashes: goyaml.Remembered[tuple[int, int]] = goyaml.Remembered(2048)
 
 SECONDS_FROM_YEAR_1_TO_1970: Final = 62_135_596_800
 
 
 def hash_of(value: object, budget: Budget) -> int:
-    """The hash of a value as templates have it.
+    """Return the hash of a value of a template.
 
-    Raises `FunctionError` for functions and complex numbers, and `LimitError` for what is nested
-    too deep or goes beyond the budget.
+    Raises `FunctionError` for functions and complex numbers, and `LimitError` for a value that is
+    nested too deeply or is beyond the budget.
     """
     key = goyaml.content_key(value)
     known = _hashes.get(key)
     if known is not None:
         result, work = known
-        budget.spend(work, "hash")  # the bound does not depend on what was hashed before
+        budget.spend(work, "hash")  # the limit is independent of the cache
         return result
     before = budget.work
     result = _Hasher(budget).visit(value, 0)
@@ -57,7 +57,7 @@ def hash_of(value: object, budget: Budget) -> int:
 
 
 class _Hasher:
-    """Walks through one value."""
+    """Visits one value with everything in it."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
@@ -92,7 +92,7 @@ class _Hasher:
         for key, value in mapping.items():
             if type(key) is type(value) is str and len(key) + len(value) <= CACHED_LENGTH:
                 short_texts += len(key) + len(value)
-                result ^= _cached_text_entry(key, value)  # most entries there are
+                result ^= _cached_text_entry(key, value)  # most entries are short texts
             else:
                 result ^= _ordered(self.visit(key, depth), self.visit(value, depth))
         self.budget.spend(short_texts, "hash")
@@ -116,7 +116,7 @@ def _number(value: object) -> int:
         width = WIDTHS.get(value.type.kind, 8) if isinstance(value, GoInt) else 8
         return _cached_fnv((value & MASK).to_bytes(8, "little")[:width])
     if isinstance(value, float):
-        # Python's NaN has other bits than Go's.
+        # Python's and Go's NaN have different bits.
         return _cached_fnv(struct.pack("<d", value) if value == value else GO_NAN)  # noqa: PLR0124
     known = type_of(value)
     raise FunctionError(f"unknown kind to hash: {known.kind if known else 'invalid'}")
@@ -150,7 +150,7 @@ def _ordered(first: int, second: int) -> int:
 
 
 def _binary_time(instant: Instant) -> bytes:
-    """Go's `Time.MarshalBinary`: version, seconds, nanoseconds, minutes east of UTC (-1: UTC)."""
+    """Encode as Go's `Time.MarshalBinary`: version, seconds, nanoseconds, offset (-1: UTC)."""
     seconds = instant.unix + SECONDS_FROM_YEAR_1_TO_1970
     minutes, odd_seconds = -1, 0
     if instant.location != UTC_LOCATION:

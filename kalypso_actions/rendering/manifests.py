@@ -1,4 +1,4 @@
-"""What a compiled manifest is, whatever language it is written in."""
+"""The interface of compiled manifests, and their error."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from kalypso_actions.rendering.data import TemplateData
 
 
 class ManifestError(Exception):
-    """A manifest that does not compile or render.
+    """A manifest does not compile or render.
 
-    `message` is the engine's whole text, as upstream reports it. `text` is the template that was at
-    work: the manifest, a text inside of it, or what an earlier pass has rendered; `line` and
-    `column` count from 1 inside of it, 0 stands for unknown.
+    `message` is the engine's complete message, as upstream reports it. `text` is the template that
+    failed: the manifest, a text inside it, or the output of an earlier pass. `line` and `column`
+    are places in it; they count from 1, and 0 is unknown.
     """
 
     def __init__(self, message: str, line: int = 0, column: int = 0, text: str = "") -> None:
@@ -27,4 +27,4 @@ class Manifest(Protocol):
     """A manifest, compiled once and rendered for many assignments."""
 
     def render(self, data: TemplateData) -> str:
-        """The manifest's text for one assignment. Raises ManifestError."""
+        """Return the manifest's text for one assignment. Raises ManifestError."""

@@ -1,4 +1,4 @@
-"""Which Template goes into which file of an assignment's folder, and how manifests join."""
+"""Which Template goes into which file of an assignment's folder, and how manifests are joined."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ENV_FILE_TYPE = "envFile"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What old control planes need otherwise."""
+    """Where the output of old control planes differs."""
 
     namespace_scheme: Literal["current", "legacy"] = "current"
     config_file: Literal["current", "legacy"] = "current"
@@ -40,10 +40,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A place in a template's text; `line` and `column` count from 1, 0 stands for unknown.
-
-    `text` is not always the manifest as it is written: see ManifestError.
-    """
+    """A place in a template's text, as in ManifestError."""
 
     text: str
     line: int
@@ -52,7 +49,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an assignment has no files: upstream's text, and where to look."""
+    """Why an assignment has no files: upstream's message, and a place to look at."""
 
     message: str
     where: Location
@@ -61,14 +58,14 @@ class Failure:
 
 
 def namespace_of(assignment: Assignment, environment: str, options: Options) -> str:
-    """`<environment>-<cluster type>-<target>`; before 2023-10 the workspace stood in the middle."""
+    """Return `<environment>-<cluster type>-<target>`; `legacy` has the workspace in the middle."""
     legacy = options.namespace_scheme == "legacy"
     middle = assignment.target.workspace if legacy else assignment.cluster_type.name
     return f"{environment}-{middle}-{assignment.target.name}"
 
 
 class Renderer:
-    """Renders the assignments of one environment; each Template is compiled once."""
+    """Renders the assignments of one environment. Each Template is compiled once."""
 
     def __init__(self, environment: str, templates: Iterable[Template], options: Options) -> None:
         self._environment = environment
@@ -77,10 +74,10 @@ class Renderer:
         self._compiled: dict[str, tuple[Manifest, ...] | Failure] = {}
 
     def render(self, assignment: Assignment, config: MergedConfig) -> dict[str, bytes] | Failure:
-        """The files of the assignment's folder by name.
+        """Return the files of the assignment's folder by name.
 
-        Any failing Template means no file at all. Reconciler and namespace are written even when
-        empty, configuration only when it is not.
+        There are no files if any Template fails. An empty configuration is no file; the other two
+        files exist even if they are empty.
         """
         data = self._data(assignment, config)
         fault = dns_label_fault(data.namespace)
@@ -124,7 +121,7 @@ class Renderer:
     def _render_config(
         self, assignment: Assignment, data: TemplateData, config: MergedConfig
     ) -> str | Failure:
-        """By the Template that `configType` names, else by what old control planes had built in."""
+        """Render the Template that `configType` names, else a file without a Template."""
         config_type = assignment.cluster_type.config_type
         if config_type in self._templates:
             return self._render_template(config_type, data, assignment.cluster_type.where)
@@ -144,7 +141,7 @@ class Renderer:
         return LEGACY_CONFIG_FILE if self._options.config_file == "legacy" else CONFIG_FILE
 
     def _render_template(self, name: str, data: TemplateData, user: Location) -> str | Failure:
-        """All manifests of one Template, joined; `user` is the place that names the Template."""
+        """Render and join the manifests of one Template, which the document at `user` names."""
         template = self._templates.get(name)
         if template is None:
             return _not_found(name, user)
@@ -162,23 +159,20 @@ class Renderer:
     def _manifests(self, template: Template) -> tuple[Manifest, ...] | Failure:
         compiled = self._compiled.get(template.name)
         if compiled is None:
-            made, failures = _compile(template)
-            compiled = self._compiled[template.name] = failures[0] if failures else made
+            manifests, failures = _compile(template)
+            compiled = self._compiled[template.name] = failures[0] if failures else manifests
         return compiled
 
 
 def is_builtin_config(config_type: str) -> bool:
-    """Whether a `configType` needs no Template of that name."""
+    """Return whether a `configType` works without a Template of that name."""
     return config_type in _CONFIG_MAP_TYPES or config_type == _ENV_FILE_TYPE
 
 
 def render_template(
     template: Template, data: TemplateData
 ) -> tuple[tuple[str, ...], tuple[Failure, ...]]:
-    """The texts of a Template's manifests, and why others have none.
-
-    All failures, for whoever writes the Template; an assignment ends with its first.
-    """
+    """Render a Template for its author: return the texts of its manifests, and all failures."""
     manifests, failures = _compile(template)
     texts = []
     for index, manifest in enumerate(() if failures else manifests):
@@ -190,16 +184,16 @@ def render_template(
 
 
 def join_manifests(texts: Iterable[str]) -> str:
-    """The manifests of one Template as one text.
+    """Join the manifests of one Template.
 
-    An empty manifest is dropped, one of white space only is kept; nothing is added where a manifest
-    lacks its final newline.
+    Empty manifests are dropped, those of white space are kept. A missing final newline stays
+    missing.
     """
     return MANIFEST_SEPARATOR.join(text for text in texts if text)
 
 
 def template_faults(template: Template) -> Iterator[Problem]:
-    """Every manifest of a Template that does not compile, and an unknown engine."""
+    """Yield every manifest of a Template that does not compile, or an unknown engine."""
     for failure in _compile(template)[1]:
         message = f"Template {template.name!r}: {failure.message}"
         yield Problem(message, failure.where, failure.advice)
@@ -210,21 +204,21 @@ def _compile(template: Template) -> tuple[tuple[Manifest, ...], list[Failure]]:
     if engine not in {_GO, _JINJA}:
         fault = f"the annotation {ENGINE_ANNOTATION} names an unknown engine {engine!r}"
         return (), [Failure(fault, template.where, f"write {_JINJA}, or remove it for Go")]
-    made: list[Manifest] = []
+    manifests: list[Manifest] = []
     failures: list[Failure] = []
     for index, source in enumerate(template.manifests):
         try:
-            made.append(_compile_manifest(source, engine))
+            manifests.append(_compile_manifest(source, engine))
         except ManifestError as error:
             failures.append(_failure(template, index, error))
-    return tuple(made), failures
+    return tuple(manifests), failures
 
 
 def _compile_manifest(source: str | Mapping[str, object], engine: str) -> Manifest:
     if engine == _JINJA:
         if isinstance(source, Mapping):
-            raise ManifestError("an object is no Jinja2 template: write the manifest as a text")
-        # Most runs have no Template of this engine, and need not wait for its library.
+            raise ManifestError("an object is not a Jinja2 template: write the manifest as a text")
+        # Importing Jinja2 takes time, and most runs have no Template for it.
         from kalypso_actions.rendering.jinja.manifests import JinjaManifest  # noqa: PLC0415
 
         return JinjaManifest(source)
@@ -232,9 +226,9 @@ def _compile_manifest(source: str | Mapping[str, object], engine: str) -> Manife
 
 
 def _failure(template: Template, index: int, error: ManifestError) -> Failure:
-    """With the line in the Template's file.
+    """Locate an error in the Template's file.
 
-    The lines of another text, such as the output of an earlier pass, stand in no file.
+    Lines of another text, such as the output of an earlier pass, are in no file.
     """
     where, source = template.where, template.manifests[index]
     line = template.manifest_lines[index] if template.manifest_lines else where.line
@@ -246,7 +240,7 @@ def _failure(template: Template, index: int, error: ManifestError) -> Failure:
 
 
 def _not_found(name: str, user: Location) -> Failure:
-    """Upstream's text for a Template that is not there."""
+    """Return upstream's message for a missing Template."""
     return Failure(
         f'Template.scheduler.kalypso.io "{name}" not found',
         user,
@@ -255,5 +249,5 @@ def _not_found(name: str, user: Location) -> Failure:
 
 
 def _encoded(text: str) -> bytes:
-    """A byte that is no UTF-8 (a template may cut a character in two) stays that byte."""
+    """Encode a text; a byte that is not UTF-8 (templates may split characters) stays that byte."""
     return text.encode("utf-8", "surrogateescape")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.platform_config import merge_values, parse_value
+from kalypso_actions.errors import Location
+from kalypso_actions.platform_config import Layers, parse_value
 from tests.oracle.cases import Case, load
 from tests.oracle.tagged import canonical, to_tagged
 
@@ -31,7 +32,10 @@ def test_where_upstream_panics_equal_names_merge(case: Case) -> None:
 
 
 def merged(case: Case) -> object:
-    return merge_values(parse_value(case.request["first"]), parse_value(case.request["second"]))
+    layers = Layers()
+    for layer in ("first", "second"):
+        layers.add("K", parse_value(case.request[layer]), Location("test", layer))
+    return layers.values["K"]
 
 
 def spelled(value: object) -> Any:

@@ -68,7 +68,7 @@ def test_layers_merge_by_name_of_the_config_map() -> None:
     assert merged == {"LOG": {"level": "debug", "to": "file"}, "REGION": "US", "ZIP": "00501"}
 
 
-def test_texts_replace_and_stay_as_written() -> None:
+def test_texts_stay_as_written() -> None:
     config = PlatformConfig(
         fleet(
             config_maps=[config_map("a", {"L": "[1]", "Z": "'0'"}), config_map("b", {"L": "[2]"})]
@@ -93,7 +93,7 @@ def test_azure_app_config_comes_last_and_needs_no_label() -> None:
     assert merged == {"REGION": "EU-North", "MAX": "40"}
 
 
-def test_azure_app_config_with_the_label_counts_twice() -> None:
+def test_azure_app_config_with_the_label_applies_twice() -> None:
     merged = values(config_map("azure-app-config", {"site.north.K": "v"}))
     assert merged == {"site.north.K": "v", "K": "v"}
 
@@ -122,8 +122,8 @@ def test_schemas_of_the_fleet_come_before_the_targets_own() -> None:
             ]
         )
     )
-    wanting = target("line1", config_schemas=["own", "workload"])
-    assert platform.schemas_of(assignment(wanting, FACTORY)) == ("A", "C", "own", "workload")
+    line = target("line1", config_schemas=["own", "workload"])
+    assert platform.schemas_of(assignment(line, FACTORY)) == ("A", "C", "own", "workload")
 
 
 def test_equal_combinations_are_merged_once() -> None:

@@ -1,4 +1,4 @@
-"""Values that cannot be read, or that surprise their authors."""
+"""Values that are too large, or that may surprise their authors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.builders import config_map
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("Endpoint: x", "K looks like a text, but it is read as a mapping"),
         ("- x", "K looks like a text, but it is read as a list"),
@@ -17,9 +17,9 @@ from tests.builders import config_map
         ("- {a: 1}\n- {b: 1}\n", "K is a list of mappings without a name"),
     ],
 )
-def test_warned_of(text: str, said: str) -> None:
+def test_warnings(text: str, message: str) -> None:
     (warning,) = config_map_warnings(config_map("c", {"J": "x", "K": text}))
-    assert said in warning.message
+    assert message in warning.message
     assert warning.where
     assert warning.where.line == 3
 
@@ -27,16 +27,16 @@ def test_warned_of(text: str, said: str) -> None:
 @pytest.mark.parametrize(
     "text", ["x", "http://h:1/p", "[a, b]", "{a: 1}", "'a: b'", "a:\n  b: 1\n"]
 )
-def test_not_warned_of(text: str) -> None:
+def test_no_warnings(text: str) -> None:
     assert not list(config_map_warnings(config_map("c", {"K": text})))
 
 
-def test_other_config_maps_are_nobodys_business() -> None:
+def test_other_config_maps_are_ignored() -> None:
     other = config_map("c", {"K": "Endpoint: x"}, platform_config="false")
     assert not list(config_map_warnings(other))
 
 
-def test_beyond_the_bounds() -> None:
+def test_a_value_that_is_too_deep() -> None:
     (problem,) = config_map_problems(config_map("c", {"K": "[" * 200 + "]" * 200}))
     assert problem.message.startswith("ConfigMap 'c': K: ")
     assert not list(config_map_problems(config_map("c", {"K": "["})))

@@ -9,11 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.errors import Location
-from kalypso_actions.platform_config import Layers, merge_values
+from kalypso_actions.platform_config import Layers
 
 A = Location("test", "a.yaml", 1)
 B = Location("test", "b.yaml", 2)
 C = Location("test", "c.yaml", 3)
+
+
+def merged(*values: object) -> object:
+    layers = Layers()
+    for value in values:
+        layers.add("K", value, A)
+    return layers.values["K"]
 
 
 @pytest.mark.parametrize(
@@ -24,7 +31,12 @@ C = Location("test", "c.yaml", 3)
         pytest.param(["a"], {"b": 1}, {"b": 1}, id="mapping over list"),
         pytest.param({"a": {"b": 1}}, {"a": {"c": 2}}, {"a": {"b": 1, "c": 2}}, id="deep"),
         pytest.param([1, 2], [2, 3], [1, 2, 2, 3], id="scalars are appended"),
-        pytest.param([], [{"x": 1}, {"z": 2}], [{"x": 1, "z": 2}], id="just appended takes part"),
+        pytest.param(
+            [],
+            [{"x": 1}, {"z": 2}],
+            [{"x": 1, "z": 2}],
+            id="merges into an element appended before",
+        ),
         pytest.param(
             [{"name": 1, "v": 1}],
             [{"name": True, "v": 2}],
@@ -35,18 +47,18 @@ C = Location("test", "c.yaml", 3)
             [{"name": "a"}, {"name": "a"}],
             [{"name": "a", "v": 1}],
             [{"name": "a", "v": 1}, {"name": "a", "v": 1}],
-            id="every equal name",
+            id="merges into every equal name",
         ),
         pytest.param(
             [{"name": ["n"], "v": 1}],
             [{"name": ["n"], "v": 2}],
             [{"name": ["n", "n"], "v": 2}],
-            id="names that are lists do not end the run",
+            id="names may be lists",
         ),
     ],
 )
 def test_merge(old: object, new: object, expected: object) -> None:
-    assert merge_values(old, new) == expected
+    assert merged(old, new) == expected
 
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(0, 3), st.sampled_from(["", "a", "b"]))
@@ -61,23 +73,22 @@ VALUES = st.recursive(
 @given(old=VALUES, new=VALUES)
 def test_inputs_never_change(old: object, new: object) -> None:
     before = copy.deepcopy((old, new))
-    merged = merge_values(old, new)
-    merge_values(merged, new)
-    merge_values(new, merged)
+    merged(merged(old, new), new)
+    merged(new, merged(old, new))
     assert (old, new) == before
 
 
-@given(layers=st.lists(st.tuples(KEYS, VALUES), max_size=5))
-def test_every_resulting_value_has_an_origin(layers: list[tuple[str, object]]) -> None:
-    merged = Layers()
-    for number, (key, value) in enumerate(layers):
-        merged.add(key, value, Location("test", "f.yaml", number + 1))
-    assert set(merged.origins) == set(_paths(merged.values))
-    assert all(merged.origins.values())
+@given(additions=st.lists(st.tuples(KEYS, VALUES), max_size=5))
+def test_every_resulting_value_has_an_origin(additions: list[tuple[str, object]]) -> None:
+    layers = Layers()
+    for number, (key, value) in enumerate(additions):
+        layers.add(key, value, Location("test", "f.yaml", number + 1))
+    assert set(layers.origins) == set(_paths(layers.values))
+    assert all(layers.origins.values())
 
 
 def _paths(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
-    found = [path] if path else []
+    paths = [path] if path else []
     items = (
         value.items()
         if isinstance(value, dict)
@@ -86,8 +97,8 @@ def _paths(value: object, path: tuple[object, ...] = ()) -> list[tuple[object, .
         else ()
     )
     for step, inner in items:
-        found += _paths(inner, (*path, step))
-    return found
+        paths += _paths(inner, (*path, step))
+    return paths
 
 
 def test_origins_name_each_layer_that_set_a_value() -> None:
@@ -102,7 +113,7 @@ def test_origins_name_each_layer_that_set_a_value() -> None:
     assert layers.origins["LOG", "sinks", 1, "port"] == (A, B)
 
 
-def test_origins_where_one_element_replaces_what_another_has_set() -> None:
+def test_an_element_replaces_the_origins_of_an_earlier_one() -> None:
     layers = Layers()
     layers.add("X", [{"name": "a", "y": {"deep": 1}}], A)
     layers.add("X", [{"name": "a", "y": [1, 2]}, {"name": "a", "y": {"new": 1}}], B)
@@ -112,7 +123,7 @@ def test_origins_where_one_element_replaces_what_another_has_set() -> None:
     assert layers.origins["X", 0, "y", "new"] == (B,)
 
 
-def test_many_replaced_texts_take_no_time() -> None:
+def test_replacing_many_texts_is_fast() -> None:
     layers = Layers()
     for where in (A, B):
         for number in range(20_000):

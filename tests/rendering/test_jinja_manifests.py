@@ -269,7 +269,7 @@ def test_faults_are_found_without_rendering() -> None:
     faults = list(template_faults(faulty))
     assert [fault.where.line for fault in faults if fault.where] == [10, 10]
     assert "No filter named 'nofilter'" in faults[0].message
-    assert "an object is no Jinja2 template" in faults[1].message
+    assert "an object is not a Jinja2 template" in faults[1].message
 
 
 def test_one_rendering_leaves_nothing_for_the_next() -> None:
