@@ -102,7 +102,7 @@ golden: $(INSTALLED) ## rewrite the whole-folder goldens (not in CI)
 
 .PHONY: github-api
 github-api: $(INSTALLED) ## hold the sandbox against GitHub's own description and traffic (needs npm)
-	$(PYTHON) -m tools.github_api.cut --check
+	$(PYTHON) -m tools.github_api.extract --check
 	$(PYTHON) -m tools.github_api.recordings
 
 .PHONY: faults

@@ -19,8 +19,8 @@ class CommandLine(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        for name, listed in COMMANDS.items():
-            self.add_command(TyperCommand(name, help=listed.summary, hidden=listed.hidden))
+        for name, command in COMMANDS.items():
+            self.add_command(TyperCommand(name, help=command.summary, hidden=command.hidden))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The name of the command to be called, itself, and its arguments."""

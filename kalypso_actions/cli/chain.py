@@ -13,14 +13,14 @@ from typing import Any
 import typer
 
 from kalypso_actions.cli.options import with_options
+from kalypso_actions.cli.output import configure_logging, print_json, stderr
 from kalypso_actions.cli.runtime import make_runtime
-from kalypso_actions.cli.speaking import print_json, show_calls, stderr
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from kalypso_actions.commands.runtime.run import run_command
 from kalypso_actions.model.counts import counted
-from kalypso_actions.report.findings import print_findings, print_notes
-from kalypso_actions.report.printable import shown
+from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.terminal import print_findings, print_notes
 
 
 def _function(command: ChainCommand) -> Callable[..., None]:
@@ -29,7 +29,7 @@ def _function(command: ChainCommand) -> Callable[..., None]:
     def run(given: dict[str, Any]) -> None:
         as_json = given.pop("output") == "json"
         verbose = given.pop("verbose")
-        show_calls(verbose=verbose)
+        configure_logging(verbose=verbose)
         with ProgressDisplay(stderr(), "rendering") as progress:
             runtime = make_runtime(progress, sys.stderr if as_json else sys.stdout, _say)
             outcome, exit_code = run_command(command, given, runtime)
@@ -48,7 +48,7 @@ def _function(command: ChainCommand) -> Callable[..., None]:
 
 def _say(line: str) -> None:
     """A line of what goes on, for people; what clusters and people wrote is no command in it."""
-    stderr().print(shown(line), soft_wrap=True, markup=False)
+    stderr().print(escape_log_line(line), soft_wrap=True, markup=False)
 
 
 # Typer asks for the function of a command's name.

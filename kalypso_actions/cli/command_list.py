@@ -19,7 +19,7 @@ from kalypso_actions.commands.registry import CHAIN
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class LazyCommand:
     """A command that is not imported.
 
     `module` of this package has a function of the command's name, of which Typer makes the command.
@@ -32,33 +32,33 @@ class Listed:
 
 
 COMMANDS: Final = {
-    "init": Listed(
+    "init": LazyCommand(
         "init",
         "Make a control plane and a GitOps repository of two repositories, empty or not.",
     ),
-    "doctor": Listed(
+    "doctor": LazyCommand(
         "doctor",
         "Look at a control plane and its GitOps repositories, and say what is missing.",
     ),
-    "render": Listed(
+    "render": LazyCommand(
         "render",
         "Compute what belongs into the GitOps repository of one environment.",
     ),
-    "validate": Listed(
+    "validate": LazyCommand(
         "validate",
         "Check every document of the given branches: schema, references, templates, names.",
     ),
-    "template": Listed("template", "Render one Template with given data, for its author."),
-    "sandbox": Listed(
+    "template": LazyCommand("template", "Render one Template with given data, for its author."),
+    "sandbox": LazyCommand(
         "sandbox",
         "Serve a GitHub and an Azure Resource Graph on this machine, for trials and tests.",
     ),
-    "demo": Listed(
+    "demo": LazyCommand(
         "demo",
         "Play the whole promotion chain with a sample organisation, on this machine alone.",
     ),
-    **{command.name: Listed("chain", command.summary) for command in CHAIN},
-    "set-up": Listed(
+    **{command.name: LazyCommand("chain", command.summary) for command in CHAIN},
+    "set-up": LazyCommand(
         "set_up",
         "Put kalypso on the PATH of a job's next steps, and run one command line.",
         hidden=True,

@@ -13,7 +13,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from kalypso_actions.cli.speaking import Output, Verbose, print_json, show_calls, told
+from kalypso_actions.cli.output import (
+    Output,
+    Verbose,
+    configure_logging,
+    errors_as_json,
+    print_json,
+)
 from kalypso_actions.commands.demo import demo as run_demo
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
@@ -36,7 +42,7 @@ def demo(
     verbose: Verbose = False,
 ) -> None:
     """Play the whole promotion chain with a sample organisation, on this machine alone."""
-    show_calls(verbose=verbose)
+    configure_logging(verbose=verbose)
     console = Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
     timeline = Timeline(console)
 
@@ -47,7 +53,7 @@ def demo(
     def failed(problems: Sequence[Problem]) -> Document:
         return DemoDocument(dir=str(folder or ""), problems=ProblemEntry.all_of(problems))
 
-    with told(output, failed):
+    with errors_as_json(output, failed):
         inputs = checked_inputs(DemoInputs, {"dir": folder})
         document = run_demo(inputs, dict(os.environ), datetime.now(UTC), show)
     if output == "json":

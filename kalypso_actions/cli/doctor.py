@@ -10,8 +10,8 @@ from typing import Any, Final
 import typer
 
 from kalypso_actions.cli.options import with_options
+from kalypso_actions.cli.output import configure_logging, errors_as_json, print_json, stderr, stdout
 from kalypso_actions.cli.runtime import make_runtime
-from kalypso_actions.cli.speaking import print_json, show_calls, stderr, stdout, told
 from kalypso_actions.commands.doctor import doctor as run_doctor
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
@@ -20,7 +20,7 @@ from kalypso_actions.inputs.reading import collect_inputs, secrets_of
 from kalypso_actions.report.doctor_report import print_checks
 from kalypso_actions.report.documents import DoctorDocument, Document, ProblemEntry
 from kalypso_actions.report.progress import ProgressDisplay
-from kalypso_actions.runner import read_context
+from kalypso_actions.runner import read_job_context
 
 TEXT: Final = """Look at a control plane and its GitOps repositories, and say what is missing.
 
@@ -36,20 +36,20 @@ TEXT: Final = """Look at a control plane and its GitOps repositories, and say wh
 
 def _run(given: dict[str, Any]) -> None:
     output = given.pop("output")
-    show_calls(verbose=given.pop("verbose"))
+    configure_logging(verbose=given.pop("verbose"))
 
     def failed(problems: Sequence[Problem]) -> Document:
         return DoctorDocument(
             control_plane=given.get("control-plane") or "", problems=ProblemEntry.all_of(problems)
         )
 
-    with told(output, failed), ProgressDisplay(stderr(), "looking") as progress:
+    with errors_as_json(output, failed), ProgressDisplay(stderr(), "looking") as progress:
         runtime = make_runtime(progress, sys.stderr, log=lambda _: None)
         given = collect_inputs(DoctorInputs, given, runtime.environment)
         inputs = checked_inputs(DoctorInputs, given)
         for secret in secrets_of(inputs):
             runtime.runner.mask(secret)
-        document = run_doctor(inputs, replace(runtime, job=read_context(runtime.environment)))
+        document = run_doctor(inputs, replace(runtime, job=read_job_context(runtime.environment)))
     if output == "json":
         print_json(document)
     else:

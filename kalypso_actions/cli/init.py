@@ -13,28 +13,28 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from kalypso_actions.cli.speaking import (
+from kalypso_actions.cli.output import (
     Output,
     Verbose,
+    configure_logging,
+    errors_as_json,
     print_json,
-    show_calls,
     stderr,
     stdout,
-    told,
 )
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.init import Decide
 from kalypso_actions.commands.init import init as run_init
-from kalypso_actions.commands.init.opening import Machine, check_token
+from kalypso_actions.commands.init.repositories import Machine, check_token
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.init import DEFAULT_ACTION, DEFAULT_ENVIRONMENTS, InitInputs
-from kalypso_actions.inputs.reading import stand_in
+from kalypso_actions.inputs.reading import input_from_environment
 from kalypso_actions.model.counts import counted
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import Document, InitDocument, ProblemEntry
-from kalypso_actions.report.findings import print_findings
 from kalypso_actions.report.init_report import print_preview, print_remaining, print_result
+from kalypso_actions.report.terminal import print_findings
 
 Ask = Callable[[str], bool]
 
@@ -110,7 +110,7 @@ def init(
     usage.
     """
     given: dict[str, Any] = dict(locals())
-    show_calls(verbose=verbose)
+    configure_logging(verbose=verbose)
     interactive = not (yes or dry_run) and output == "text"
 
     def failed(problems: Sequence[Problem]) -> Document:
@@ -118,9 +118,9 @@ def init(
             control_plane=control_plane, gitops=gitops, problems=ProblemEntry.all_of(problems)
         )
 
-    with told(output, failed):
+    with errors_as_json(output, failed):
         _check_answerable(given)
-        given["token"] = stand_in("token", os.environ)
+        given["token"] = input_from_environment("token", os.environ)
         if interactive:
             _ask_for_missing(given)
         inputs = checked_inputs(InitInputs, given)

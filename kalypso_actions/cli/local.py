@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kalypso_actions.cli.speaking import show_calls
+from kalypso_actions.cli.output import configure_logging
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.local_context import LocalContext
 from kalypso_actions.report.progress import ProgressDisplay
@@ -23,7 +23,7 @@ SourceOption = Annotated[
 ]
 
 
-def local_session(progress: ProgressDisplay, *, verbose: bool) -> LocalContext:
+def local_context(progress: ProgressDisplay, *, verbose: bool) -> LocalContext:
     """What a command gets that reads for a person at a terminal."""
-    show_calls(verbose=verbose)
+    configure_logging(verbose=verbose)
     return LocalContext(Programs(os.environ), progress.update)

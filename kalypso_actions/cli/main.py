@@ -25,7 +25,7 @@ def main() -> NoReturn:
         sys.exit(130)
     except Exception as error:  # noqa: BLE001 - the only catch
         # What tells people is imported where there is something to tell.
-        from kalypso_actions.cli.failure import tell  # noqa: PLC0415
+        from kalypso_actions.cli.error_report import report_error  # noqa: PLC0415
 
-        sys.exit(tell(error))
+        sys.exit(report_error(error))
     sys.exit(0)

@@ -10,7 +10,7 @@ import typer
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from kalypso_actions.cli.speaking import Output, Verbose
+from kalypso_actions.cli.output import Output, Verbose
 from kalypso_actions.inputs.chain import ChainInputs
 
 OWN_OPTIONS = frozenset({"output", "verbose"})

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from kalypso_actions import inputs
-from kalypso_actions.cli.local import SourceOption, local_session
-from kalypso_actions.cli.speaking import Output, Verbose, print_json, stderr, stdout, told
+from kalypso_actions.cli.local import SourceOption, local_context
+from kalypso_actions.cli.output import Output, Verbose, errors_as_json, print_json, stderr, stdout
 from kalypso_actions.commands.render import render as run_render
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
@@ -68,10 +68,10 @@ def render(
     def failed(problems: Sequence[Problem]) -> Document:
         return RenderDocument(environment=environment, problems=ProblemEntry.all_of(problems))
 
-    with told(output, failed):
+    with errors_as_json(output, failed):
         given = checked_inputs(inputs.RenderInputs, options)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            document = run_render(given, local_session(progress, verbose=verbose))
+            document = run_render(given, local_context(progress, verbose=verbose))
     if output == "json":
         print_json(document)
     else:

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from kalypso_actions.cli.speaking import Output, print_json, told
+from kalypso_actions.cli.output import Output, errors_as_json, print_json
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import sandbox as run_sandbox
 from kalypso_actions.errors import Problem
@@ -64,7 +64,7 @@ def sandbox(
     def failed(problems: Sequence[Problem]) -> Document:
         return SandboxDocument(dir=str(folder), problems=ProblemEntry.all_of(problems))
 
-    with told(output, failed):
+    with errors_as_json(output, failed):
         given = checked_inputs(SandboxInputs, options)
         with _until_stopped() as stopped, run_sandbox(given, Programs(os.environ)) as document:
             if output == "json":

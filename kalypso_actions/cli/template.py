@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kalypso_actions.cli.speaking import Output, print_json, stderr, stdout, told
+from kalypso_actions.cli.output import Output, errors_as_json, print_json, stderr, stdout
 from kalypso_actions.commands.template import template as run_template
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs import TemplateInputs
@@ -55,7 +55,7 @@ def template(
         entries = TemplateProblemEntry.all_of(problems)
         return TemplateDocument(template=name or "", problems=entries)
 
-    with told(output, failed):
+    with errors_as_json(output, failed):
         document = run_template(checked_inputs(TemplateInputs, options))
     if output == "json":
         print_json(document)

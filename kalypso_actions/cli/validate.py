@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kalypso_actions.cli.local import SourceOption, local_session
-from kalypso_actions.cli.speaking import Output, Verbose, print_json, stderr, stdout, told
+from kalypso_actions.cli.local import SourceOption, local_context
+from kalypso_actions.cli.output import Output, Verbose, errors_as_json, print_json, stderr, stdout
 from kalypso_actions.commands.validate import validate as run_validate
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs import ValidateInputs
@@ -36,10 +36,10 @@ def validate(
     def failed(problems: Sequence[Problem]) -> Document:
         return ValidateDocument(problems=ProblemEntry.all_of(problems))
 
-    with told(output, failed):
+    with errors_as_json(output, failed):
         given = checked_inputs(ValidateInputs, options)
         with ProgressDisplay(stderr(), "validating") as progress:
-            document = run_validate(given, local_session(progress, verbose=verbose))
+            document = run_validate(given, local_context(progress, verbose=verbose))
     if output == "json":
         print_json(document)
     else:

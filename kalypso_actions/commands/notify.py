@@ -29,7 +29,7 @@ from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.verification import Claim
 from kalypso_actions.report.chain_documents import NotifyDocument
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.notify_page import Told, notify_page
+from kalypso_actions.report.notify_summary import StartedCheck, notify_summary
 from kalypso_actions.snapshot.base_tree import read_base_tree
 
 BRANCHES: Final = "refs/heads/"
@@ -225,7 +225,7 @@ def _tree(context: CommandContext, branch: str, folder: str, commit: str) -> Bas
 
 def _start(
     inputs: NotifyInputs, context: CommandContext, one: _Concerned, commit: str, merge: Merge
-) -> Told:
+) -> StartedCheck:
     page = start_check_promote(
         context,
         inputs.workflow,
@@ -234,12 +234,12 @@ def _start(
         gitops_commit=commit,
         repository=context.runtime.job.repository,
     )
-    return Told(one.environment.name, merge.kind, merge.commit, page)
+    return StartedCheck(one.environment.name, merge.kind, merge.commit, page)
 
 
 def _outcome(
     context: CommandContext,
-    told: Sequence[Told],
+    told: Sequence[StartedCheck],
     warnings: Sequence[Problem],
     problems: Sequence[Problem],
     what: str,
@@ -254,5 +254,5 @@ def _outcome(
         warnings=ProblemEntry.all_of(warnings),
         problems=ProblemEntry.all_of(problems),
     )
-    page = notify_page(document, told, context.url(context.control_plane), what)
+    page = notify_summary(document, told, context.url(context.control_plane), what)
     return CommandResult(document, page, failed=bool(problems))

@@ -10,9 +10,9 @@ from kalypso_actions.inputs.chain import StartScheduleInputs
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.report.chain_documents import StartScheduleDocument
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.start_schedule_page import (
+from kalypso_actions.report.start_schedule_summary import (
     start_schedule_headline,
-    start_schedule_page,
+    start_schedule_summary,
 )
 
 
@@ -47,7 +47,7 @@ def start_schedule(inputs: StartScheduleInputs, context: CommandContext) -> Comm
         problems=ProblemEntry.all_of(problems),
     )
     context.runtime.log(f"{start_schedule_headline(document, is_own=is_own)}.")
-    page = start_schedule_page(document, started, is_own=is_own)
+    page = start_schedule_summary(document, started, is_own=is_own)
     return CommandResult(document, page, failed=bool(problems))
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.doctor_rules.check import Check, ok, problem, warning
-from kalypso_actions.doctor_rules.choices import is_as_offered
 from kalypso_actions.doctor_rules.pages import file, workflow
+from kalypso_actions.doctor_rules.template_options import is_as_offered
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.workflow_origins import (
     USES_OURS,

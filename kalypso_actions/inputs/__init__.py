@@ -18,7 +18,7 @@ from kalypso_actions.inputs.local import (
     TemplateValues,
     ValidateInputs,
 )
-from kalypso_actions.inputs.places import PathAtBranch, Source, split_branch
+from kalypso_actions.inputs.paths import PathAtBranch, Source, split_branch
 from kalypso_actions.inputs.values import (
     ConfigFile,
     Inputs,

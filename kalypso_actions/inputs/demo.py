@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-from kalypso_actions.inputs.places import Folder
+from kalypso_actions.inputs.paths import Folder
 
 
 class DemoInputs(BaseModel):

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 from pydantic_core import PydanticCustomError
 
-from kalypso_actions.inputs.places import Folder
+from kalypso_actions.inputs.paths import Folder
 from kalypso_actions.inputs.values import Inputs, List, RepositoryName, fault
 from kalypso_actions.model.kubernetes_names import dns_label_fault
 from kalypso_actions.model.layout import OWN_BRANCHES

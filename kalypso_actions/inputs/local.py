@@ -9,7 +9,7 @@ from pydantic import AfterValidator, AliasGenerator, BaseModel, ConfigDict, Fiel
 from pydantic.alias_generators import to_pascal
 from pydantic_core import PydanticCustomError
 
-from kalypso_actions.inputs.places import Folder, GitOpsPath, Place, Sources
+from kalypso_actions.inputs.paths import Folder, GitOpsPath, Place, Sources
 from kalypso_actions.inputs.values import (
     CommitId,
     ConfigFile,

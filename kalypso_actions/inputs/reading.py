@@ -54,7 +54,7 @@ def collect_inputs(
     known = {field.alias or name for name, field in model.model_fields.items()}
     given: dict[str, Any] = {}
     for name in SECRETS:
-        value = stand_in(name, environment)
+        value = input_from_environment(name, environment)
         if name in known and value:
             given[name] = value
     given |= action_inputs(environment)
@@ -62,7 +62,7 @@ def collect_inputs(
     return given
 
 
-def stand_in(name: str, environment: Mapping[str, str]) -> str:
+def input_from_environment(name: str, environment: Mapping[str, str]) -> str:
     """What the environment says in place of an input of `SECRETS`; "" where it says nothing."""
     return next((environment[one] for one in SECRETS[name] if environment.get(one)), "")
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kalypso_actions.inputs.places import Folder
+from kalypso_actions.inputs.paths import Folder
 from kalypso_actions.inputs.values import RepositoryName
 
 Flavour = Literal["github.com", "ghes"]

@@ -17,7 +17,7 @@ from kalypso_actions.onboarding.setup import (
     EnvironmentSetup,
     RepositorySetup,
     Setup,
-    disputed_main,
+    default_branch_conflict,
 )
 from kalypso_actions.onboarding.starter import StarterFiles
 from kalypso_actions.onboarding.tasks import Identity, Task
@@ -35,7 +35,7 @@ __all__ = [
     "StarterFiles",
     "Task",
     "WorkflowFiles",
-    "disputed_main",
+    "default_branch_conflict",
     "plan_branches",
     "remaining_tasks",
     "unified_diff",

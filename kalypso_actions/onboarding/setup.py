@@ -68,7 +68,7 @@ class Setup:
     is_new: bool
 
 
-def disputed_main(repository: str, default_branch: str, main: str) -> Problem:
+def default_branch_conflict(repository: str, default_branch: str, main: str) -> Problem:
     """What is wrong where the chain takes `main`, and GitHub another branch for the default one."""
     return Problem(
         f"the default branch is {default_branch}, and the chain takes {main} for it",

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import CheckEntry, DoctorDocument
-from kalypso_actions.report.printable import shown
+from kalypso_actions.report.escaping import escape_log_line
 
 STYLES: Final = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 INDENT: Final = " " * 12
@@ -19,7 +19,7 @@ INDENT: Final = " " * 12
 def print_checks(console: Console, document: DoctorDocument) -> None:
     """A line for each check, below the repository that it is about; then what it comes to."""
     for place, checks in groupby(_by_place(document), key=lambda check: check.place):
-        console.print(Text(shown(place), style="bold"), soft_wrap=True)
+        console.print(Text(escape_log_line(place), style="bold"), soft_wrap=True)
         for check in checks:
             console.print(_line(check), soft_wrap=True)
         console.print()
@@ -36,10 +36,10 @@ def _by_place(document: DoctorDocument) -> list[CheckEntry]:
 
 def _line(check: CheckEntry) -> Text:
     text = Text(f"  {check.state:<9} ", style=STYLES[check.state])
-    lines = [shown(line) for line in check.text.splitlines() if line.strip()]
+    lines = [escape_log_line(line) for line in check.text.splitlines() if line.strip()]
     text.append(f"\n{INDENT}".join(lines), style="default")
     if check.advice:
-        text.append(f"\n{INDENT}→ {shown(check.advice)}", style="cyan")
+        text.append(f"\n{INDENT}→ {escape_log_line(check.advice)}", style="cyan")
     if check.link:
-        text.append(f"\n{INDENT}  {shown(check.link)}", style="cyan")
+        text.append(f"\n{INDENT}  {escape_log_line(check.link)}", style="cyan")
     return text

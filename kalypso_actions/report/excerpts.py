@@ -6,7 +6,7 @@ import re
 
 from rich.cells import cell_len
 
-from kalypso_actions.report.printable import printable
+from kalypso_actions.report.escaping import escape_line
 
 WIDTH = 120
 """Longer lines are cut around the place."""
@@ -27,9 +27,9 @@ def excerpt(text: str, line: int, column: int, number: int) -> str:
     start = min(column - 1, len(content)) if column else len(content) - len(content.lstrip())
     end = start + 1 if column else max(len(content), start + 1)
     cut = max(0, start - WIDTH // 2) if len(content) > WIDTH else 0
-    shown = content[cut : cut + WIDTH]
-    before = cell_len(printable(content[cut:start]))
-    marked = cell_len(printable(content[start : min(end, cut + WIDTH)]))
+    visible = content[cut : cut + WIDTH]
+    before = cell_len(escape_line(content[cut:start]))
+    marked = cell_len(escape_line(content[start : min(end, cut + WIDTH)]))
     gutter = f"{number} | "
     pointer = f"{'| ':>{len(gutter)}}{' ' * before}{'^' * max(1, marked)}"
-    return f"{gutter}{printable(shown)}\n{pointer}"
+    return f"{gutter}{escape_line(visible)}\n{pointer}"

@@ -14,7 +14,7 @@ from kalypso_actions.report.documents import (
     InitFileEntry,
     InitTaskEntry,
 )
-from kalypso_actions.report.printable import shown
+from kalypso_actions.report.escaping import escape_log_line
 
 STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 WORDS: Final = {"add": "new", "replace": "replaced", "update": "differs", "delete": "to delete"}
@@ -73,4 +73,4 @@ def _name(branch: InitBranchEntry) -> str:
 
 def _print(console: Console, line: str, style: str = "") -> None:
     """A line that is not folded: what repositories hold moves no cursor, and commands no runner."""
-    console.print(Text(shown(line), style=style), soft_wrap=True)
+    console.print(Text(escape_log_line(line), style=style), soft_wrap=True)

@@ -13,7 +13,7 @@ from typing import Final
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ProblemEntry, Where
-from kalypso_actions.report.printable import printable
+from kalypso_actions.report.escaping import escape_line
 
 PUNCTUATION: Final = re.compile(r"([!-/:-@\[-`{-~])")
 
@@ -42,7 +42,7 @@ def html_text(content: str) -> str:
 
 def code(content: str) -> str:
     """`content` as code on one line, in a fence longer than any inside; fit for a table's cell."""
-    words = printable(content.replace("\n", " ")).replace("|", "\\|")
+    words = escape_line(content.replace("\n", " ")).replace("|", "\\|")
     longest = max((len(run) for run in re.findall("`+", words)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if words.startswith("`") or words.endswith("`") or not words.strip() else ""
@@ -58,7 +58,7 @@ def block(content: str, language: str = "") -> str:
     """`content` as a block of code, whatever it holds."""
     longest = max((len(run) for run in re.findall("`+", content)), default=0)
     fence = "`" * max(3, longest + 1)
-    lines = [printable(line) for line in content.replace("\r\n", "\n").split("\n")]
+    lines = [escape_line(line) for line in content.replace("\r\n", "\n").split("\n")]
     return "\n".join([f"{fence}{language}", *lines, fence])
 
 
@@ -140,4 +140,4 @@ def _place(where: Where) -> str:
 
 
 def _on_one_line(content: str) -> str:
-    return " ".join(printable(content.replace("\n", " ")).split())
+    return " ".join(escape_line(content.replace("\n", " ")).split())

@@ -19,8 +19,8 @@ from kalypso_actions.report.documents import (
     RenderDocument,
     SourceEntry,
 )
-from kalypso_actions.report.findings import print_findings
-from kalypso_actions.report.printable import printable
+from kalypso_actions.report.escaping import escape_line
+from kalypso_actions.report.terminal import print_findings
 
 TABLE_LIMIT = 500
 """More rows than that nobody reads; JSON has them all."""
@@ -77,7 +77,7 @@ def print_render(console: Console, document: RenderDocument) -> None:
         f"{len(changes.deleted)} deleted, {len(changes.unchanged)} unchanged"
     )
     for path in changes.deleted:
-        console.print(Text(f"  deleted {printable(path)}"))
+        console.print(Text(f"  deleted {escape_line(path)}"))
     print_findings(console, document.warnings, document.problems)
 
 
@@ -96,7 +96,7 @@ def _print_assignments(console: Console, document: RenderDocument) -> None:
             ", ".join(entry.policies),
             names,
         )
-        table.add_row(*(Text(printable(cell)) for cell in cells))
+        table.add_row(*(Text(escape_line(cell)) for cell in cells))
     console.print(table)
     hidden = len(document.assignments) - TABLE_LIMIT
     if hidden > 0:

@@ -6,7 +6,7 @@ import shlex
 from typing import Final
 
 from kalypso_actions.report.documents import SandboxDocument
-from kalypso_actions.report.printable import printable
+from kalypso_actions.report.escaping import escape_line
 
 OWN_REPOSITORY: Final = """\
 curl -H "Authorization: Bearer $GITHUB_TOKEN" -d '{"name": "fleet"}' \\
@@ -28,16 +28,17 @@ def sandbox_text(document: SandboxDocument) -> str:
         f"export {name}={shlex.quote(value)}\n" for name, value in document.environment.items()
     )
     parts = [
-        f"# GitHub and Azure Resource Graph at {document.url}, kept in {printable(document.dir)}.\n"
+        f"# GitHub and Azure Resource Graph at {document.url}.\n"
+        f"# Everything is kept in {escape_line(document.dir)}.\n"
         "# It serves until Ctrl-C. In the shell that uses it:\n",
         exports,
     ]
     if document.app:
         app = document.app
-        key = printable(app.private_key)
+        key = escape_line(app.private_key)
         parts.append(f"# An App is installed for {app.owner}: id {app.id}, its key in {key}\n")
     parts += ["# Make a repository, and clone it with the token:\n", OWN_REPOSITORY + CLONE]
     parts += ["# Let the next pull request's answer be lost, once it is opened:\n", FAULT]
     if document.repositories:
-        parts.append("# Repositories: " + ", ".join(map(printable, document.repositories)) + "\n")
+        parts.append("# Repositories: " + ", ".join(map(escape_line, document.repositories)) + "\n")
     return "\n".join(parts)

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from kalypso_actions.report.documents import TemplateDocument, TemplateProblemEntry
-from kalypso_actions.report.findings import print_findings
-from kalypso_actions.report.printable import printable
+from kalypso_actions.report.escaping import escape_line
+from kalypso_actions.report.terminal import print_findings
 
 
 def print_template(output: Console, findings: Console, document: TemplateDocument) -> None:
@@ -29,5 +29,5 @@ def _shown(console: Console, text: str) -> str:
     if not console.is_terminal:
         return text
     return "\n".join(
-        "\t".join(printable(part) for part in line.split("\t")) for line in text.split("\n")
+        "\t".join(escape_line(part) for part in line.split("\t")) for line in text.split("\n")
     )

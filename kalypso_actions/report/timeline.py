@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from kalypso_actions.report.documents import DemoDocument, DemoStepEntry
-from kalypso_actions.report.findings import print_findings
-from kalypso_actions.report.printable import printable
+from kalypso_actions.report.escaping import escape_line
+from kalypso_actions.report.terminal import print_findings
 
 BEGINNING: Final = """\
 Acme has a control plane (main, dev, stage), a GitOps repository, an application, a service of its \
@@ -49,7 +49,7 @@ class Timeline:
             self._act = step.act
             self._acts += 1
             self._console.print()
-            self._console.print(Rule(f"{self._acts}. {printable(step.act)}", align="left"))
+            self._console.print(Rule(f"{self._acts}. {escape_line(step.act)}", align="left"))
         row = Table.grid(padding=(0, 2))
         for width in WIDTHS.values():
             row.add_column(width=width, no_wrap=True)
@@ -58,7 +58,7 @@ class Timeline:
             Text(self._time(step), style="dim"),
             Text(_number(step.folder), style="dim"),
             Text(step.who, style=STYLES.get(step.who, COMMAND)),
-            Text(printable(step.environment), style="green"),
+            Text(escape_line(step.environment), style="green"),
             _what(step),
         )
         self._console.print(row)
@@ -79,9 +79,9 @@ def _number(folder: str) -> str:
 def _what(step: DemoStepEntry) -> Text:
     """What happened, and what else there is to know of it."""
     style = ENDINGS.get(step.ending, "") if step.as_expected else "bold red"
-    text = Text().append(printable(step.text), style=style)
+    text = Text().append(escape_line(step.text), style=style)
     for line in step.details:
-        text.append(f"\n{printable(line)}", style="dim")
+        text.append(f"\n{escape_line(line)}", style="dim")
     return text
 
 

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import ValidateDocument
-from kalypso_actions.report.findings import print_findings, print_notes
+from kalypso_actions.report.terminal import print_findings, print_notes
 
 
 def print_validate(console: Console, document: ValidateDocument, *, verbose: bool = False) -> None:

@@ -1,12 +1,12 @@
 """How a command speaks to GitHub Actions: annotations, outputs, the step summary, masks.
 
-commands     workflow commands on standard output: annotations and masks
+workflow_commands  workflow commands on standard output: annotations and masks
 files        the files behind GITHUB_OUTPUT, GITHUB_STEP_SUMMARY and GITHUB_PATH
 job          what the runner says of the job: event, repository, ref, commit, attempt
-speaker      all of it as one object, which is silent outside of GitHub Actions
+runner       all of it as one object, which is silent outside of GitHub Actions
 """
 
-from kalypso_actions.runner.job import JobContext, read_context
-from kalypso_actions.runner.speaker import Runner
+from kalypso_actions.runner.job import JobContext, read_job_context
+from kalypso_actions.runner.runner import Runner
 
-__all__ = ["JobContext", "Runner", "read_context"]
+__all__ = ["JobContext", "Runner", "read_job_context"]

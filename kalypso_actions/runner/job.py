@@ -38,7 +38,7 @@ class JobContext:
         return self.ref.removeprefix(prefix) if self.ref.startswith(prefix) else ""
 
 
-def read_context(environment: Mapping[str, str]) -> JobContext:
+def read_job_context(environment: Mapping[str, str]) -> JobContext:
     """The job's context. Raises KalypsoError for an event file that cannot be read."""
     if environment.get("GITHUB_ACTIONS") != "true":
         return JobContext()

@@ -19,9 +19,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from kalypso_actions.cli.app import app
-from kalypso_actions.commands.demo import demo, play
+from kalypso_actions.commands.demo import demo, scenario
 from kalypso_actions.commands.demo.organisation import CLUSTERS
-from kalypso_actions.commands.demo.stage import Stage
+from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
 from kalypso_actions.inputs.demo import DemoInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.report.documents import DemoDocument, DemoStepEntry
@@ -192,11 +192,11 @@ def test_a_folder_that_cannot_be_used(tmp_path: Path, kind: str) -> None:
 def test_a_play_that_goes_another_way_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool
 ) -> None:
-    def act(stage: Stage) -> None:
+    def act(runner: ScenarioRunner) -> None:
         """Nothing happens."""
-        stage.job("cd", "dev", ends="written")
+        runner.job("cd", "dev", ends="written")
 
-    monkeypatch.setattr(play, "ACTS", (act,))
+    monkeypatch.setattr(scenario, "ACTS", (act,))
     arguments = ["demo", "--dir", str(tmp_path / "kept")]
     done = CliRunner().invoke(app, [*arguments, *(["--output", "json"] if as_json else [])])
     message = "Nothing happens: cd dev should run now, but nothing is due"
@@ -209,7 +209,7 @@ def test_a_play_that_goes_another_way_fails(
 
 
 def test_without_a_folder_it_makes_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(play, "ACTS", ())
+    monkeypatch.setattr(scenario, "ACTS", ())
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     document = demo(DemoInputs(), MACHINE, NOON, lambda _: None)
     assert Path(document.dir).parent == tmp_path
@@ -233,7 +233,7 @@ def test_the_line_that_serves_it_again_can_be_copied(
         script.parent.mkdir()
         script.touch(mode=0o755)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(play, "ACTS", ())
+    monkeypatch.setattr(scenario, "ACTS", ())
     monkeypatch.setenv("PATH", f"{tmp_path / on_path}:{MACHINE['PATH']}")
     monkeypatch.setattr(sys, "argv", [called.format(here=tmp_path)])
     done = CliRunner().invoke(app, ["demo", "--dir", "kept"])

@@ -28,7 +28,7 @@ from tests.e2e.act import Act
 from tests.e2e.clock import PresentClock
 from tests.e2e.jobs import Done, Jobs
 from tests.e2e.organisation import ROOT
-from tests.e2e.stage import ActStage
+from tests.e2e.stage import ActScenarioRunner
 
 PROGRAM: Final = ROOT / ".build" / "bin" / "act"
 
@@ -47,7 +47,7 @@ class Chain:
     """
 
     sandbox: Sandbox
-    stage: ActStage
+    stage: ActScenarioRunner
     workflows: Workflows
     jobs: Jobs
     secrets: Mapping[str, str] = field(repr=False)
@@ -96,7 +96,7 @@ def opened(folder: Path) -> Iterator[Chain]:
             folder / "runs",
         )
         people = People(sandbox, clock, machine)
-        stage = ActStage(sandbox, clock, workflows, people, lambda _: None, jobs)
+        stage = ActScenarioRunner(sandbox, clock, workflows, people, lambda _: None, jobs)
         token = sandbox.create_token(owner=OWNER)
         yield Chain(sandbox, stage, workflows, jobs, secrets, token)
 

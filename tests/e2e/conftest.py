@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.demo.play import play
+from kalypso_actions.commands.demo.scenario import run_scenario
 from kalypso_actions.sandbox import Sandbox
 from tests.e2e.chain import Chain, opened
 from tests.e2e.jobs import Done
@@ -50,7 +50,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory, demo: subprocess.Popen[str])
 @pytest.fixture(scope="package")
 def played(chain: Chain) -> Played:
     """What the play has left, before anything else happens."""
-    play(chain.stage)
+    run_scenario(chain.stage)
     return Played(list(chain.jobs.done), state(chain.sandbox, chain.sandbox.url))
 
 

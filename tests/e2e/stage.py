@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from kalypso_actions.commands.demo.people import People
-from kalypso_actions.commands.demo.stage import Ended, Stage
+from kalypso_actions.commands.demo.scenario_runner import JobResult, ScenarioRunner
 from kalypso_actions.report.documents import DemoStepEntry
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.workflow_runner.runs import Run, Workflows
@@ -21,7 +21,7 @@ LATE: Final = timedelta(minutes=10)
 for longer than a first failure is forgiven, and no job has to wait for that."""
 
 
-class ActStage(Stage):
+class ActScenarioRunner(ScenarioRunner):
     """Plays the demo's acts with jobs of act's."""
 
     def __init__(
@@ -42,10 +42,10 @@ class ActStage(Stage):
         with self._present.ago(LATE):
             super().merges(environment)
 
-    def run(self, run: Run) -> Ended:
+    def run(self, run: Run) -> JobResult:
         """The jobs of a workflow; the last one that was not skipped tells how it has ended."""
         done = [one for one in self._jobs.run(run) if one.ended.result != "skipped"][-1]
-        return Ended(
+        return JobResult(
             command=done.command,
             environment=done.environment or _branch(run),
             word=_word(done.command, done.ended),

@@ -1,7 +1,7 @@
 """GitHub's own description of its API, as checks of requests, answers and payloads.
 
 Each check raises an AssertionError that lists everything that the description contradicts.
-`openapi.json` and `ghes-3.17.json` are cut from what GitHub publishes: `tools.github_api.cut`.
+`openapi.json` and `ghes-3.17.json` are cut from what GitHub publishes: `tools.github_api.extract`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """GitHub's GraphQL schema, as checks of queries and of what answers them.
 
-`schema.graphql` is cut from what GitHub publishes: `tools.github_api.cut`.
+`schema.graphql` is cut from what GitHub publishes: `tools.github_api.extract`.
 """
 
 from __future__ import annotations

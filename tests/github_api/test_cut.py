@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tools.github_api import graphql_types
-from tools.github_api.cut import TARGET, as_text, cut, differing
-from tools.github_api.facts import LEFT_OUT, operation, schema
+from tools.github_api.extract import TARGET, as_text, cut, differing
+from tools.github_api.openapi_schemas import LEFT_OUT, operation, schema
 
 Json = Any
 

@@ -9,7 +9,7 @@ import pytest
 from tests.github_api import description
 from tests.github_api.corrections import ADDITIONS, CORRECTIONS, Addition, Correction
 from tests.github_api.description import check_answer, check_payload, check_request
-from tools.github_api.operations import OPERATIONS
+from tools.github_api.used_operations import OPERATIONS
 
 REPOSITORY = "/repos/{owner}/{repo}"
 DISPATCH = f"{REPOSITORY}/actions/workflows/{{workflow_id}}/dispatches"

@@ -18,7 +18,7 @@ from tests.github_api import description
 from tests.github_api.populated_sandbox import Scene
 from tests.github_api.provocations import ON_SERVER, PROVOCATIONS, Provocation
 from tests.github_api.traffic import GRAPHQL, check_asked, check_events, check_exchanges
-from tools.github_api.operations import OPERATIONS
+from tools.github_api.used_operations import OPERATIONS
 
 REPOSITORY = "/repos/{owner}/{repo}"
 DESCRIBED = {key: one for key, one in ENDPOINTS.items() if one.path != GRAPHQL}

@@ -11,7 +11,7 @@ from markdown_it.token import Token
 
 from kalypso_actions.report import markdown
 from kalypso_actions.report.documents import ProblemEntry, Where
-from kalypso_actions.report.printable import printable
+from kalypso_actions.report.escaping import escape_line
 
 PARSER = MarkdownIt("gfm-like", {"linkify": False})
 
@@ -49,7 +49,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def plain(text: str) -> str:
-    return " ".join(printable(text.replace("\n", " ")).split())
+    return " ".join(escape_line(text.replace("\n", " ")).split())
 
 
 @given(anything)
@@ -90,7 +90,7 @@ def test_a_summary_in_html_stays_text(content: str) -> None:
 def test_code_is_one_piece_of_code_in_a_cell_too(content: str) -> None:
     found = tokens(markdown.table(["a", "b"], [[markdown.code(content), "end"]]))
     (piece,) = (token for token in found if token.type == "code_inline")
-    expected = printable(content.replace("\n", " "))
+    expected = escape_line(content.replace("\n", " "))
     assert piece.content.strip() == expected.strip()
     assert [token.type for token in found].count("td_open") == 2
 
@@ -100,7 +100,7 @@ def test_a_block_holds_its_lines(content: str) -> None:
     found = tokens(markdown.block(content, "text") + "\n\nafter")
     assert [token.type for token in found][:2] == ["fence", "paragraph_open"]
     lines = content.replace("\r\n", "\n").split("\n")
-    assert found[0].content == "".join(printable(line) + "\n" for line in lines)
+    assert found[0].content == "".join(escape_line(line) + "\n" for line in lines)
 
 
 def test_links_go_where_they_say() -> None:
@@ -121,7 +121,7 @@ def test_marks_and_long_lists() -> None:
 
 @given(anything)
 def test_plain_words_come_back(words: str) -> None:
-    shown = " ".join(printable(words.replace("\n", " ")).split())
+    shown = " ".join(escape_line(words.replace("\n", " ")).split())
     assert markdown.plain(markdown.text(words)) == shown
 
 

@@ -10,9 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.runner import JobContext, Runner, read_context
-from kalypso_actions.runner.commands import annotation, harmless, masks
+from kalypso_actions.runner import JobContext, Runner, read_job_context
 from kalypso_actions.runner.files import CUT_NOTE, SUMMARY_LIMIT, append_output, append_summary
+from kalypso_actions.runner.workflow_commands import (
+    annotation_command,
+    escape_workflow_commands,
+    mask_commands,
+)
 
 FLEET = "https://github.com/acme/fleet"
 
@@ -44,11 +48,11 @@ FLEET = "https://github.com/acme/fleet"
     ],
 )
 def test_annotations(problem: Problem, text: str) -> None:
-    assert annotation("error", problem, "render", "acme/fleet") == text
+    assert annotation_command("error", problem, "render", "acme/fleet") == text
 
 
 def test_a_secret_of_several_lines_is_masked_line_by_line() -> None:
-    assert masks("-----BEGIN\nsecret1\n\nab\nsecret2\n") == [
+    assert mask_commands("-----BEGIN\nsecret1\n\nab\nsecret2\n") == [
         "::add-mask::-----BEGIN",
         "::add-mask::secret1",
         "::add-mask::secret2",
@@ -66,12 +70,12 @@ def test_a_secret_of_several_lines_is_masked_line_by_line() -> None:
     ],
 )
 def test_text_that_would_be_a_command(text: str, shown: str) -> None:
-    assert harmless(text) == shown
+    assert escape_workflow_commands(text) == shown
 
 
 @given(st.text() | st.text(":#[]e \n\u200b"))
 def test_harmless_text_holds_no_command(text: str) -> None:
-    for line in harmless(text).splitlines():
+    for line in escape_workflow_commands(text).splitlines():
         assert not line.lstrip().startswith("::")
         assert "##[" not in line
 
@@ -169,7 +173,7 @@ def test_outside_of_actions_nothing_is_said(tmp_path: Path) -> None:
 def test_the_context_of_a_job(tmp_path: Path) -> None:
     event = tmp_path / "event.json"
     event.write_text(json.dumps({"before": "0" * 40}))
-    context = read_context(
+    context = read_job_context(
         {
             "GITHUB_ACTIONS": "true",
             "GITHUB_SERVER_URL": "https://github.example",
@@ -195,11 +199,11 @@ def test_the_context_of_a_job(tmp_path: Path) -> None:
         run_url="https://github.example/acme/fleet/actions/runs/77",
     )
     assert context.branch == "feature/a"
-    assert read_context({"GITHUB_REPOSITORY": "acme/fleet"}) == JobContext()
+    assert read_job_context({"GITHUB_REPOSITORY": "acme/fleet"}) == JobContext()
     assert JobContext(ref="refs/pull/1/merge").branch == ""
 
 
 def test_an_event_that_cannot_be_read(tmp_path: Path) -> None:
     missing = {"GITHUB_ACTIONS": "true", "GITHUB_EVENT_PATH": str(tmp_path / "none.json")}
     with pytest.raises(KalypsoError, match="GITHUB_EVENT_PATH"):
-        read_context(missing)
+        read_job_context(missing)

@@ -4,9 +4,9 @@ python -m tools.github_api.recordings    exit 1 where an answer has another shap
 
 What the recorded requests need (commits, issues, a renamed repository) is made before; then each
 is sent to the sandbox as it was sent to GitHub, and the two answers are compared field by field:
-status, fields and their kinds, headers, links between pages. `tools.github_api.explained` lists
-the differences that are meant, with their reasons. The recorded answers are held against GitHub's
-description too, so that our checks are no stricter than GitHub.
+status, fields and their kinds, headers, links between pages. `tools.github_api.known_differences`
+lists the intended differences, with their reasons. The recorded answers are also held against
+GitHub's description, so that our checks are no stricter than GitHub.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from kalypso_actions.sandbox import Sandbox
 from tests.git_repositories import programs
-from tools.github_api.explained import EXPLAINED
-from tools.github_api.packages import FIXTURES
+from tools.github_api.known_differences import EXPLAINED
+from tools.github_api.npm_packages import FIXTURES
 from tools.github_api.replay import Replay
 
 Json = Any

@@ -12,7 +12,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.report.cd_page import CdFacts, cd_headline, cd_page
+from kalypso_actions.report.cd_summary import CdFacts, cd_headline, cd_summary
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.report.documents import ProblemEntry
 
@@ -66,7 +66,7 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
         started=started,
     )
     context.runtime.log(f"{cd_headline(document)}.")
-    return CommandResult(document, cd_page(document, facts), failed=bool(document.problems))
+    return CommandResult(document, cd_summary(document, facts), failed=bool(document.problems))
 
 
 def _is_wish(inputs: CdInputs, promoted: Promoted) -> bool:
@@ -80,7 +80,7 @@ def _verified(
     document = CdDocument(environment=inputs.environment, commit=inputs.commit, verify_only=True)
     context.runtime.log(f"{cd_headline(document)}.")
     facts = CdFacts(repository_url=context.url(context.control_plane), branch=branch.name)
-    return CommandResult(document, cd_page(document, facts))
+    return CommandResult(document, cd_summary(document, facts))
 
 
 def _warnings(promoted: Promoted, context: CommandContext) -> list[Problem]:

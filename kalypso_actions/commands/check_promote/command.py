@@ -37,7 +37,11 @@ from kalypso_actions.report.chain_documents import (
     ClusterEntry,
     ForeignPathsEntry,
 )
-from kalypso_actions.report.check_promote_page import ADVICE, PageFacts, check_promote_page
+from kalypso_actions.report.check_promote_summary import (
+    ADVICE,
+    CheckPromoteFacts,
+    check_promote_summary,
+)
 from kalypso_actions.report.documents import ProblemEntry
 
 HOOK: Final = "post-deployment"
@@ -127,7 +131,7 @@ def _verified(
         verify_only=True,
     )
     facts = _facts(context, verified)
-    return CommandResult(document, check_promote_page(document, facts))
+    return CommandResult(document, check_promote_summary(document, facts))
 
 
 def _onward(inputs: CheckPromoteInputs, verified: VerifiedClaim) -> tuple[str, ...]:
@@ -253,13 +257,15 @@ def _go_on(
     return replace(ending, started=started, status=status)
 
 
-def _facts(context: CommandContext, verified: VerifiedClaim) -> PageFacts:
+def _facts(context: CommandContext, verified: VerifiedClaim) -> CheckPromoteFacts:
     """The pages of the repositories that this is about."""
     place = next(iter(verified.own))
-    return PageFacts(context.url(context.control_plane), context.url(place.repository))
+    return CheckPromoteFacts(context.url(context.control_plane), context.url(place.repository))
 
 
-def _outcome(inputs: CheckPromoteInputs, ending: _Ending, facts: PageFacts) -> CommandResult:
+def _outcome(
+    inputs: CheckPromoteInputs, ending: _Ending, facts: CheckPromoteFacts
+) -> CommandResult:
     decision, look = ending.decision, ending.look
     verdict = decision.verdict if decision else ""
     reason = decision.reason if decision else ""
@@ -289,5 +295,5 @@ def _outcome(inputs: CheckPromoteInputs, ending: _Ending, facts: PageFacts) -> C
         problems=ProblemEntry.all_of(problems),
     )
     hook = ending.hook.summary() if ending.hook else ""
-    page = check_promote_page(document, replace(facts, hook=hook, started=ending.started))
+    page = check_promote_summary(document, replace(facts, hook=hook, started=ending.started))
     return CommandResult(document, page, failed=failed)

@@ -21,7 +21,7 @@ from kalypso_actions.promotion.environments import FROM_CI
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.promotion.statuses import CI_CONTEXT
 from kalypso_actions.report.chain_documents import CheckedEntry, CiDocument
-from kalypso_actions.report.ci_page import CiFacts, changes_entry, ci_headline, ci_page
+from kalypso_actions.report.ci_summary import CiFacts, changes_entry, ci_headline, ci_summary
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.snapshot.gather import environments_among
 from kalypso_actions.snapshot.reader import SharedReader
@@ -75,7 +75,7 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
     )
     context.runtime.log(f"{commit[:7]}: {ci_headline(document)}.")
     facts = CiFacts(context.url(context.control_plane), started)
-    return CommandResult(document, ci_page(document, facts), failed=bool(checked.problems))
+    return CommandResult(document, ci_summary(document, facts), failed=bool(checked.problems))
 
 
 def _head(context: CommandContext, main: str) -> str:

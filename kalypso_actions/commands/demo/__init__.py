@@ -42,8 +42,8 @@ def demo(
     # These need the libraries, too.
     from kalypso_actions.commands.demo import organisation  # noqa: PLC0415
     from kalypso_actions.commands.demo.people import People  # noqa: PLC0415
-    from kalypso_actions.commands.demo.play import play  # noqa: PLC0415
-    from kalypso_actions.commands.demo.stage import Stage  # noqa: PLC0415
+    from kalypso_actions.commands.demo.scenario import run_scenario  # noqa: PLC0415
+    from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner  # noqa: PLC0415
     from kalypso_actions.commands.runtime.in_process import InProcess  # noqa: PLC0415
     from kalypso_actions.sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
     from kalypso_actions.sandbox.workflow_runner.runs import Workflows  # noqa: PLC0415
@@ -61,9 +61,9 @@ def demo(
         secrets = organisation.found(sandbox)
         keep_key(folder, secrets["KALYPSO_APP_PRIVATE_KEY"])
         workflows = Workflows(sandbox, clock, machine, secrets, folder / "runs", InProcess(clock))
-        stage = Stage(sandbox, clock, workflows, People(sandbox, clock, machine), tell)
+        runner = ScenarioRunner(sandbox, clock, workflows, People(sandbox, clock, machine), tell)
         try:
-            play(stage)
+            run_scenario(runner)
         except KalypsoError as error:
             problems = ProblemEntry.all_of(error.problems)
         repositories = [

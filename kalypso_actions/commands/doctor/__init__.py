@@ -15,11 +15,11 @@ from collections.abc import Callable
 from functools import partial
 
 from kalypso_actions.commands.doctor.access import check_azure, check_credentials
+from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.control_plane import check_control_plane
 from kalypso_actions.commands.doctor.environments import check_environment
 from kalypso_actions.commands.doctor.facts import read_facts
 from kalypso_actions.commands.doctor.gitops import check_gitops
-from kalypso_actions.commands.doctor.record import Record
 from kalypso_actions.commands.runtime.context import CommandContext, Runtime, open_context
 from kalypso_actions.doctor_rules import Check
 from kalypso_actions.inputs.chain import EMPTY
@@ -48,29 +48,29 @@ def _looked_at(
     inputs: DoctorInputs, context: CommandContext, jobs: CommandContext
 ) -> DoctorDocument:
     """`context` sees the settings, `jobs` what jobs see."""
-    record = Record(context.control_plane)
-    facts = read_facts(context, record)
+    checklist = Checklist(context.control_plane)
+    facts = read_facts(context, checklist)
     if facts:
-        check_credentials(jobs, facts, record)
+        check_credentials(jobs, facts, checklist)
         without_azure = [
             one.name
             for one in facts.environments
-            if not check_environment(inputs, jobs, one, record)
+            if not check_environment(inputs, jobs, one, checklist)
         ]
-        parts: list[Callable[[Record], None]] = [
+        parts: list[Callable[[Checklist], None]] = [
             partial(check_control_plane, context, facts, without_azure),
             *(partial(check_gitops, context, one, facts) for one in facts.gitops_repositories),
             partial(check_azure, inputs, context, facts, without_azure),
         ]
 
-        def look(part: Callable[[Record], None]) -> list[Check]:
-            own = Record(context.control_plane)
+        def look(part: Callable[[Checklist], None]) -> list[Check]:
+            own = Checklist(context.control_plane)
             part(own)
             return own.checks
 
         for checks in in_parallel(look, parts):
-            record.add(checks)
-    told = dict.fromkeys(record.checks)  # what is refused is so to everything that asks for it
+            checklist.add(checks)
+    told = dict.fromkeys(checklist.checks)  # what is refused is so to everything that asks for it
     entries = tuple(_entry(context, one) for one in told)
     return DoctorDocument(control_plane=context.control_plane, checks=entries)
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from kalypso_actions.clients.github import repositories
 from kalypso_actions.clients.github.apps import Installations
+from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
-from kalypso_actions.commands.doctor.record import Record
 from kalypso_actions.commands.runtime.azure_clusters import AzureClusters
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.doctor_rules import app_checks, ok, pages, problem, warning
@@ -22,41 +22,41 @@ from kalypso_actions.model.urls import owner_of
 AZURE: Final = "Azure"
 
 
-def check_credentials(jobs: CommandContext, facts: Facts, record: Record) -> None:
+def check_credentials(jobs: CommandContext, facts: Facts, checklist: Checklist) -> None:
     """Record whether the App, or the token in its place, may write where the chain does."""
     everything = (jobs.control_plane, *facts.gitops_repositories)
     app = jobs.github.installations
     if app:
-        _check_app(app, everything, record)
+        _check_app(app, everything, checklist)
     for name in everything:
-        found = record.needed(partial(repositories.get, jobs.github, name), name)
+        found = checklist.required(partial(repositories.get, jobs.github, name), name)
         if found and found.is_archived:
             text = "the repository is archived: nothing can be written"
-            record.add([problem(name, text, "unarchive it", pages.GENERAL)])
+            checklist.add([problem(name, text, "unarchive it", pages.GENERAL)])
         if app is None and found and not found.may_push:
             text = "the given token may not push: no job can use it"
             advice = "look at the token that the jobs have, too: give it to kalypso doctor"
-            record.add([warning(name, text, advice)])
+            checklist.add([warning(name, text, advice)])
 
 
-def _check_app(app: Installations, everything: Sequence[str], record: Record) -> None:
+def _check_app(app: Installations, everything: Sequence[str], checklist: Checklist) -> None:
     """It must be installed for all owners, with what it needs, and for all repositories."""
     installed: dict[str, AppInstallation] = {}
     for owner in dict.fromkeys(_owner(name) for name in everything):
-        found = record.needed(partial(app.installation, owner), owner)
+        found = checklist.required(partial(app.installation, owner), owner)
         if found:
             installed[owner] = found
-            record.add(app_checks(owner, found, permissions.of_app()))
+            checklist.add(app_checks(owner, found, permissions.of_app()))
     for name in everything:
         if _owner(name) not in installed:
             continue
-        has = record.needed(partial(app.has, name), name)
+        has = checklist.required(partial(app.has, name), name)
         if has:
-            record.add([ok(name, "the App is installed for the repository")])
+            checklist.add([ok(name, "the App is installed for the repository")])
         elif has is not None:
             text = "the App is not installed for the repository"
             advice = "add the repository where the App is installed"
-            record.add([problem(name, text, advice, installed[_owner(name)].page)])
+            checklist.add([problem(name, text, advice, installed[_owner(name)].page)])
 
 
 def _owner(name: str) -> str:
@@ -68,7 +68,7 @@ def check_azure(
     context: CommandContext,
     facts: Facts,
     without_azure: Collection[str],
-    record: Record,
+    checklist: Checklist,
 ) -> None:
     """Record what Azure says of each GitOps branch, asked as check-promote would.
 
@@ -79,14 +79,16 @@ def check_azure(
         return
     if not inputs.azure_scopes:
         advice = "give --azure-scopes, and sign in (az login), to have Azure asked"
-        record.add([warning(AZURE, "Azure was not asked about clusters", advice)])
+        checklist.add([warning(AZURE, "Azure was not asked about clusters", advice)])
         return
     with AzureClusters(inputs, context.runtime) as azure:
         for one in asked:
             for branch in one.gitops:
-                rows = record.needed(partial(azure.following, branch.url, branch.branch), AZURE)
+                rows = checklist.required(
+                    partial(azure.following, branch.url, branch.branch), AZURE
+                )
                 if rows is None:
                     return
                 text = f"{branch.name} is followed by {counted(len(rows), 'Flux configuration')}"
                 advice = "see that the scopes and the role Reader cover the clusters' subscriptions"
-                record.add([ok(AZURE, text) if rows else warning(AZURE, text, advice)])
+                checklist.add([ok(AZURE, text) if rows else warning(AZURE, text, advice)])

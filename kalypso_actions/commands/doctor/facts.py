@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.clients.github import repositories
-from kalypso_actions.commands.doctor.record import Record
+from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.gitops_branches import (
     GitOpsBranch,
@@ -18,7 +18,7 @@ from kalypso_actions.doctor_rules import ok, pages, problem, warning
 from kalypso_actions.gitops import own_branches
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.onboarding import disputed_main
+from kalypso_actions.onboarding import default_branch_conflict
 
 OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default
 
@@ -65,35 +65,40 @@ class Facts:
         return tuple(dict.fromkeys(names))
 
 
-def read_facts(context: CommandContext, record: Record) -> Facts | None:
+def read_facts(context: CommandContext, checklist: Checklist) -> Facts | None:
     """Read main and the environments' branches; None where main itself cannot be read."""
     github, name = context.github, context.control_plane
     # First by the API, which says of a credential what is wrong with it; git does not.
-    known = record.needed(lambda: repositories.get(github, name), name)
-    main = record.needed(context.main) if known else None
+    known = checklist.required(lambda: repositories.get(github, name), name)
+    main = checklist.required(context.main) if known else None
     if known is None or main is None:
         return None
     if known.default_branch != main:
-        wrong = disputed_main(name, known.default_branch, main)
-        record.add([warning(name, wrong.message, wrong.advice, pages.GENERAL)])
-    found = record.needed(context.environments)
+        wrong = default_branch_conflict(name, known.default_branch, main)
+        checklist.add([warning(name, wrong.message, wrong.advice, pages.GENERAL)])
+    found = checklist.required(context.environments)
     if found is None:
         return None
     if not found:
         advice = "kalypso init writes Environment objects and their branches"
-        record.add([problem(name, f"{main} has no Environment object", advice)])
+        checklist.add([problem(name, f"{main} has no Environment object", advice)])
     url = context.url(name)
     branches = {one.control_plane.branch for one in found.values()}
-    heads = record.needed(lambda: context.remotes.heads(url, branches)) or {}
-    return Facts(main, tuple(_environment(context, one, heads, record) for one in found.values()))
+    heads = checklist.required(lambda: context.remotes.heads(url, branches)) or {}
+    return Facts(
+        main, tuple(_environment(context, one, heads, checklist) for one in found.values())
+    )
 
 
 def _environment(
-    context: CommandContext, environment: Environment, heads: Mapping[str, str], record: Record
+    context: CommandContext,
+    environment: Environment,
+    heads: Mapping[str, str],
+    checklist: Checklist,
 ) -> EnvironmentFacts:
     name, branch = environment.name, environment.control_plane.branch
     if branch not in heads:
-        record.add(
+        checklist.add(
             [
                 problem(
                     context.control_plane,
@@ -103,7 +108,7 @@ def _environment(
             ]
         )
         return EnvironmentFacts(environment, has_branch=False)
-    record.add([ok(context.control_plane, f"the environment {name} has its branch {branch}")])
+    checklist.add([ok(context.control_plane, f"the environment {name} has its branch {branch}")])
 
     def read() -> EnvironmentFacts:
         repos = read_environment(context, environment).gitops_repos
@@ -111,4 +116,4 @@ def _environment(
         own = own_branches(OWN_PREFIX, name, repos)
         return EnvironmentFacts(environment, True, gitops, tuple(own[one.name] for one in repos))
 
-    return record.needed(read) or EnvironmentFacts(environment, has_branch=True)
+    return checklist.required(read) or EnvironmentFacts(environment, has_branch=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kalypso_actions.clients.github import workflows
-from kalypso_actions.commands.doctor.record import Record
+from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.workflow_templates import (
     Place,
@@ -55,28 +55,30 @@ def templates(place: Place, control_plane: str, main: str) -> Templates:
 
 
 def read_files(
-    context: CommandContext, repository: str, branch: str, record: Record
+    context: CommandContext, repository: str, branch: str, checklist: Checklist
 ) -> Files | None:
     """The workflow files of a branch; None where it cannot be read."""
     url = context.url(repository)
-    texts = record.needed(
+    texts = checklist.required(
         lambda: read_workflows(context.repositories.open(url, branch=branch)), repository
     )
     return None if texts is None else Files(repository, branch, texts)
 
 
-def disabled_files(context: CommandContext, repository: str, record: Record) -> Mapping[str, str]:
+def disabled_files(
+    context: CommandContext, repository: str, checklist: Checklist
+) -> Mapping[str, str]:
     """The workflow files that GitHub does not run, with their states."""
-    states = record.looked_up(lambda: workflows.states(context.github, repository), repository)
+    states = checklist.optional(lambda: workflows.states(context.github, repository), repository)
     return {one.path: one.state for one in states or () if one.state.startswith("disabled")}
 
 
 def check_files(
-    files: Files, ours: Templates, disabled: Mapping[str, str], used: Used, record: Record
+    files: Files, ours: Templates, disabled: Mapping[str, str], used: Used, checklist: Checklist
 ) -> None:
     """Record how a branch's files stand, and add to `used` what they use."""
     paths = tuple(ours(ACTIONS, REF))
-    record.add(workflow_checks(files, paths, ours, disabled))
+    checklist.add(workflow_checks(files, paths, ours, disabled))
     used.actions.update(used_actions(files.texts.values()))
     for path in paths:
         if path in files.texts:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Final
 
 import kalypso_actions
-from kalypso_actions.commands.init.opening import Machine, Opened, open_repositories
-from kalypso_actions.commands.init.reading import Standing, read_standing
+from kalypso_actions.commands.init.read import CurrentState, read_current_state
+from kalypso_actions.commands.init.repositories import InitRepositories, Machine, open_repositories
 from kalypso_actions.commands.init.result import init_document
-from kalypso_actions.commands.init.writing import base_repo_text, write_plans
+from kalypso_actions.commands.init.write import base_repo_text, write_plans
 from kalypso_actions.commands.runtime.workflow_templates import workflow_files
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.workflow_placeholders import Placeholders
@@ -45,30 +45,32 @@ def init(inputs: InitInputs, machine: Machine, decide: Decide) -> InitDocument:
     What people have written is never changed without consent; done again, this comes to nothing.
     Raises UsageError for what cannot be meant, KalypsoError for what cannot be read or written.
     """
-    with open_repositories(inputs, machine) as opened:
-        standing = read_standing(inputs, opened)
-        plans = _plans(inputs, opened, standing)
-        preview = init_document(inputs, opened, standing, plans)
+    with open_repositories(inputs, machine) as repositories:
+        current = read_current_state(inputs, repositories)
+        plans = _plans(inputs, repositories, current)
+        preview = init_document(inputs, repositories, current, plans)
         consent = decide(preview)
         if consent is None:
             return preview
-        written = write_plans(plans, consent, opened, propose=inputs.pull_request)
-        return init_document(inputs, opened, standing, plans, consent, written)
+        written = write_plans(plans, consent, repositories, propose=inputs.pull_request)
+        return init_document(inputs, repositories, current, plans, consent, written)
 
 
-def _plans(inputs: InitInputs, opened: Opened, standing: Standing) -> tuple[BranchPlan, ...]:
+def _plans(
+    inputs: InitInputs, repositories: InitRepositories, current: CurrentState
+) -> tuple[BranchPlan, ...]:
     action, _, ref = inputs.action.partition("@")
-    marks = Placeholders(action, ref, opened.control_plane.name)
+    marks = Placeholders(action, ref, repositories.control_plane.name)
     return plan_branches(
-        standing.setup,
-        standing.states,
+        current.setup,
+        current.states,
         StarterFiles(_starter_texts()),
         WorkflowFiles(
             main=workflow_files("control-plane", marks),
             environment=workflow_files("control-plane-environment", marks),
             gitops=workflow_files("gitops", marks),
         ),
-        base_repo_text(opened.control_plane, COMMIT_OF_MAIN),
+        base_repo_text(repositories.control_plane, COMMIT_OF_MAIN),
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kalypso_actions.commands.init.opening import Opened
-from kalypso_actions.commands.init.reading import Standing
-from kalypso_actions.commands.init.writing import Written
+from kalypso_actions.commands.init.read import CurrentState
+from kalypso_actions.commands.init.repositories import InitRepositories
+from kalypso_actions.commands.init.write import WrittenBranch
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs import permissions
 from kalypso_actions.inputs.init import InitInputs
@@ -35,11 +35,11 @@ from kalypso_actions.report.documents import (
 
 def init_document(
     inputs: InitInputs,
-    opened: Opened,
-    standing: Standing,
+    repositories: InitRepositories,
+    current: CurrentState,
     plans: Sequence[BranchPlan],
     consent: Consent | None = None,
-    written: Sequence[Written] = (),
+    written: Sequence[WrittenBranch] = (),
 ) -> InitDocument:
     """The preview without `consent`; with it, what became of each plan.
 
@@ -53,17 +53,17 @@ def init_document(
     tasks = [
         *_own_tasks(plans, agreed),
         *remaining_tasks(
-            standing.setup,
-            opened.identity,
+            current.setup,
+            repositories.identity,
             permissions.of_app(),
-            jobs_propose=_jobs_propose(standing),
+            jobs_propose=_jobs_propose(current),
         ),
-        *_last_tasks(inputs, standing, written),
+        *_last_tasks(inputs, current, written),
     ]
     return InitDocument(
-        control_plane=opened.control_plane.name,
-        gitops=opened.gitops.name,
-        environments=tuple(one.name for one in standing.setup.environments),
+        control_plane=repositories.control_plane.name,
+        gitops=repositories.gitops.name,
+        environments=tuple(one.name for one in current.setup.environments),
         written=any(one.commit for one in written),
         branches=tuple(branches),
         remaining=tuple(
@@ -72,18 +72,20 @@ def init_document(
             )
             for task in tasks
         ),
-        warnings=ProblemEntry.all_of([*standing.warnings, *_kept(plans, agreed)]),
+        warnings=ProblemEntry.all_of([*current.warnings, *_kept(plans, agreed)]),
     )
 
 
-def _jobs_propose(standing: Standing) -> bool:
+def _jobs_propose(current: CurrentState) -> bool:
     """As cd.yaml on main says now: what people have changed there stays, or is asked about."""
-    control_plane = standing.setup.control_plane
-    state = standing.states.get((control_plane.role, control_plane.main))
+    control_plane = current.setup.control_plane
+    state = current.states.get((control_plane.role, control_plane.main))
     return state is not None and proposes(state.files.get(CD_FILE, ""))
 
 
-def _branch(plan: BranchPlan, consent: Consent | None, written: Written | None) -> InitBranchEntry:
+def _branch(
+    plan: BranchPlan, consent: Consent | None, written: WrittenBranch | None
+) -> InitBranchEntry:
     return InitBranchEntry(
         repository=plan.repository.name,
         branch=plan.branch,
@@ -123,7 +125,7 @@ def _own_tasks(plans: Sequence[BranchPlan], consent: Consent) -> Iterator[Task]:
 
 
 def _last_tasks(
-    inputs: InitInputs, standing: Standing, written: Sequence[Written]
+    inputs: InitInputs, current: CurrentState, written: Sequence[WrittenBranch]
 ) -> Iterator[Task]:
     """What makes the chain begin."""
     folders = {
@@ -138,7 +140,7 @@ def _last_tasks(
                 changed[folder] = (*changed.get(folder, ()), one.plan.branch)
         if changed:
             yield push_task(changed)
-            yield start_task(standing.setup)
+            yield start_task(current.setup)
         return
     urls = {
         f"{one.plan.repository.name}, {one.plan.branch}": one.pull_request_url
@@ -148,4 +150,4 @@ def _last_tasks(
     if urls:
         yield merge_task(urls)
     if any(one.commit for one in written):
-        yield start_task(standing.setup)
+        yield start_task(current.setup)

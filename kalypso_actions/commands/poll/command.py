@@ -17,7 +17,7 @@ from kalypso_actions.model.kinds import Environment
 from kalypso_actions.promotion import first_environments
 from kalypso_actions.report.chain_documents import PollDocument
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.poll_page import poll_page
+from kalypso_actions.report.poll_summary import poll_summary
 
 NEWEST_COMMITS: Final = 100
 """Commits of main whose lost starts are found; an older commit is answered by a newer one."""
@@ -81,4 +81,4 @@ def _outcome(repairs: Repairs, warnings: Sequence[Problem], inputs: PollInputs) 
         warnings=ProblemEntry.all_of(warnings),
         problems=ProblemEntry.all_of(repairs.problems),
     )
-    return CommandResult(document, poll_page(document), failed=bool(repairs.problems))
+    return CommandResult(document, poll_summary(document), failed=bool(repairs.problems))

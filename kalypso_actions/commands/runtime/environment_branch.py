@@ -20,7 +20,7 @@ from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.promotion import with_commit
-from kalypso_actions.report.cd_page import proposal_body
+from kalypso_actions.report.cd_summary import proposal_body
 from kalypso_actions.report.markdown import marker
 from kalypso_actions.snapshot.base_file import BaseFile, read_base_file
 

@@ -14,7 +14,7 @@ from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.reading import collect_inputs, secrets_of
 from kalypso_actions.report import markdown
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.runner import read_context
+from kalypso_actions.runner import read_job_context
 
 
 def run_command(
@@ -32,7 +32,7 @@ def run_command(
         for secret in secrets_of(inputs):
             runtime.runner.mask(secret)
         function = command.function
-        job = read_context(runtime.environment)
+        job = read_job_context(runtime.environment)
         with open_context(inputs, dataclasses.replace(runtime, job=job)) as context:
             try:
                 outcome = function(inputs, context)

@@ -16,7 +16,7 @@ from kalypso_actions.plan import Plan
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.documents import ChangesEntry, ProblemEntry
 from kalypso_actions.report.pull_request import CommitLink
-from kalypso_actions.report.schedule_page import ScheduleFacts, headline, schedule_page
+from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ def told(
         started=results.started,
     )
     context.runtime.log(f"{headline(document, facts)}.")
-    return CommandResult(document, schedule_page(document, facts), failed=bool(results.problems))
+    return CommandResult(document, schedule_summary(document, facts), failed=bool(results.problems))
 
 
 def commit_link(commit: str | None, context: CommandContext) -> CommitLink | None:

@@ -30,7 +30,7 @@ from kalypso_actions.commands.runtime.context import CommandContext, Runtime, op
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.runner import Runner, read_context
+from kalypso_actions.runner import Runner, read_job_context
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration
 from kalypso_actions.sandbox.workflow_runner.clock import Clock as StillClock
@@ -118,7 +118,7 @@ class Organisation:
             environment=environment,
             programs=Programs(environment),
             runner=Runner(environment, StringIO()),
-            job=read_context(environment),
+            job=read_job_context(environment),
             progress=no_progress,
             log=self.said.append,
             now=self.clock,

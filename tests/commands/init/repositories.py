@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.init import Decide, init
-from kalypso_actions.commands.init.opening import Machine
+from kalypso_actions.commands.init.repositories import Machine
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import InitDocument

@@ -13,7 +13,7 @@ import pytest
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.init import init
-from kalypso_actions.commands.init.opening import Machine
+from kalypso_actions.commands.init.repositories import Machine
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import Consent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
-from kalypso_actions.commands.init.opening import open_repositories
+from kalypso_actions.commands.init.repositories import open_repositories
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import Identity
@@ -88,8 +88,8 @@ def test_ids_and_kind_of_the_owner_are_as_github_says(acme: Acme) -> None:
     inputs = InitInputs(
         control_plane=CONTROL_PLANE, gitops=GITOPS, token=SecretStr(acme.token), yes=True
     )
-    with open_repositories(inputs, acme.machine()) as opened:
-        identity = opened.identity
+    with open_repositories(inputs, acme.machine()) as repositories:
+        identity = repositories.identity
     with acme.sandbox.lock:
         repository = acme.sandbox.repository(CONTROL_PLANE)
         owner = acme.sandbox.world.account("acme")

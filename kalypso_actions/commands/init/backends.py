@@ -16,7 +16,7 @@ from kalypso_actions.model.documents import RevisionFiles
 AUTHOR: Final = Signature("Kalypso", "kalypso@users.noreply.github.com")
 
 
-class Place(Protocol):
+class Backend(Protocol):
     """One repository; commits are made first, and then branches are moved to them."""
 
     def heads(self, branches: Collection[str]) -> Mapping[str, str]:
@@ -33,7 +33,7 @@ class Place(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class RemotePlace:
+class RemoteBackend:
     """A repository on the GitHub server, written by pushes."""
 
     github: GitHub
@@ -72,7 +72,7 @@ class RemotePlace:
 
 
 @dataclass(frozen=True, slots=True)
-class ClonePlace:
+class CloneBackend:
     """A clone: its branches get commits, which people push."""
 
     clone: WorkingClone

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.runner import commands, files
+from kalypso_actions.runner import files, workflow_commands
 
 MAX_ANNOTATIONS = 10
 """GitHub shows ten annotations of a level for each step; the rest stands in the summary."""
@@ -39,13 +39,15 @@ class Runner:
 
     def mask(self, secret: str) -> None:
         """Hide a secret in everything that the job logs from now on."""
-        for line in commands.masks(secret):
+        for line in workflow_commands.mask_commands(secret):
             self._say(line)
 
-    def annotate(self, level: commands.Level, problems: Iterable[Problem], title: str) -> None:
+    def annotate(
+        self, level: workflow_commands.Level, problems: Iterable[Problem], title: str
+    ) -> None:
         """Show problems on their files, as many as GitHub shows."""
         for problem in list(problems)[:MAX_ANNOTATIONS]:
-            self._say(commands.annotation(level, problem, title, self._repository))
+            self._say(workflow_commands.annotation_command(level, problem, title, self._repository))
 
     def outputs(self, values: Mapping[str, str]) -> None:
         """Set outputs of the step."""

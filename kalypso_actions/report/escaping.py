@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import unicodedata
 
-from kalypso_actions.runner.commands import harmless
+from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 
-def shown(text: str) -> str:
+def escape_log_line(text: str) -> str:
     """`text` on a line of a log: it moves no cursor, and commands no runner."""
-    return harmless(printable(text))
+    return escape_workflow_commands(escape_line(text))
 
 
-def printable(text: str) -> str:
+def escape_line(text: str) -> str:
     """`text` on one line: what would move a cursor, switch colours or reorder the line is escaped.
 
     Labels, names and error texts come from repositories that anybody may write to.
     """
     if text.isprintable():
         return text
-    return "".join(character if _harmless(character) else _escaped(character) for character in text)
+    return "".join(character if _is_safe(character) else _escaped(character) for character in text)
 
 
 def _escaped(character: str) -> str:
@@ -28,5 +28,5 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-def _harmless(character: str) -> bool:
+def _is_safe(character: str) -> bool:
     return character.isprintable() or unicodedata.category(character) == "Zs"

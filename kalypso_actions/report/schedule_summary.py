@@ -29,7 +29,7 @@ class ScheduleFacts:
     started: Sequence[str] = ()
 
 
-def schedule_page(document: ScheduleDocument, facts: ScheduleFacts) -> str:
+def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     """The page for the step's summary."""
     changes = document.changes
     rows = [

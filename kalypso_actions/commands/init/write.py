@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kalypso_actions.clients.github import GitHub, commits, pull_requests
-from kalypso_actions.commands.init.opening import Opened
-from kalypso_actions.commands.init.places import Place
+from kalypso_actions.commands.init.backends import Backend
+from kalypso_actions.commands.init.repositories import InitRepositories
 from kalypso_actions.errors import Location
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.onboarding import BranchPlan, Consent, FileChange, RepositorySetup
@@ -33,7 +33,7 @@ README_FILE: Final = "README.md"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenBranch:
     """What became of the plan for a branch: its new commit ("": none), or the pull request."""
 
     plan: BranchPlan
@@ -53,16 +53,16 @@ def base_repo_text(repository: RepositorySetup, commit: str) -> str:
 
 
 def write_plans(
-    plans: Sequence[BranchPlan], consent: Consent, opened: Opened, *, propose: bool
-) -> list[Written]:
+    plans: Sequence[BranchPlan], consent: Consent, repositories: InitRepositories, *, propose: bool
+) -> list[WrittenBranch]:
     """Write every plan in its order, as far as people agree; with `propose`, by pull requests.
 
     A branch that does not exist yet cannot be proposed to: it is created with what it begins with.
     Nobody uses it until main names it. Raises KalypsoError.
     """
-    writer = _Writer(opened, consent, opened.github if propose else None)
-    written: list[Written] = []
-    for repository in (opened.gitops, opened.control_plane):
+    writer = _Writer(repositories, consent, repositories.github if propose else None)
+    written: list[WrittenBranch] = []
+    for repository in (repositories.gitops, repositories.control_plane):
         own = [plan for plan in plans if plan.repository == repository]
         written += writer.write(own)
     return written
@@ -70,11 +70,11 @@ def write_plans(
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    opened: Opened
+    repositories: InitRepositories
     consent: Consent
     proposes_to: GitHub | None
 
-    def write(self, given: Sequence[BranchPlan]) -> list[Written]:
+    def write(self, given: Sequence[BranchPlan]) -> list[WrittenBranch]:
         """The plans of one repository; that for its default branch is the last."""
         plans = [self._begun(plan) if plan.is_main else plan for plan in given]
         main = next((plan for plan in plans if plan.is_main), None)
@@ -84,8 +84,8 @@ class _Writer:
         written = []
         for plan in plans:
             if plan is main and made:
-                self._place(plan).move(plan.branch, made, plan.head)
-                written.append(Written(plan, made))
+                self._backend(plan).move(plan.branch, made, plan.head)
+                written.append(WrittenBranch(plan, made))
             else:
                 written.append(self._write(plan, commit_of_main))
         # What `_begun` has made is all, where nothing else comes to the branch.
@@ -94,15 +94,15 @@ class _Writer:
             for one, plan, begun in zip(written, given, plans, strict=True)
         ]
 
-    def _write(self, plan: BranchPlan, commit_of_main: str) -> Written:
+    def _write(self, plan: BranchPlan, commit_of_main: str) -> WrittenBranch:
         plan = self._with_base(plan, commit_of_main)
         if not plan.written(self.consent):
-            return Written(plan)
+            return WrittenBranch(plan)
         if self.proposes_to and plan.head:
             return self._propose(self.proposes_to, plan)
         commit = self._commit(plan)
-        self._place(plan).move(plan.branch, commit, plan.head)
-        return Written(plan, commit)
+        self._backend(plan).move(plan.branch, commit, plan.head)
+        return WrittenBranch(plan, commit)
 
     def _is_proposed(self, plan: BranchPlan) -> bool:
         return self.proposes_to is not None and plan.head != ""
@@ -112,8 +112,8 @@ class _Writer:
         if main.head:
             return main
         readme = [change for change in main.changes if change.path == README_FILE]
-        commit = self._place(main).commit("", _contents(readme), MESSAGE)
-        self._place(main).move(main.branch, commit, "")
+        commit = self._backend(main).commit("", _contents(readme), MESSAGE)
+        self._backend(main).move(main.branch, commit, "")
         rest = tuple(change for change in main.changes if change not in readme)
         return replace(main, head=commit, changes=rest)
 
@@ -122,9 +122,9 @@ class _Writer:
         changes = plan.written(self.consent)
         if not changes:
             return ""
-        begins = plan.is_main and plan.repository == self.opened.control_plane
+        begins = plan.is_main and plan.repository == self.repositories.control_plane
         message = MESSAGE if begins or self._is_proposed(plan) else QUIET
-        return self._place(plan).commit(plan.head, _contents(changes), message)
+        return self._backend(plan).commit(plan.head, _contents(changes), message)
 
     def _with_base(self, plan: BranchPlan, commit_of_main: str) -> BranchPlan:
         if not plan.base_files:
@@ -136,35 +136,35 @@ class _Writer:
         )
         return replace(plan, changes=tuple(changes))
 
-    def _propose(self, github: GitHub, plan: BranchPlan) -> Written:
+    def _propose(self, github: GitHub, plan: BranchPlan) -> WrittenBranch:
         """One pull request for the branch, kept up to date on a branch of ours."""
         changes = plan.written(self.consent)
         own = PROPOSALS + plan.branch
-        own_head = self._place(plan).heads([own]).get(own, "")
+        own_head = self._backend(plan).heads([own]).get(own, "")
         commit = own_head
         if not own_head or not self._brings(github, own_head, plan, changes):
             commit = self._commit(plan)
-            self._place(plan).move(own, commit, own_head)
+            self._backend(plan).move(own, commit, own_head)
         title, body = pull_request_text(plan.branch, changes)
         pull, _ = pull_requests.ensure(
             github, plan.repository.name, head=own, base=plan.branch, title=title, body=body
         )
-        return Written(plan, commit, pull.url)
+        return WrittenBranch(plan, commit, pull.url)
 
     def _brings(
         self, github: GitHub, commit: str, plan: BranchPlan, changes: Sequence[FileChange]
     ) -> bool:
         """Whether a commit has these changes on top of the branch already."""
         parents = commits.get(github, plan.repository.name, commit).parents
-        files = self._place(plan).files(commit)
+        files = self._backend(plan).files(commit)
         wanted = _contents(changes)
         present = files.read(wanted.keys() & files.entries().keys())
         return parents == (plan.head,) and all(
             present.get(path) == content for path, content in wanted.items()
         )
 
-    def _place(self, plan: BranchPlan) -> Place:
-        return self.opened.place(plan.repository)
+    def _backend(self, plan: BranchPlan) -> Backend:
+        return self.repositories.backend(plan.repository)
 
 
 def _contents(changes: Sequence[FileChange]) -> dict[str, bytes | None]:

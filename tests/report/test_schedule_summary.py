@@ -8,7 +8,7 @@ import pytest
 
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.schedule_page import ScheduleFacts, headline, schedule_page
+from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
 
 PROBLEM = ProblemEntry(message="it <fails>", where=None, advice="mend it")
 
@@ -62,16 +62,16 @@ def test_headline(made: ScheduleDocument, facts: dict[str, Any], said: str) -> N
     ],
 )
 def test_what_comes_next(made: ScheduleDocument, facts: dict[str, Any], said: str) -> None:
-    assert said in schedule_page(made, ScheduleFacts(**facts))
+    assert said in schedule_summary(made, ScheduleFacts(**facts))
 
 
 def test_nothing_is_to_be_done_where_nothing_is_proposed() -> None:
-    page = schedule_page(document(), ScheduleFacts())
+    page = schedule_summary(document(), ScheduleFacts())
     assert "Next" not in page
     assert page.startswith("## kalypso schedule: dev has everything")
 
 
 def test_what_is_untrusted_is_escaped() -> None:
-    page = schedule_page(document(problems=(PROBLEM,)), ScheduleFacts(removed=["a|<b>/c"]))
+    page = schedule_summary(document(problems=(PROBLEM,)), ScheduleFacts(removed=["a|<b>/c"]))
     assert "it \\<fails\\>" in page
     assert "- `a\\|<b>/c`" in page

@@ -10,10 +10,10 @@ from kalypso_actions.report.chain_documents import (
     ForeignPathsEntry,
     Verdict,
 )
-from kalypso_actions.report.check_promote_page import PageFacts, check_promote_page
-from kalypso_actions.report.clusters import FEW, MOST_ROWS, clusters_section, not_ours_line
+from kalypso_actions.report.check_promote_summary import CheckPromoteFacts, check_promote_summary
+from kalypso_actions.report.cluster_tables import FEW, MOST_ROWS, cluster_tables, foreign_paths_line
 
-FACTS = PageFacts("https://github.com/acme/fleet", "https://github.com/acme/gitops")
+FACTS = CheckPromoteFacts("https://github.com/acme/fleet", "https://github.com/acme/gitops")
 
 
 def cluster(name: str, state: str = "compliant", cluster_type: str = "drone") -> ClusterEntry:
@@ -27,7 +27,7 @@ def cluster(name: str, state: str = "compliant", cluster_type: str = "drone") ->
 
 
 def test_tables_of_cluster_types_and_clusters() -> None:
-    section = clusters_section(
+    section = cluster_tables(
         [
             cluster("a"),
             cluster("b", "failed"),
@@ -60,22 +60,22 @@ def test_clusters_of_other_paths_on_one_line() -> None:
         ForeignPathsEntry(id=f"/x/c{number}", paths=("./a|b", *(f"./{n}" for n in range(9))))
         for number in range(9)
     ]
-    line = not_ours_line(entries)
+    line = foreign_paths_line(entries)
     assert "\n" not in line
     assert line.startswith("Not ours, and not counted: `c0` (")
     assert line.count("and 7 more") == 5
     assert line.endswith(" and 4 more. They follow other paths of the branch.")
-    assert not_ours_line([]) == ""
+    assert foreign_paths_line([]) == ""
 
 
 def test_nothing_to_show() -> None:
-    assert clusters_section([], []) == ""
-    assert clusters_section([], ["lamp"]).count("\n| ") == 3
+    assert cluster_tables([], []) == ""
+    assert cluster_tables([], ["lamp"]).count("\n| ") == 3
 
 
 def test_many_clusters() -> None:
     many = [cluster(f"c{number}") for number in range(MOST_ROWS + 5)]
-    section = clusters_section([*many, cluster("bad", "failed")], [])
+    section = cluster_tables([*many, cluster("bad", "failed")], [])
     assert "<summary>All 306 clusters</summary>" in section
     seen, _, on_click = section.partition("<details>")
     assert seen.count("`drone` | ") == 1 + 1
@@ -87,14 +87,14 @@ def test_many_clusters() -> None:
 
 def test_of_many_clusters_some_that_do_not_comply_are_seen_at_once() -> None:
     troubled = [cluster(f"t{number:02}", "failed") for number in range(FEW + 3)]
-    seen, _, on_click = clusters_section([*troubled, cluster("c")], []).partition("<details>")
+    seen, _, on_click = cluster_tables([*troubled, cluster("c")], []).partition("<details>")
     assert seen.count("why t") == FEW
     assert seen.endswith("… and 3 more\n\n")
     assert on_click.count("why t") == FEW + 3
 
 
 def test_where_nothing_has_a_reason_there_is_no_column_for_it() -> None:
-    assert clusters_section([cluster("a")], []).splitlines()[-3:] == [
+    assert cluster_tables([cluster("a")], []).splitlines()[-3:] == [
         "| Cluster | Cluster type | State | Commit |",
         "| --- | --- | --- | --- |",
         "| `a` | `drone` | compliant | `aaaaaaa` |",
@@ -103,7 +103,7 @@ def test_where_nothing_has_a_reason_there_is_no_column_for_it() -> None:
 
 def test_what_clusters_say_is_nothing_but_text() -> None:
     entry = cluster("a|`b", "failed").model_copy(update={"reason": "<b>|@team\n## x" + "y" * 400})
-    section = clusters_section([entry], [])
+    section = cluster_tables([entry], [])
     assert "<b>" not in section
     assert "@team" not in section
     assert "\n## x" not in section
@@ -134,7 +134,7 @@ def test_every_verdict_has_a_heading_and_says_what_comes_next(
         verdict=verdict,
         reason="because *x*",
     )
-    page = check_promote_page(document, FACTS)
+    page = check_promote_summary(document, FACTS)
     first, *rest = page.split("\n\n")
     assert first.startswith("## kalypso check-promote: ") and heading in first
     assert rest[0] == (
@@ -148,6 +148,8 @@ def test_every_verdict_has_a_heading_and_says_what_comes_next(
 def test_a_run_that_another_goes_on_with() -> None:
     document = CheckPromoteDocument(environment="dev", gitops_commit="b" * 40)
     url = "https://github.com/acme/fleet/actions"
-    page = check_promote_page(document, PageFacts("", "", started={"check-promote": url}))
+    page = check_promote_summary(
+        document, CheckPromoteFacts("", "", started={"check-promote": url})
+    )
     assert page.startswith("## kalypso check-promote: `dev` is still waited for\n")
     assert page.endswith(f"It goes on: [check\\-promote]({url}).")

@@ -1,10 +1,10 @@
 """Cut GitHub's descriptions of its API to the part that we use, facts only.
 
-python -m tools.github_api.cut            write openapi.json, ghes-3.17.json, schema.graphql
-python -m tools.github_api.cut --check    write nothing; exit 1 and list what differs
+python -m tools.github_api.extract            write openapi.json, ghes-3.17.json, schema.graphql
+python -m tools.github_api.extract --check    write nothing; exit 1 and list what differs
 
 They are committed in tests/github_api. The descriptions come from npm, at pinned versions:
-`tools.github_api.packages`.
+`tools.github_api.npm_packages`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 
 from tools.github_api import graphql_types
-from tools.github_api.facts import SCHEMAS, Json, operation, referenced, schema
-from tools.github_api.operations import GRAPHQL_TYPES, OPERATIONS, WEBHOOKS
-from tools.github_api.packages import GRAPHQL_SCHEMA, OPENAPI
+from tools.github_api.npm_packages import GRAPHQL_SCHEMA, OPENAPI
+from tools.github_api.openapi_schemas import SCHEMAS, Json, operation, referenced, schema
+from tools.github_api.used_operations import GRAPHQL_TYPES, OPERATIONS, WEBHOOKS
 
 WIDTH = 100
 TARGET = Path(__file__).resolve().parents[2] / "tests" / "github_api"
@@ -41,7 +41,7 @@ def main() -> int:
     }
     for name, text in stale.items():
         if check:
-            print(f"tests/github_api/{name} is stale: run python -m tools.github_api.cut")
+            print(f"tests/github_api/{name} is stale: run python -m tools.github_api.extract")
         else:
             (TARGET / name).write_text(text, encoding="utf-8", newline="\n")
     return 1 if check and stale else 0

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.findings import print_findings
+from kalypso_actions.report.terminal import print_findings
 
 
 def shown(*problems: Problem) -> str:

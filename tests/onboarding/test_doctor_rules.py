@@ -21,7 +21,7 @@ from kalypso_actions.doctor_rules import (
     used_names,
     workflow_checks,
 )
-from kalypso_actions.doctor_rules.choices import is_as_offered
+from kalypso_actions.doctor_rules.template_options import is_as_offered
 from kalypso_actions.model.github import ActionsSettings, AppInstallation, BranchRules, SettingNames
 from kalypso_actions.model.workflow_placeholders import Placeholders
 

@@ -18,7 +18,7 @@ MEANINGS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StartedCheck:
     """What the control plane was told of an environment, and the page of the run that it started.
 
     `commit` is the promoted commit of main; "" for none.
@@ -30,8 +30,8 @@ class Told:
     page: str
 
 
-def notify_page(
-    document: NotifyDocument, told: Sequence[Told], control_plane_url: str, what: str
+def notify_summary(
+    document: NotifyDocument, told: Sequence[StartedCheck], control_plane_url: str, what: str
 ) -> str:
     """The step's summary; `what` says why nothing was to be told."""
     names = ", ".join(code(one.environment) for one in told)
@@ -53,7 +53,7 @@ def notify_page(
     return "\n\n".join(part for part in parts if part)
 
 
-def _row(one: Told, control_plane_url: str) -> tuple[str, ...]:
+def _row(one: StartedCheck, control_plane_url: str) -> tuple[str, ...]:
     url = f"{control_plane_url}/commit/{one.commit}"
     return (
         code(one.environment),

@@ -8,7 +8,7 @@ from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_documents import StartScheduleDocument
 
 
-def start_schedule_page(
+def start_schedule_summary(
     document: StartScheduleDocument, started: Mapping[str, str], *, is_own: bool
 ) -> str:
     """The step's summary.

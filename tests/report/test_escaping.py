@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.report.printable import printable
+from kalypso_actions.report.escaping import escape_line
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,11 @@ from kalypso_actions.report.printable import printable
     ],
 )
 def test_printable(text: str, shown: str) -> None:
-    assert printable(text) == shown
+    assert escape_line(text) == shown
 
 
 @given(st.text())
 def test_nothing_that_a_terminal_obeys(text: str) -> None:
-    shown = printable(text)
+    shown = escape_line(text)
     assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in shown)
     assert len(shown.splitlines()) <= 1

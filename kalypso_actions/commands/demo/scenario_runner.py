@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kalypso_actions.commands.demo.job_results import details, ending, environment, headline, links
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.commands.demo.people import People
-from kalypso_actions.commands.demo.steps import details, ending, environment, headline, links
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.documents import DemoStepEntry
@@ -18,7 +18,7 @@ from kalypso_actions.sandbox.workflow_runner.runs import Done, Run, Workflows
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class JobResult:
     """What the last step of a run came to, in the words of the play; `folder` has its files."""
 
     command: str
@@ -30,7 +30,7 @@ class Ended:
     details: Sequence[str] = ()
 
 
-class Stage:
+class ScenarioRunner:
     """Plays an act step by step: people do something, then the workflows that are due run.
 
     `told` gets each step. A step that ends otherwise than it should is the last.
@@ -80,31 +80,35 @@ class Stage:
         self._due += self._workflows.due()
         if not self._due:
             raise KalypsoError(f"{self.act}: {wanted} should run now, but nothing is due")
-        ended = self.run(self._due.pop(0))
-        as_expected = (ended.command, ended.environment, ended.word) == (command, environment, ends)
+        result = self.run(self._due.pop(0))
+        as_expected = (result.command, result.environment, result.word) == (
+            command,
+            environment,
+            ends,
+        )
         self._tell(
-            who=ended.command,
-            environment=ended.environment,
-            text=ended.text,
-            ending=ended.word,
+            who=result.command,
+            environment=result.environment,
+            text=result.text,
+            ending=result.word,
             as_expected=as_expected,
-            links=tuple(ended.links),
-            details=tuple(ended.details),
-            folder=str(ended.folder),
+            links=tuple(result.links),
+            details=tuple(result.details),
+            folder=str(result.folder),
         )
         if not as_expected:
-            was = " ".join(filter(None, (ended.command, ended.environment)))
+            was = " ".join(filter(None, (result.command, result.environment)))
             raise KalypsoError(
                 f"{self.act}: {wanted} should have run and ended {ends!r}; "
-                f"{was} ended {ended.word!r}",
-                advice=f"see {ended.folder}",
+                f"{was} ended {result.word!r}",
+                advice=f"see {result.folder}",
             )
 
-    def run(self, run: Run) -> Ended:
+    def run(self, run: Run) -> JobResult:
         """Run a workflow. Whoever has another machine than this process for it does it there."""
         done = self._workflows.run(run)[-1]
         self._keep_pull_requests(done)
-        return Ended(
+        return JobResult(
             command=done.command,
             environment=environment(done),
             word=ending(done),

@@ -7,15 +7,15 @@ import sys
 import traceback
 
 from kalypso_actions import ISSUES_URL, __version__
-from kalypso_actions.cli.speaking import stderr
+from kalypso_actions.cli.output import stderr
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.findings import print_findings
+from kalypso_actions.report.terminal import print_findings
 from kalypso_actions.runner import Runner
-from kalypso_actions.runner.commands import harmless
+from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 
-def tell(error: Exception) -> int:
+def report_error(error: Exception) -> int:
     """Say what was wrong, to people and to the runner; the exit code.
 
     Anything but a KalypsoError is a bug of ours.
@@ -24,7 +24,7 @@ def tell(error: Exception) -> int:
         print_findings(stderr(), (), ProblemEntry.all_of(error.problems))
         Runner(os.environ, sys.stderr).annotate("error", error.problems, "kalypso")
         return error.exit_code
-    sys.stderr.write(harmless("".join(traceback.format_exception(error))) + "\n")
+    sys.stderr.write(escape_workflow_commands("".join(traceback.format_exception(error))) + "\n")
     request = f"This is a bug in kalypso {__version__}. Please report it: {ISSUES_URL}"
     stderr().print(f"\n{request}", soft_wrap=True)
     return 1

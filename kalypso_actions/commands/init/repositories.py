@@ -14,7 +14,7 @@ from kalypso_actions.clients.git.urls import without_secret
 from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, repositories
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.init.places import ClonePlace, Place, RemotePlace
+from kalypso_actions.commands.init.backends import Backend, CloneBackend, RemoteBackend
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.github import RepositoryFacts
@@ -40,22 +40,22 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class InitRepositories:
     """Both repositories, by their roles; `github` is None for clones."""
 
     control_plane: RepositorySetup
     gitops: RepositorySetup
-    places: Mapping[RepositoryRole, Place]
+    backends: Mapping[RepositoryRole, Backend]
     identity: Identity
     github: GitHub | None
 
-    def place(self, repository: RepositorySetup) -> Place:
+    def backend(self, repository: RepositorySetup) -> Backend:
         """Where a repository is read and written."""
-        return self.places[repository.role]
+        return self.backends[repository.role]
 
 
 @contextmanager
-def open_repositories(inputs: InitInputs, machine: Machine) -> Iterator[Opened]:
+def open_repositories(inputs: InitInputs, machine: Machine) -> Iterator[InitRepositories]:
     """The repositories of the inputs; fetched copies live as long as this.
 
     Raises UsageError for what cannot be meant, KalypsoError for what cannot be reached.
@@ -84,7 +84,7 @@ def check_token(token: str) -> None:
 
 def _remote(
     inputs: InitInputs, github: GitHub, remotes: RemoteRepositories, machine: Machine
-) -> Opened:
+) -> InitRepositories:
     server = github.server.server_url
     facts = [_facts(github, name) for name in (inputs.control_plane, inputs.gitops)]
     roles: tuple[RepositoryRole, ...] = ("control plane", "GitOps repository")
@@ -93,11 +93,11 @@ def _remote(
         for role, one in zip(roles, facts, strict=True)
     )
     _check_apart(control_plane, gitops)
-    return Opened(
+    return InitRepositories(
         control_plane,
         gitops,
         {
-            one.role: RemotePlace(github, remotes, one.name, one.url, machine.now)
+            one.role: RemoteBackend(github, remotes, one.name, one.url, machine.now)
             for one in (control_plane, gitops)
         },
         Identity(facts[0].owner_id, facts[0].id, facts[0].is_organization),
@@ -118,18 +118,20 @@ def _facts(github: GitHub, name: str) -> RepositoryFacts:
     return facts
 
 
-def _clones(inputs: InitInputs, control_plane: Path, gitops: Path, machine: Machine) -> Opened:
+def _clones(
+    inputs: InitInputs, control_plane: Path, gitops: Path, machine: Machine
+) -> InitRepositories:
     ours, theirs = (WorkingClone(folder, machine.programs) for folder in (control_plane, gitops))
     first = _setup_of_clone(ours, "control plane", inputs.control_plane, "--control-plane", machine)
     second = _setup_of_clone(theirs, "GitOps repository", inputs.gitops, "--gitops", machine)
     _check_apart(first, second)
     for clone in (ours, theirs):
         clone.check_clean()
-    places: dict[RepositoryRole, Place] = {
-        first.role: ClonePlace(ours, machine.now),
-        second.role: ClonePlace(theirs, machine.now),
+    backends: dict[RepositoryRole, Backend] = {
+        first.role: CloneBackend(ours, machine.now),
+        second.role: CloneBackend(theirs, machine.now),
     }
-    return Opened(first, second, places, Identity(), None)
+    return InitRepositories(first, second, backends, Identity(), None)
 
 
 def _setup_of_clone(

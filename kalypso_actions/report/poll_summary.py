@@ -6,7 +6,7 @@ from kalypso_actions.report.chain_documents import PollDocument, StartEntry
 from kalypso_actions.report.markdown import code, findings, link, table, text
 
 
-def poll_page(document: PollDocument) -> str:
+def poll_summary(document: PollDocument) -> str:
     """The step's summary."""
     started = ", ".join(map(code, document.environments))
     heading = "nothing is to be done"

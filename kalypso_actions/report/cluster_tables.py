@@ -28,7 +28,7 @@ MOST_WORDS: Final = 300
 """Characters of a reason: a page has room for some hundred of them."""
 
 
-def clusters_section(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> str:
+def cluster_tables(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> str:
     """A table of the cluster types and one of the clusters, the worst first; "" for none.
 
     Of many clusters those that do not comply are seen at once, the others on a click.
@@ -47,7 +47,7 @@ def clusters_section(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -
     return "\n\n".join(part for part in parts if part)
 
 
-def not_ours_line(entries: Sequence[ForeignPathsEntry]) -> str:
+def foreign_paths_line(entries: Sequence[ForeignPathsEntry]) -> str:
     """Return one line that names some clusters with paths outside of the tree; "" for none."""
     if not entries:
         return ""
@@ -64,10 +64,10 @@ def _table(clusters: Sequence[ClusterEntry], limit: int = MOST_ROWS) -> str:
     """The first ones, and how many more there are; the last column where any has a reason."""
     if not clusters:
         return ""
-    shown = clusters[:limit]
-    columns = len(COLUMNS) if any(one.reason for one in shown) else len(COLUMNS) - 1
-    rows = table(COLUMNS[:columns], (_row(one)[:columns] for one in shown))
-    left = len(clusters) - len(shown)
+    displayed = clusters[:limit]
+    columns = len(COLUMNS) if any(one.reason for one in displayed) else len(COLUMNS) - 1
+    rows = table(COLUMNS[:columns], (_row(one)[:columns] for one in displayed))
+    left = len(clusters) - len(displayed)
     return f"{rows}\n\n… and {left} more" if left else rows
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.printable import shown
+from kalypso_actions.report.escaping import escape_log_line
 
 
 def print_findings(
@@ -39,9 +39,9 @@ def _finding(heading: str, style: str, entry: ProblemEntry) -> Text:
             place += f":{entry.where.line}"
         if entry.where.path:
             place += f" ({entry.where.repository})"
-    text.append(f" {shown(place)}: " if place else ": ")
-    lines = [shown(line) for line in entry.message.splitlines() if line.strip()]
+    text.append(f" {escape_log_line(place)}: " if place else ": ")
+    lines = [escape_log_line(line) for line in entry.message.splitlines() if line.strip()]
     text.append("\n    ".join(lines))
     if entry.advice:
-        text.append(f"\n    → {shown(entry.advice)}", style="cyan")
+        text.append(f"\n    → {escape_log_line(entry.advice)}", style="cyan")
     return text

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kalypso_actions.report.chain_documents import CheckPromoteDocument
-from kalypso_actions.report.clusters import clusters_section, not_ours_line
+from kalypso_actions.report.cluster_tables import cluster_tables, foreign_paths_line
 from kalypso_actions.report.markdown import VERIFIED, code, findings, link, text
 
 HEADINGS: Final[Mapping[str, str]] = {
@@ -37,7 +37,7 @@ ADVICE: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class PageFacts:
+class CheckPromoteFacts:
     """What the document does not say.
 
     The URLs are those of the repositories. `hook` is what the post-deployment command has written,
@@ -50,7 +50,7 @@ class PageFacts:
     started: Mapping[str, str] = field(default_factory=dict)
 
 
-def check_promote_page(document: CheckPromoteDocument, facts: PageFacts) -> str:
+def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
     """The step's summary."""
     if document.verify_only:
         heading = f"what is claimed of {code(document.environment)} holds"
@@ -61,13 +61,13 @@ def check_promote_page(document: CheckPromoteDocument, facts: PageFacts) -> str:
         parts.append(text(document.reason))
     parts.append(_next(document, facts))
     parts.append(findings(document.warnings, ()))
-    parts.append(clusters_section(document.rows, document.missing))
-    parts.append(not_ours_line(document.not_ours))
+    parts.append(cluster_tables(document.rows, document.missing))
+    parts.append(foreign_paths_line(document.not_ours))
     parts.append(facts.hook)
     return "\n\n".join(part for part in parts if part)
 
 
-def _what(document: CheckPromoteDocument, facts: PageFacts) -> str:
+def _what(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
     """Which commits this is about."""
     commit = document.gitops_commit
     merged = f"GitOps commit {link(commit[:7], f'{facts.gitops_url}/commit/{commit}')}"
@@ -78,7 +78,7 @@ def _what(document: CheckPromoteDocument, facts: PageFacts) -> str:
     return f"{merged}, with the commit {link(promoted[:7], url)} of main."
 
 
-def _next(document: CheckPromoteDocument, facts: PageFacts) -> str:
+def _next(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
     """What comes next, by itself or by somebody."""
     advice = ADVICE.get(document.verdict, "")
     if document.verdict not in {"compliant", "nothing-scheduled", ""}:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from kalypso_actions import fleet
-from kalypso_actions.commands.init.opening import Opened
+from kalypso_actions.commands.init.repositories import InitRepositories
 from kalypso_actions.commands.runtime.workflow_templates import read_workflows
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.init import DEFAULT_ENVIRONMENTS, InitInputs
@@ -20,7 +20,7 @@ from kalypso_actions.onboarding import (
     EnvironmentSetup,
     RepositorySetup,
     Setup,
-    disputed_main,
+    default_branch_conflict,
 )
 from kalypso_actions.snapshot.gather import environments_among
 from kalypso_actions.snapshot.reading import read_documents
@@ -30,7 +30,7 @@ OUR_API: Final = "scheduler.kalypso.io/"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CurrentState:
     """How both repositories stand, and how they are to be set up."""
 
     setup: Setup
@@ -38,41 +38,51 @@ class Standing:
     warnings: tuple[Problem, ...]
 
 
-def read_standing(inputs: InitInputs, opened: Opened) -> Standing:
+def read_current_state(inputs: InitInputs, repositories: InitRepositories) -> CurrentState:
     """Read every branch that matters.
 
     Raises UsageError for environments that cannot be, KalypsoError for what cannot be read.
     """
-    reader = _Reader(opened)
-    main = reader.read(opened.control_plane, opened.control_plane.main)
+    reader = _Reader(repositories)
+    main = reader.read(repositories.control_plane, repositories.control_plane.main)
     known, problems = environments_among(main.documents if main else ())
     if problems:
         raise KalypsoError.of(problems)
     is_new = not _ours(main)
-    environments = _environments(inputs, opened, known, is_new=is_new)
+    environments = _environments(inputs, repositories, known, is_new=is_new)
     reader.ask_for_heads(
-        opened.control_plane, [DEFAULT_BRANCH, *(one.branch for one in environments)]
+        repositories.control_plane, [DEFAULT_BRANCH, *(one.branch for one in environments)]
     )
     reader.check_main()
-    reader.ask_for_heads(opened.gitops, [opened.gitops.main, *(one.name for one in environments)])
+    reader.ask_for_heads(
+        repositories.gitops, [repositories.gitops.main, *(one.name for one in environments)]
+    )
     environments = [reader.with_gitops_branches(one) for one in environments]
-    reader.look(opened.gitops, opened.gitops.main)
-    setup = Setup(opened.control_plane, opened.gitops, tuple(environments), is_new)
-    return Standing(setup, reader.states, tuple(reader.warnings))
+    reader.look(repositories.gitops, repositories.gitops.main)
+    setup = Setup(repositories.control_plane, repositories.gitops, tuple(environments), is_new)
+    return CurrentState(setup, reader.states, tuple(reader.warnings))
 
 
 def _environments(
-    inputs: InitInputs, opened: Opened, known: Mapping[str, Environment], *, is_new: bool
+    inputs: InitInputs,
+    repositories: InitRepositories,
+    known: Mapping[str, Environment],
+    *,
+    is_new: bool,
 ) -> list[EnvironmentSetup]:
     """Those that main has, then those that are wanted besides."""
     wanted = inputs.environments or (() if known else DEFAULT_ENVIRONMENTS)
     if not inputs.environments and not known and not is_new:
         raise UsageError(
             "the control plane has no Environment objects",
-            Location(opened.control_plane.name),
+            Location(repositories.control_plane.name),
             "name the environments with --environments",
         )
-    mains = {DEFAULT_BRANCH, opened.control_plane.main.lower(), opened.gitops.main.lower()}
+    mains = {
+        DEFAULT_BRANCH,
+        repositories.control_plane.main.lower(),
+        repositories.gitops.main.lower(),
+    }
     for name in wanted:
         if name in mains and name not in known:
             raise UsageError(
@@ -106,8 +116,8 @@ def _environments(
 class _Reader:
     """Reads branches, and remembers their states."""
 
-    def __init__(self, opened: Opened) -> None:
-        self._opened = opened
+    def __init__(self, repositories: InitRepositories) -> None:
+        self._repositories = repositories
         self.states: dict[tuple[str, str], BranchState] = {}
         self.warnings: list[Problem] = []
         self._heads: dict[tuple[str, str], str | None] = {}
@@ -115,15 +125,15 @@ class _Reader:
     def ask_for_heads(self, repository: RepositorySetup, branches: Iterable[str]) -> None:
         """Where all of these stand, by one question."""
         wanted = dict.fromkeys(branches)
-        found = self._opened.place(repository).heads(list(wanted))
+        found = self._repositories.backend(repository).heads(list(wanted))
         for branch in wanted:
             self._heads[repository.role, branch] = found.get(branch)
 
     def check_main(self) -> None:
         """Warn where the chain takes another branch of the control plane for its main."""
-        repository = self._opened.control_plane
+        repository = self._repositories.control_plane
         if self._heads[repository.role, DEFAULT_BRANCH] and repository.main != DEFAULT_BRANCH:
-            wrong = disputed_main(repository.name, repository.main, DEFAULT_BRANCH)
+            wrong = default_branch_conflict(repository.name, repository.main, DEFAULT_BRANCH)
             self.warnings.append(wrong)
 
     def read(self, repository: RepositorySetup, branch: str) -> Reading | None:
@@ -158,7 +168,7 @@ class _Reader:
         if (repository.role, branch) not in self._heads:
             self.ask_for_heads(repository, [branch])
         head = self._heads[repository.role, branch]
-        return None if head is None else self._opened.place(repository).files(head)
+        return None if head is None else self._repositories.backend(repository).files(head)
 
     def _remember(
         self,
@@ -173,7 +183,7 @@ class _Reader:
 
     def with_gitops_branches(self, environment: EnvironmentSetup) -> EnvironmentSetup:
         """As its branch says, in which GitOpsRepo objects stand; else of the environment's name."""
-        control_plane, gitops = self._opened.control_plane, self._opened.gitops
+        control_plane, gitops = self._repositories.control_plane, self._repositories.gitops
         if environment.branch == control_plane.main:
             raise KalypsoError(
                 f"environment {environment.name!r} lies on {control_plane.main}, from which it is "

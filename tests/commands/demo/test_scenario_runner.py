@@ -11,7 +11,7 @@ import pytest
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE
 from kalypso_actions.commands.demo.people import People
-from kalypso_actions.commands.demo.stage import Stage
+from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report import chain_documents as documents
@@ -88,12 +88,12 @@ def status(commit: str, description: str) -> Status:
 
 
 @contextmanager
-def stage(folder: Path, *done: Done) -> Iterator[tuple[Stage, list[DemoStepEntry]]]:
+def runner(folder: Path, *done: Done) -> Iterator[tuple[ScenarioRunner, list[DemoStepEntry]]]:
     told: list[DemoStepEntry] = []
     with Sandbox(folder / "sandbox", programs(), now=Clock(NOON)) as sandbox:
         sandbox.create_repository(CONTROL_PLANE, {"a": "a"})
         workflows = cast(Workflows, Planned(folder, *done))
-        made = Stage(sandbox, Clock(NOON), workflows, cast(People, None), told.append)
+        made = ScenarioRunner(sandbox, Clock(NOON), workflows, cast(People, None), told.append)
         made.act = "An act"
         yield made, told
 
@@ -154,7 +154,7 @@ def test_a_step_ends_in_a_word(
 ) -> None:
     said = ("compliant 0/3, progressing 3", "compliant 2/3", "compliant 2/3", "compliant 3/3", "x")
     done = step(command, document, tmp_path, said=said, exit_code=exit_code)
-    with stage(tmp_path, done) as (made, told):
+    with runner(tmp_path, done) as (made, told):
         made.job(command, "dev", ends=ends)
         made.end_act()
     (entry,) = told
@@ -168,7 +168,7 @@ def test_what_schedule_has_proposed_lies_in_its_folder(tmp_path: Path) -> None:
     document = documents.ScheduleDocument(
         pull_requests=(PULL,), promoted=True, changes=ChangesEntry(added=("a", "b"))
     )
-    with stage(tmp_path, step("schedule", document, tmp_path)) as (made, told):
+    with runner(tmp_path, step("schedule", document, tmp_path)) as (made, told):
         people = People(made.sandbox, Clock(NOON), {})
         people.propose(CONTROL_PLANE, "new", {"c": "c"}, "Add c")
         made.job("schedule", "dev", ends="created, promoted")
@@ -186,7 +186,7 @@ def test_another_end_than_expected_is_told_and_is_the_last(
 ) -> None:
     done = step("cd", documents.CdDocument(action="written"), tmp_path)
     with (
-        stage(tmp_path, done) as (made, told),
+        runner(tmp_path, done) as (made, told),
         pytest.raises(KalypsoError, match="cd dev ended 'written'") as caught,
     ):
         made.job(command, environment, ends=ends)
@@ -195,14 +195,14 @@ def test_another_end_than_expected_is_told_and_is_the_last(
 
 
 def test_nothing_may_be_missing(tmp_path: Path) -> None:
-    with stage(tmp_path) as (made, _), pytest.raises(KalypsoError, match="nothing is due"):
+    with runner(tmp_path) as (made, _), pytest.raises(KalypsoError, match="nothing is due"):
         made.job("cd", "dev", ends="written")
 
 
 def test_nothing_may_be_left(tmp_path: Path) -> None:
     left = step("cd", documents.CdDocument(), tmp_path)
     with (
-        stage(tmp_path, left) as (made, _),
+        runner(tmp_path, left) as (made, _),
         pytest.raises(KalypsoError, match=r"nothing should be left to run, but cd\.yaml"),
     ):
         made.end_act()
@@ -221,7 +221,7 @@ def test_nothing_may_be_left(tmp_path: Path) -> None:
 def test_statuses_are_held_against_what_they_should_be(
     tmp_path: Path, wanted: dict[str, tuple[str, str]], fits: bool
 ) -> None:
-    with stage(tmp_path) as (made, told):
+    with runner(tmp_path) as (made, told):
         commit = made.sandbox.git(CONTROL_PLANE).head("main") or ""
         posted = made.sandbox.repository(CONTROL_PLANE).statuses
         posted += [status(commit, "Promoted"), status(commit, "Deployed")]

@@ -51,7 +51,7 @@ def ci_headline(document: CiDocument) -> str:
     return found + _warnings(document)
 
 
-def ci_page(document: CiDocument, facts: CiFacts) -> str:
+def ci_summary(document: CiDocument, facts: CiFacts) -> str:
     """The page for the step's summary."""
     commit = markdown.link(document.commit[:7], f"{facts.repository_url}/commit/{document.commit}")
     parts = [

@@ -16,7 +16,7 @@ MIN_MASKED = 4
 """Shorter values are not masked: they would blot out unrelated text everywhere in the log."""
 
 
-def annotation(level: Level, problem: Problem, title: str, repository: str) -> str:
+def annotation_command(level: Level, problem: Problem, title: str, repository: str) -> str:
     """The command that shows a problem, on its file where that lies in `repository` (owner/name).
 
     The advice stands on a line of its own.
@@ -37,7 +37,7 @@ def annotation(level: Level, problem: Problem, title: str, repository: str) -> s
     return command(level, properties, text)
 
 
-def masks(secret: str) -> list[str]:
+def mask_commands(secret: str) -> list[str]:
     """The commands that hide a secret in the log: the runner compares line by line."""
     lines = {line.strip() for line in secret.splitlines()}
     return [command("add-mask", {}, line) for line in sorted(lines) if len(line) >= MIN_MASKED]
@@ -49,16 +49,16 @@ def command(name: str, properties: Mapping[str, str], text: str) -> str:
     return f"::{name}{' ' if written else ''}{written}::{_escaped(text)}"
 
 
-def harmless(text: str) -> str:
+def escape_workflow_commands(text: str) -> str:
     """Lines of a log that the runner takes for no command, whoever wrote the text.
 
     The present form (`::name::`) counts where a line begins with it, the old one (`##[name]`)
     wherever it stands.
     """
-    return "\n".join(map(_harmless_line, text.splitlines()))
+    return "\n".join(map(_escape_line, text.splitlines()))
 
 
-def _harmless_line(line: str) -> str:
+def _escape_line(line: str) -> str:
     kept = line.replace("##[", "## [")
     return "\u200b" + kept if kept.lstrip().startswith("::") else kept
 

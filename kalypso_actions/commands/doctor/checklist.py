@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Record:
+class Checklist:
     """What was found of each thing; `place` is the repository that errors without one are about."""
 
     place: str
@@ -23,28 +23,28 @@ class Record:
         """These were found."""
         self.checks += checks
 
-    def fails(self, problems: Iterable[Problem], place: str = "") -> None:
+    def add_problems(self, problems: Iterable[Problem], place: str = "") -> None:
         """Because of these, something fails."""
         self.add(problem(*_told(one, place or self.place)) for one in problems)
 
-    def warns(self, problems: Iterable[Problem], place: str = "") -> None:
+    def add_warnings(self, problems: Iterable[Problem], place: str = "") -> None:
         """Because of these, something may fail."""
         self.add(warning(*_told(one, place or self.place)) for one in problems)
 
-    def needed(self, call: Callable[[], T], place: str = "") -> T | None:
+    def required(self, call: Callable[[], T], place: str = "") -> T | None:
         """The result of `call`; where it fails, so does the chain, and the result is None."""
         try:
             return call()
         except KalypsoError as error:
-            self.fails(error.problems, place)
+            self.add_problems(error.problems, place)
             return None
 
-    def looked_up(self, call: Callable[[], T], place: str = "") -> T | None:
-        """As `needed`, for what the chain works without: where it fails, nobody knows."""
+    def optional(self, call: Callable[[], T], place: str = "") -> T | None:
+        """As `required`, for what the chain works without: where it fails, nobody knows."""
         try:
             return call()
         except KalypsoError as error:
-            self.warns(error.problems, place)
+            self.add_warnings(error.problems, place)
             return None
 
 

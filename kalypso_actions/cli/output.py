@@ -14,7 +14,7 @@ from rich.console import Console
 
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.report.documents import Document
-from kalypso_actions.runner.commands import harmless
+from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 Output = Annotated[Literal["text", "json"], typer.Option(help="What goes to standard output.")]
 Verbose = Annotated[
@@ -23,7 +23,7 @@ Verbose = Annotated[
 
 
 @contextmanager
-def told(output: str, failed: Callable[[Sequence[Problem]], Document]) -> Iterator[None]:
+def errors_as_json(output: str, failed: Callable[[Sequence[Problem]], Document]) -> Iterator[None]:
     """With `json`, an error that ends the run is told by the command's document as well."""
     try:
         yield
@@ -34,7 +34,7 @@ def told(output: str, failed: Callable[[Sequence[Problem]], Document]) -> Iterat
         raise typer.Exit(error.exit_code) from error
 
 
-def show_calls(*, verbose: bool) -> None:
+def configure_logging(*, verbose: bool) -> None:
     """With `verbose`, each program and API call goes to standard error, with its time."""
     logging.getLogger("azure").addHandler(logging.NullHandler())  # its warnings are told as errors
     if verbose:
@@ -50,7 +50,7 @@ class LogFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
-        return harmless(super().format(record))
+        return escape_workflow_commands(super().format(record))
 
 
 def print_json(document: Document) -> None:

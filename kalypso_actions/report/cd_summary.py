@@ -36,7 +36,7 @@ class CdFacts:
     started: str = ""
 
 
-def cd_page(document: CdDocument, facts: CdFacts) -> str:
+def cd_summary(document: CdDocument, facts: CdFacts) -> str:
     """The page for the step's summary."""
     heading = f"## kalypso cd: {markdown.text(cd_headline(document))}"
     if document.verify_only:

@@ -1,0 +1,104 @@
+"""The play: a registration, a change of configuration, a change that fails, and its correction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, change
+from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
+
+REGISTRATION: Final = "Register hello-world"
+
+
+def run_scenario(runner: ScenarioRunner) -> None:
+    """All acts, one after the other. Raises KalypsoError where one goes another way."""
+    for act in ACTS:
+        runner.act = (act.__doc__ or "").partition("\n")[0].rstrip(".")
+        act(runner)
+        runner.end_act()
+
+
+def registration(runner: ScenarioRunner) -> None:
+    """An application is registered."""
+    files = change("registration", runner.sandbox)
+    pull = runner.people.propose(CONTROL_PLANE, "register-hello-world", files, REGISTRATION)
+    runner.person(
+        f"propose #{pull.number} to main: {pull.title}",
+        change="registrations/hello-world.yaml",
+        links=[pull.url],
+    )
+    runner.job("ci", ends="checked")
+    _, commit = runner.people.merge(CONTROL_PLANE, "main")
+    runner.person(f"merge it to main: {commit[:7]}", links=[pull.url])
+    runner.job("ci", ends="promoted")
+    promotion(runner, "dev")
+    promotion(runner, "stage")
+    runner.statuses(commit, {"dev": ("pending", "Deployed"), "stage": ("success", "Deployed")})
+
+
+def configuration(runner: ScenarioRunner) -> None:
+    """The configuration of one environment changes."""
+    message = "Log more"
+    files = change("configuration", runner.sandbox)
+    commit = runner.people.push(CONTROL_PLANE, "dev", files, message)
+    runner.person(
+        f"push to dev: {message} ({commit[:7]})",
+        environment="dev",
+        change="config/environment.yaml: LOG_LEVEL: debug",
+    )
+    runner.job("start-schedule", "dev", ends="started")
+    runner.job("schedule", "dev", ends="created")
+    runner.merges("dev")
+    runner.job("notify", ends="configuration")
+    runner.job("check-promote", "dev", ends="compliant")
+
+
+def failure(runner: ScenarioRunner) -> None:
+    """A change of main is too much for a cluster."""
+    message = "A larger cache"
+    commit = runner.people.push(CONTROL_PLANE, "main", change("broken", runner.sandbox), message)
+    runner.person(
+        f"push to main: {message} ({commit[:7]})",
+        change="config/common.yaml: CACHE_MEGABYTES: 512",
+    )
+    runner.job("ci", ends="promoted")
+    promotion(runner, "dev", ends="failed")
+    runner.statuses(commit, {"dev": ("failure", "Failed to deploy")})
+
+
+def correction(runner: ScenarioRunner) -> None:
+    """It is corrected, and goes on by itself."""
+    broken = runner.sandbox.git(CONTROL_PLANE).head("main") or ""
+    message = "Smaller on drones"
+    commit = runner.people.push(CONTROL_PLANE, "dev", change("fix", runner.sandbox), message)
+    runner.person(
+        f"push to dev: {message} ({commit[:7]})",
+        environment="dev",
+        change="config/drones.yaml: CACHE_MEGABYTES: 96",
+    )
+    runner.job("start-schedule", "dev", ends="started")
+    runner.job("schedule", "dev", ends="created")
+    runner.merges("dev")
+    runner.job("notify", ends="promotion")
+    runner.job("check-promote", "dev", ends="compliant")
+    promotion(runner, "stage")
+    runner.statuses(broken, {"dev": ("pending", "Deployed"), "stage": ("success", "Deployed")})
+
+
+def promotion(runner: ScenarioRunner, environment: str, *, ends: str = "compliant") -> None:
+    """A commit of main goes to an environment; `ends` is the verdict of its clusters."""
+    runner.job("cd", environment, ends="written")
+    runner.job("schedule", environment, ends="created, promoted")
+    runner.merges(environment)
+    runner.job("notify", ends="promotion")
+    runner.job("check-promote", environment, ends=ends)
+
+
+ACTS: Final[tuple[Callable[[ScenarioRunner], None], ...]] = (
+    registration,
+    configuration,
+    failure,
+    correction,
+)
+"""Their first lines are the titles."""
