@@ -1,4 +1,4 @@
-"""What a scheduler is and what it gives."""
+"""The interface of schedulers, and their results."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Protocol
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.kinds import Assignment, ClusterType, DeploymentTarget, Fleet
-from kalypso_actions.scheduling.selectors import Term
+from kalypso_actions.scheduling.selectors import RequirementMatch
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one policy says of one pair: it selects it if every term of both sides held."""
+    """How the requirements of one policy match a target and a cluster type."""
 
     policy: str
-    target_terms: tuple[Term, ...]
-    cluster_type_terms: tuple[Term, ...]
+    target_matches: tuple[RequirementMatch, ...]
+    cluster_type_matches: tuple[RequirementMatch, ...]
 
     @property
     def selected(self) -> bool:
         """Whether the policy assigns the target to the cluster type."""
-        return all(term.held for term in (*self.target_terms, *self.cluster_type_terms))
+        return all(match.matched for match in (*self.target_matches, *self.cluster_type_matches))
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Assignments sorted by cluster type and target, one per pair.
+    """Assignments sorted by cluster type and target, one for each pair.
 
-    `explain` gives, for a pair, what each policy said of it and why. Reasons follow from frozen
-    values alone, so they are worked out when somebody asks and not held for every pair there is.
+    `explain` returns the decision of each policy on a pair. It is a function because there are far
+    more pairs than anybody asks about.
     """
 
     assignments: tuple[Assignment, ...]

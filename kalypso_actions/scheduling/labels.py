@@ -14,7 +14,7 @@ from kalypso_actions.model.kinds import (
     SchedulingPolicy,
 )
 from kalypso_actions.scheduling.interface import Decision, Schedule
-from kalypso_actions.scheduling.selectors import Selector, Term, compile_selector
+from kalypso_actions.scheduling.selectors import RequirementMatch, Selector, compile_selector
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,40 +25,28 @@ class _CompiledPolicy:
     cluster_types: Selector
 
     def selects_target(self, target: DeploymentTarget) -> bool:
-        """A workspace, where the policy names one, must be the target's own."""
-        if self.workspace and target.workspace != self.workspace:
-            return False
-        return self.targets.matches(target.labels)
+        return self.workspace in {"", target.workspace} and self.targets.matches(target.labels)
 
     def decision(self, target: DeploymentTarget, cluster_type: ClusterType) -> Decision:
-        workspace = (
-            (
-                Term(
-                    f"workspace = {self.workspace}",
-                    target.workspace,
-                    self.workspace == target.workspace,
-                ),
-            )
-            if self.workspace
-            else ()
-        )
-        return Decision(
-            policy=self.name,
-            target_terms=workspace + self.targets.explain(target.labels),
-            cluster_type_terms=self.cluster_types.explain(cluster_type.labels),
-        )
+        target_matches = self.targets.explain(target.labels)
+        if self.workspace:
+            matched = self.workspace == target.workspace
+            requirement = f"workspace = {self.workspace}"
+            workspace = RequirementMatch(requirement, target.workspace, matched)
+            target_matches = (workspace, *target_matches)
+        return Decision(self.name, target_matches, self.cluster_types.explain(cluster_type.labels))
 
 
 class LabelScheduler:
-    """Every selected target on every selected cluster type; a pair is assigned once.
+    """Assigns every selected target to every selected cluster type, each pair once.
 
-    A policy that is not valid assigns nothing and is a problem.
+    An invalid policy assigns nothing, and is a problem.
     """
 
     def schedule(self, fleet: Fleet) -> Schedule:
-        """Assign by every policy; the assignments carry all policies that asked for them."""
-        outcomes = [_compile(policy) for policy in fleet.policies]
-        compiled = [policy for policy, _ in outcomes if policy is not None]
+        """Apply every policy; an assignment names all policies that select it."""
+        results = [_compile(policy) for policy in fleet.policies]
+        compiled = [policy for policy, _ in results if policy is not None]
         policies_of: dict[tuple[str, str], list[str]] = {}
         for policy in compiled:
             targets = [target for target in fleet.targets if policy.selects_target(target)]
@@ -69,7 +57,7 @@ class LabelScheduler:
                     policies_of.setdefault((cluster_type.name, target.name), []).append(policy.name)
         return Schedule(
             assignments=_assignments(fleet, policies_of),
-            problems=tuple(problem for _, problems in outcomes for problem in problems),
+            problems=tuple(problem for _, problems in results for problem in problems),
             explain=lambda target, cluster_type: tuple(
                 policy.decision(target, cluster_type) for policy in compiled
             ),
@@ -77,7 +65,7 @@ class LabelScheduler:
 
 
 def policy_faults(policy: SchedulingPolicy) -> tuple[Problem, ...]:
-    """Everything that makes a policy invalid."""
+    """Return everything that makes a policy invalid."""
     return _compile(policy)[1]
 
 

@@ -1,4 +1,4 @@
-"""Schedulers by name: ours, and those that others register as entry points."""
+"""Schedulers by name: our own, and those that packages register as entry points."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ DEFAULT_SCHEDULER = "labels"
 
 
 def find_scheduler(name: str = DEFAULT_SCHEDULER) -> Scheduler:
-    """The scheduler registered as `name`. Raises UsageError when none is."""
-    if name == DEFAULT_SCHEDULER:  # known even where the package runs without being installed
+    """Return the scheduler registered as `name`. Raises UsageError if there is none."""
+    if name == DEFAULT_SCHEDULER:  # available even if the package runs without being installed
         return LabelScheduler()
-    found = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
-    if name not in found:
-        known = ", ".join(sorted({DEFAULT_SCHEDULER, *found}))
-        raise UsageError(f"there is no scheduler {name!r}", advice=f"installed are: {known}")
-    scheduler: Scheduler = found[name].load()()
+    installed = {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+    if name not in installed:
+        names = ", ".join(sorted({DEFAULT_SCHEDULER, *installed}))
+        raise UsageError(f"there is no scheduler {name!r}", advice=f"installed are: {names}")
+    scheduler: Scheduler = installed[name].load()()
     return scheduler

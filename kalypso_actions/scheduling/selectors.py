@@ -18,12 +18,12 @@ OPERATORS: tuple[Operator, ...] = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
-    """One requirement held against one object: what was asked, what was met, how it ended."""
+class RequirementMatch:
+    """How one requirement matches one object; `value` is that of the label, None if absent."""
 
     requirement: str
-    met: str | None
-    held: bool
+    value: str | None
+    matched: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Requirement:
     operator: Operator
     values: frozenset[str] = frozenset()
 
-    def holds(self, labels: Mapping[str, str]) -> bool:
-        """Whether `labels` satisfy it; `NotIn` and `DoesNotExist` hold for an absent key."""
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Return whether `labels` match; an absent key matches `NotIn` and `DoesNotExist`."""
         match self.operator:
             case "In":
                 return labels.get(self.key) in self.values
@@ -47,7 +47,7 @@ class Requirement:
                 return self.key not in labels
 
     def __str__(self) -> str:
-        """As people write it: `size in (large, small)`."""
+        """Return the usual notation: `size in (large, small)`."""
         match self.operator:
             case "In" if len(self.values) == 1:
                 return f"{self.key} = {next(iter(self.values))}"
@@ -63,18 +63,20 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Requirements that must all hold; without any it matches everything."""
+    """Requirements that must all match; without any, the selector matches everything."""
 
     requirements: tuple[Requirement, ...]
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether every requirement holds."""
-        return all(requirement.holds(labels) for requirement in self.requirements)
+        """Return whether every requirement matches."""
+        return all(requirement.matches(labels) for requirement in self.requirements)
 
-    def explain(self, labels: Mapping[str, str]) -> tuple[Term, ...]:
-        """Every requirement with the value that it met (None: the label is absent)."""
+    def explain(self, labels: Mapping[str, str]) -> tuple[RequirementMatch, ...]:
+        """Return how each requirement matches."""
         return tuple(
-            Term(str(requirement), labels.get(requirement.key), requirement.holds(labels))
+            RequirementMatch(
+                str(requirement), labels.get(requirement.key), requirement.matches(labels)
+            )
             for requirement in self.requirements
         )
 
@@ -82,7 +84,7 @@ class Selector:
 def compile_selector(
     selector: LabelSelector, owner: str
 ) -> tuple[Selector | None, tuple[Problem, ...]]:
-    """A selector ready to match, or None and everything that is wrong with it.
+    """Return a selector that is ready to match, or None and all problems.
 
     `owner` begins each message: `SchedulingPolicy "x": clusterTypeSelector`.
     """
@@ -104,7 +106,7 @@ def compile_selector(
 
 
 def _faults(expression: LabelExpression) -> Iterator[tuple[str, str]]:
-    """What Kubernetes' NewRequirement refuses, each with an advice."""
+    """Yield what Kubernetes' NewRequirement refuses, each with advice."""
     key_fault = label_key_fault(expression.key)
     if key_fault:
         yield f"the label key {expression.key!r} {key_fault}", ""

@@ -11,7 +11,7 @@ from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
 
 SMALL = replace(DEFAULT_LIMITS, output_bytes=100_000, iterations=10_000, work=4_000_000)
-"""Limits that a test reaches quickly."""
+"""Limits that tests reach quickly."""
 
 
 def template_data(config: Mapping[str, object] | None = None) -> TemplateData:
@@ -37,7 +37,7 @@ def rendered(
 def attempt(
     text: str, config: Mapping[str, object] | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> str | ManifestError:
-    """What comes out, be it an error."""
+    """Render; return the output or the error."""
     try:
         return rendered(text, config, limits)
     except ManifestError as error:
@@ -47,7 +47,7 @@ def attempt(
 def failure(
     text: str, config: Mapping[str, object] | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> ManifestError:
-    """The error of a template that must not render."""
-    outcome = attempt(text, config, limits)
-    assert isinstance(outcome, ManifestError), outcome
-    return outcome
+    """Return the error of a template that must not render."""
+    error = attempt(text, config, limits)
+    assert isinstance(error, ManifestError), error
+    return error

@@ -1,4 +1,4 @@
-"""Kalypso's own template functions, called from templates; Go gave the numbers and texts."""
+"""Kalypso's own template functions, called from templates; the expected results are Go's."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_results(text: str, output: str) -> None:
         ('{{ $m := dict }}{{ $_ := set $m "m" $m }}{{ hash $m }}', "values may nest 100 levels"),
     ],
 )
-def test_failures_are_located_errors(text: str, problem: str) -> None:
+def test_errors_have_a_place(text: str, problem: str) -> None:
     with pytest.raises(TemplateError, match=problem):
         rendered(text)
 
@@ -118,7 +118,7 @@ def test_the_work_of_hash_is_bounded() -> None:
         rendered("{{ hash .ConfigData }}", Limits(work=100_000), K=["x" * 200_000])
 
 
-def test_a_small_value_that_is_large_to_walk_ends_early() -> None:
+def test_a_small_value_that_contains_itself_many_times() -> None:
     shared: list[object] = ["x"]
     for _ in range(60):
         shared = [shared, shared]
@@ -130,7 +130,7 @@ def test_a_small_value_that_is_large_to_walk_ends_early() -> None:
         template.execute({"K": shared}, Limits(output_bytes=100_000))
 
 
-def test_sprigs_functions_are_there() -> None:
+def test_sprigs_functions_are_available() -> None:
     assert rendered('{{ "x" | upper }}') == "X"
     assert {"toYaml", "stringify", "hash", "unquote", "upper"} <= set(FUNCTIONS)
     assert not set(FUNCTIONS) & set(REFUSED)
@@ -163,12 +163,12 @@ def test_keys_are_plain_values() -> None:
 
 
 @pytest.mark.parametrize("text", ["1: i\ntrue: b\n", "1: i\n1.0: f\n", "a: {0: i, no: b}\n"])
-def test_keys_that_only_go_tells_apart_are_an_error(text: str) -> None:
+def test_keys_that_only_go_can_tell_apart(text: str) -> None:
     with pytest.raises(FunctionError, match="only Go can tell apart"):
         to_template_value(goyaml.parse(text))
 
 
-def test_texts_stay() -> None:
+def test_scalars_stay_unchanged() -> None:
     assert [to_template_value(value) for value in ("x", None, True, 5, 1.5)] == [
         *("x", None, True, 5, 1.5)
     ]

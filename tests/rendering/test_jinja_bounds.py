@@ -1,4 +1,4 @@
-"""No Jinja2 template hangs or fills the memory: whatever it tries, an error names the bound."""
+"""No Jinja2 template hangs or fills the memory: an error names the limit."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_a_value_that_would_be_too_large(expression: str) -> None:
         ("{{ '%1000000000d' is odd }}", "a text is not a number"),
     ],
 )
-def test_a_template_that_would_go_on(template: str, message: str) -> None:
+def test_a_template_that_would_not_end(template: str, message: str) -> None:
     assert message in failure(template, limits=SMALL).message
 
 
@@ -207,7 +207,7 @@ def test_a_template_that_would_go_on(template: str, message: str) -> None:
         ("x" * (1 << 20) + "x", "more than 1048576 bytes"),
     ],
 )
-def test_a_template_that_is_itself_too_large(template: str, message: str) -> None:
+def test_a_template_that_is_too_large(template: str, message: str) -> None:
     assert message in failure(template).message
 
 
@@ -224,11 +224,11 @@ def test_a_template_that_is_itself_too_large(template: str, message: str) -> Non
         "{% for a in range(2000) %}{{ ConfigData.replicas }}{{ 'a' == Namespace }}{% endfor %}",
     ],
 )
-def test_what_is_within_the_bounds(template: str) -> None:
+def test_templates_within_the_limits(template: str) -> None:
     assert isinstance(attempt(template, limits=SMALL), str)
 
 
-def test_the_bounds_are_per_rendering() -> None:
+def test_limits_are_per_rendering() -> None:
     template = "{% for a in range(900) %}x{% endfor %}"
     limits = replace(DEFAULT_LIMITS, output_bytes=1000, iterations=1000)
     assert [len(rendered(template, limits=limits)) for _ in range(3)] == [900, 900, 900]

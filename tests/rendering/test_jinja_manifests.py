@@ -1,4 +1,4 @@
-"""Jinja2 manifests: what they see, what they print, and where their errors stand."""
+"""Jinja2 manifests: their data, their output, and the places of their errors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_data_of_an_assignment(template: str, expected: str) -> None:
     assert rendered(template, CONFIG) == expected
 
 
-def test_mappings_come_in_the_order_of_their_keys_however_they_were_merged() -> None:
+def test_mappings_are_sorted_by_their_keys() -> None:
     mixed = {"x": {"b": 1, 10: "ten", "a": 2, 9: "nine", None: 0, True: 1}}
     backwards = {"x": dict(reversed(mixed["x"].items()))}
     assert rendered("{{ ConfigData.x|list }}", mixed) == "[None, True, 9, 10, 'a', 'b']"
@@ -113,11 +113,11 @@ def test_the_language(template: str, expected: str) -> None:
     assert rendered(template) == expected
 
 
-def test_it_is_rendered_once() -> None:
+def test_output_is_not_rendered_again() -> None:
     assert rendered("{{ ConfigData.x }}", {"x": "{{ Namespace }}"}) == "{{ Namespace }}"
 
 
-def test_a_byte_that_is_no_utf8_goes_through() -> None:
+def test_a_byte_that_is_not_utf8_is_kept() -> None:
     assert rendered("{{ ConfigData.x }}", {"x": "a\udcff"}) == "a\udcff"
 
 
@@ -127,16 +127,18 @@ def test_a_byte_that_is_no_utf8_goes_through() -> None:
     [CONFIG, {}, {"a": ["x", 1]}, {"q": '"quoted"'}, {"n": {"b": [1, 2], 3: 2**63}}],
     ids=["config", "empty", "list", "quoted", "nested"],
 )
-def test_own_functions_give_what_go_templates_get(name: str, value: dict[str, object]) -> None:
+def test_own_functions_return_the_same_as_in_go_templates(
+    name: str, value: dict[str, object]
+) -> None:
     data = template_data(value)
     function = FUNCTIONS[name]
     config = data.go.fields["ConfigData"]
     assert isinstance(config, GoMap)
-    for path, given_value in [
+    for path, argument in [
         ("ConfigData", config),
         *((f"ConfigData.{k}", v) for k, v in config.items()),
     ]:
-        arguments = (Budget(DEFAULT_LIMITS), given_value) if function.bounded else (given_value,)
+        arguments = (Budget(DEFAULT_LIMITS), argument) if function.bounded else (argument,)
         expected = str(function.call(*arguments))
         assert rendered(f"{{{{ {name}({path}) }}}}", value) == expected
         assert rendered(f"{{{{ {path}|{name} }}}}", value) == expected
@@ -200,7 +202,7 @@ def test_own_functions_give_what_go_templates_get(name: str, value: dict[str, ob
         ("{{ 9" + "0" * 5000 + " }}", 0, 0, "Exceeds the limit"),
     ],
 )
-def test_errors_tell_the_place(template: str, line: int, column: int, message: str) -> None:
+def test_errors_have_a_place(template: str, line: int, column: int, message: str) -> None:
     error = failure(template)
     assert (error.line, error.column) == (line, column)
     assert message in error.message
@@ -242,8 +244,8 @@ def test_there_is_no_way_out_of_the_data(template: str) -> None:
     "value",
     ["range", "toYaml", "cycler(1)", "joiner", "namespace(a=1)", "''.join", "self"],
 )
-def test_what_is_no_data_does_not_print(value: str) -> None:
-    """Python would print an address, another one in each run."""
+def test_only_data_can_be_printed(value: str) -> None:
+    """Python would print an address, which differs from run to run."""
     for template in (f"{{{{ {value} }}}}", f"{{{{ [{value}] }}}}", f"{{{{ '%s' % {value} }}}}"):
         assert "is not data" in failure(template).message
     assert "is not data" in failure(f"{{{{ '{{}}'.format({value}) }}}}").message
@@ -252,16 +254,16 @@ def test_what_is_no_data_does_not_print(value: str) -> None:
 @pytest.mark.parametrize(
     "template", ["a\n{{ nope }}", "a\n{{ 1|nofilter }}", "\n{{ dict(a=1, a=2) }}"]
 )
-def test_errors_bring_the_text_they_speak_of(template: str) -> None:
+def test_errors_have_the_text_of_the_template(template: str) -> None:
     assert failure(template).text == template
 
 
-def test_a_mapping_that_python_cannot_hold_is_an_error() -> None:
+def test_a_mapping_that_python_cannot_represent() -> None:
     config = {"x": parse_value("{1: a, true: b}")}
     assert "keys that only Go can tell apart" in failure("{{ ConfigData.x }}", config).message
 
 
-def test_faults_are_found_without_rendering() -> None:
+def test_faults_are_reported_without_rendering() -> None:
     jinja = {ENGINE_ANNOTATION: "jinja2"}
     faulty = builders.template(
         "t", "a\nb\n{{ 1|nofilter }}\n", "ok", {"kind": "X"}, annotations=jinja
@@ -272,7 +274,7 @@ def test_faults_are_found_without_rendering() -> None:
     assert "an object is not a Jinja2 template" in faults[1].message
 
 
-def test_one_rendering_leaves_nothing_for_the_next() -> None:
+def test_renderings_are_independent() -> None:
     manifest = JinjaManifest(
         "{% set c = cycler('a', 'b') %}{{ c.next() }}"
         "{% set ns = namespace(l=ConfigData.hosts) %}{% set ns.l = ns.l + ['x'] %}{{ ns.l|length }}"
@@ -317,8 +319,8 @@ FRAGMENTS = st.sampled_from(
 @example("{% if 0 %}" + "{% elif 0 %}" * 9000 + "{% endif %}")
 @example("{{ x" + ".a" * 300 + " }}")
 @example("{{ 1" + "|int" * 300 + " }}")
-def test_any_text_gives_an_output_or_an_error_with_its_line(text: str) -> None:
-    outcome = attempt(text, CONFIG, SMALL)
-    if isinstance(outcome, ManifestError):
-        assert outcome.message
-        assert 0 <= outcome.line <= text.count("\n") + text.count("\r") + 1
+def test_any_text_gives_output_or_an_error_with_a_line(text: str) -> None:
+    result = attempt(text, CONFIG, SMALL)
+    if isinstance(result, ManifestError):
+        assert result.message
+        assert 0 <= result.line <= text.count("\n") + text.count("\r") + 1

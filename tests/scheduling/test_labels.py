@@ -1,4 +1,4 @@
-"""Kalypso's scheduler: which pairs are assigned, by whom and why."""
+"""Kalypso's scheduler: which pairs are assigned, by which policies and why."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_order_does_not_depend_on_the_input_order() -> None:
     assert len(results) == 1
 
 
-def test_an_invalid_policy_assigns_nothing_and_is_told() -> None:
+def test_an_invalid_policy_assigns_nothing_and_is_a_problem() -> None:
     broken = policy("broken", targets=selector(("tier", "Within", ["x"])))
     result = schedule(broken, policy("fine", cluster_types=selector(size="small")))
     assert [c for c, _, _ in pairs(result)] == ["small", "small"]
@@ -79,13 +79,14 @@ def test_an_invalid_policy_assigns_nothing_and_is_told() -> None:
     ]
 
 
-def test_reasons_name_the_term_that_failed_and_the_value_met() -> None:
+def test_reasons_name_the_requirement_that_failed_and_the_value() -> None:
     result = schedule(
         policy("p", workspace="team", targets=selector(tier="back"), cluster_types=selector())
     )
     (decision,) = result.explain(WEB, LARGE)
     assert not decision.selected
-    assert [(t.requirement, t.met, t.held) for t in decision.target_terms] == [
+    matches = [(m.requirement, m.value, m.matched) for m in decision.target_matches]
+    assert matches == [
         ("workspace = team", "team", True),
         ("tier = back", "front", False),
     ]

@@ -1,4 +1,4 @@
-"""Kubernetes' LabelSelector: validation, matching, and the reasons given."""
+"""Kubernetes' LabelSelector: validation, matching and reasons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.scheduling import Term, compile_selector
+from kalypso_actions.scheduling import RequirementMatch, compile_selector
 from tests.builders import selector
 
 LABELS = {"size": "large", "edge": "", "region": "west"}
@@ -31,7 +31,7 @@ def matches(
         pytest.param([], {"size": "small"}, False, id="other value"),
         pytest.param([], {"absent": ""}, False, id="empty value does not match an absent key"),
         pytest.param([], {"edge": ""}, True, id="empty value matches an empty label"),
-        pytest.param([], {"size": "large", "region": "east"}, False, id="all pairs are asked"),
+        pytest.param([], {"size": "large", "region": "east"}, False, id="all pairs must match"),
         pytest.param([("size", "In", ["small", "large"])], {}, True, id="In"),
         pytest.param([("absent", "In", ["x"])], {}, False, id="In, absent"),
         pytest.param([("size", "NotIn", ["large"])], {}, False, id="NotIn"),
@@ -74,7 +74,7 @@ def test_refused(expression: tuple[str, str, list[str]], message: str) -> None:
     assert message in problems[0].message
 
 
-def test_all_faults_are_told() -> None:
+def test_all_faults_are_reported() -> None:
     _, problems = compile_selector(selector(("a", "Is", []), ("b", "In", []), **{"c-": "x"}), "p")
     assert len(problems) == 3
 
@@ -85,9 +85,9 @@ def test_reasons() -> None:
     )
     assert compiled is not None
     assert compiled.explain(LABELS) == (
-        Term("size = large", "large", held=True),
-        Term("region not in (east, west)", "west", held=False),
-        Term("gpu exists", None, held=False),
+        RequirementMatch("size = large", "large", matched=True),
+        RequirementMatch("region not in (east, west)", "west", matched=False),
+        RequirementMatch("gpu exists", None, matched=False),
     )
 
 
@@ -96,7 +96,7 @@ def documented(
     pairs: Mapping[str, str],
     expressions: Sequence[tuple[str, str, Sequence[str]]],
 ) -> bool:
-    """The sentences of the Kubernetes documentation, one after the other."""
+    """Match as the Kubernetes documentation says, sentence by sentence."""
     for key, value in pairs.items():
         if key not in labels or labels[key] != value:
             return False
@@ -133,4 +133,4 @@ def test_as_documented(
     assert compiled is not None
     expected = documented(labels, pairs, expressions)
     assert compiled.matches(labels) is expected
-    assert all(term.held for term in compiled.explain(labels)) is expected
+    assert all(match.matched for match in compiled.explain(labels)) is expected
