@@ -11,11 +11,13 @@ from kalypso_actions.gotemplate import DEFAULT_LIMITS
 from tests.rendering.jinja_rendering import SMALL, attempt, failure, rendered
 
 LONG = "{% set x = 'a' * 90000 %}"
-DOUBLING = "{% set ns = namespace(v=[0, 'a']) %}{% for i in range(90) %}{% set ns.v = [ns.v, ns.v] %}{% endfor %}"
+DOUBLING = (
+    "{% set ns = namespace(v=[0, 'a'], w=(0, 1)) %}"
+    "{% for i in range(90) %}{% set ns.v = [ns.v, ns.v] %}{% set ns.w = (ns.w, ns.w) %}{% endfor %}"
+)
 NESTING = (
     "{% set ns = namespace(v=[0]) %}{% for i in range(200) %}{% set ns.v = [ns.v] %}{% endfor %}"
 )
-TUPLES = "{% set ns = namespace(v=(0, 1)) %}{% for i in range(90) %}{% set ns.v = (ns.v, ns.v) %}{% endfor %}"
 
 
 @pytest.mark.parametrize(
@@ -92,103 +94,87 @@ def test_a_value_that_would_be_too_large(expression: str) -> None:
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        (
+        pytest.param(
             "{% for a in range(999) %}{% for b in range(999) %}{% endfor %}{% endfor %}",
             "10000 iterations",
+            id="nested loops",
         ),
-        (
+        pytest.param(
             "{% for a in range(99) %}{% for b in range(999) if false %}{% endfor %}{% endfor %}",
             "10000 iterations",
+            id="conditions of loops",
         ),
-        ("{% for a in range(999) %}{{ range(999)|map('string')|join }}{% endfor %}", "limit"),
-        (
+        pytest.param(
+            "{% for a in range(999) %}{{ range(999)|map('string')|join }}{% endfor %}",
+            "limit",
+            id="iterations in filters",
+        ),
+        pytest.param(
             "{% for a in range(9999) %}{{ 'x' * 99 }}{% endfor %}",
             "the output goes beyond the limit",
+            id="output of expressions",
         ),
-        (
+        pytest.param(
             "{% for a in range(9999) %}" + "x" * 99 + "{% endfor %}",
             "the output goes beyond the limit",
+            id="output of text",
         ),
-        (
+        pytest.param(
             "{% set x %}{% for a in range(9999) %}" + "x" * 99 + "{% endfor %}{% endset %}",
             "the text of a block",
+            id="block",
         ),
-        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "more than 100 deep"),
-        (
+        pytest.param(
+            "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+            "more than 100 deep",
+            id="macro that calls itself",
+        ),
+        pytest.param(
             "{% macro n() %}{{ caller() }}{% endmacro %}{% macro m() %}{% call n() %}{{ m() }}{% endcall %}{% endmacro %}{{ m() }}",
             "more than 100 deep",
+            id="macro that its caller calls",
         ),
-        ("{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}", "more than 100 deep"),
-        (
+        pytest.param(
+            "{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+            "more than 100 deep",
+            id="recursive loop",
+        ),
+        pytest.param(
             "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}",
             "10000 iterations",
+            id="macro that calls itself twice",
         ),
-        (
+        pytest.param(
             "{% macro m(f) %}{% for i in range(99) %}{{ f() }}{% endfor %}{% endmacro %}"
             "{% macro n() %}{{ m(o) }}{% endmacro %}{% macro o() %}{{ m(n) }}{% endmacro %}{{ n() }}",
             "more than 100 deep",
+            id="macros that call one another",
         ),
-        (
+        pytest.param(
             "{% for i in range(9999) %}"
             + "{% set y = [1, 2, 3, 4, 5, 6, 7, 8, 9] %}" * 20
             + "{% endfor %}",
             "a loop goes beyond the limit",
+            id="long body of a loop",
         ),
-        (DOUBLING + "{{ ns.v }}", "with everything in it"),
-        (DOUBLING + "{{ ns.v|tojson }}", "with everything in it"),
-        (DOUBLING + "{{ ns.v|toYaml }}", "with everything in it"),
-        (DOUBLING + "{{ ns.v|sort }}", "with everything in it"),
-        (DOUBLING + "{{ ns.v|map('string') }}", "with everything in it"),
-        (DOUBLING + "{{ '%s' % (ns.v,) }}", "with everything in it"),
-        (DOUBLING + "{{ '%s' % ns.v }}", "with everything in it"),
-        (DOUBLING + "{{ '{}'.format(ns.v) }}", "with everything in it"),
-        (DOUBLING + "{{ ns.v == ns.v }}", "with everything in it"),
-        (DOUBLING + "{{ 1 in ns.v }}", "with everything in it"),
-        (DOUBLING + "{{ ns.v is eq ns.v }}", "with everything in it"),
-        (DOUBLING + "{{ ns.v is in [ns.v] }}", "with everything in it"),
-        (DOUBLING + "{{ [ns.v, ns.v]|unique }}", "with everything in it"),
-        (DOUBLING + "{{ [ns.v, ns.v]|max }}", "with everything in it"),
-        (DOUBLING + "{{ {'a': ns.v}|dictsort }}", "with everything in it"),
-        (DOUBLING + "{{ ns.v.index(1) }}", "with everything in it"),
-        (
-            DOUBLING + "{% for x in [1] %}{{ loop.changed(ns.v) }}{% endfor %}",
-            "with everything in it",
-        ),
-        (TUPLES + "{{ {ns.v: 1} }}", "with everything in it"),
-        (TUPLES + "{{ {}[ns.v] }}", "with everything in it"),
-        (TUPLES + "{{ {}.get(ns.v) }}", "with everything in it"),
-        (TUPLES + "{{ dict([(ns.v, 1)]) }}", "with everything in it"),
-        (NESTING + "{{ ns.v }}", "nested more than 100 levels"),
-        (
-            LONG + "{% for i in range(999) %}{% set y = x[1:] %}{% endfor %}",
-            "a slice goes beyond the limit",
-        ),
-        (
-            LONG + "{% for i in range(999) %}{% set y = x.upper() %}{% endfor %}",
-            "a method of a text goes beyond",
-        ),
-        (
-            LONG + "{% for i in range(999) %}{% set y = x.split('b') %}{% endfor %}",
-            "goes beyond the limit",
-        ),
-        (
-            LONG + "{% for i in range(999) %}{% set y = x|upper %}{% endfor %}",
-            "the filter upper goes beyond",
-        ),
-        (
-            LONG + "{% for i in range(999) %}{% if x ~ 'a' == x %}{% endif %}{% endfor %}",
-            "goes beyond the limit",
-        ),
-        (LONG + "{{ x[:40000]|wordwrap(1) }}", "the filter wordwrap goes beyond"),
-        (
+        pytest.param(
             "{% set ns = namespace(v=[]) %}{% for i in range(9999) %}{% set ns.v = ns.v + [i] %}{% endfor %}",
             "limit",
+            id="growing list",
         ),
-        ("{{ 5|round(-10 ** 9) }}", "a precision beyond 308"),
-        ("{{ 'x'|round(8, 'floor') }}", "a text cannot be rounded"),
-        ("{{ [[1]]|sum(start=[]) }}", "a sum starts with a number"),
-        ("{{ '%1000000000d' is divisibleby 1 }}", "a text is not a number"),
-        ("{{ '%1000000000d' is odd }}", "a text is not a number"),
+        pytest.param(NESTING + "{{ ns.v }}", "nested more than 100 levels", id="deep list"),
+        pytest.param(
+            LONG + "{{ x[:40000]|wordwrap(1) }}",
+            "the filter wordwrap goes beyond",
+            id="long words wrapped",
+        ),
+        pytest.param("{{ 5|round(-10 ** 9) }}", "a precision beyond 308", id="precision"),
+        pytest.param("{{ 'x'|round(8, 'floor') }}", "a text cannot be rounded", id="text rounded"),
+        pytest.param("{{ [[1]]|sum(start=[]) }}", "a sum starts with a number", id="sum of lists"),
+        pytest.param(
+            "{{ '%1000000000d' is divisibleby 1 }}", "a text is not a number", id="text divided"
+        ),
+        pytest.param("{{ '%1000000000d' is odd }}", "a text is not a number", id="odd text"),
     ],
 )
 def test_a_template_that_would_not_end(template: str, message: str) -> None:
@@ -196,15 +182,60 @@ def test_a_template_that_would_not_end(template: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("{% set y = x[1:] %}", "a slice goes beyond the limit"),
+        ("{% set y = x.upper() %}", "a method of a text goes beyond"),
+        ("{% set y = x.split('b') %}", "goes beyond the limit"),
+        ("{% set y = x|upper %}", "the filter upper goes beyond"),
+        ("{% if x ~ 'a' == x %}{% endif %}", "goes beyond the limit"),
+    ],
+)
+def test_reading_a_long_text_again_and_again(statement: str, message: str) -> None:
+    template = f"{LONG}{{% for i in range(999) %}}{statement}{{% endfor %}}"
+    assert message in failure(template, limits=SMALL).message
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *("ns.v", "ns.v|tojson", "ns.v|toYaml", "ns.v|sort", "ns.v|map('string')"),
+        *("'%s' % (ns.v,)", "'%s' % ns.v", "'{}'.format(ns.v)"),
+        *("ns.v == ns.v", "1 in ns.v", "ns.v is eq ns.v", "ns.v is in [ns.v]"),
+        *("[ns.v, ns.v]|unique", "[ns.v, ns.v]|max", "{'a': ns.v}|dictsort", "ns.v.index(1)"),
+        *("{ns.w: 1}", "{}[ns.w]", "{}.get(ns.w)", "dict([(ns.w, 1)])"),
+    ],
+)
+def test_a_small_value_that_contains_itself_many_times(expression: str) -> None:
+    assert (
+        "with everything in it"
+        in failure(f"{DOUBLING}{{{{ {expression} }}}}", limits=SMALL).message
+    )
+
+
+def test_a_loop_that_compares_such_a_value() -> None:
+    loop = "{% for x in [1] %}{{ loop.changed(ns.v) }}{% endfor %}"
+    assert "with everything in it" in failure(DOUBLING + loop, limits=SMALL).message
+
+
+@pytest.mark.parametrize(
     ("template", "message"),
     [
-        ("{{ " + "(" * 300 + "1" + ")" * 300 + " }}", "nested too deeply"),
-        ("{{ 1" + " + 1" * 300 + " }}", "nested more than 60 deep"),
-        ("{{ 1" + "|int" * 300 + " }}", "nested more than 60 deep"),
-        ("\n" + "{% if 1 %}" * 99 + "{% endif %}" * 99, "nested more than 60 deep"),
-        ("{% for a in [1] %}" * 17 + "{% endfor %}" * 17, "loops are nested more than 16 deep"),
-        ("{{ a }}" * 30_000, "more than 30000 elements"),
-        ("x" * (1 << 20) + "x", "more than 1048576 bytes"),
+        pytest.param(
+            "{{ " + "(" * 300 + "1" + ")" * 300 + " }}", "nested too deeply", id="parentheses"
+        ),
+        pytest.param("{{ 1" + " + 1" * 300 + " }}", "nested more than 60 deep", id="sums"),
+        pytest.param("{{ 1" + "|int" * 300 + " }}", "nested more than 60 deep", id="filters"),
+        pytest.param(
+            "\n" + "{% if 1 %}" * 99 + "{% endif %}" * 99, "nested more than 60 deep", id="ifs"
+        ),
+        pytest.param(
+            "{% for a in [1] %}" * 17 + "{% endfor %}" * 17,
+            "loops are nested more than 16 deep",
+            id="loops",
+        ),
+        pytest.param("{{ a }}" * 30_000, "more than 30000 elements", id="elements"),
+        pytest.param("x" * (1 << 20) + "x", "more than 1048576 bytes", id="bytes"),
     ],
 )
 def test_a_template_that_is_too_large(template: str, message: str) -> None:
