@@ -1,43 +1,44 @@
-"""What a set-up that exists lacks: facts about two repositories → one line for each thing checked.
+"""What an existing set-up lacks: facts about its repositories → one check for each subject.
 
-check       how a thing stands
-choices     what a workflow file may have in place of what its template has
-pages       where something can be changed
-workflows   workflow files: there, current, enabled
-names       secrets and variables that workflows use
-settings    rules of branches, GitHub Actions, approvals
-app         what the GitHub App may do
+check             one check: a subject, its state, and advice
+app               permissions and repositories of the GitHub App
+repositories      access, branches, labels, and open pull requests of upstream
+environments      branches, rendering, promotion, GitHub environments
+settings          rules of branches, approvals, settings of GitHub Actions
+setting_names     secrets and variables that workflows use
+workflows         workflow files: present, current, enabled
+template_options  changes to a workflow file that its template offers
+pages             the pages of GitHub where people change something
 """
 
-from kalypso_actions.doctor_rules import pages
-from kalypso_actions.doctor_rules.app import app_checks
+from kalypso_actions.doctor_rules import environments, pages, repositories
+from kalypso_actions.doctor_rules.app import app_checks, app_repository_check
 from kalypso_actions.doctor_rules.check import Check, ok, problem, warning
-from kalypso_actions.doctor_rules.names import UsedNames, name_checks, used_names
+from kalypso_actions.doctor_rules.setting_names import UsedNames, name_checks, used_names
 from kalypso_actions.doctor_rules.settings import (
     actions_checks,
     approval_checks,
+    proposal_checks,
     push_checks,
 )
-from kalypso_actions.doctor_rules.workflows import (
-    Files,
-    job_may_propose,
-    used_actions,
-    workflow_checks,
-)
+from kalypso_actions.doctor_rules.workflows import BranchWorkflows, used_actions, workflow_checks
 
 __all__ = [
+    "BranchWorkflows",
     "Check",
-    "Files",
     "UsedNames",
     "actions_checks",
     "app_checks",
+    "app_repository_check",
     "approval_checks",
-    "job_may_propose",
+    "environments",
     "name_checks",
     "ok",
     "pages",
     "problem",
+    "proposal_checks",
     "push_checks",
+    "repositories",
     "used_actions",
     "used_names",
     "warning",

@@ -1,4 +1,4 @@
-"""What the GitHub App may do where it is installed."""
+"""Permissions and repositories of the GitHub App's installation."""
 
 from __future__ import annotations
 
@@ -12,21 +12,36 @@ LEVELS: Final = {"read": 1, "write": 2, "admin": 3}
 
 
 def app_checks(
-    owner: str, installed: AppInstallation, needed: Mapping[str, str]
+    owner: str, installation: AppInstallation, required: Mapping[str, str]
 ) -> Iterator[Check]:
-    """Whether the installation for an owner has what the chain needs, by the API's names."""
-    granted = installed.permissions
+    """Check the installation for an owner against the permissions that the chain requires.
+
+    `required` maps names of GitHub's API to levels.
+    """
+    granted = installation.permissions
     missing = [
         f"{name}: {level}"
-        for name, level in needed.items()
+        for name, level in required.items()
         if LEVELS.get(granted.get(name, ""), 0) < LEVELS[level]
     ]
     if not missing:
-        yield ok(owner, "the App is installed, with the permissions that it needs")
+        yield ok(owner, "the App is installed with all permissions that it needs")
         return
     yield problem(
         owner,
         f"the App lacks {', '.join(missing)}",
-        "add them to the App's permissions, and accept them where it is installed",
-        installed.page,
+        "add the permissions to the App, and accept them where it is installed",
+        installation.page,
+    )
+
+
+def app_repository_check(name: str, installation: AppInstallation, *, is_selected: bool) -> Check:
+    """Check that the installation covers a repository."""
+    if is_selected:
+        return ok(name, "the App is installed for the repository")
+    return problem(
+        name,
+        "the App is not installed for the repository",
+        "add the repository to the App's installation",
+        installation.page,
     )

@@ -1,19 +1,22 @@
-"""How one thing stands that was checked."""
+"""One check: a subject, its state, and advice."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+from kalypso_actions.errors import Location, Problem
+
 State = Literal["ok", "warning", "problem"]
-"""`problem`: something fails. `warning`: something may fail, or could not be looked at."""
+"""`problem`: the chain fails. `warning`: it may fail, or the check was not possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line: what is so, and what to do about it; `place` is the repository that it is about.
+    """One line of the report.
 
-    `page` is where to do it: a whole URL, or what comes behind the repository's (`pages`).
+    `place` is the repository or account that it concerns. `page` is the page where people act on
+    the advice: a whole URL, or a path below the repository's URL (see `pages`).
     """
 
     place: str
@@ -22,17 +25,35 @@ class Check:
     advice: str = ""
     page: str = ""
 
+    @classmethod
+    def of_problem(cls, state: State, problem: Problem, place: str) -> Check:
+        """Report a problem; the text names its location as far as `place` does not."""
+        text = f"{_location_prefix(problem.where, place)}{problem.message}"
+        return cls(place, state, text, problem.advice)
+
 
 def ok(place: str, text: str) -> Check:
-    """All is well."""
+    """Report that everything is in order."""
     return Check(place, "ok", text)
 
 
 def warning(place: str, text: str, advice: str, page: str = "") -> Check:
-    """It may fail, or nobody knows."""
+    """Report that the chain may fail, or that the check was not possible."""
     return Check(place, "warning", text, advice, page)
 
 
 def problem(place: str, text: str, advice: str, page: str = "") -> Check:
-    """It fails."""
+    """Report that the chain fails."""
     return Check(place, "problem", text, advice, page)
+
+
+def _location_prefix(where: Location | None, place: str) -> str:
+    if where is None:
+        return ""
+    repository = where.repository
+    if repository == place or repository.endswith(f"/{place}"):  # by name or by URL
+        repository = ""
+    if where.path:
+        line = f":{where.line}" if where.line else ""
+        return f"{where.path}{line}{f' ({repository})' if repository else ''}: "
+    return f"{repository}: " if repository else ""

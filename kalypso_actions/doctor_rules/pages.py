@@ -1,4 +1,4 @@
-"""The pages where something can be changed, behind the URL of a repository."""
+"""Pages of GitHub where people change something, as paths below a repository's URL."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ GENERAL: Final = "settings"
 
 
 def file(branch: str, path: str) -> str:
-    """A file on a branch."""
+    """Return the page of a file."""
     return f"blob/{quote(branch)}/{quote(path)}"
 
 
 def workflow(path: str) -> str:
-    """A workflow, by its file: where it is switched on."""
+    """Return the page where people enable the workflow of a file."""
     return f"actions/workflows/{quote(path.rpartition('/')[2])}"

@@ -1,6 +1,6 @@
-"""What workflow files may have in place of what their templates have.
+"""Changes to a workflow file that its template offers.
 
-A template offers it in comments: `# token: ${{ secrets.GITOPS_REPO_TOKEN }}`.
+A template offers them in comments: `# token: ${{ secrets.GITOPS_REPO_TOKEN }}`.
 """
 
 from __future__ import annotations
@@ -12,51 +12,51 @@ from dataclasses import dataclass
 from typing import Final
 
 OFFERED: Final = re.compile(r"^\s*# ([a-z-]+): \S+( .*)?$", re.MULTILINE)
-REMARK: Final = re.compile(r"(^|\s)#.*")
+COMMENT: Final = re.compile(r"(^|\s)#.*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
-    """What goes, and what comes, with an input of this name; `adds` must come, `may_add` may."""
+class _Option:
+    """The keys that an input replaces, and the lines that must or may come with it."""
 
     replaces: frozenset[str] = frozenset()
     adds: frozenset[str] = frozenset()
     may_add: frozenset[str] = frozenset()
 
 
-CHOICES: Final[Mapping[str, _Choice]] = {
-    "token": _Choice(frozenset({"app-id", "app-private-key"})),
-    "next-environment": _Choice(frozenset({"next-environment"})),
-    "azure-credentials": _Choice(
+OPTIONS: Final[Mapping[str, _Option]] = {
+    "token": _Option(frozenset({"app-id", "app-private-key"})),
+    "next-environment": _Option(frozenset({"next-environment"})),
+    "azure-credentials": _Option(
         frozenset({"azure-client-id", "azure-tenant-id", "id-token", "permissions"}),
         may_add=frozenset({"permissions: {}"}),
     ),
-    "mode": _Choice(adds=frozenset({"pull-requests: write"})),
+    "mode": _Option(adds=frozenset({"pull-requests: write"})),
 }
 """By the inputs that templates offer in comments."""
 
 
-def is_as_offered(text: str, template: str) -> bool:
-    """Whether a file differs from its template in nothing but comments and what those offer."""
-    own, ours = Counter(_code(text)), Counter(_code(template))
-    offered = {REMARK.sub("", match[0].strip(" #")).strip() for match in OFFERED.finditer(template)}
-    added, gone = set(own - ours), {_key(line) for line in ours - own}
+def uses_only_options(text: str, template: str) -> bool:
+    """Whether a file differs from its template in comments and offered options alone."""
+    file_lines, template_lines = Counter(_code(text)), Counter(_code(template))
+    offered = {
+        COMMENT.sub("", match[0].strip(" #")).strip() for match in OFFERED.finditer(template)
+    }
+    added = set(file_lines - template_lines)
+    removed = {_key(line) for line in template_lines - file_lines}
     chosen = {_key(line) for line in added & offered}
-    choices = [CHOICES[key] for key in chosen if key in CHOICES]
-    if len(choices) < len(chosen):
+    if not chosen <= OPTIONS.keys():
         return False
-    needed = {line for choice in choices for line in choice.adds}
-    allowed = offered | needed | {line for choice in choices for line in choice.may_add}
-    replaced = {key for choice in choices for key in choice.replaces}
-    return needed <= added <= allowed and gone <= replaced
+    options = [OPTIONS[key] for key in chosen]
+    required = {line for option in options for line in option.adds}
+    allowed = offered | required | {line for option in options for line in option.may_add}
+    replaced = {key for option in options for key in option.replaces}
+    return required <= added <= allowed and removed <= replaced
 
 
 def _code(text: str) -> Iterator[str]:
-    """The lines without comments and indentation."""
-    for line in text.splitlines():
-        found = REMARK.sub("", line).strip()
-        if found:
-            yield found
+    """Yield the lines without comments and indentation, and skip empty ones."""
+    return filter(None, (COMMENT.sub("", line).strip() for line in text.splitlines()))
 
 
 def _key(line: str) -> str:

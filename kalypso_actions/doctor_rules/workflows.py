@@ -1,4 +1,4 @@
-"""Workflow files: whether they are there, current and enabled."""
+"""Workflow files: present, current, enabled."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from kalypso_actions.doctor_rules.check import Check, ok, problem, warning
 from kalypso_actions.doctor_rules.pages import file, workflow
-from kalypso_actions.doctor_rules.template_options import is_as_offered
+from kalypso_actions.doctor_rules.template_options import uses_only_options
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.workflow_origins import (
     USES_OURS,
@@ -22,19 +22,15 @@ USED: Final = re.compile(
     r"(?:/actions/(?:ci|cd|schedule|check-promote|notify|poll))?@(?P<ref>[A-Za-z0-9][\w./-]*)",
     re.MULTILINE,
 )
-"""Repositories and references that a template can be filled in with."""
-
-PROPOSING: Final = re.compile(
-    r"^\s*(?:pull-requests:\s*write|permissions:\s*write-all)\b", re.MULTILINE
-)
+"""The repository and the reference of Kalypso's actions; templates can be filled in with them."""
 
 Templates = Callable[[str, str], Mapping[str, str]]
-"""The repository of the actions and a reference in it → the files that belong here, by path."""
+"""The repository of the actions and a reference → the workflow files of a branch, by path."""
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
-    """The texts below `.github/workflows` of a branch, by path."""
+class BranchWorkflows:
+    """The files below `.github/workflows` of a branch: text by path."""
 
     repository: str
     branch: str
@@ -42,32 +38,31 @@ class Files:
 
 
 def workflow_checks(
-    files: Files, paths: Sequence[str], templates: Templates, disabled: Mapping[str, str]
+    files: BranchWorkflows, paths: Sequence[str], templates: Templates, states: Mapping[str, str]
 ) -> Iterator[Check]:
-    """How the files of a branch stand that belong there by `paths`.
+    """Check the workflow files that a branch must have.
 
-    A file is held against our template with the actions that it uses itself. `disabled` are the
-    files that GitHub does not run, each with the state that it is in.
+    A file is compared with our template, filled in with the actions that the file uses. `states`
+    are GitHub's states of the workflows, by path.
     """
     place, branch = files.repository, files.branch
     current = 0
     for path in paths:
         text = files.texts.get(path)
+        state = states.get(path, "")
+        is_disabled = state.startswith("disabled")
         if text is None:
             yield problem(place, f"{path} is missing on {branch}", "kalypso init writes it")
             continue
-        if path in disabled:
+        if is_disabled:
             yield problem(
-                place,
-                f"{path} is switched off ({disabled[path]})",
-                "enable the workflow",
-                workflow(path),
+                place, f"{path} is disabled ({state})", "enable the workflow", workflow(path)
             )
-        found = _compared(files, path, text, templates)
-        if found:
-            yield found
-        else:
-            current += path not in disabled
+        difference = _difference(files, path, text, templates)
+        if difference:
+            yield difference
+        elif not is_disabled:
+            current += 1
     if current == len(paths):
         yield ok(place, f"workflows on {branch}: {counted(current, 'file')}, as in our templates")
     templates_here = dict.fromkeys(paths, "")
@@ -81,38 +76,32 @@ def workflow_checks(
             )
 
 
-def _compared(files: Files, path: str, text: str, templates: Templates) -> Check | None:
-    """None where it is what our template says, or offers in its comments."""
+def _difference(files: BranchWorkflows, path: str, text: str, templates: Templates) -> Check | None:
+    """Report a file that neither matches our template nor uses the options in its comments."""
     where = f"{path} on {files.branch}"
+    page = file(files.branch, path)
     if not USES_OURS.search(text):
         upstream = origin_of_workflow(text, "") == "upstream"
-        whose = "upstream's" if upstream else "somebody else's: it uses none of our actions"
+        owner = "upstream's" if upstream else "somebody else's: it uses none of our actions"
         advice = "kalypso init replaces it" if upstream else "kalypso init --update-workflows"
-        page = file(files.branch, path)
-        return problem(files.repository, f"{where} is {whose}", advice, page)
-    for used in _uses(text):
-        template = templates(used["actions"], used["ref"])[path]
-        if origin_of_workflow(text, template) == "current" or is_as_offered(text, template):
+        return problem(files.repository, f"{where} is {owner}", advice, page)
+    for reference in _references(text):
+        template = templates(reference["actions"], reference["ref"])[path]
+        if origin_of_workflow(text, template) == "current" or uses_only_options(text, template):
             return None
     return warning(
         files.repository,
         f"{where} differs from our template",
-        "see the difference by kalypso init --dry-run; kalypso init --update-workflows takes ours",
-        file(files.branch, path),
+        "kalypso init --dry-run shows the difference; kalypso init --update-workflows takes ours",
+        page,
     )
 
 
 def used_actions(texts: Iterable[str]) -> set[str]:
-    """The repositories (owner/name) of our actions, as the files name them."""
-    return {used["actions"] for text in texts for used in _uses(text)}
+    """Return the repositories (owner/name) of Kalypso's actions that the files use."""
+    return {reference["actions"] for text in texts for reference in _references(text)}
 
 
-def _uses(text: str) -> Iterator[re.Match[str]]:
-    """Where a file uses our actions."""
-    found = (USED.match(text, line.start()) for line in USES_OURS.finditer(text))
-    return (one for one in found if one)
-
-
-def job_may_propose(text: str) -> bool:
-    """Whether a job's own token gets what it takes to open pull requests."""
-    return bool(PROPOSING.search(text))
+def _references(text: str) -> Iterator[re.Match[str]]:
+    matches = (USED.match(text, line.start()) for line in USES_OURS.finditer(text))
+    return filter(None, matches)

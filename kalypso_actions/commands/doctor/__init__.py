@@ -1,12 +1,14 @@
-"""`kalypso doctor`: what a control plane and its GitOps repositories lack. Nothing is written.
+"""`kalypso doctor`: check a control plane and its GitOps repositories. It writes nothing.
 
-record          the checks so far; what cannot be looked at is one of them
-facts           the environments, and where they propose
+The rules of the checks are in `doctor_rules`.
+
+checklist       the checks that were made so far
+facts           the environments and their GitOps branches
 workflows       workflow files, and the secrets and variables that they use
 control_plane   the control plane
 gitops          the GitOps repositories
-environments    each environment: what it renders, and where a commit goes on from it
-access          what the App or the token may do, and whether Azure answers
+environments    each environment: its rendering, and where it promotes to
+access          rights of the App or the token, and the answers of Azure
 """
 
 from __future__ import annotations
@@ -29,54 +31,54 @@ from kalypso_actions.snapshot.reader import in_parallel
 
 
 def doctor(inputs: DoctorInputs, runtime: Runtime) -> DoctorDocument:
-    """Look at everything that the chain needs, and tell how each stands.
+    """Check everything that the chain needs.
 
-    The token's owner sees the settings; what jobs see is looked at as the App, where it is given.
-    Raises UsageError for inputs that are missing or contradict one another.
+    The token's owner reads the settings. The App, if it is given, reads what jobs read. Raises
+    UsageError for inputs that are missing or contradict one another.
     """
     has_token = bool(inputs.token.get_secret_value())
     has_app = bool(inputs.app_id or inputs.app_private_key.get_secret_value())
     by_token = inputs.model_copy(update={"app_id": "", "app_private_key": EMPTY})
     with open_context(by_token if has_token else inputs, runtime) as context:
         if not (has_app and has_token):
-            return _looked_at(inputs, context, context)
+            return _check(inputs, context, context)
         with open_context(inputs, runtime) as jobs:
-            return _looked_at(inputs, context, jobs)
+            return _check(inputs, context, jobs)
 
 
-def _looked_at(
-    inputs: DoctorInputs, context: CommandContext, jobs: CommandContext
-) -> DoctorDocument:
-    """`context` sees the settings, `jobs` what jobs see."""
+def _check(inputs: DoctorInputs, context: CommandContext, jobs: CommandContext) -> DoctorDocument:
+    """Check with `context`, which may read the settings, and with `jobs`, as jobs read."""
     checklist = Checklist(context.control_plane)
     facts = read_facts(context, checklist)
     if facts:
         check_credentials(jobs, facts, checklist)
         without_azure = [
-            one.name
-            for one in facts.environments
-            if not check_environment(inputs, jobs, one, checklist)
+            environment.name
+            for environment in facts.environments
+            if not check_environment(inputs, jobs, environment, checklist)
         ]
         parts: list[Callable[[Checklist], None]] = [
             partial(check_control_plane, context, facts, without_azure),
-            *(partial(check_gitops, context, one, facts) for one in facts.gitops_repositories),
+            *(partial(check_gitops, context, name, facts) for name in facts.gitops_repositories),
             partial(check_azure, inputs, context, facts, without_azure),
         ]
 
-        def look(part: Callable[[Checklist], None]) -> list[Check]:
-            own = Checklist(context.control_plane)
-            part(own)
-            return own.checks
+        def run(part: Callable[[Checklist], None]) -> list[Check]:
+            part_list = Checklist(context.control_plane)
+            part(part_list)
+            return part_list.checks
 
-        for checks in in_parallel(look, parts):
+        for checks in in_parallel(run, parts):
             checklist.add(checks)
-    told = dict.fromkeys(checklist.checks)  # what is refused is so to everything that asks for it
-    entries = tuple(_entry(context, one) for one in told)
-    return DoctorDocument(control_plane=context.control_plane, checks=entries)
+    # Several checks may fail for the same reason, which is reported once.
+    entries = (_entry(context, check) for check in dict.fromkeys(checklist.checks))
+    return DoctorDocument(control_plane=context.control_plane, checks=tuple(entries))
 
 
-def _entry(context: CommandContext, one: Check) -> CheckEntry:
-    link = one.page
+def _entry(context: CommandContext, check: Check) -> CheckEntry:
+    link = check.page
     if link and "://" not in link:
-        link = f"{context.url(one.place)}/{link}"
-    return CheckEntry(place=one.place, state=one.state, text=one.text, advice=one.advice, link=link)
+        link = f"{context.url(check.place)}/{link}"
+    return CheckEntry(
+        place=check.place, state=check.state, text=check.text, advice=check.advice, link=link
+    )

@@ -1,4 +1,4 @@
-"""What the App or the token may do, and whether Azure answers."""
+"""Rights of the App or the token, and the answers of Azure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
 from kalypso_actions.commands.runtime.azure_clusters import AzureClusters
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.doctor_rules import app_checks, ok, pages, problem, warning
+from kalypso_actions.doctor_rules import app_checks, app_repository_check, ok, warning
+from kalypso_actions.doctor_rules import repositories as rules
 from kalypso_actions.inputs import permissions
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.model.counts import counted
@@ -23,40 +24,32 @@ AZURE: Final = "Azure"
 
 
 def check_credentials(jobs: CommandContext, facts: Facts, checklist: Checklist) -> None:
-    """Record whether the App, or the token in its place, may write where the chain does."""
-    everything = (jobs.control_plane, *facts.gitops_repositories)
+    """Check that the credentials of the jobs, the App's or the token, can write everywhere."""
+    names = (jobs.control_plane, *facts.gitops_repositories)
     app = jobs.github.installations
     if app:
-        _check_app(app, everything, checklist)
-    for name in everything:
-        found = checklist.required(partial(repositories.get, jobs.github, name), name)
-        if found and found.is_archived:
-            text = "the repository is archived: nothing can be written"
-            checklist.add([problem(name, text, "unarchive it", pages.GENERAL)])
-        if app is None and found and not found.may_push:
-            text = "the given token may not push: no job can use it"
-            advice = "look at the token that the jobs have, too: give it to kalypso doctor"
-            checklist.add([warning(name, text, advice)])
+        _check_app(app, names, checklist)
+    for name in names:
+        repository = checklist.required(partial(repositories.get, jobs.github, name), name)
+        if repository:
+            checklist.add(rules.access_checks(name, repository, by_app=app is not None))
 
 
-def _check_app(app: Installations, everything: Sequence[str], checklist: Checklist) -> None:
-    """It must be installed for all owners, with what it needs, and for all repositories."""
-    installed: dict[str, AppInstallation] = {}
-    for owner in dict.fromkeys(_owner(name) for name in everything):
-        found = checklist.required(partial(app.installation, owner), owner)
-        if found:
-            installed[owner] = found
-            checklist.add(app_checks(owner, found, permissions.of_app()))
-    for name in everything:
-        if _owner(name) not in installed:
+def _check_app(app: Installations, names: Sequence[str], checklist: Checklist) -> None:
+    """Check the installation for each owner, and that it covers each repository."""
+    installations: dict[str, AppInstallation] = {}
+    for owner in dict.fromkeys(_owner(name) for name in names):
+        installation = checklist.required(partial(app.installation, owner), owner)
+        if installation:
+            installations[owner] = installation
+            checklist.add(app_checks(owner, installation, permissions.of_app()))
+    for name in names:
+        installation = installations.get(_owner(name))
+        if installation is None:
             continue
-        has = checklist.required(partial(app.has, name), name)
-        if has:
-            checklist.add([ok(name, "the App is installed for the repository")])
-        elif has is not None:
-            text = "the App is not installed for the repository"
-            advice = "add the repository where the App is installed"
-            checklist.add([problem(name, text, advice, installed[_owner(name)].page)])
+        is_selected = checklist.required(partial(app.has, name), name)
+        if is_selected is not None:
+            checklist.add([app_repository_check(name, installation, is_selected=is_selected)])
 
 
 def _owner(name: str) -> str:
@@ -70,20 +63,22 @@ def check_azure(
     without_azure: Collection[str],
     checklist: Checklist,
 ) -> None:
-    """Record what Azure says of each GitOps branch, asked as check-promote would.
+    """Query Azure about each GitOps branch, as check-promote does.
 
-    Nobody asks it about the environments `without_azure`.
+    The environments `without_azure` have no clusters that report to it.
     """
-    asked = [one for one in facts.environments if one.name not in without_azure]
-    if not asked:
+    environments = [
+        environment for environment in facts.environments if environment.name not in without_azure
+    ]
+    if not environments:
         return
     if not inputs.azure_scopes:
-        advice = "give --azure-scopes, and sign in (az login), to have Azure asked"
+        advice = "give --azure-scopes, and sign in (az login), to check the clusters"
         checklist.add([warning(AZURE, "Azure was not asked about clusters", advice)])
         return
     with AzureClusters(inputs, context.runtime) as azure:
-        for one in asked:
-            for branch in one.gitops:
+        for environment in environments:
+            for branch in environment.gitops:
                 rows = checklist.required(
                     partial(azure.following, branch.url, branch.branch), AZURE
                 )

@@ -1,4 +1,4 @@
-"""The checks so far."""
+"""The checks that doctor has made so far."""
 
 from __future__ import annotations
 
@@ -6,60 +6,39 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from kalypso_actions.doctor_rules import Check, problem, warning
-from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.doctor_rules import Check
+from kalypso_actions.doctor_rules.check import State
+from kalypso_actions.errors import KalypsoError, Problem
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class Checklist:
-    """What was found of each thing; `place` is the repository that errors without one are about."""
+    """The checks in order; `place` is the repository of problems that name none."""
 
     place: str
     checks: list[Check] = field(default_factory=list)
 
     def add(self, checks: Iterable[Check]) -> None:
-        """These were found."""
+        """Add checks."""
         self.checks += checks
 
-    def add_problems(self, problems: Iterable[Problem], place: str = "") -> None:
-        """Because of these, something fails."""
-        self.add(problem(*_told(one, place or self.place)) for one in problems)
-
-    def add_warnings(self, problems: Iterable[Problem], place: str = "") -> None:
-        """Because of these, something may fail."""
-        self.add(warning(*_told(one, place or self.place)) for one in problems)
+    def add_problems(self, state: State, problems: Iterable[Problem], place: str = "") -> None:
+        """Add a check of this state for each problem."""
+        self.add(Check.of_problem(state, problem, place or self.place) for problem in problems)
 
     def required(self, call: Callable[[], T], place: str = "") -> T | None:
-        """The result of `call`; where it fails, so does the chain, and the result is None."""
-        try:
-            return call()
-        except KalypsoError as error:
-            self.add_problems(error.problems, place)
-            return None
+        """Call for something that the chain needs: an error is a problem, and the result None."""
+        return self._attempt("problem", call, place)
 
     def optional(self, call: Callable[[], T], place: str = "") -> T | None:
-        """As `required`, for what the chain works without: where it fails, nobody knows."""
+        """Call for something that the chain works without: an error is only a warning."""
+        return self._attempt("warning", call, place)
+
+    def _attempt(self, state: State, call: Callable[[], T], place: str) -> T | None:
         try:
             return call()
         except KalypsoError as error:
-            self.add_warnings(error.problems, place)
+            self.add_problems(state, error.problems, place)
             return None
-
-
-def _told(found: Problem, place: str) -> tuple[str, str, str]:
-    return place, f"{_where(found.where, place)}{found.message}", found.advice
-
-
-def _where(where: Location | None, place: str) -> str:
-    """Where it is, as far as the place does not say it."""
-    if where is None:
-        return ""
-    repository = where.repository
-    if repository == place or repository.endswith(f"/{place}"):  # by its name, or by its URL
-        repository = ""
-    if where.path:
-        line = f":{where.line}" if where.line else ""
-        return f"{where.path}{line}{f' ({repository})' if repository else ''}: "
-    return f"{repository}: " if repository else ""

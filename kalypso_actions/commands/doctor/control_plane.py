@@ -1,4 +1,4 @@
-"""The control plane: its workflows, secrets, variables and settings, and what follows what."""
+"""Check the control plane: workflows, secrets, variables, settings, and promotion."""
 
 from __future__ import annotations
 
@@ -8,22 +8,18 @@ from functools import partial
 from kalypso_actions.clients.github import branches, environments, settings
 from kalypso_actions.commands.doctor import workflows
 from kalypso_actions.commands.doctor.checklist import Checklist
-from kalypso_actions.commands.doctor.environments import NEXT_ENVIRONMENT, check_next
+from kalypso_actions.commands.doctor.environments import check_promotion
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch
 from kalypso_actions.doctor_rules import (
-    Check,
     UsedNames,
     actions_checks,
-    job_may_propose,
     name_checks,
-    ok,
-    pages,
-    problem,
+    proposal_checks,
     push_checks,
-    warning,
 )
+from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.model.github import SettingNames
 from kalypso_actions.onboarding.workflows import CD_FILE, CHECK_PROMOTE_FILE, MODE, proposes
 
@@ -31,39 +27,39 @@ from kalypso_actions.onboarding.workflows import CD_FILE, CHECK_PROMOTE_FILE, MO
 def check_control_plane(
     context: CommandContext, facts: Facts, without_azure: Collection[str], checklist: Checklist
 ) -> None:
-    """Record how the control plane's repository stands.
+    """Check the control plane's repository.
 
     The environments `without_azure` have no clusters that report to it.
     """
     name = context.control_plane
-    cd = ""
+    cd_workflow = ""
     used = workflows.Used()
     main = workflows.read_files(context, name, facts.main, checklist)
     if main:
-        disabled = workflows.disabled_files(context, name, checklist)
+        states = workflows.read_states(context, name, checklist)
         templates = workflows.templates("control-plane", name, facts.main)
-        workflows.check_files(main, templates, disabled, used, checklist)
-        cd = main.texts.get(CD_FILE, "")
-    for branch in dict.fromkeys(one.branch for one in facts.environments if one.has_branch):
+        workflows.check_files(main, templates, states, used, checklist)
+        cd_workflow = main.texts.get(CD_FILE, "")
+    templates = workflows.templates("control-plane-environment", name, facts.main)
+    existing = (environment.branch for environment in facts.environments if environment.has_branch)
+    for branch in dict.fromkeys(existing):
         files = workflows.read_files(context, name, branch, checklist)
         if files:
-            templates = workflows.templates("control-plane-environment", name, facts.main)
             workflows.check_files(files, templates, {}, used, checklist)
-    found = checklist.optional(lambda: settings.of_actions(context.github, name), name)
-    if found:
-        checklist.add(actions_checks(name, found, used.actions, proposes_by_job=proposes(cd)))
-    if proposes(cd) and not job_may_propose(cd):
-        text = f"{CD_FILE} on {facts.main} has mode: pull-request, and its job may open none"
-        advice = "add pull-requests: write to the job's permissions"
-        checklist.add([problem(name, text, advice, pages.file(facts.main, CD_FILE))])
+    by_job = proposes(cd_workflow)
+    actions = checklist.optional(lambda: settings.of_actions(context.github, name), name)
+    if actions:
+        checklist.add(actions_checks(name, actions, used.actions, proposes_by_job=by_job))
+    if by_job:
+        checklist.add(proposal_checks(name, facts.main, CD_FILE, cd_workflow))
     secrets = _check_names(context, facts, used.names, without_azure, checklist)
-    promotes = used.names.get(CHECK_PROMOTE_FILE, UsedNames())
-    asks_secret = f"secrets.{NEXT_ENVIRONMENT}" in promotes.in_environment
-    for one in facts.environments:
-        by_secret = asks_secret and NEXT_ENVIRONMENT in secrets.get(one.name, ())
-        check_next(context, one, facts, by_secret, checklist)
-    for one in facts.environments:
-        _check_pushes(context, one, facts.main, bool(MODE.search(cd)), checklist)
+    promotion_names = used.names.get(CHECK_PROMOTE_FILE, UsedNames()).in_environment
+    for environment in facts.environments:
+        by_secret = rules.is_named_by_secret(promotion_names, secrets.get(environment.name, ()))
+        check_promotion(context, environment, facts, by_secret, checklist)
+    by_pull_request = bool(MODE.search(cd_workflow))
+    for environment in facts.environments:
+        _check_pushes(context, environment, facts.main, by_pull_request, checklist)
 
 
 def _check_names(
@@ -73,9 +69,9 @@ def _check_names(
     without_azure: Collection[str],
     checklist: Checklist,
 ) -> Mapping[str, Collection[str]]:
-    """Secrets and variables, also those of GitHub's environments, which must exist.
+    """Check secrets and variables, and that the GitHub environments exist.
 
-    Returns the secrets of each environment, as far as they can be seen.
+    Returns the visible secrets of each environment.
     """
     name, github = context.control_plane, context.github
     of_repository = checklist.optional(lambda: settings.of_repository(github, name), name)
@@ -90,47 +86,40 @@ def _check_names(
 def _names_of_environments(
     context: CommandContext, facts: Facts, checklist: Checklist
 ) -> Mapping[str, SettingNames]:
-    """What each of GitHub's environments has, as far as it can be seen."""
+    """Return the visible names of each GitHub environment; a missing one has none."""
     name, github = context.control_plane, context.github
     existing = checklist.optional(lambda: environments.names(github, name), name)
     if existing is None:
         return {}
-    known = {one.lower() for one in existing}
-    found: dict[str, SettingNames] = {}
-    for one in facts.environments:
-        if one.name.lower() in known:
-            checklist.add([ok(name, f"there is a GitHub environment {one.name}")])
-            own = checklist.optional(partial(settings.of_environment, github, name, one.name))
-            found |= {one.name: own} if own else {}
-        else:
-            checklist.add([_unprotected(name, one.name)])
-            found[one.name] = SettingNames()
-    return found
-
-
-def _unprotected(place: str, environment: str) -> Check:
-    return warning(
-        place,
-        f"there is no GitHub environment {environment}: its first job creates it, unprotected",
-        "create it, with the reviewers that it is to have",
-        pages.NEW_ENVIRONMENT,
-    )
+    names: dict[str, SettingNames] = {}
+    for environment in facts.by_name:
+        check = rules.github_environment_check(name, environment, existing)
+        checklist.add([check])
+        if check.state != "ok":
+            names[environment] = SettingNames()
+            continue
+        visible = checklist.optional(partial(settings.of_environment, github, name, environment))
+        if visible:
+            names[environment] = visible
+    return names
 
 
 def _check_pushes(
     context: CommandContext,
-    one: EnvironmentFacts,
+    environment: EnvironmentFacts,
     main: str,
     by_pull_request: bool,
     checklist: Checklist,
 ) -> None:
-    """CD pushes to the environment's branch, or to its own one, which it proposes."""
+    """Check the branch that cd pushes to: the environment's, or its own, which it proposes."""
     name = context.control_plane
-    place = checklist.required(lambda: EnvironmentBranch(context, one.environment, main))
-    if place is None:
+    target = checklist.required(lambda: EnvironmentBranch(context, environment.environment, main))
+    if target is None:
         return
-    branch = place.own_name if by_pull_request else place.name
-    rules = checklist.optional(lambda: branches.rules(context.github, name, branch))
-    if rules:
-        otherwise = "" if by_pull_request else ", or let cd propose (mode: pull-request)"
-        checklist.add(push_checks(name, branch, rules, "cd", otherwise, is_own=by_pull_request))
+    branch = target.own_name if by_pull_request else target.name
+    branch_rules = checklist.optional(lambda: branches.rules(context.github, name, branch))
+    if branch_rules:
+        alternative = "" if by_pull_request else ", or let cd propose (mode: pull-request)"
+        checklist.add(
+            push_checks(name, branch, branch_rules, "cd", alternative, is_own=by_pull_request)
+        )

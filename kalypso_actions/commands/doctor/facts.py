@@ -1,4 +1,4 @@
-"""The environments of a control plane, and where they propose."""
+"""Read the environments of a control plane, and the GitOps branches that they propose to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from kalypso_actions.commands.runtime.gitops_branches import (
     gitops_branches,
     read_environment,
 )
-from kalypso_actions.doctor_rules import ok, pages, problem, warning
+from kalypso_actions.doctor_rules import environments as rules
+from kalypso_actions.doctor_rules import pages, warning
 from kalypso_actions.gitops import own_branches
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
@@ -25,9 +26,9 @@ OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentFacts:
-    """An environment, and its branches in GitOps repositories as far as they are known.
+    """An environment and its GitOps branches; `gitops` is empty if they are unknown.
 
-    `own_branches` are those that schedule proposes from, one for each of them.
+    `own_branches` are the branches that schedule proposes from, in the order of `gitops`.
     """
 
     environment: Environment
@@ -56,38 +57,39 @@ class Facts:
     @property
     def by_name(self) -> Mapping[str, Environment]:
         """The Environment objects."""
-        return {one.name: one.environment for one in self.environments}
+        return {facts.name: facts.environment for facts in self.environments}
 
     @property
     def gitops_repositories(self) -> tuple[str, ...]:
         """`owner/name` of each GitOps repository."""
-        names = (branch.repository for one in self.environments for branch in one.gitops)
+        names = (branch.repository for facts in self.environments for branch in facts.gitops)
         return tuple(dict.fromkeys(names))
 
 
 def read_facts(context: CommandContext, checklist: Checklist) -> Facts | None:
-    """Read main and the environments' branches; None where main itself cannot be read."""
+    """Read main and the environments' branches; None if main itself cannot be read."""
     github, name = context.github, context.control_plane
-    # First by the API, which says of a credential what is wrong with it; git does not.
-    known = checklist.required(lambda: repositories.get(github, name), name)
-    main = checklist.required(context.main) if known else None
-    if known is None or main is None:
+    # Ask the API before git: it says what is wrong with a credential, and git does not.
+    repository = checklist.required(lambda: repositories.get(github, name), name)
+    main = checklist.required(context.main) if repository else None
+    if repository is None or main is None:
         return None
-    if known.default_branch != main:
-        wrong = default_branch_conflict(name, known.default_branch, main)
-        checklist.add([warning(name, wrong.message, wrong.advice, pages.GENERAL)])
-    found = checklist.required(context.environments)
-    if found is None:
+    if repository.default_branch != main:
+        conflict = default_branch_conflict(name, repository.default_branch, main)
+        checklist.add([warning(name, conflict.message, conflict.advice, pages.GENERAL)])
+    environments = checklist.required(context.environments)
+    if environments is None:
         return None
-    if not found:
-        advice = "kalypso init writes Environment objects and their branches"
-        checklist.add([problem(name, f"{main} has no Environment object", advice)])
+    if not environments:
+        checklist.add([rules.no_environments(name, main)])
     url = context.url(name)
-    branches = {one.control_plane.branch for one in found.values()}
+    branches = {environment.control_plane.branch for environment in environments.values()}
     heads = checklist.required(lambda: context.remotes.heads(url, branches)) or {}
-    return Facts(
-        main, tuple(_environment(context, one, heads, checklist) for one in found.values())
+    facts = (
+        _environment(context, environment, heads, checklist)
+        for environment in environments.values()
     )
+    return Facts(main, tuple(facts))
 
 
 def _environment(
@@ -97,23 +99,15 @@ def _environment(
     checklist: Checklist,
 ) -> EnvironmentFacts:
     name, branch = environment.name, environment.control_plane.branch
-    if branch not in heads:
-        checklist.add(
-            [
-                problem(
-                    context.control_plane,
-                    f"the environment {name} has no branch {branch}",
-                    "kalypso init creates it",
-                )
-            ]
-        )
+    exists = branch in heads
+    checklist.add([rules.branch_check(context.control_plane, name, branch, exists=exists)])
+    if not exists:
         return EnvironmentFacts(environment, has_branch=False)
-    checklist.add([ok(context.control_plane, f"the environment {name} has its branch {branch}")])
 
     def read() -> EnvironmentFacts:
         repos = read_environment(context, environment).gitops_repos
         gitops = gitops_branches(context, environment, repos)
         own = own_branches(OWN_PREFIX, name, repos)
-        return EnvironmentFacts(environment, True, gitops, tuple(own[one.name] for one in repos))
+        return EnvironmentFacts(environment, True, gitops, tuple(own[repo.name] for repo in repos))
 
     return checklist.required(read) or EnvironmentFacts(environment, has_branch=True)

@@ -1,4 +1,4 @@
-"""The workflow files of a repository's branches, and the secrets and variables that they use."""
+"""Check the workflow files of branches, and collect the names and actions that they use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kalypso_actions.commands.runtime.workflow_templates import (
     workflow_files,
 )
 from kalypso_actions.doctor_rules import (
-    Files,
+    BranchWorkflows,
     UsedNames,
     used_actions,
     used_names,
@@ -27,17 +27,17 @@ from kalypso_actions.model.workflow_placeholders import Placeholders
 from kalypso_actions.onboarding.workflows import for_branch
 
 ACTIONS, _, REF = DEFAULT_ACTION.partition("@")
-"""For the paths of the templates, which are the same whatever actions they use."""
+"""Any actions do to list the templates' paths."""
 
-MAIN: Final = "control-plane"
+CONTROL_PLANE: Final = "control-plane"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Used:
-    """What the workflow files of a repository use, in all branches that were looked at.
+    """The names and actions that the workflow files of a repository's branches use.
 
-    `names` are secrets and variables, by the paths of files that belong there; `actions` are the
-    repositories of our actions.
+    `names` are secrets and variables, by the paths of the files; `actions` are the repositories of
+    Kalypso's actions.
     """
 
     names: dict[str, UsedNames] = field(default_factory=dict)
@@ -45,42 +45,46 @@ class Used:
 
 
 def templates(place: Place, control_plane: str, main: str) -> Templates:
-    """Our workflow files of a place; `main` is the control plane's default branch."""
+    """Return the templates of a place; `main` is the control plane's default branch."""
 
-    def filled(actions: str, ref: str) -> Mapping[str, str]:
+    def fill(actions: str, ref: str) -> Mapping[str, str]:
         files = workflow_files(place, Placeholders(actions, ref, control_plane))
-        return for_branch(files, main) if place == MAIN else files
+        return for_branch(files, main) if place == CONTROL_PLANE else files
 
-    return filled
+    return fill
 
 
 def read_files(
     context: CommandContext, repository: str, branch: str, checklist: Checklist
-) -> Files | None:
-    """The workflow files of a branch; None where it cannot be read."""
+) -> BranchWorkflows | None:
+    """Read the workflow files of a branch; None if it cannot be read."""
     url = context.url(repository)
     texts = checklist.required(
         lambda: read_workflows(context.repositories.open(url, branch=branch)), repository
     )
-    return None if texts is None else Files(repository, branch, texts)
+    return None if texts is None else BranchWorkflows(repository, branch, texts)
 
 
-def disabled_files(
+def read_states(
     context: CommandContext, repository: str, checklist: Checklist
 ) -> Mapping[str, str]:
-    """The workflow files that GitHub does not run, with their states."""
+    """Return GitHub's states of the workflows on the default branch, by path."""
     states = checklist.optional(lambda: workflows.states(context.github, repository), repository)
-    return {one.path: one.state for one in states or () if one.state.startswith("disabled")}
+    return {workflow.path: workflow.state for workflow in states or ()}
 
 
 def check_files(
-    files: Files, ours: Templates, disabled: Mapping[str, str], used: Used, checklist: Checklist
+    files: BranchWorkflows,
+    ours: Templates,
+    states: Mapping[str, str],
+    used: Used,
+    checklist: Checklist,
 ) -> None:
-    """Record how a branch's files stand, and add to `used` what they use."""
+    """Check the workflow files of a branch, and add what they use to `used`."""
     paths = tuple(ours(ACTIONS, REF))
-    checklist.add(workflow_checks(files, paths, ours, disabled))
+    checklist.add(workflow_checks(files, paths, ours, states))
     used.actions.update(used_actions(files.texts.values()))
     for path in paths:
         if path in files.texts:
-            known = used.names.get(path, UsedNames())
-            used.names[path] = known | used_names(files.texts[path])
+            names = used.names.get(path, UsedNames())
+            used.names[path] = names | used_names(files.texts[path])

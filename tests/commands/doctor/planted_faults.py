@@ -181,9 +181,9 @@ TOGETHER: dict[str, Fault] = {
     ),
     "stale approvals stay": (
         rule(GITOPS, pattern="stage", required_reviews=1),
-        f"warning {GITOPS}: an approval for stage stays when the pull request changes",
+        f"warning {GITOPS}: approvals for stage outlive new commits",
     ),
-    "no workflow runs": (without_actions, f"problem {GITOPS}: GitHub Actions is switched off"),
+    "no workflow runs": (without_actions, f"problem {GITOPS}: GitHub Actions is disabled"),
     "only local actions": (
         only_local_actions,
         f"problem {CONTROL_PLANE}: actions of other owners are not allowed",
@@ -194,7 +194,7 @@ TOGETHER: dict[str, Fault] = {
     ),
     "a pull request of upstream's": (
         upstream_s_pull_request,
-        f"warning {GITOPS}: #1 into dev is open, and was proposed by upstream",
+        f"warning {GITOPS}: #1 into dev, a pull request of upstream",
     ),
     "a registered repository is hidden": (
         hidden_workload,

@@ -36,7 +36,7 @@ def test_what_is_printed(world: Acme) -> None:
     world.gitops.secrets.clear()
     done = typed(world, "--control-plane", CONTROL_PLANE, GH_TOKEN=world.token)
     assert done.returncode == 1, done.stderr
-    assert "\nacme/gitops\n  ok        the branch dev is there\n" in done.stdout
+    assert "\nacme/gitops\n  ok        the branch dev exists\n" in done.stdout
     assert (
         "  problem   the secret KALYPSO_APP_PRIVATE_KEY is not set "
         "(for .github/workflows/check-promote.yaml)\n"

@@ -39,8 +39,8 @@ def test_a_set_up_in_order(healthy: Acme) -> None:
         f"{CONTROL_PLANE}: workflows on main: 5 files, as in our templates",
         f"{CONTROL_PLANE}: secrets and variables are set: AZURE_CLIENT_ID, AZURE_SCOPES, "
         "AZURE_TENANT_ID, KALYPSO_APP_ID, KALYPSO_APP_PRIVATE_KEY",
-        "acme: the App is installed, with the permissions that it needs",
-        f"{GITOPS}: the label promoted is not there yet: schedule makes it",
+        "acme: the App is installed with all permissions that it needs",
+        f"{GITOPS}: the label promoted does not exist yet: schedule creates it",
         f"Azure: {GITOPS}, branch dev is followed by 8 Flux configurations",
     ):
         assert f"ok {text}" in told
@@ -153,7 +153,7 @@ def test_the_branches_of_several_gitops_repos_in_one_repository(healthy: Acme) -
     assert told == [
         f"ok {GITOPS}: no rule keeps schedule from pushing to kalypso/dev.dev",
         f"warning {GITOPS}: rules of kalypso/dev.second refuse pushes (deletion, "
-        "non_fast_forward, update), if they bind schedule: GitHub does not say whether",
+        "non_fast_forward, update); GitHub does not say whether they apply to schedule",
         f"ok {GITOPS}: no rule keeps schedule from pushing to kalypso/stage",
     ]
 

@@ -1,4 +1,4 @@
-"""What a set-up lacks, told from facts."""
+"""The checks of doctor, from facts alone."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import yaml
 
 from kalypso_actions.commands.runtime.workflow_templates import workflow_files
 from kalypso_actions.doctor_rules import (
+    BranchWorkflows,
     Check,
-    Files,
     UsedNames,
     actions_checks,
     app_checks,
@@ -21,7 +21,7 @@ from kalypso_actions.doctor_rules import (
     used_names,
     workflow_checks,
 )
-from kalypso_actions.doctor_rules.template_options import is_as_offered
+from kalypso_actions.doctor_rules.template_options import uses_only_options
 from kalypso_actions.model.github import ActionsSettings, AppInstallation, BranchRules, SettingNames
 from kalypso_actions.model.workflow_placeholders import Placeholders
 
@@ -160,7 +160,7 @@ def test_what_nobody_has_looked_for_is_not_told_as_set(
 )
 def test_a_workflow_file(text: str | None, expected: str) -> None:
     """It is held against the template with the actions that it uses itself."""
-    files = Files("r", "main", {} if text is None else {PATH: text})
+    files = BranchWorkflows("r", "main", {} if text is None else {PATH: text})
     found = workflow_checks(
         files, [PATH], lambda actions, ref: {PATH: OURS.format(f"{actions}@{ref}")}, {}
     )
@@ -212,14 +212,14 @@ def test_what_templates_offer(
         assert re.search(old, text), old
         text = re.sub(old, new, text)
     assert isinstance(yaml.safe_load(text), dict)
-    assert is_as_offered(text, template) == expected
+    assert uses_only_options(text, template) == expected
 
 
 def test_a_reference_that_no_template_has() -> None:
     path = ".github/workflows/check-promote.yaml"
     text = TEMPLATES["gitops"][path].replace("@v1", "@_v1")
     found = workflow_checks(
-        Files("r", "dev", {path: text}),
+        BranchWorkflows("r", "dev", {path: text}),
         [path],
         lambda actions, ref: workflow_files("gitops", Placeholders(actions, ref, "acme/fleet")),
         {},
@@ -228,14 +228,14 @@ def test_a_reference_that_no_template_has() -> None:
 
 
 def test_a_workflow_that_is_switched_off() -> None:
-    files = Files("r", "main", {PATH: OURS.format("acme/kalypso@v1")})
+    files = BranchWorkflows("r", "main", {PATH: OURS.format("acme/kalypso@v1")})
     found = workflow_checks(
         files,
         [PATH],
         lambda actions, ref: {PATH: OURS.format(f"{actions}@{ref}")},
         {PATH: "disabled_inactivity"},
     )
-    assert told(found) == [f"problem: {PATH} is switched off (disabled_inactivity)"]
+    assert told(found) == [f"problem: {PATH} is disabled (disabled_inactivity)"]
 
 
 @pytest.mark.parametrize(
@@ -252,13 +252,13 @@ def test_a_workflow_that_is_switched_off() -> None:
             BranchRules(("pull_request",), 1),
             "(pull_request)",
             "(pull_request)",
-            "warning: an approval for dev stays",
+            "warning: approvals for dev outlive",
         ),
         (
             BranchRules(("creation", "pull_request", "required_signatures"), 2, True),
             "(pull_request, required_signatures)",
             "(creation, pull_request, required_signatures)",
-            "ok: merges to dev need an approval of what is merged",
+            "ok: merges to dev need an approval of the latest commit",
         ),
     ],
 )
@@ -266,7 +266,9 @@ def test_rules_of_a_branch(rules: BranchRules, pushes: str, own: str, merges: st
     for refusing, is_own in ((pushes, False), (own, True)):
         (push,) = told(push_checks("r", "dev", rules, "cd", is_own=is_own))
         if refusing:
-            assert push.startswith(f"warning: rules of dev refuse pushes {refusing}, if they bind")
+            assert push.startswith(
+                f"warning: rules of dev refuse pushes {refusing}; GitHub does not say"
+            )
         else:
             assert push == "ok: no rule keeps cd from pushing to dev"
     (merge,) = told(approval_checks("r", "dev", rules))
@@ -277,27 +279,31 @@ def test_a_classic_rule_says_nothing() -> None:
     rules = BranchRules(is_classic=True)
     for checks in (push_checks("r", "dev", rules, "cd"), approval_checks("r", "dev", rules)):
         (line,) = checks
-        assert line.text == "a classic rule protects dev, and what it asks is not looked at"
+        assert line.text == "a classic rule protects dev; its content is not checked"
         assert (line.state, line.page) == ("warning", "settings/branches")
 
 
 @pytest.mark.parametrize(
     ("settings", "used", "expected"),
     [
-        (ActionsSettings(True, "all", True), "x/kalypso", ["ok: GitHub Actions runs"]),
-        (ActionsSettings(False, "all", True), "x/k", ["problem: GitHub Actions is switched off"]),
+        (ActionsSettings(True, "all", True), "x/kalypso", ["ok: GitHub Actions is enabled"]),
+        (ActionsSettings(False, "all", True), "x/k", ["problem: GitHub Actions is disabled"]),
         (
             ActionsSettings(True, "local_only", True),
             "x/kalypso",
             ["problem: actions of other owners are not allowed: x/kalypso"],
         ),
-        (ActionsSettings(True, "local_only", True), "Acme/kalypso", ["ok: GitHub Actions runs"]),
+        (
+            ActionsSettings(True, "local_only", True),
+            "Acme/kalypso",
+            ["ok: GitHub Actions is enabled"],
+        ),
         (ActionsSettings(True, "selected", True), "x/k", ["warning: only selected actions"]),
-        (ActionsSettings(True, "selected", True), "acme/k", ["ok: GitHub Actions runs"]),
+        (ActionsSettings(True, "selected", True), "acme/k", ["ok: GitHub Actions is enabled"]),
         (
             ActionsSettings(True, "all", False),
             "x/k",
-            ["ok: GitHub Actions runs", "problem: jobs may not open pull requests"],
+            ["ok: GitHub Actions is enabled", "problem: jobs may not open pull requests"],
         ),
     ],
 )
