@@ -168,7 +168,7 @@ def test_a_value_that_would_be_too_large(expression: str) -> None:
             "the filter wordwrap goes beyond",
             id="long words wrapped",
         ),
-        pytest.param("{{ 5|round(-10 ** 9) }}", "a precision beyond 308", id="precision"),
+        pytest.param("{{ 5|round(-10 ** 9) }}", "the precision is beyond 308", id="precision"),
         pytest.param("{{ 'x'|round(8, 'floor') }}", "a text cannot be rounded", id="text rounded"),
         pytest.param("{{ [[1]]|sum(start=[]) }}", "a sum starts with a number", id="sum of lists"),
         pytest.param(

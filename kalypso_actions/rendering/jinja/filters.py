@@ -214,7 +214,7 @@ def _round(context: Context, value: object, precision: int = 0, method: str = "c
     if not isinstance(value, int | float):
         raise TypeError(f"{describe(value)} cannot be rounded")
     if abs(precision) > _MAX_PRECISION:
-        raise ValueError(f"a precision beyond {_MAX_PRECISION}")
+        raise ValueError(f"the precision is beyond {_MAX_PRECISION}")
     return _original("round", context, value, precision, method)
 
 

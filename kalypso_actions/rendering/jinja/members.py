@@ -32,7 +32,6 @@ _MACRO_VALUES: Final = frozenset({"arguments", "caller", "catch_kwargs", "catch_
 class Function:
     """A function that a template may call."""
 
-    name: str
     run: Callable[..., object]
 
     def __call__(self, *args: Any, **kwargs: Any) -> object:
@@ -55,7 +54,7 @@ def _of_text(environment: Environment, text: str, name: str) -> object:
     def method(*args: Any, **kwargs: Any) -> object:
         return call_text_method(environment, text, name, args, kwargs)
 
-    return Function(name, method)
+    return Function(method)
 
 
 def _of_mapping(_environment: Environment, mapping: dict[object, object], name: str) -> object:
@@ -67,8 +66,8 @@ def _of_mapping(_environment: Environment, mapping: dict[object, object], name: 
         return current_meter().items(getattr(mapping, name)())
 
     if name == "get":
-        return Function(name, get)
-    return Function(name, view) if name in {"items", "keys", "values"} else ABSENT
+        return Function(get)
+    return Function(view) if name in {"items", "keys", "values"} else ABSENT
 
 
 def _of_list(_environment: Environment, items: list[object], name: str) -> object:
@@ -80,7 +79,7 @@ def _of_list(_environment: Environment, items: list[object], name: str) -> objec
         current_meter().measure(args)
         return getattr(items, name)(*args)
 
-    return Function(name, search)
+    return Function(search)
 
 
 def _of_loop(_environment: Environment, loop: LoopContext, name: str) -> object:
@@ -93,13 +92,13 @@ def _of_loop(_environment: Environment, loop: LoopContext, name: str) -> object:
         current_meter().measure(args)
         return getattr(loop, name)(*args)
 
-    return Function(name, method)
+    return Function(method)
 
 
 def _of_cycler(_environment: Environment, cycler: Cycler, name: str) -> object:
     if name == "current":
         return cycler.current
-    return Function(name, getattr(cycler, name)) if name in {"next", "reset"} else ABSENT
+    return Function(getattr(cycler, name)) if name in {"next", "reset"} else ABSENT
 
 
 def _of_namespace(_environment: Environment, namespace: Namespace, name: str) -> object:

@@ -47,7 +47,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.filters = {**FILTERS, **_HIDDEN, **functions}
         self.tests = dict(TESTS)
         everywhere = {**_GLOBALS, **functions}
-        self.globals = {name: Function(name, run) for name, run in everywhere.items()}
+        self.globals = {name: Function(run) for name, run in everywhere.items()}
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """Evaluate `obj.attribute`: a member of its kind, else the value of that key."""

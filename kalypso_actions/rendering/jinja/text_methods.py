@@ -174,7 +174,7 @@ def _as_size(number: object) -> int:
 def _in_pieces(method: Callable[..., list[str]]) -> Callable[..., list[str]]:
     @wraps(method)
     def pieces(text: str, *args: object, **kwargs: object) -> list[str]:
-        current_meter().spend(len(text) * PIECE_COST, "cutting a text into pieces")
+        current_meter().spend(len(text) * PIECE_COST, "splitting a text")
         return method(text, *args, **kwargs)
 
     return pieces
