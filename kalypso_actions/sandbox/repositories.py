@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +29,8 @@ NO_OBJECT: Final = "0" * 40
 
 CONFIGURATION: Final = """\
 [core]
+	repositoryformatversion = 0
+	bare = true
 	fsync = none
 [uploadpack]
 	allowFilter = true
@@ -70,17 +74,21 @@ class BareRepository:
 
     def create(self, default_branch: str) -> None:
         """Make the directory, ready to serve partial and shallow clones and commits by id."""
-        self.git_dir.mkdir(parents=True)
-        self._run("init", "--quiet", "--bare", "--template=", f"--initial-branch={default_branch}")
-        with (self.git_dir / "config").open("a", encoding="utf-8") as file:
-            file.write(CONFIGURATION)
+        for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+            (self.git_dir / folder).mkdir(parents=True)
+        (self.git_dir / "HEAD").write_text(f"ref: refs/heads/{default_branch}\n", encoding="utf-8")
+        (self.git_dir / "config").write_text(CONFIGURATION, encoding="utf-8")
 
     def set_default_branch(self, branch: str) -> None:
         """Let HEAD stand on another branch, which need not exist."""
         self._run("symbolic-ref", "HEAD", f"refs/heads/{branch}")
 
     def refs(self) -> Mapping[str, str]:
-        """Every full ref name -> object id."""
+        """Every full ref name -> object id; without git where each ref has a file of its own."""
+        names = _files_below(self.git_dir, "refs")
+        kept = {name: self._kept(name) for name in sorted(names)}
+        if not (self.git_dir / "packed-refs").exists() and None not in kept.values():
+            return {name: object_id for name, object_id in kept.items() if object_id}
         output = self._run("for-each-ref", "--format=%(objectname) %(refname)")
         lines = output.decode("utf-8", "replace").splitlines()
         return {name: object_id for object_id, name in (line.split(" ", 1) for line in lines)}
@@ -113,10 +121,13 @@ class BareRepository:
     def commit(self, revision: str) -> GitCommit:
         """A commit by id, branch or tag. Raises LookupError."""
         readings = _readings(revision)
-        for first in readings[:1]:
-            if known := self._commits.get(self._kept(first) or first):
-                return known
-        found = next(self._objects([f"{one}^{{commit}}" for one in readings]), None)
+        first = readings[0] if readings else ""
+        object_id = self._kept(first) or first
+        if known := self._commits.get(object_id):
+            return known
+        found = self._loose_commit(object_id)
+        if found is None:
+            found = next(self._objects([f"{one}^{{commit}}" for one in readings]), None)
         if found is None:
             raise LookupError(f"there is no commit {revision!r}")
         object_id, _, content = found
@@ -282,12 +293,35 @@ class BareRepository:
                 return kept
         return None
 
+    def _loose_commit(self, object_id: str) -> GitObject | None:
+        """A commit that has a file of its own, which git is not asked for."""
+        if not WHOLE_ID.match(object_id):
+            return None
+        try:
+            file = self.git_dir / "objects" / object_id[:2] / object_id[2:]
+            header, _, content = zlib.decompress(file.read_bytes()).partition(b"\0")
+        except FileNotFoundError:
+            return None
+        kind = header.partition(b" ")[0].decode()
+        return GitObject(object_id, kind, content) if kind == "commit" else None
+
     def _objects(self, names: Sequence[str]) -> Iterator[GitObject]:
         """Those of them that exist."""
         if not names:
             return
         request = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
         yield from filter(None, batch_objects(self._run("cat-file", "--batch", stdin=request)))
+
+
+def _files_below(git_dir: Path, folder: str) -> Iterator[str]:
+    """The paths of files below a folder of a repository, but for those of locks."""
+    with os.scandir(git_dir / folder) as entries:
+        for entry in entries:
+            path = f"{folder}/{entry.name}"
+            if entry.is_dir():
+                yield from _files_below(git_dir, path)
+            elif not path.endswith(".lock"):
+                yield path
 
 
 def _readings(revision: str) -> list[str]:

@@ -21,6 +21,7 @@ from kalypso_actions.sandbox.workflow_runner.runs import Workflows
 from tests.chain.clock import StoryClock
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout, found, may_sign_in
+from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import NOON, Organisation
 from tests.git_repositories import programs
 
@@ -51,7 +52,7 @@ def settled(folder: Path, layout: Layout) -> Opening:
     What the clusters and check-promote had to do with that is left out.
     """
     begun = founded(folder, layout)
-    with served(begun) as chain:
+    with served(begun) as chain, quick_reads(chain.acme.sandbox):
         commit = chain.acme.head("main") or ""
         for name in layout.environments:
             chain.start("schedule", environment=name)

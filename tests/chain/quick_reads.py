@@ -1,12 +1,13 @@
-"""Repositories of the sandbox that stories read without a program: stories are many.
+"""Repositories of the sandbox that the commands under test read without a program.
 
-Tests of single commands, the demo and the e2e read over HTTP. Pushes go over HTTP here, too, and so
-do reads while a fault is on.
+Pushes go over HTTP all the same, and so do reads while a fault is on. Tests of permissions, of the
+actions, of the demo and the e2e read over HTTP as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -16,8 +17,10 @@ import pytest
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.repositories import BareRepository
+from tests.chain.loose_objects import LooseObjects
 
 READS: Final = ("fetch", "ls-remote")
+WHOLE_ID: Final = re.compile(rb"[0-9a-f]{40}(\^\{tree\})?")
 
 
 @contextmanager
@@ -42,9 +45,55 @@ def quick_reads(sandbox: Sandbox) -> Iterator[None]:
         by_path = Git(git._programs, protocols=frozenset({"file"}))
         return over_http(by_path, git_dir, str(served.git_dir), arguments, **options)
 
+    reader = _Reader()
+    by_git = Git.run
+
+    def run(git: Git, git_dir: Path, arguments: Sequence[str], **options: Any) -> bytes:
+        answer = reader.answer(git_dir, arguments, options.get("stdin", b""))
+        if answer is None:
+            answer = by_git(git, git_dir, arguments, **options)
+            reader.keep(git_dir, arguments, options.get("stdin", b""), answer)
+        return answer
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Git, "run_remote", run_remote)
+        patch.setattr(Git, "run", run)
         yield
+
+
+class _Reader:
+    """Answers what stays the same for ever: what objects hold, by their ids."""
+
+    def __init__(self) -> None:
+        self._objects: dict[str, LooseObjects] = {}
+        self._answers: dict[tuple[str | bytes, ...], bytes] = {}
+
+    def answer(self, git_dir: Path, arguments: Sequence[str], stdin: bytes) -> bytes | None:
+        """What git would print; None for what git has to be asked."""
+        if not _is_unchanging(arguments, stdin):
+            return None
+        store = _store(git_dir)
+        if known := self._answers.get((store, *arguments, stdin)):
+            return known
+        objects = self._objects.setdefault(store, LooseObjects(Path(store)))
+        try:
+            if arguments[0] == "ls-tree":
+                return objects.listing(arguments[-1], sizes="-l" in arguments)
+            return objects.batch(stdin.decode().split())
+        except LookupError:
+            return None
+
+    def keep(self, git_dir: Path, arguments: Sequence[str], stdin: bytes, answer: bytes) -> None:
+        """Keep git's answer, unless it lacks an object, which may come."""
+        if _is_unchanging(arguments, stdin) and b" missing\n" not in answer:
+            self._answers[_store(git_dir), *arguments, stdin] = answer
+
+
+def _is_unchanging(arguments: Sequence[str], stdin: bytes) -> bool:
+    if arguments[0] == "ls-tree":
+        return WHOLE_ID.fullmatch(arguments[-1].encode()) is not None
+    is_batch = list(arguments) == ["cat-file", "--batch"]
+    return is_batch and all(map(WHOLE_ID.fullmatch, stdin.split()))
 
 
 def _share_objects(git_dir: Path, served: Path) -> None:
@@ -58,6 +107,20 @@ def _share_objects(git_dir: Path, served: Path) -> None:
         alternates.write_text(f"{served / 'objects'}\n", encoding="utf-8")
 
 
+def _store(git_dir: Path) -> str:
+    """Where a repository has its objects, or a copy those of what it copies."""
+    alternates = git_dir / "objects" / "info" / "alternates"
+    try:
+        return alternates.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return str(git_dir / "objects")
+
+
+def _lines(refs: Mapping[str, str], wanted: Iterable[str]) -> bytes:
+    """Those of the refs that are there, as `git ls-remote` prints them."""
+    return "".join(f"{refs[ref]}\t{ref}\n" for ref in wanted if ref in refs).encode()
+
+
 def _answer(git_dir: Path, served: BareRepository, arguments: Sequence[str]) -> bytes | None:
     """What git would say and do; None for what is left to git, refusals above all."""
     if "--stdin" in arguments:  # these are objects that the copy has by now
@@ -65,7 +128,13 @@ def _answer(git_dir: Path, served: BareRepository, arguments: Sequence[str]) -> 
     refs = served.refs()
     if arguments[:3] == ["ls-remote", "--heads", "origin"]:
         wanted = arguments[3:] or [ref for ref in refs if ref.startswith("refs/heads/")]
-        return "".join(f"{refs[ref]}\t{ref}\n" for ref in wanted if ref in refs).encode()
+        return _lines(refs, wanted)
+    if arguments[:3] == ["ls-remote", "--symref", "origin"]:
+        default = (
+            (served.git_dir / "HEAD").read_text(encoding="utf-8").removeprefix("ref: ").strip()
+        )
+        head = f"ref: {default}\tHEAD\n{refs[default]}\tHEAD\n" if default in refs else ""
+        return head.encode() + _lines(refs, [one for one in arguments[3:] if one != "HEAD"])
     if arguments[0] != "fetch":
         return None
     source, _, kept_as = arguments[-1].removeprefix("+").partition(":")

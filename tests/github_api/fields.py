@@ -16,12 +16,14 @@ def unknown(
     value: Json, schemas: Sequence[Json], document: Json, place: str = "$"
 ) -> Iterator[str]:
     """The place of each field that none of the schemas knows."""
+    if not isinstance(value, list | dict):
+        return
     parts = [part for schema in schemas for part in _parts(schema, document)]
     if isinstance(value, list):
         items = [part["items"] for part in parts if "items" in part]
         for index, item in enumerate(value):
             yield from unknown(item, items, document, f"{place}[{index}]")
-    elif isinstance(value, dict):
+    else:
         objects = [part for part in parts if _describes_an_object(part)]
         if all(map(_names_its_fields, objects)) and objects:
             for name, content in value.items():

@@ -34,10 +34,7 @@ FILE: Final = Path(__file__).parent / "schema.graphql"
 
 def check_query(query: str, variables: Mapping[str, Json]) -> None:
     """A query and its variables are ones that GitHub takes. Raises AssertionError."""
-    document = parse(query)
-    problems = [error.message for error in validate(github_schema(), document)]
-    assert not problems, "\n".join([*problems, query])
-    operation = _operation(document)
+    operation = _operation(_valid(query))
     taken = {one.variable.name.value for one in operation.variable_definitions or ()}
     assert variables.keys() <= taken, f"unknown variables: {sorted(variables.keys() - taken)}"
     values = get_variable_values(
@@ -60,7 +57,7 @@ def check_data(query: str, variables: Mapping[str, Json], answer: Json) -> None:
         return
     result = execute_sync(
         github_schema(),
-        parse(query),
+        _valid(query),
         root_value=answer["data"],
         variable_values=dict(variables),
         field_resolver=_answered,
@@ -74,6 +71,14 @@ def check_data(query: str, variables: Mapping[str, Json], answer: Json) -> None:
 def github_schema() -> GraphQLSchema:
     """GitHub's own schema, as far as it is used."""
     return build_schema(FILE.read_text(encoding="utf-8"))
+
+
+@cache
+def _valid(query: str) -> DocumentNode:
+    document = parse(query)
+    problems = [error.message for error in validate(github_schema(), document)]
+    assert not problems, "\n".join([*problems, query])
+    return document
 
 
 def _operation(document: DocumentNode) -> OperationDefinitionNode:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from functools import cache
 from pathlib import Path
 
 from kalypso_actions.report import chain_documents, documents
@@ -34,6 +35,7 @@ def output_documents() -> dict[str, type[Document]]:
     }
 
 
+@cache
 def schema_of(document: type[Document]) -> dict[str, object]:
     """The JSON Schema of one output: every field is always there, and there are no others."""
     name = document.model_fields["schema_name"].default

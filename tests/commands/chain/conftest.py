@@ -7,10 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import Organisation, organisation
 
 
 @pytest.fixture
-def acme(tmp_path: Path) -> Iterator[Organisation]:
+def acme_over_http(tmp_path: Path) -> Iterator[Organisation]:
+    """Acme whose repositories are read from the server, which looks at permissions."""
     with organisation(tmp_path) as acme:
+        yield acme
+
+
+@pytest.fixture
+def acme(tmp_path: Path) -> Iterator[Organisation]:
+    with organisation(tmp_path) as acme, quick_reads(acme.sandbox):
         yield acme

@@ -55,6 +55,12 @@ UNRECORDED: frozenset[tuple[str, str]] = frozenset(
 """Without these permissions a command does everything, but records no start, and logs that."""
 
 
+@pytest.fixture
+def acme(acme_over_http: Organisation) -> Organisation:
+    """The server says who may read."""
+    return acme_over_http
+
+
 @pytest.fixture(autouse=True)
 def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
     sign_in(acme, monkeypatch)

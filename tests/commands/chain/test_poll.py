@@ -248,7 +248,10 @@ def test_a_repository_on_another_server_is_asked_by_git(acme: Organisation, tmp_
         assert acme.dispatches() == [schedule("dev")]
 
 
-def test_what_the_token_does_not_see_a_credential_for_git_may(acme: Organisation) -> None:
+def test_what_the_token_does_not_see_a_credential_for_git_may(
+    acme_over_http: Organisation,
+) -> None:
+    acme = acme_over_http
     permissions: Permissions = {
         "actions": "write",
         "contents": "read",
