@@ -76,7 +76,7 @@ class Renderer:
     def render(self, assignment: Assignment, config: MergedConfig) -> dict[str, bytes] | Failure:
         """Return the files of the assignment's folder by name.
 
-        There are no files if any Template fails. An empty configuration is no file; the other two
+        There are no files if any Template fails. An empty configuration has no file; the other two
         files exist even if they are empty.
         """
         data = self._data(assignment, config)
