@@ -240,8 +240,8 @@ CALLS: Final = {
         ],
         "GET R/pulls",
     ),
-    "pull_requests.into": _call(
-        lambda github, scene: [scene.pull(), pull_requests.into(github, FLEET, "main")],
+    "pull_requests.open_into": _call(
+        lambda github, scene: [scene.pull(), pull_requests.open_into(github, FLEET, "main")],
         "GET R/pulls",
     ),
     "pull_requests.changed_paths": _call(

@@ -25,8 +25,8 @@ from tests.github_api.client_calls import ASKED, CALLS, FLEET, OF_APPS
 from tests.github_api.populated_sandbox import Scene
 from tests.github_api.traffic import by_client, check_exchanges
 
-INFRASTRUCTURE = {"rest", "writing"}
-"""Through these the others ask."""
+INFRASTRUCTURE = {"rest", "idempotent_writes"}
+"""The other modules send their requests through these."""
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +75,8 @@ def test_an_app_asks_for_its_installations(scene: Scene) -> None:
     with pytest.raises(GitHubError, match="suspended"):
         branches.head(github, "somebody/fleet", "main")
     assert github.installations is not None
-    assert github.installations.has(FLEET)
-    assert not github.installations.has("acme/nothing")
+    assert github.installations.is_installed(FLEET)
+    assert not github.installations.is_installed("acme/nothing")
     assert github.installations.installation("acme").permissions
     exchanges = asked(scene)[before:]
     check_exchanges(exchanges)

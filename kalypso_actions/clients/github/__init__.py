@@ -1,23 +1,23 @@
-"""GitHub by its REST and GraphQL APIs.
+"""A client of GitHub's REST and GraphQL APIs.
 
-connection    one GitHub with one credential; what all calls go through
-  server      which GitHub, and which URLs are its own
+connection    one GitHub server with one credential; every call goes through it
+  server      the server's URLs, and whether a URL belongs to its API
   apps        tokens of a GitHub App, one for each owner
-  requester   PyGithub's objects on top of the transport
-  transport   requests: repeated where that is safe, logged, counted
-    exchange  a request, an answer, a refusal
-    limits    when an answer means "not now", and until when
-    patience  how long is waited before a request is sent again
-    failures  what it means when no answer comes
-    quota     how much was used
-  refusals    what GitHub says when it refuses, and what to change
-rest          calls by paths, JSON in and out
-writing       writes that happen once
-answers       GitHub's JSON as values of the model
-lengths       how long GitHub lets texts be
+  requester   PyGithub's requester, with our transport
+  transport   sends requests, retries them where that is safe, logs and counts them
+    messages      a request, a response, and the errors in place of a response
+    rate_limits   whether a response asks to wait, and until when
+    retry_policy  how long to wait before a request is sent again
+    connection_failures  why `requests` got no response
+    quota         how much of the rate limit was used
+  errors      GitHubError, with advice for GitHub's error messages
+rest          REST calls by path, JSON in and out
+idempotent_writes  writes that happen once
+from_json     GitHub's JSON as values of the model
+length_limits how long GitHub lets texts be
 
-branches, commits, heads, environments, repositories   what is read alone
-refs, statuses, labels, comments, issues, pull_requests, merging, workflows   what is written, too
+Reads: branches, commits, environments, heads, repositories, settings.
+Reads and writes: comments, issues, labels, merging, pull_requests, refs, statuses, workflows.
 """
 
 from kalypso_actions.clients.github.connection import (

@@ -1,4 +1,4 @@
-"""A GitHub App's tokens: one for each owner, found by where the App is installed.
+"""A GitHub App's tokens: one for each owner for which the App is installed.
 
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app
 """
@@ -16,7 +16,12 @@ from urllib.parse import quote
 import jwt
 from jwt.algorithms import RSAAlgorithm
 
-from kalypso_actions.clients.github.errors import GitHubError, no_response_error, refusal, words
+from kalypso_actions.clients.github.errors import (
+    GitHubError,
+    error_response,
+    message_of,
+    no_response_error,
+)
 from kalypso_actions.clients.github.messages import (
     ErrorResponseError,
     Json,
@@ -30,22 +35,23 @@ from kalypso_actions.model.github import AppInstallation
 
 T = TypeVar("T")
 
-MARGIN: Final = timedelta(minutes=5)
-"""A token ends after an hour. It is renewed earlier, so that what it is given to can still end."""
+EXPIRY_MARGIN: Final = timedelta(minutes=5)
+"""A token expires after an hour. It is renewed earlier, so that a started operation can finish."""
 
-SIGNED_BEFORE: Final = timedelta(minutes=1)
-SIGNED_FOR: Final = timedelta(minutes=5)
-"""How long the App's own token is good; clocks differ, so it is made to look older than it is."""
+CLOCK_SKEW: Final = timedelta(minutes=1)
+"""GitHub refuses a JWT from the future; so it is backdated in case this machine's clock is fast."""
+
+JWT_LIFETIME: Final = timedelta(minutes=5)
 
 RS256: Final = RSAAlgorithm(RSAAlgorithm.SHA256)
 
-NO_APP: Final = "Integration not found"
-"""What GitHub answers (404) to an App that it does not know."""
+UNKNOWN_APP: Final = "Integration not found"
+"""GitHub's message (404) to an unknown App."""
 
 
 @lru_cache(maxsize=4)
-def _loaded(key: str) -> Any:
-    """A private key, which is proven before it is used; jobs of one process have the same one."""
+def _load_key(key: str) -> Any:
+    """Load a private key; the check takes time, and all jobs of one process use the same key."""
     return RS256.prepare_key(key)
 
 
@@ -53,8 +59,8 @@ def _loaded(key: str) -> Any:
 class AppAuth:
     """A GitHub App: its id (or client id) and its private key (PEM).
 
-    `repositories` (owner/name) and `permissions` (`contents` -> `write`) narrow its tokens to what
-    is needed; empty: whatever the App was granted.
+    `repositories` (owner/name) and `permissions` (`contents` -> `write`) restrict its tokens;
+    empty: no restriction.
     """
 
     app_id: str
@@ -64,25 +70,25 @@ class AppAuth:
     _key: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Raises UsageError for a faulty key."""
-        # A key that went through a variable of one line has its line ends spelled out.
+        """Raises UsageError for an invalid key."""
+        # In a variable of one line, a key has "\\n" for its newlines.
         key = self.private_key.strip().replace("\\n", "\n")
         object.__setattr__(self, "private_key", key)
         object.__setattr__(self, "app_id", self.app_id.strip())
         if not self.app_id:
             raise UsageError("the GitHub App's id is empty")
         try:
-            object.__setattr__(self, "_key", _loaded(key))
+            object.__setattr__(self, "_key", _load_key(key))
             self.sign(datetime.fromtimestamp(0, UTC))
-        except (AttributeError, TypeError, ValueError, jwt.PyJWTError):  # public keys sign nothing
+        except (AttributeError, TypeError, ValueError, jwt.PyJWTError):  # a public key cannot sign
             raise UsageError(
                 "the GitHub App's private key cannot be used",
-                advice="give the whole content of the .pem file that GitHub made for the App",
+                advice="give the whole content of the App's .pem file from GitHub",
             ) from None
 
     def sign(self, now: datetime) -> str:
-        """A token of the App itself, good for five minutes."""
-        issued, expires = now - SIGNED_BEFORE, now + SIGNED_FOR
+        """Return a JWT that identifies the App itself."""
+        issued, expires = now - CLOCK_SKEW, now + JWT_LIFETIME
         claims = {
             "iat": int(issued.timestamp()),
             "exp": int(expires.timestamp()),
@@ -92,7 +98,7 @@ class AppAuth:
 
 
 class NoInstallationError(GitHubError):
-    """The App is not installed for the owner, or suspended there, or its tokens are for others."""
+    """The App is not installed for the owner, is suspended, or is restricted to other owners."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +108,7 @@ class _Token:
 
 
 class Installations:
-    """Tokens of an App, by owner; safe to use from several threads."""
+    """An App's installations and tokens by owner. Thread-safe."""
 
     def __init__(
         self,
@@ -119,83 +125,79 @@ class Installations:
         self._mask = mask
         self._lock = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
-        self._found: dict[str, Json] = {}
+        self._installations: dict[str, Json] = {}
         self._tokens: dict[str, _Token] = {}
-        self._absent: dict[str, Callable[[str], NoInstallationError]] = {}
+        self._missing: dict[str, Callable[[str], NoInstallationError]] = {}
 
     def token(self, owner: str) -> str:
-        """A token for the owner's repositories that is valid for a while yet.
+        """Return a token for the owner's repositories, valid for at least `EXPIRY_MARGIN`.
 
-        Raises NoInstallationError, and GitHubError saying what to change.
+        Raises NoInstallationError, GitHubError.
         """
         key = owner.lower()
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
-            if key in self._absent:
-                raise self._absent[key](owner)
-            known = self._tokens.get(key)
-            if known is None or known.expires - MARGIN <= self._now():
-                known = self._tokens[key] = self._new_token(owner)
-            return known.text
+            if key in self._missing:
+                raise self._missing[key](owner)
+            token = self._tokens.get(key)
+            if token is None or token.expires - EXPIRY_MARGIN <= self._now():
+                failure = f"the GitHub App {self._app.app_id} gets no token for {owner}"
+                token = self._call(owner, failure, lambda: self._new_token(owner))
+                self._tokens[key] = token
+            return token.text
 
     def installation(self, owner: str) -> AppInstallation:
-        """What the App was granted where it is installed for the owner.
+        """Return the App's permissions for an owner. Raises NoInstallationError, GitHubError."""
+        app = f"the GitHub App {self._app.app_id}"
+        failure = f"the permissions of {app} for {owner} cannot be read"
+        answer = self._call(owner, failure, lambda: self._installation(owner))
+        return AppInstallation(dict(answer["permissions"]), answer["html_url"])
 
-        Raises NoInstallationError, and GitHubError saying what to change.
-        """
-        failure = f"what the GitHub App {self._app.app_id} may do for {owner} cannot be read"
-        found = self._told(owner, failure, lambda: self._installation(owner))
-        return AppInstallation(dict(found["permissions"]), found["html_url"])
-
-    def has(self, repository: str) -> bool:
+    def is_installed(self, repository: str) -> bool:
         """Whether the App is installed for `owner/name`. Raises GitHubError."""
-        failure = f"whether the GitHub App {self._app.app_id} is installed cannot be read"
+        failure = f"the installation of the GitHub App {self._app.app_id} cannot be read"
 
-        def look() -> bool:
+        def request() -> bool:
             try:
                 self._send("GET", f"/repos/{quote(repository)}/installation")
             except ErrorResponseError as error:
-                if error.answer.status != 404 or words(error.answer.body) == NO_APP:
+                if not _is_not_found(error):
                     raise
                 return False
             return True
 
-        return self._told(repository, failure, look)
+        return self._call(repository, failure, request)
 
-    def _new_token(self, owner: str) -> _Token:
-        failure = f"the GitHub App {self._app.app_id} gets no token for {owner}"
-        return self._told(owner, failure, lambda: self._request_token(owner))
-
-    def _told(self, owner: str, failure: str, call: Callable[[], T]) -> T:
-        """The result of `call`; its errors say what to change. Raises GitHubError."""
+    def _call(self, owner: str, failure: str, send: Callable[[], T]) -> T:
+        """Return the result of `send`. Raises GitHubError in place of its errors."""
         try:
-            return call()
+            return send()
         except ErrorResponseError as error:
-            raise self._refusal(error, owner, failure) from None
+            raise self._error(error, owner, failure) from None
         except NoResponseError as error:
             raise no_response_error(error, owner, failure) from None
         except ForeignUrlError as error:
             message, advice = f"{failure}: {error.problem.message}", error.problem.advice
             raise GitHubError(message, Location(owner), advice) from None
 
-    def _request_token(self, owner: str) -> _Token:
-        content = self._narrowed(owner)
+    def _new_token(self, owner: str) -> _Token:
+        content = self._token_request(owner)
         path = f"/app/installations/{self._installation(owner)['id']}/access_tokens"
         answer = self._send("POST", path, content)
         token = str(answer["token"])
         self._mask(token)
         return _Token(token, datetime.fromisoformat(answer["expires_at"]))
 
-    def _narrowed(self, owner: str) -> Json:
-        """The request for a token: repositories by their names, and permissions."""
+    def _token_request(self, owner: str) -> Json:
+        """Return the request body for a token: names of repositories, and permissions."""
         content: dict[str, Json] = {}
         if self._app.repositories:
             pairs = [repository.split("/", 1) for repository in self._app.repositories]
-            names = [name for holder, name in pairs if holder.lower() == owner.lower()]
+            names = [name for of, name in pairs if of.lower() == owner.lower()]
             if not names:
                 raise NoInstallationError(
-                    f"the GitHub App's token is asked for {', '.join(self._app.repositories)} only",
+                    f"the GitHub App's token is restricted to {', '.join(self._app.repositories)}",
                     Location(owner),
                     f"add the repository of {owner} to them",
                 )
@@ -205,27 +207,27 @@ class Installations:
         return content
 
     def _installation(self, owner: str) -> Json:
-        """Where the App is installed; it is asked for once."""
+        """Return the App's installation for an owner; request it once."""
         key = owner.lower()
-        if key not in self._found:
-            self._found[key] = self._look_up(owner)
-        return self._found[key]
+        if key not in self._installations:
+            self._installations[key] = self._request_installation(owner)
+        return self._installations[key]
 
-    def _look_up(self, owner: str) -> Json:
-        """GitHub has a path for organizations and one for people."""
+    def _request_installation(self, owner: str) -> Json:
+        """Try the path of organizations, then that of users."""
         name = quote(owner, safe="")
         try:
-            found = self._send("GET", f"/orgs/{name}/installation")
+            installation = self._send("GET", f"/orgs/{name}/installation")
         except ErrorResponseError as error:
-            if error.answer.status != 404 or words(error.answer.body) == NO_APP:
+            if not _is_not_found(error):
                 raise
-            found = self._send("GET", f"/users/{name}/installation")
-        if found.get("suspended_at"):
+            installation = self._send("GET", f"/users/{name}/installation")
+        if installation.get("suspended_at"):
             raise self._suspended(owner)
-        return found
+        return installation
 
     def _send(self, method: str, path: str, body: Json = None) -> Json:
-        """As the App itself. A second token in place of a lost one harms nobody."""
+        """Send a request as the App itself; a second token from a retry does no harm."""
         request = Request(
             method,
             self._server.api(path),
@@ -236,42 +238,46 @@ class Installations:
         )
         return self._transport.send(request).body
 
-    def _refusal(self, error: ErrorResponseError, owner: str, failure: str) -> GitHubError:
-        status, said = error.answer.status, words(error.answer.body)
-        if status == 401 or said == NO_APP:
+    def _error(self, error: ErrorResponseError, owner: str, failure: str) -> GitHubError:
+        status, reason = error.response.status, message_of(error.response.body)
+        if status == 401 or reason == UNKNOWN_APP:
             return GitHubError(
-                f"{failure}: GitHub does not know the App by this id and key: {said}",
+                f"{failure}: GitHub does not know the App by this id and key: {reason}",
                 Location(owner),
                 "check the App's id, its private key, and this machine's clock",
                 status=status,
-                reason=said,
+                reason=reason,
             )
         if status == 404:
             return self._not_installed(owner)
-        if status == 403 and "suspended" in said:
+        if status == 403 and "suspended" in reason:
             return self._suspended(owner)
-        found = refusal(error, owner, failure, self._now())
+        converted = error_response(error, owner, failure, self._now())
         if status != 422:
-            return found
+            return converted
         advice = "grant the App these permissions and repositories, and accept them where installed"
-        return GitHubError(
-            found.problem.message, Location(owner), advice, status=status, reason=said
-        )
+        message = converted.problem.message
+        return GitHubError(message, Location(owner), advice, status=status, reason=reason)
 
     def _not_installed(self, owner: str) -> NoInstallationError:
-        self._absent[owner.lower()] = self._not_installed
+        self._missing[owner.lower()] = self._not_installed
         return NoInstallationError(
             f"the GitHub App {self._app.app_id} is not installed for {owner}",
             Location(owner),
-            f"install it for {owner} on the App's page, with the repositories that are used",
+            f"install it for {owner} on the App's page, with the repositories that you use",
             status=404,
         )
 
     def _suspended(self, owner: str) -> NoInstallationError:
-        self._absent[owner.lower()] = self._suspended
+        self._missing[owner.lower()] = self._suspended
         return NoInstallationError(
             f"the GitHub App {self._app.app_id} is suspended for {owner}",
             Location(owner),
             f"lift the suspension in the settings of {owner} (GitHub Apps)",
             status=403,
         )
+
+
+def _is_not_found(error: ErrorResponseError) -> bool:
+    """Whether GitHub knows the App, and no installation of it there."""
+    return error.response.status == 404 and message_of(error.response.body) != UNKNOWN_APP

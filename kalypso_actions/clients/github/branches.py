@@ -1,4 +1,4 @@
-"""Where branches stand, and what protects them."""
+"""The heads of branches, and their protection."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from kalypso_actions.model.github import BranchRules
 
 
 def head(github: GitHub, repository: str, branch: str) -> str | None:
-    """The commit of a branch, None where there is no such branch.
+    """Return the commit of a branch; None if it does not exist.
 
-    Asked of `git/ref`, which answers for exactly this name; `git/refs` would answer for every
-    branch that begins like it. Raises GitHubError.
+    `git/ref` matches this name exactly; `git/refs` would match every branch with this prefix.
+    Raises GitHubError.
     """
     failure = f"the branch {branch} cannot be read"
     try:
         answer = rest.read_optional(github, repository, failure, f"/git/ref/heads/{quote(branch)}")
     except GitHubError as error:
-        # A repository without any commit has no branch either.
+        # An empty repository has no branches.
         if error.status == 409 and "empty" in error.reason.lower():
             return None
         raise
@@ -27,30 +27,32 @@ def head(github: GitHub, repository: str, branch: str) -> str | None:
 
 
 def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
-    """What the active rulesets ask of pushes and merges to a branch, which need not exist.
+    """Return the rules of the active rulesets for a branch, which need not exist.
 
-    Whether they bind whoever asks, GitHub does not say. A classic protection is seen where there is
-    no ruleset, and the branch exists. Raises GitHubError.
+    GitHub does not say whether the token may bypass them. A classic protection is found only
+    without rulesets, if the branch exists. Raises GitHubError.
     https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
     """
     failure = f"the rules of the branch {branch} cannot be read"
-    found = rest.read_all(github, repository, failure, f"/rules/branches/{quote(branch, safe='')}")
+    active = rest.read_all(github, repository, failure, f"/rules/branches/{rest.segment(branch)}")
     reviews = [
-        one["parameters"]
-        for one in found
-        if one["type"] == "pull_request" and one.get("parameters")
+        rule["parameters"]
+        for rule in active
+        if rule["type"] == "pull_request" and rule.get("parameters")
     ]
     return BranchRules(
-        types=tuple(dict.fromkeys(one["type"] for one in found)),
+        types=tuple(dict.fromkeys(rule["type"] for rule in active)),
         required_approvals=max(
-            (one["required_approving_review_count"] for one in reviews), default=0
+            (review["required_approving_review_count"] for review in reviews), default=0
         ),
-        dismisses_stale_approvals=any(one["dismiss_stale_reviews_on_push"] for one in reviews),
-        is_classic=not found and _is_protected(github, repository, branch, failure),
+        dismisses_stale_approvals=any(
+            review["dismiss_stale_reviews_on_push"] for review in reviews
+        ),
+        is_classic=not active and _is_protected(github, repository, branch, failure),
     )
 
 
 def _is_protected(github: GitHub, repository: str, branch: str, failure: str) -> bool:
-    path = f"/branches/{quote(branch, safe='')}"
+    path = f"/branches/{rest.segment(branch)}"
     answer = rest.read_optional(github, repository, failure, path)
     return answer is not None and bool(answer["protected"])

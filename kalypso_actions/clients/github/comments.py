@@ -1,4 +1,4 @@
-"""Comments on issues and pull requests, found again by their first line."""
+"""Comments on issues and pull requests, identified by a marker in their first line."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from kalypso_actions.model.github import Comment
 def ensure(
     github: GitHub, repository: str, number: int, mark: str, body: str
 ) -> tuple[Comment, idempotent_writes.WriteResult]:
-    """The one comment that begins with the line `mark`, with this body below it.
+    """Create or update the comment that begins with the line `mark`.
 
-    `number` is an issue's or a pull request's. A comment that is there already is updated where it
-    differs. What a doubled delivery left is deleted: the oldest comment stays. Raises GitHubError.
+    `number` is that of an issue or a pull request. Duplicates, which a repeated delivery may leave,
+    are deleted; the oldest comment stays. Raises GitHubError.
     """
     text = length_limits.truncate_body(f"{mark}\n{body}")
-    found = marked(github, repository, number, mark)
-    created = not found
+    comments = marked(github, repository, number, mark)
+    created = not comments
     if created:
-        comment = _create(github, repository, number, mark, text)
-        found = marked(github, repository, number, mark) or (comment,)
-    kept, *doubled = found
-    for comment in doubled:
+        new = _create(github, repository, number, mark, text)
+        comments = marked(github, repository, number, mark) or (new,)
+    kept, *duplicates = comments
+    for comment in duplicates:
         if comment.author == kept.author:
             _delete(github, repository, number, mark, comment)
     if length_limits.same_text(kept.body, text):
@@ -32,10 +32,10 @@ def ensure(
 
 
 def marked(github: GitHub, repository: str, number: int, mark: str) -> tuple[Comment, ...]:
-    """The comments whose first line is `mark`, oldest first. Raises GitHubError."""
+    """Return the comments whose first line is `mark`, oldest first. Raises GitHubError."""
     failure = f"the comments of #{number} cannot be read"
-    found = rest.read_all(github, repository, failure, f"/issues/{number}/comments")
-    comments = sorted(map(from_json.comment, found), key=lambda comment: comment.id)
+    answers = rest.read_all(github, repository, failure, f"/issues/{number}/comments")
+    comments = sorted(map(from_json.comment, answers), key=lambda comment: comment.id)
     return tuple(comment for comment in comments if _first_line(comment.body) == mark.strip())
 
 
@@ -44,7 +44,7 @@ def _create(github: GitHub, repository: str, number: int, mark: str, text: str) 
         return next(iter(marked(github, repository, number, mark)), None)
 
     def write() -> Comment:
-        failure = f"#{number} cannot be commented"
+        failure = f"#{number} cannot be commented on"
         path = f"/issues/{number}/comments"
         return from_json.comment(
             rest.write(github, repository, failure, "POST", path, {"body": text})
@@ -57,9 +57,9 @@ def _update(
     github: GitHub, repository: str, number: int, mark: str, comment: Comment, text: str
 ) -> Comment:
     def find() -> Comment | None:
-        for found in marked(github, repository, number, mark):
-            if found.id == comment.id and length_limits.same_text(found.body, text):
-                return found
+        for current in marked(github, repository, number, mark):
+            if current.id == comment.id and length_limits.same_text(current.body, text):
+                return current
         return None
 
     def write() -> Comment:
@@ -74,11 +74,11 @@ def _update(
 
 def _delete(github: GitHub, repository: str, number: int, mark: str, comment: Comment) -> None:
     def find() -> bool | None:
-        left = {found.id for found in marked(github, repository, number, mark)}
+        left = {other.id for other in marked(github, repository, number, mark)}
         return None if comment.id in left else True
 
     def write() -> bool:
-        failure = f"the doubled comment {comment.url} cannot be deleted"
+        failure = f"the duplicate comment {comment.url} cannot be deleted"
         rest.write(github, repository, failure, "DELETE", f"/issues/comments/{comment.id}")
         return True
 

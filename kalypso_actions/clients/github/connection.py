@@ -1,4 +1,4 @@
-"""The connection to GitHub that all modules here ask through."""
+"""The connection to GitHub that every call goes through."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ from github.GithubException import BadAttributeException, GithubException
 from github.Repository import Repository
 
 from kalypso_actions.clients.github.apps import AppAuth, Installations, NoInstallationError
-from kalypso_actions.clients.github.errors import GitHubError, no_response_error, refusal, words
+from kalypso_actions.clients.github.errors import (
+    GitHubError,
+    error_response,
+    message_of,
+    no_response_error,
+)
 from kalypso_actions.clients.github.messages import ErrorResponseError, NoResponseError, Request
 from kalypso_actions.clients.github.quota import Quota
 from kalypso_actions.clients.github.requester import Requester
@@ -31,26 +36,26 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-LONGEST_WAIT: Final = 15 * 60.0
-"""Seconds that one request waits at most, all its attempts together."""
+MAX_WAIT: Final = 15 * 60.0
+"""Seconds that one request may wait, all its attempts together."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenAuth:
-    """A token that somebody else made: of the job, of a person, or of an App."""
+    """An existing token: of the job, of a person, or of an App."""
 
     token: str = field(repr=False)
 
     def __post_init__(self) -> None:
-        # Secrets are pasted with line ends; a header that holds one would be quoted in errors.
+        # Pasted secrets end with a newline; `requests` would quote such a header in an error.
         object.__setattr__(self, "token", self.token.strip())
         if not re.fullmatch(r"[!-~]+", self.token):
-            fault = "holds characters that no token has" if self.token else "is empty"
+            fault = "contains characters that no token has" if self.token else "is empty"
             raise UsageError(f"the GitHub token {fault}", advice="check the secret it comes from")
 
 
 class GitHub:
-    """GitHub by its REST and GraphQL APIs; safe to use from several threads."""
+    """GitHub by its REST and GraphQL APIs. Thread-safe."""
 
     def __init__(
         self,
@@ -60,20 +65,18 @@ class GitHub:
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         *,
-        longest_wait: float = LONGEST_WAIT,
+        max_wait: float = MAX_WAIT,
         mask: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """`environment` has proxies and trusted authorities (a job's own variables).
+        """`environment` names proxies and certificates.
 
-        `longest_wait`: seconds that one request may wait for rate limits and failures to pass.
-        `mask` is told each token that is made for the App, before it is used.
+        `max_wait`: seconds that one request may wait for rate limits and failures to pass.
+        `mask` gets each token of the App before its first use.
         """
         self.server = server
         self.sleep = sleep
         self._now = now
-        self._transport = Transport(
-            server, environment, sleep=sleep, now=now, longest_wait=longest_wait
-        )
+        self._transport = Transport(server, environment, sleep=sleep, now=now, max_wait=max_wait)
         self._per_owner = isinstance(auth, AppAuth)
         self._token: Callable[[str], str]
         self._installations: Installations | None = None
@@ -88,61 +91,63 @@ class GitHub:
 
     @property
     def quota(self) -> Quota:
-        """What was used of GitHub's quota so far."""
+        """How much of the rate limit was used so far."""
         return self._transport.quota
 
     def repository(self, repository: str) -> Repository:
-        """PyGithub's object for `owner/name`, with the credential for that owner; no request.
+        """Return PyGithub's object of `owner/name`, with the owner's credential; send nothing.
 
-        To be used within `ask`, which knows its errors. Raises UsageError for a faulty name.
+        Use it within `call`, which converts its errors. Raises UsageError for an invalid name.
         """
         return Repository(self._requester(_checked_owner(repository)), url=f"/repos/{repository}")
 
-    def ask(self, repository: str, failure: str, call: Callable[[], T]) -> T:
-        """The result of `call`, which asks GitHub about a repository (or an owner).
+    def call(self, repository: str, failure: str, send: Callable[[], T]) -> T:
+        """Return the result of `send`, which sends requests about a repository (or an owner).
 
-        `failure` says what has failed, if it fails: "the pull requests cannot be listed".
+        `failure` begins the error message: "the pull requests cannot be listed".
         Raises GitHubError.
         """
         try:
-            result = call()
+            result = send()
         except ErrorResponseError as error:
-            raise refusal(error, repository, failure, self._now()) from None
+            raise error_response(error, repository, failure, self._now()) from None
         except NoResponseError as error:
             raise no_response_error(error, repository, failure) from None
         except ForeignUrlError as error:
             message, advice = f"{failure}: {error.problem.message}", error.problem.advice
             raise GitHubError(message, Location(repository), advice) from None
         except (GithubException, BadAttributeException) as error:
-            message = f"{failure}: the answer is not as PyGithub expects ({type(error).__name__})"
+            message = f"{failure}: PyGithub cannot read the response ({type(error).__name__})"
             raise GitHubError(message, Location(repository)) from error
         self._visible.add(repository.lower())
         return result
 
-    def optional(self, repository: str, failure: str, call: Callable[[], T]) -> T | None:
-        """As `ask`, but None where GitHub answers 404: what is asked for is not there.
+    def call_optional(self, repository: str, failure: str, send: Callable[[], T]) -> T | None:
+        """As `call`, but return None if GitHub answers 404.
 
-        GitHub answers the same for a repository that the token may not see. That is an error, so
-        that nothing is taken for absent which could not be looked for. Raises GitHubError.
+        GitHub also answers 404 for a repository that the token may not see. This is an error: the
+        token cannot tell what is absent there. Raises GitHubError.
         """
         try:
-            return self.ask(repository, failure, call)
+            return self.call(repository, failure, send)
         except GitHubError as error:
             if error.status != 404:
                 raise
         if repository.lower() not in self._visible:
-            known = self.repository(repository)
-            self.ask(
-                repository, failure, lambda: known.requester.requestJsonAndCheck("GET", known.url)
+            target = self.repository(repository)
+            self.call(
+                repository,
+                failure,
+                lambda: target.requester.requestJsonAndCheck("GET", target.url),
             )
         return None
 
     def graphql(
         self, repository_owner: str, failure: str, query: str, variables: Mapping[str, Any]
     ) -> tuple[dict[str, Any], tuple[dict[str, Any], ...]]:
-        """The data of a GraphQL query (no mutation), and the errors of parts that are null in it.
+        """Return the data of a GraphQL query (no mutation), and the errors of its null parts.
 
-        The credential is that for `repository_owner`. Raises GitHubError where there is no data.
+        The query uses the credential for `repository_owner`. Raises GitHubError without data.
         """
         request = Request(
             "POST",
@@ -152,48 +157,48 @@ class GitHub:
             idempotent=True,
             account=self._account(repository_owner),
         )
-        body = self.ask(repository_owner, failure, lambda: self._transport.send(request).body)
+        body = self.call(repository_owner, failure, lambda: self._transport.send(request).body)
         data = body.get("data") if isinstance(body, dict) else None
         if not isinstance(data, dict):
-            said = words(body) or "the answer holds no data"
-            raise GitHubError(f"{failure}: GitHub says: {said}", Location(repository_owner))
+            reason = message_of(body) or "the response contains no data"
+            raise GitHubError(f"{failure}: GitHub says: {reason}", Location(repository_owner))
         return data, tuple(body.get("errors") or ())
 
-    def by_credential(self, owners: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """The owners by the credential that sees most of them: who is asked for -> whose it sees.
+    def group_by_credential(self, owners: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Group owners by the credential to use: credential's owner -> owners to read with it.
 
-        A token sees what it may of everybody. An App has one for each owner where it is installed;
-        what others have in public is visible to any of these. Raises GitHubError, among them
-        NoInstallationError where there is none.
+        A token is used for everybody. An App has a token for each owner where it is installed; the
+        first of these also reads the public repositories of the others. Raises GitHubError; if the
+        App is not installed for any of them, NoInstallationError.
         """
         if not self._per_owner:
             return {owner: list(owners) for owner in list(owners)[:1]}
         groups: dict[str, list[str]] = {}
-        others: list[str] = []
-        refusal_of_all: NoInstallationError | None = None
+        without_installation: list[str] = []
+        last_error: NoInstallationError | None = None
         for owner in owners:
             try:
                 self._token(owner)
                 groups[owner] = [owner]
             except NoInstallationError as error:
-                others.append(owner)
-                refusal_of_all = error
-        if refusal_of_all is not None and not groups:
-            raise refusal_of_all
-        for asking in list(groups)[:1]:
-            groups[asking] += others
+                without_installation.append(owner)
+                last_error = error
+        if last_error is not None and not groups:
+            raise last_error
+        for first in list(groups)[:1]:
+            groups[first] += without_installation
         return groups
 
     @property
     def installations(self) -> Installations | None:
-        """Where the App is installed; None for a token."""
+        """The App's installations; None for a token."""
         return self._installations
 
     def authorize(self, url: str) -> str:
-        """The header Authorization for git and a URL of this server; "" for every other URL.
+        """Return the header Authorization for git and a URL of this server; "" for other servers.
 
-        "", too, for an owner without an installation of the App: public repositories need no
-        credential. Raises GitHubError where an installed App gets no token.
+        It is "" too for an owner without an installation of the App, since public repositories
+        need no credential. Raises GitHubError if an installed App gets no token.
         """
         owner = self.server.owner(url)
         if owner is None:
@@ -218,15 +223,15 @@ class GitHub:
         return f"Bearer {self._token(owner)}"
 
     def _account(self, owner: str) -> str:
-        """Whose credential is used: an App has one for each owner, a token is one for all."""
+        """The name of the credential: an App has one for each owner, a token is one for all."""
         return owner.lower() if self._per_owner else ""
 
 
 def _checked_owner(repository: str) -> str:
-    """The owner in `owner/name`. Raises UsageError where it is none."""
+    """Return the owner in `owner/name`. Raises UsageError for any other text."""
     owner = owner_of(repository)
     if owner is None:
         raise UsageError(
-            f"{repository!r} names no repository of GitHub", advice="write it as owner/name"
+            f"{repository!r} is not a repository of GitHub", advice="write it as owner/name"
         )
     return owner

@@ -1,4 +1,4 @@
-"""Environments of a repository and the variables set for them."""
+"""Environments of a repository, and variables."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from kalypso_actions.clients.github.connection import GitHub
 
 
 def names(github: GitHub, repository: str) -> tuple[str, ...]:
-    """The names of the repository's environments, as GitHub lists them. Raises GitHubError."""
+    """Return the names of the repository's environments. Raises GitHubError."""
     failure = "the environments cannot be listed"
-    found = rest.read_all(github, repository, failure, "/environments", item="environments")
-    return tuple(environment["name"] for environment in found)
+    path = "/environments"
+    environments = rest.read_all(github, repository, failure, path, item="environments")
+    return tuple(environment["name"] for environment in environments)
 
 
 def variable(github: GitHub, repository: str, environment: str, name: str) -> str | None:
-    """A variable of an environment itself; None where either does not exist.
+    """Return a variable of an environment; None if either does not exist.
 
-    A variable of the same name on the repository or the organization is not looked at.
-    Raises GitHubError.
+    Variables of the repository and the organization do not count. Raises GitHubError.
     """
     failure = f"the variable {name} of the environment {environment} cannot be read"
     path = f"/environments/{rest.segment(environment)}/variables/{rest.segment(name)}"
@@ -25,7 +25,7 @@ def variable(github: GitHub, repository: str, environment: str, name: str) -> st
 
 
 def repository_variable(github: GitHub, repository: str, name: str) -> str | None:
-    """A variable of the repository; None where it is not set. Raises GitHubError."""
+    """Return a variable of the repository; None if it is not set. Raises GitHubError."""
     failure = f"the variable {name} cannot be read"
     return _value(github, repository, failure, f"/actions/variables/{rest.segment(name)}")
 

@@ -1,4 +1,4 @@
-"""What GitHub's refusals mean, and what to change then."""
+"""GitHub's error responses as GitHubError, with advice on what to change."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from kalypso_actions.errors import KalypsoError, Location
 class GitHubError(KalypsoError):
     """A call to GitHub failed.
 
-    `status` is GitHub's answer (None: none came), `reason` GitHub's own words. `errors` are its
-    complaints about single fields. `uncertain`: a write that may have happened all the same, since
-    the answer was lost, cut short, or a server's failure.
+    `status` is the response's (None: no response came), `reason` is GitHub's message, `errors` are
+    its messages about single fields. `uncertain`: a write that may have happened, because the
+    response was lost or cut short, or because the server failed.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class GitHubError(KalypsoError):
         self.uncertain = uncertain
 
 
-WORDS: Final = (
+ADVICE_BY_MESSAGE: Final = (
     (
         403,
         r"not permitted to create or approve pull requests",
@@ -53,56 +53,61 @@ WORDS: Final = (
     (403, r"ip allow list", "run the job on a runner whose address the organization allows"),
     (403, r"suspended", "let the account's owner lift the suspension of the App or the account"),
     (403, r"forbids access via", "use a kind of token that the organization allows"),
-    (403, r"protected branch|rule violations", "let the token's identity pass the branch's rules"),
+    (
+        403,
+        r"protected branch|rule violations",
+        "let the token's identity bypass the branch's rules",
+    ),
     (409, r"repository is empty", "push a first commit to the repository"),
     (410, r"issues (has|have) been disabled", "turn on Issues in the repository's settings"),
     (422, r"no commit found for sha", "check the commit's id, and that it was pushed"),
 )
-"""Status, words of GitHub, advice; the first that fits counts."""
+"""Status, pattern of GitHub's message, advice; the first match counts."""
 
-ADVICE: Final = {
+ADVICE_BY_STATUS: Final = {
     301: "write the repository's new name",
     302: "write the repository's new name",
     401: "give a token that has not expired or been revoked; a job's own token ends with the job",
-    404: "check that it exists, and that the token may see it (an App's: that the App is installed "
-    "for it)",
+    404: "check that it exists, and that the token may see it (or install the GitHub App for it)",
     451: "GitHub has blocked the repository: its page says why",
 }
 
-SETTINGS: Final = {
+PERMISSION_SETTINGS: Final = {
     "by integration": ", in `permissions:` of the job; or in the App's settings, and accept it"
     " where the App is installed",
     "by personal access token": ", in the token's settings",
 }
-"""Where a token gets its permissions, by GitHub's words about whose it is."""
+"""Where a token gets its permissions, by a phrase in GitHub's message."""
 
-FAILED: Final = "try again later; https://www.githubstatus.com tells of failures of github.com"
+SERVER_FAILED: Final = "try again later; https://www.githubstatus.com reports outages of github.com"
 
-LATER: Final = "try again in some minutes; other jobs of the same account use its limits up, too"
+RATE_LIMITED: Final = "try again in a few minutes; all jobs of an account share its rate limit"
 
 
-def refusal(error: ErrorResponseError, repository: str, failure: str, now: datetime) -> GitHubError:
-    """GitHub's answer as an error about `failure` in a repository."""
-    answer = error.answer
-    reason = words(answer.body) or f"it answered {answer.status}"
-    if is_limited(answer):
-        until = limited_until(answer.headers, now)
-        advice = f"try again after {until.astimezone(UTC):%H:%M} UTC" if until else LATER
+def error_response(
+    error: ErrorResponseError, repository: str, failure: str, now: datetime
+) -> GitHubError:
+    """Convert an error response; `failure` says what failed in the repository."""
+    response = error.response
+    reason = message_of(response.body) or f"it answered {response.status}"
+    if is_limited(response):
+        until = limited_until(response.headers, now)
+        advice = f"try again after {until.astimezone(UTC):%H:%M} UTC" if until else RATE_LIMITED
     else:
-        advice = advise(answer, reason)
+        advice = advice_for(response, reason)
     return GitHubError(
-        f"{failure}: GitHub says: {reason}" if answer.body else f"{failure}: {reason}",
+        f"{failure}: GitHub says: {reason}" if response.body else f"{failure}: {reason}",
         Location(repository),
         advice,
-        status=answer.status,
+        status=response.status,
         reason=reason,
-        errors=field_errors(answer.body),
+        errors=field_errors(response.body),
         uncertain=error.uncertain,
     )
 
 
 def no_response_error(error: NoResponseError, repository: str, failure: str) -> GitHubError:
-    """No answer, or none that can be read, as an error about `failure` in a repository."""
+    """Convert a missing or unreadable response; `failure` says what failed in the repository."""
     return GitHubError(
         f"{failure}: {error.reason}",
         Location(repository),
@@ -113,8 +118,8 @@ def no_response_error(error: NoResponseError, repository: str, failure: str) -> 
     )
 
 
-def words(body: Json) -> str:
-    """GitHub's message and its complaints about fields, on one line; "" where it says nothing."""
+def message_of(body: Json) -> str:
+    """Return GitHub's message and its messages about fields, on one line; "" without any."""
     if not isinstance(body, dict):
         return ""
     message = str(body.get("message") or "").strip()
@@ -123,54 +128,56 @@ def words(body: Json) -> str:
 
 
 def field_errors(body: Json) -> tuple[Json, ...]:
-    """The complaints about single fields; GitHub may give one text instead of the list."""
+    """Return the messages about single fields; GitHub may send one text instead of a list."""
     errors = body.get("errors") if isinstance(body, dict) else None
     if isinstance(errors, list):
         return tuple(errors)
     return (errors,) if errors else ()
 
 
-def advise(answer: Response, reason: str) -> str:
-    """What to change so that GitHub does not refuse."""
-    for status, pattern, advice in WORDS:
-        if answer.status == status and re.search(pattern, reason, re.IGNORECASE):
+def advice_for(response: Response, reason: str) -> str:
+    """Say what to change so that GitHub accepts the request."""
+    for status, pattern, advice in ADVICE_BY_MESSAGE:
+        if response.status == status and re.search(pattern, reason, re.IGNORECASE):
             return advice
-    if answer.status in {403, 404}:
-        return _permission(answer, reason) or ADVICE.get(
-            answer.status, "check the token's permissions"
+    if response.status in {403, 404}:
+        return _missing_permission(response, reason) or ADVICE_BY_STATUS.get(
+            response.status, "check the token's permissions"
         )
-    return FAILED if answer.status >= 500 else ADVICE.get(answer.status, "")
+    if response.status >= 500:
+        return SERVER_FAILED
+    return ADVICE_BY_STATUS.get(response.status, "")
 
 
-def _permission(answer: Response, reason: str) -> str:
-    """What the token lacks, as far as GitHub tells by headers."""
-    single_sign_on = answer.headers.get("x-github-sso", "")
+def _missing_permission(response: Response, reason: str) -> str:
+    """Say which permission the token lacks, if the headers name it."""
+    single_sign_on = response.headers.get("x-github-sso", "")
     if single_sign_on.startswith("required"):
         return "authorize the token for the organization's single sign-on, in the token's settings"
-    accepted = answer.headers.get("x-accepted-github-permissions", "")
-    if accepted and answer.status == 403:
-        where = next((place for words, place in SETTINGS.items() if words in reason), "")
-        return f"give the token the permission {permissions(accepted)}{where}"
-    scopes = answer.headers.get("x-accepted-oauth-scopes", "")
-    held = answer.headers.get("x-oauth-scopes")
-    wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
-    # GitHub tells of scopes only for the classic tokens that have them.
-    if wanted and held is not None and not set(wanted) & {one.strip() for one in held.split(",")}:
-        return f"give the token the scope {' or '.join(wanted)}"
+    accepted = response.headers.get("x-accepted-github-permissions", "")
+    if accepted and response.status == 403:
+        settings = (place for phrase, place in PERMISSION_SETTINGS.items() if phrase in reason)
+        return f"give the token the permission {describe_permissions(accepted)}{next(settings, '')}"
+    needed = _split(response.headers.get("x-accepted-oauth-scopes", ""), ",")
+    # GitHub sends this header only for classic tokens, which have scopes.
+    granted = response.headers.get("x-oauth-scopes")
+    if needed and granted is not None and not set(needed) & set(_split(granted, ",")):
+        return f"give the token the scope {' or '.join(needed)}"
     return ""
 
 
-def permissions(accepted: str) -> str:
-    """`contents=write,pull_requests=read; issues=write` in words: commas are and, semicolons or.
+def describe_permissions(accepted: str) -> str:
+    """Write `contents=write,pull_requests=read; issues=write` in words.
 
-    Names are as in `permissions:` of a workflow.
+    A comma means "and", a semicolon "or". Names are those of `permissions:` in a workflow.
     """
     accepted = accepted.replace("=", ": ").replace("_", "-")
-    choices = (
-        " and ".join(one.strip() for one in choice.split(",") if one.strip())
-        for choice in accepted.split(";")
-    )
+    choices = (" and ".join(_split(choice, ",")) for choice in _split(accepted, ";"))
     return ", or ".join(filter(None, choices))
+
+
+def _split(text: str, separator: str) -> list[str]:
+    return [part.strip() for part in text.split(separator) if part.strip()]
 
 
 def _detail(error: Json) -> str:

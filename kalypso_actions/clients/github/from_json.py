@@ -1,19 +1,17 @@
-"""GitHub's JSON as the values of our model."""
+"""Convert GitHub's JSON to values of the model."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
+from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.model.github import Comment, CommitStatus, Issue, IssueEvent, PullRequest
-
-Json = Any
 
 
 def pull_request(answer: Json) -> PullRequest:
-    """Of a pull request in a list, alone, or of a commit.
+    """Convert a pull request, which may come from a list.
 
-    Lists do not say `merged`, but when. The repository of a head is gone with a deleted fork.
+    Lists lack `merged`, but have `merged_at`. The head of a deleted fork has no repository.
     """
     merged = answer["merged_at"] is not None
     return PullRequest(
@@ -36,13 +34,13 @@ def pull_request(answer: Json) -> PullRequest:
 
 
 def in_own_repository(answer: Json) -> bool:
-    """Whether a pull request's head lies in the repository of its base, and not in a fork."""
+    """Whether a pull request's head is in the repository of its base, not in a fork."""
     head = answer["head"]["repo"]
     return head is not None and head["id"] == answer["base"]["repo"]["id"]
 
 
 def issue(answer: Json) -> Issue:
-    """Of an issue in a list or alone."""
+    """Convert an issue."""
     return Issue(
         number=answer["number"],
         url=answer["html_url"],
@@ -54,7 +52,7 @@ def issue(answer: Json) -> Issue:
 
 
 def issue_event(answer: Json) -> IssueEvent:
-    """Of an event in the list of an issue; the actor is null where the account is gone."""
+    """Convert an issue's event; the actor of a deleted account is null."""
     actor = answer["actor"] or {"login": "", "type": "User"}
     return IssueEvent(
         name=answer["event"],
@@ -65,12 +63,12 @@ def issue_event(answer: Json) -> IssueEvent:
 
 
 def is_pull_request(answer: Json) -> bool:
-    """GitHub lists pull requests among the issues."""
+    """Whether an item of a list of issues is a pull request."""
     return answer.get("pull_request") is not None
 
 
 def comment(answer: Json) -> Comment:
-    """Of a comment on an issue or a pull request."""
+    """Convert a comment on an issue or a pull request."""
     return Comment(
         id=answer["id"],
         url=answer["html_url"],
@@ -80,7 +78,7 @@ def comment(answer: Json) -> Comment:
 
 
 def commit_status(answer: Json) -> CommitStatus:
-    """Of a status in a list; what was not given is null."""
+    """Convert a commit status; omitted texts are null."""
     return CommitStatus(
         context=answer["context"],
         state=answer["state"],
@@ -90,17 +88,17 @@ def commit_status(answer: Json) -> CommitStatus:
     )
 
 
-def _full_name(end: Json) -> str:
-    return "" if end["repo"] is None else str(end["repo"]["full_name"])
+def _full_name(ref: Json) -> str:
+    return "" if ref["repo"] is None else str(ref["repo"]["full_name"])
 
 
 def _labels(answer: Json) -> tuple[str, ...]:
-    """Issues may hold a label as a text alone."""
+    """Return the names of labels; an issue may have a label as plain text."""
     return tuple(
         label if isinstance(label, str) else str(label["name"]) for label in answer["labels"]
     )
 
 
 def _author(answer: Json) -> str:
-    """The login; nothing where the account is gone."""
+    """Return the login; "" for a deleted account."""
     return "" if answer["user"] is None else str(answer["user"]["login"])

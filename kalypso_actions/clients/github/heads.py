@@ -1,4 +1,4 @@
-"""Where many registered folders stand, by one request for a hundred of them."""
+"""The heads of registered branches and folders, a hundred by one request."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from kalypso_actions.model.github import PathHead, RegisteredPath
 
 log = logging.getLogger(__name__)
 
-BATCH: Final = 100
+BATCH_SIZE: Final = 100
 
 INVISIBLE: Final = frozenset({"NOT_FOUND", "FORBIDDEN"})
-"""Types of errors with which GitHub says that the token does not get to see a repository."""
+"""Types of the errors for a repository that the token may not see."""
 
 
 def read(
     github: GitHub, paths: Collection[RegisteredPath]
 ) -> Mapping[RegisteredPath, PathHead | None]:
-    """The commit of each path's branch, and the tree of its folder there.
+    """Return the commit of each path's branch and the tree of its folder.
 
-    None where the repository or the branch is absent, or where the token does not get to see it;
-    the others are unaffected. `tree` is None where the branch has no such folder.
-    Raises GitHubError where GitHub does not answer, or not completely.
+    A head is None if the repository or the branch does not exist, or if the token may not see it;
+    `tree` is None if the branch has no such folder. Raises GitHubError if GitHub does not answer
+    completely.
     """
     heads: dict[RegisteredPath, PathHead | None] = {}
     by_owner: dict[str, list[RegisteredPath]] = {}
     for path in dict.fromkeys(paths):
         by_owner.setdefault(_owner(path), []).append(path)
-    for asking, owners in github.by_credential(by_owner).items():
-        together = [path for owner in owners for path in by_owner[owner]]
-        for start in range(0, len(together), BATCH):
-            heads |= _batch(github, asking, together[start : start + BATCH])
+    for credential_owner, owners in github.group_by_credential(by_owner).items():
+        group = [path for owner in owners for path in by_owner[owner]]
+        for start in range(0, len(group), BATCH_SIZE):
+            heads |= _read_batch(github, credential_owner, group[start : start + BATCH_SIZE])
     return heads
 
 
 def query(count: int) -> str:
-    """The GraphQL query for `count` registered paths.
+    """Return the GraphQL query for `count` registered paths.
 
-    Whatever is not ours to write stands in variables: `owner0`, `name0`, `ref0` (the branch as
-    `refs/heads/…`), `path0` (`refs/heads/…:folder`), and so on.
+    User-supplied values are variables: `owner0`, `name0`, `ref0` (the branch as `refs/heads/…`),
+    `path0` (`refs/heads/…:folder`), and so on.
     """
     variables = ", ".join(
         f"$owner{n}: String!, $name{n}: String!, $ref{n}: String!, $path{n}: String!"
@@ -60,25 +60,25 @@ def query(count: int) -> str:
     return f"query Heads({variables}) {{\n{repositories}\n}}"
 
 
-def variables_of(paths: Sequence[RegisteredPath]) -> dict[str, str]:
-    """The variables of `query(len(paths))`."""
+def query_variables(paths: Sequence[RegisteredPath]) -> dict[str, str]:
+    """Return the variables of `query(len(paths))`."""
     variables: dict[str, str] = {}
     for n, path in enumerate(paths):
         owner, _, name = path.repository.partition("/")
         ref = f"refs/heads/{path.branch}"
         folder = posixpath.normpath(path.path or ".").strip("/")
-        # Behind the colon, nothing is the root.
+        # After the colon, an empty path is the root.
         folder = "" if folder == "." else folder
         variables |= {f"owner{n}": owner, f"name{n}": name}
         variables |= {f"ref{n}": ref, f"path{n}": f"{ref}:{folder}"}
     return variables
 
 
-def _batch(
+def _read_batch(
     github: GitHub, owner: str, paths: Sequence[RegisteredPath]
 ) -> dict[RegisteredPath, PathHead | None]:
     failure = f"the heads of {len(paths)} registered folders cannot be read"
-    data, errors = github.graphql(owner, failure, query(len(paths)), variables_of(paths))
+    data, errors = github.graphql(owner, failure, query(len(paths)), query_variables(paths))
     for error in errors:
         _check_invisible(error, paths, failure, owner)
     return {path: _head(data.get(f"r{n}")) for n, path in enumerate(paths)}
@@ -87,24 +87,24 @@ def _batch(
 def _head(repository: Json) -> PathHead | None:
     if repository is None or repository["ref"] is None:
         return None
-    found = repository["object"]
-    is_folder = found is not None and found["__typename"] == "Tree"
+    folder = repository["object"]
+    is_tree = folder is not None and folder["__typename"] == "Tree"
     return PathHead(
-        commit=repository["ref"]["target"]["oid"], tree=found["oid"] if is_folder else None
+        commit=repository["ref"]["target"]["oid"], tree=folder["oid"] if is_tree else None
     )
 
 
 def _check_invisible(
     error: Json, paths: Sequence[RegisteredPath], failure: str, owner: str
 ) -> None:
-    """Pass over an error that says that one repository is not to be seen; raise any other."""
-    place = [str(step) for step in error.get("path") or ()]
+    """Log the error of a repository that the token may not see; raise any other error."""
+    path = [str(key) for key in error.get("path") or ()]
     message = str(error.get("message", ""))
-    if error.get("type") not in INVISIBLE or len(place) != 1:
+    if error.get("type") not in INVISIBLE or len(path) != 1:
         advice = "try again later"
         raise GitHubError(f"{failure}: GitHub says: {message}", Location(owner), advice)
-    repository = paths[int(place[0].removeprefix("r"))].repository
-    log.info("%s cannot be seen: %s", repository, message)
+    repository = paths[int(path[0].removeprefix("r"))].repository
+    log.info("the token may not see %s: %s", repository, message)
 
 
 def _owner(path: RegisteredPath) -> str:

@@ -1,8 +1,8 @@
-"""Writes that happen once, whatever becomes of the answer.
+"""Writes that happen once, even if a response is lost.
 
-An answer can be lost after GitHub has acted, and a proxy can deliver a request twice. So every
-write is known by what it leaves behind: that is looked up before, and again after each failure
-that leaves it open whether GitHub has acted. Only then is it repeated.
+A response can be lost after GitHub has acted, and a proxy can deliver a request twice. Therefore a
+write is preceded by a search for its result, and followed by another one after each failure that
+leaves open whether GitHub has acted. It is repeated only if the result is still missing.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from kalypso_actions.clients.github.connection import GitHub, GitHubError
 T = TypeVar("T")
 
 WriteResult = Literal["created", "updated", "unchanged"]
-"""What an `ensure` has done."""
+"""What an `ensure` function did."""
 
 DELAYS: Final = (1.0, 3.0, 10.0)
-"""Seconds after each uncertain failure: GitHub needs a moment until lists show what it wrote."""
+"""Seconds after each uncertain failure, because GitHub's lists lag behind its writes."""
 
-REFUSED: Final = frozenset({404, 405, 409, 422})
-"""GitHub found something else than the write supposed: perhaps that it is done already."""
+CONFLICT_STATUSES: Final = frozenset({404, 405, 409, 422})
+"""The write does not fit the current state: perhaps it has already happened."""
 
 
 def write_if_absent(
     github: GitHub, find: Callable[[], T | None], write: Callable[[], T]
 ) -> tuple[T, bool]:
-    """What is wanted, and whether this call wrote it: looked up, otherwise written.
+    """Return the result of `find`, or write it; and whether this call wrote it.
 
-    `find` returns None while it is not there as wanted. Raises GitHubError as `write_verified`.
+    `find` returns None while the result is missing. Raises GitHubError as `write_verified` does.
     """
-    found = find()
-    if found is not None:
-        return found, False
+    existing = find()
+    if existing is not None:
+        return existing, False
     return write_verified(github, find, write), True
 
 
 def write_verified(github: GitHub, find: Callable[[], T | None], write: Callable[[], T]) -> T:
-    """Write what is known to be missing.
+    """Write a result that is known to be missing.
 
-    After an uncertain failure it is looked up, and written again only where it is still missing.
-    Where GitHub refuses, it is looked up once: it may be there already. Raises GitHubError: the
-    refusal, or the failure that did not pass.
+    After an uncertain failure, search for the result and write again only if it is missing. After
+    a conflict, search once: the result may exist already. Raises GitHubError: the refusal, or the
+    failure of the last attempt.
     """
     attempts = len(DELAYS)
     while True:
@@ -52,10 +52,10 @@ def write_verified(github: GitHub, find: Callable[[], T | None], write: Callable
             if error.uncertain:
                 github.sleep(DELAYS[-attempts])
                 attempts -= 1
-            elif error.status not in REFUSED:
+            elif error.status not in CONFLICT_STATUSES:
                 raise
-            found = find()
-            if found is not None:
-                return found
+            existing = find()
+            if existing is not None:
+                return existing
             if not error.uncertain or not attempts:
                 raise

@@ -1,7 +1,7 @@
-"""Issues, found again by their exact title.
+"""Issues, identified by their exact title.
 
-They are looked for in GitHub's lists, never by its search: the search index lags behind, and an
-issue that it does not know yet would be opened a second time.
+They are found by listing, not by GitHub's search: its index lags behind, and an issue that it lacks
+would be opened a second time.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from kalypso_actions.clients.github import (
     rest,
 )
 from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.model.github import Issue, IssueEvent
 
 State = Literal["open", "closed", "all"]
 
 DUPLICATE: Final = "<!-- kalypso:v1 kind=duplicate -->"
-"""The first line of the comment with which a doubled issue is closed."""
+"""The first line of the comment on a duplicate issue."""
 
 
 def find_all(
     github: GitHub, repository: str, *, label: str = "", state: State = "open"
 ) -> tuple[Issue, ...]:
-    """Every issue that is no pull request, with the label where one is named, oldest first.
+    """Return the issues, optionally those with a label, oldest first; no pull requests.
 
     Raises GitHubError.
     """
@@ -40,13 +41,13 @@ def find_all(
 
 
 def candidates(github: GitHub, repository: str, label: str) -> tuple[Issue, ...]:
-    """Where `ensure` looks: the open issues, and the closed ones with our label.
+    """Return the issues for `ensure`: all open ones, and the closed ones with our label.
 
-    Open ones may have lost the label, or have been opened by Kalypso's operator, which sets none.
+    An open issue may have lost the label, or Kalypso's operator, which sets no label, opened it.
     Read once, they serve many calls of `ensure`. Raises GitHubError.
     """
-    opened = find_all(github, repository)
-    return opened + find_all(github, repository, label=label, state="closed")
+    open_issues = find_all(github, repository)
+    return open_issues + find_all(github, repository, label=label, state="closed")
 
 
 def ensure(
@@ -58,27 +59,26 @@ def ensure(
     label: str,
     among: Iterable[Issue] | None = None,
 ) -> tuple[Issue, idempotent_writes.WriteResult]:
-    """The one open issue of exactly this title, with this body and our label.
+    """Create, update or reopen the issue with exactly this title, and set its body and label.
 
-    One that exists is updated where it differs, and reopened where it was closed. The oldest stays:
-    others of this title and label, which a doubled delivery left, are closed as its duplicates.
-    `among` is what `candidates` gave. Raises GitHubError.
+    The oldest issue of this title stays; others with the label, which a repeated delivery may
+    leave, are closed as duplicates. `among` is the result of `candidates`. Raises GitHubError.
     """
     title, body = (
         length_limits.truncate(title, length_limits.TITLE).strip(),
         length_limits.truncate_body(body),
     )
     known = candidates(github, repository, label) if among is None else among
-    found = _titled(known, title)
-    created = not found
+    same_title = _with_title(known, title)
+    created = not same_title
     if created:
         issue = _create(github, repository, title, body, label)
-        found = _titled([issue, *_newest(github, repository, label)], title)
-    kept, *others = found
+        same_title = _with_title([issue, *_newest(github, repository, label)], title)
+    kept, *others = same_title
     for other in others:
         if other.state == "open" and not labels.missing([label], other.labels):
             _close_duplicate(github, repository, other, kept)
-    issue = _as_wanted(kept, body) or _update(github, repository, kept.number, body)
+    issue = _if_current(kept, body) or _update(github, repository, kept.number, body)
     if labels.missing([label], issue.labels):
         labels.add(github, repository, issue.number, [label])
         issue = replace(issue, labels=(*issue.labels, label))
@@ -88,17 +88,17 @@ def ensure(
 
 
 def events(github: GitHub, repository: str, number: int) -> tuple[IssueEvent, ...]:
-    """The events of an issue or a pull request, oldest first. Raises GitHubError."""
+    """Return the events of an issue or a pull request, oldest first. Raises GitHubError."""
     failure = f"the events of #{number} cannot be listed"
-    found = rest.read_all(github, repository, failure, f"/issues/{number}/events")
-    return tuple(map(from_json.issue_event, found))
+    answers = rest.read_all(github, repository, failure, f"/issues/{number}/events")
+    return tuple(map(from_json.issue_event, answers))
 
 
 def close(github: GitHub, repository: str, number: int, *, mark: str, comment: str) -> bool:
-    """Close an open issue with a comment that says why; whether it was open.
+    """Close an open issue with a comment that gives the reason; return whether it was open.
 
-    `mark` is the comment's first line. The comment comes first: where closing fails, the next run
-    finds the issue open and goes on. Raises GitHubError.
+    `mark` is the comment's first line. The comment comes first: if closing fails, the issue is
+    still open for the next run. Raises GitHubError.
     """
     if _get(github, repository, number).state == "closed":
         return False
@@ -112,19 +112,21 @@ def _filters(label: str, state: State, direction: str) -> dict[str, str]:
     return {**filters, "labels": label} if label else filters
 
 
-def _issues(found: Iterable[rest.Json]) -> tuple[Issue, ...]:
-    issues = (from_json.issue(one) for one in found if not from_json.is_pull_request(one))
+def _issues(answers: Iterable[Json]) -> tuple[Issue, ...]:
+    issues = (
+        from_json.issue(answer) for answer in answers if not from_json.is_pull_request(answer)
+    )
     return tuple(sorted(issues, key=lambda issue: issue.number))
 
 
-def _titled(issues: Iterable[Issue], title: str) -> list[Issue]:
-    """Those of this title: open ones before closed ones, each oldest first."""
+def _with_title(issues: Iterable[Issue], title: str) -> list[Issue]:
+    """Return the issues of this title: open ones before closed ones, each oldest first."""
     same = {issue.number: issue for issue in issues if issue.title == title}
     return sorted(same.values(), key=lambda issue: (issue.state == "closed", issue.number))
 
 
 def _newest(github: GitHub, repository: str, label: str) -> tuple[Issue, ...]:
-    """The latest page of open issues: where a second delivery of our request would show."""
+    """Return the newest page of open issues, which has a duplicate of an issue just opened."""
     failure = "the issues cannot be listed"
     parameters = {**_filters(label, "open", "desc"), "per_page": "100"}
     return _issues(rest.read(github, repository, failure, "/issues", parameters))
@@ -137,7 +139,7 @@ def _get(github: GitHub, repository: str, number: int) -> Issue:
 
 def _create(github: GitHub, repository: str, title: str, body: str, label: str) -> Issue:
     def find() -> Issue | None:
-        return next(iter(_titled(_newest(github, repository, label), title)), None)
+        return next(iter(_with_title(_newest(github, repository, label), title)), None)
 
     def write() -> Issue:
         failure = f"the issue “{title}” cannot be opened"
@@ -147,14 +149,14 @@ def _create(github: GitHub, repository: str, title: str, body: str, label: str) 
     return idempotent_writes.write_verified(github, find, write)
 
 
-def _as_wanted(issue: Issue, body: str) -> Issue | None:
+def _if_current(issue: Issue, body: str) -> Issue | None:
     same = issue.state == "open" and length_limits.same_text(issue.body, body)
     return issue if same else None
 
 
 def _update(github: GitHub, repository: str, number: int, body: str) -> Issue:
     def find() -> Issue | None:
-        return _as_wanted(_get(github, repository, number), body)
+        return _if_current(_get(github, repository, number), body)
 
     def write() -> Issue:
         failure = f"issue #{number} cannot be updated"

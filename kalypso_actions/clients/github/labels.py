@@ -1,4 +1,4 @@
-"""Labels of a repository, and on its issues and pull requests; case makes no difference."""
+"""Labels of a repository and of its issues and pull requests; names ignore case."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from collections.abc import Collection, Iterable
 
 from kalypso_actions.clients.github import idempotent_writes, length_limits, rest
 from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.errors import KalypsoError, Location
 
 
 def ensure(
     github: GitHub, repository: str, name: str, *, color: str = "ededed", description: str = ""
 ) -> bool:
-    """A label of this name; whether it was made now.
+    """Create a label; return whether it was missing.
 
-    One that exists keeps the colour and description that people gave it. `color` is six hex
-    digits. Raises GitHubError, and KalypsoError for a name that GitHub does not take.
+    An existing label keeps its color and description. `color` is six hex digits. Raises
+    GitHubError, and KalypsoError for a name that GitHub does not accept.
     """
     _check_name(repository, name)
 
-    def find() -> rest.Json | None:
+    def find() -> Json | None:
         return _label(github, repository, name)
 
-    def write() -> rest.Json:
+    def write() -> Json:
         body = {
             "name": name,
             "color": color,
@@ -40,10 +41,10 @@ def exists(github: GitHub, repository: str, name: str) -> bool:
 
 
 def add(github: GitHub, repository: str, number: int, names: Collection[str]) -> bool:
-    """Put labels on an issue or a pull request; whether one was missing.
+    """Add labels to an issue or a pull request; return whether one was missing.
 
-    Others stay. A label that the repository does not have is made by GitHub, in its own colour:
-    `ensure` it before. Raises GitHubError, KalypsoError.
+    GitHub creates labels that the repository lacks, in a color of its own; to avoid that, call
+    `ensure` before. Raises GitHubError, KalypsoError.
     """
     for name in names:
         _check_name(repository, name)
@@ -61,13 +62,16 @@ def add(github: GitHub, repository: str, number: int, names: Collection[str]) ->
 
 
 def remove(github: GitHub, repository: str, number: int, name: str) -> bool:
-    """Take a label from an issue or a pull request; whether it was there. Raises GitHubError."""
+    """Remove a label from an issue or a pull request; return whether it was there.
+
+    Raises GitHubError.
+    """
 
     def find() -> bool | None:
         return True if missing([name], _present(github, repository, number)) else None
 
     def write() -> bool:
-        failure = f"the label “{name}” cannot be taken from #{number}"
+        failure = f"the label “{name}” cannot be removed from #{number}"
         path = f"/issues/{number}/labels/{rest.segment(name)}"
         rest.write(github, repository, failure, "DELETE", path)
         return True
@@ -76,26 +80,26 @@ def remove(github: GitHub, repository: str, number: int, name: str) -> bool:
 
 
 def missing(names: Iterable[str], present: Iterable[str]) -> list[str]:
-    """Those of `names` that are not among `present`."""
-    known = {name.lower() for name in present}
-    return [name for name in names if name.lower() not in known]
+    """Return the names that are not in `present`."""
+    lower_case = {name.lower() for name in present}
+    return [name for name in names if name.lower() not in lower_case]
 
 
-def _label(github: GitHub, repository: str, name: str) -> rest.Json | None:
+def _label(github: GitHub, repository: str, name: str) -> Json | None:
     failure = f"the label “{name}” cannot be read"
     return rest.read_optional(github, repository, failure, f"/labels/{rest.segment(name)}")
 
 
 def _present(github: GitHub, repository: str, number: int) -> list[str]:
     failure = f"the labels of #{number} cannot be read"
-    found = rest.read_all(github, repository, failure, f"/issues/{number}/labels")
-    return [label["name"] for label in found]
+    labels = rest.read_all(github, repository, failure, f"/issues/{number}/labels")
+    return [label["name"] for label in labels]
 
 
 def _check_name(repository: str, name: str) -> None:
     if not 0 < len(name) <= length_limits.LABEL_NAME:
         raise KalypsoError(
-            f"a label's name has 1 to {length_limits.LABEL_NAME} characters: “{name}”",
+            f"the name of a label must have 1 to {length_limits.LABEL_NAME} characters: “{name}”",
             Location(repository),
-            "shorten it where it is given as an input",
+            "shorten the input",
         )

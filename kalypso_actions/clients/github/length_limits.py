@@ -1,7 +1,7 @@
-"""How long GitHub lets texts be, and how longer ones are cut.
+"""GitHub's limits on the length of texts, and functions that truncate longer ones.
 
-GitHub refuses a longer text with 422; a cut one that says so is worth more than none. Cutting is
-the same each time, so that what was written is recognised.
+GitHub refuses a longer text with 422. Truncation is deterministic, so that a later run recognizes
+the text that it wrote.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from typing import Final
 
 TITLE: Final = 256
 BODY: Final = 60_000
-"""GitHub takes 65,536 characters; the note and what closes open blocks come behind the cut."""
+"""GitHub's limit is 65,536; the note and the ends of open blocks are added to a truncated text."""
 STATUS_DESCRIPTION: Final = 140
 STATUS_CONTEXT: Final = 255
 LABEL_NAME: Final = 50
 LABEL_DESCRIPTION: Final = 100
 
-TRUNCATION_NOTE: Final = "_This text was longer than GitHub allows: its end is left out._"
+TRUNCATION_NOTE: Final = "_This text was longer than GitHub allows; its end is missing._"
 
 _FENCE = re.compile(r" {0,3}(`{3,200}|~{3,200})")
 
 
 def truncate(text: str, length: int) -> str:
-    """`text` with at most `length` characters; an ellipsis stands for what is missing."""
+    """Truncate `text` to `length` characters, with an ellipsis at the end."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def truncate_body(text: str) -> str:
-    """A body of a pull request, issue or comment: cut at the end of a line, with a note.
+    """Truncate the body of a pull request, issue or comment at the end of a line; add a note.
 
-    A code block and `<details>` that the cut leaves open are closed, so that the note is seen.
+    An open code block and open `<details>` are closed, so that the note is visible.
     """
     if len(text) <= BODY:
         return text
@@ -43,24 +43,24 @@ def truncate_body(text: str) -> str:
 
 
 def same_text(first: str, second: str) -> bool:
-    """Whether two bodies say the same: GitHub's editor writes CRLF and GitHub trims the end."""
-    return _normal(first) == _normal(second)
+    """Whether two bodies are equal apart from CRLF and trailing space, which GitHub changes."""
+    return _normalize(first) == _normalize(second)
 
 
-def _normal(text: str) -> str:
+def _normalize(text: str) -> str:
     return text.replace("\r\n", "\n").rstrip()
 
 
 def _open_fence(text: str) -> str:
-    """The fence of the code block in which a Markdown text ends, or ""."""
-    opened = ""
+    """Return the fence of the code block in which a Markdown text ends, or ""."""
+    open_fence = ""
     for line in text.splitlines():
         match = _FENCE.match(line)
         if match is None:
             continue
         fence = match[1]
-        if not opened:
-            opened = fence
-        elif fence.startswith(opened) and not line[match.end() :].strip():
-            opened = ""
-    return opened
+        if not open_fence:
+            open_fence = fence
+        elif fence.startswith(open_fence) and not line[match.end() :].strip():
+            open_fence = ""
+    return open_fence

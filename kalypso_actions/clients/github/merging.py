@@ -1,4 +1,4 @@
-"""Pull requests merged, exactly as they were looked at, or the reason why GitHub does not."""
+"""Merge a pull request at the head that was reviewed, or return GitHub's reason not to."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from kalypso_actions.clients.github.connection import GitHub, GitHubError
 
 Method = Literal["merge", "squash", "rebase"]
 
-REFUSALS: Final = frozenset({405, 409, 422})
-"""It cannot be merged, or not now; the head has changed; the rules do not allow it."""
+REFUSAL_STATUSES: Final = frozenset({405, 409, 422})
+"""It cannot be merged (now); the head has changed; the rules do not allow it."""
 
-STILL_THINKING: Final = "Base branch was modified"
-"""What GitHub says, too, while it has not found out yet whether a new head can be merged."""
-
+MERGEABILITY_UNKNOWN: Final = "Base branch was modified"
+"""GitHub's message also while it computes whether a new head can be merged."""
 
 METHODS: Final[tuple[Method, ...]] = ("merge", "squash", "rebase")
 
-OTHER_METHOD: Final = re.compile(
+METHOD_NOT_ALLOWED: Final = re.compile(
     "are not allowed on this repository|must not contain merge commits", re.IGNORECASE
 )
-"""GitHub's words where the settings, or a rule of the branch, leave other methods."""
+"""GitHub's messages if the settings or a rule of the branch exclude the method."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why the pull request stays as it is, in GitHub's words."""
+    """GitHub's reason not to merge."""
 
     reason: str
 
@@ -43,10 +42,10 @@ class Refused:
 def merge(
     github: GitHub, repository: str, number: int, *, head: str, method: Method = "merge"
 ) -> Merged | Refused:
-    """Merge a pull request whose head is still the commit `head`.
+    """Merge a pull request if its head is still the commit `head`.
 
-    A refusal (missing review or check, conflict, rules, another head) is a value: the pull request
-    stays open for people. Raises GitHubError for everything else.
+    A refusal (missing review or check, conflict, rule, another head) is a return value: the pull
+    request stays open for people. Raises GitHubError for every other failure.
     """
 
     def find() -> Merged | Refused | None:
@@ -54,7 +53,7 @@ def merge(
         if not pull.merged:
             return None
         if pull.head_commit != head:
-            return Refused(f"it was merged already, with its head at {pull.head_commit}")
+            return Refused(f"it is already merged, with the head {pull.head_commit}")
         return Merged(pull.merge_commit)
 
     def write() -> Merged | Refused:
@@ -68,9 +67,9 @@ def merge(
         try:
             return idempotent_writes.write_if_absent(github, find, write)[0]
         except GitHubError as error:
-            if error.status not in REFUSALS:
+            if error.status not in REFUSAL_STATUSES:
                 raise
-            delay = next(delays, None) if STILL_THINKING in error.reason else None
+            delay = next(delays, None) if MERGEABILITY_UNKNOWN in error.reason else None
             if delay is None:
                 return Refused(error.reason)
             github.sleep(delay)
@@ -79,9 +78,9 @@ def merge(
 def merge_as_allowed(
     github: GitHub, repository: str, number: int, *, head: str
 ) -> Merged | Refused:
-    """Merge by the first method that the repository allows: see `merge`."""
+    """Merge as `merge` does, by the first method that the repository allows."""
     for method in METHODS:
         result = merge(github, repository, number, head=head, method=method)
-        if isinstance(result, Merged) or not OTHER_METHOD.search(result.reason):
+        if isinstance(result, Merged) or not METHOD_NOT_ALLOWED.search(result.reason):
             break
     return result

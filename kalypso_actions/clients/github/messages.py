@@ -1,4 +1,4 @@
-"""A request to GitHub's API and what becomes of it: an answer, a refusal, or nothing."""
+"""A request to GitHub's API, its response, and the errors in place of a successful response."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 Json = Any
-"""What `json` reads and writes."""
+"""A value that `json` reads and writes."""
 
-SAFE: Final = frozenset({"GET", "HEAD"})
+SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One call of the API.
 
-    `url` is absolute and on the API's server. `authorization` gives the header each time it is
-    sent: a token may end while we wait. `idempotent`: sent twice, it does no more than once.
-    `account` is whose quota it uses.
+    `url` is an absolute URL of the API. `authorization` returns the header for each attempt, since
+    a token may expire while we wait. `idempotent`: a second delivery has no further effect.
+    `account` names the owner of the rate limit.
     """
 
     method: str
@@ -31,13 +31,13 @@ class Request:
 
     @property
     def repeatable(self) -> bool:
-        """Whether it may be sent again without knowing what became of it."""
-        return self.idempotent or self.method in SAFE
+        """Whether the request may be sent again if its result is not known."""
+        return self.idempotent or self.method in SAFE_METHODS
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A complete answer; header names are in lower case, `body` is None where there is none."""
+    """A complete response; header names are in lower case, and `body` is None if there is none."""
 
     status: int
     headers: Mapping[str, str]
@@ -45,22 +45,22 @@ class Response:
 
 
 class ErrorResponseError(Exception):
-    """GitHub answered, and not with a success.
+    """GitHub answered with an error status.
 
-    `uncertain`: it was a write, and GitHub failed somewhere on the way.
+    `uncertain`: the request was a write, and the server failed while it handled it.
     """
 
-    def __init__(self, answer: Response, *, uncertain: bool) -> None:
-        super().__init__(f"GitHub answered {answer.status}")
-        self.answer = answer
+    def __init__(self, response: Response, *, uncertain: bool) -> None:
+        super().__init__(f"GitHub answered {response.status}")
+        self.response = response
         self.uncertain = uncertain
 
 
 class NoResponseError(Exception):
-    """No answer came, or half of one (then `status` is its status).
+    """No response came, or an incomplete one (then `status` is its status).
 
-    `sent`: the request may have reached GitHub. `permanent`: the same would happen again.
-    `uncertain`: it was a write, and GitHub may have acted on it.
+    `sent`: the request may have reached GitHub. `permanent`: a retry would fail in the same way.
+    `uncertain`: the request was a write, and GitHub may have acted on it.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""Pull requests of our own branches: found by their head, opened, kept up to date, closed.
+"""Pull requests, identified by their head and base branches.
 
-Ours are those whose head lies in the repository itself: a branch of the same name in a fork is
-somebody else's.
+The head must be a branch of the repository itself; a branch of the same name in a fork belongs to
+somebody else.
 """
 
 from __future__ import annotations
@@ -20,41 +20,42 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.labels import add as add_labels
 from kalypso_actions.clients.github.labels import missing as missing_labels
+from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.model.github import PullRequest
 
 State = Literal["open", "closed", "all"]
 
-PAGE: Final = 50
-"""Of what people have closed, the newest counts; only our own withdrawals stand before it."""
+PAGE_SIZE: Final = 50
+"""The newest PR that people have closed is usually on the first page, after our withdrawn ones."""
 
 ADVICE: Final = {
-    "no commits between": "there is nothing to propose: the head is contained in the base already",
-    "head invalid": "push the head's branch to this repository before",
+    "no commits between": "there is nothing to propose: the base already contains the head",
+    "head invalid": "push the head branch to this repository first",
     "base invalid": "create the base branch in this repository",
-    "a pull request already exists": "it is open under a name of the repository or its owner that"
-    " has changed: write the new one",
+    "a pull request already exists": "it is open under an old name of the repository or its owner:"
+    " write the new name",
 }
 
 
 def find(
     github: GitHub, repository: str, *, head: str, base: str = "", state: State = "open"
 ) -> tuple[PullRequest, ...]:
-    """The pull requests from the branch `head` (into `base` where named), newest first.
+    """Return the pull requests from the branch `head` (into `base`, if given), newest first.
 
-    Of open ones there is one at most for each base. Raises GitHubError.
+    There is at most one open pull request for each base. Raises GitHubError.
     """
     failure, parameters = _listing(repository, head, base, state)
-    found = rest.read_all(github, repository, failure, "/pulls", parameters)
-    return tuple(sorted(_ours(found, head, base, state), key=lambda pull: -pull.number))
+    answers = rest.read_all(github, repository, failure, "/pulls", parameters)
+    pulls = _matching(answers, head, base, state)
+    return tuple(sorted(pulls, key=lambda pull: -pull.number))
 
 
 def newest_closed(
     github: GitHub, repository: str, *, head: str, base: str, without: str
 ) -> PullRequest | None:
-    """The newest pull request from `head` into `base` that is closed or merged.
+    """Return the newest closed or merged pull request from `head` into `base`.
 
-    Unmerged ones with the label `without` are passed over. As many pages are read as it takes.
-    Raises GitHubError.
+    Unmerged ones with the label `without` do not count. Raises GitHubError.
     """
     pages = closed_pages(github, repository, head=head, base=base, without=without)
     return next((pull for page in pages for pull in page), None)
@@ -63,45 +64,45 @@ def newest_closed(
 def closed_pages(
     github: GitHub, repository: str, *, head: str, base: str, without: str
 ) -> Iterator[tuple[PullRequest, ...]]:
-    """The pull requests from `head` into `base` that are closed or merged, newest first.
+    """Yield the closed and merged pull requests from `head` into `base`, newest first, by page.
 
-    Unmerged ones with the label `without` are passed over. A page is read when it is wanted.
-    Raises GitHubError.
+    Unmerged ones with the label `without` do not count. Pages are read lazily. Raises GitHubError.
     """
     failure, parameters = _listing(repository, head, base, "closed")
     page = 0
     while True:
         page += 1
-        numbered = {**parameters, "per_page": str(PAGE), "page": str(page)}
-        found = rest.read(github, repository, failure, "/pulls", numbered)
-        ours = _ours(found, head, base, "closed")
-        yield tuple(pull for pull in ours if pull.merged or missing_labels([without], pull.labels))
-        if len(found) < PAGE:
+        query = {**parameters, "per_page": str(PAGE_SIZE), "page": str(page)}
+        answers = rest.read(github, repository, failure, "/pulls", query)
+        pulls = _matching(answers, head, base, "closed")
+        yield tuple(pull for pull in pulls if pull.merged or missing_labels([without], pull.labels))
+        if len(answers) < PAGE_SIZE:
             return
 
 
-def into(github: GitHub, repository: str, base: str) -> tuple[PullRequest, ...]:
-    """Every open pull request into a branch, of anybody, oldest first. Raises GitHubError."""
+def open_into(github: GitHub, repository: str, base: str) -> tuple[PullRequest, ...]:
+    """Return all open pull requests into a branch, oldest first. Raises GitHubError."""
     failure = f"the pull requests into {base} cannot be listed"
-    found = rest.read_all(github, repository, failure, "/pulls", {"base": base, "state": "open"})
-    pulls = map(from_json.pull_request, found)
-    wanted = (pull for pull in pulls if (pull.base_branch, pull.state) == (base, "open"))
-    return tuple(sorted(wanted, key=lambda pull: pull.number))
+    query = {"base": base, "state": "open"}
+    answers = rest.read_all(github, repository, failure, "/pulls", query)
+    pulls = map(from_json.pull_request, answers)
+    matching = (pull for pull in pulls if (pull.base_branch, pull.state) == (base, "open"))
+    return tuple(sorted(matching, key=lambda pull: pull.number))
 
 
 def changed_paths(github: GitHub, repository: str, number: int) -> frozenset[str]:
-    """The paths that a pull request changes, with the former ones of what it renames.
+    """Return the paths that a pull request changes, with the old paths of renamed files.
 
-    GitHub tells of 3000 files at most. Raises GitHubError.
+    GitHub lists at most 3000 files. Raises GitHubError.
     """
     failure = f"the files of pull request #{number} cannot be listed"
-    found = rest.read_all(github, repository, failure, f"/pulls/{number}/files")
-    paths = {str(file["filename"]) for file in found}
-    return frozenset(paths | {str(file.get("previous_filename", "")) for file in found} - {""})
+    files = rest.read_all(github, repository, failure, f"/pulls/{number}/files")
+    paths = {str(file["filename"]) for file in files}
+    return frozenset(paths | {str(file.get("previous_filename", "")) for file in files} - {""})
 
 
 def get(github: GitHub, repository: str, number: int) -> PullRequest:
-    """A pull request by its number. Raises GitHubError."""
+    """Return a pull request by its number. Raises GitHubError."""
     failure = f"pull request #{number} cannot be read"
     return from_json.pull_request(rest.read(github, repository, failure, f"/pulls/{number}"))
 
@@ -116,10 +117,10 @@ def ensure(
     body: str,
     labels: Collection[str] = (),
 ) -> tuple[PullRequest, idempotent_writes.WriteResult]:
-    """The one open pull request from `head` into `base`, with this title and body, and labels.
+    """Open or update the pull request from `head` into `base`; set its title and body, add labels.
 
-    One that is open already is updated where it differs; other labels on it stay. Labels that the
-    repository lacks come in GitHub's colour: `labels.ensure` them before. Raises GitHubError.
+    GitHub creates labels that the repository lacks, in a color of its own; to avoid that, call
+    `labels.ensure` before. Raises GitHubError.
     """
     title, body = (
         length_limits.truncate(title, length_limits.TITLE),
@@ -136,15 +137,15 @@ def ensure(
             rest.write(github, repository, failure, "POST", "/pulls", content, advice=ADVICE)
         )
 
-    found, created = idempotent_writes.write_if_absent(github, find_open, create)
-    pull = _described(github, repository, found, title, body)
+    original, created = idempotent_writes.write_if_absent(github, find_open, create)
+    pull = _set_texts(github, repository, original, title, body)
     if missing_labels(labels, pull.labels):
         add_labels(github, repository, pull.number, labels)
         added = missing_labels(labels, pull.labels)
         pull = replace(pull, labels=(*pull.labels, *added))
     if created:
         return pull, "created"
-    return pull, "unchanged" if pull == found else "updated"
+    return pull, "unchanged" if pull == original else "updated"
 
 
 def close(
@@ -156,10 +157,10 @@ def close(
     comment: str,
     labels: Collection[str] = (),
 ) -> bool:
-    """Close an open pull request with a comment that says why; whether it was open.
+    """Close an open pull request with a comment that gives the reason; return whether it was open.
 
-    `mark` is the comment's first line. Labels and comment come first: where closing fails, the next
-    run finds it open and goes on. Raises GitHubError.
+    `mark` is the comment's first line. Labels and comment come first: if closing fails, the pull
+    request is still open for the next run. Raises GitHubError.
     """
     if get(github, repository, number).state == "closed":
         return False
@@ -180,7 +181,7 @@ def close(
 
 
 def _listing(repository: str, head: str, base: str, state: State) -> tuple[str, dict[str, str]]:
-    """What is asked, in words and as parameters; GitHub lists the newest first."""
+    """Return the error message and the query of a listing; GitHub lists the newest first."""
     owner = repository.partition("/")[0]
     parameters = {"head": f"{owner}:{head}", "state": state}
     if base:
@@ -188,23 +189,23 @@ def _listing(repository: str, head: str, base: str, state: State) -> tuple[str, 
     return f"the pull requests from {head} cannot be listed", parameters
 
 
-def _ours(found: Iterable[rest.Json], head: str, base: str, state: State) -> Iterator[PullRequest]:
-    """GitHub ignores a filter that it cannot read, and then lists every pull request."""
-    for one in found:
-        if not from_json.in_own_repository(one):
+def _matching(answers: Iterable[Json], head: str, base: str, state: State) -> Iterator[PullRequest]:
+    """Filter a listing again: GitHub ignores an invalid filter and lists every pull request."""
+    for answer in answers:
+        if not from_json.in_own_repository(answer):
             continue
-        pull = from_json.pull_request(one)
-        fits = pull.head_branch == head and base in {"", pull.base_branch}
-        if fits and state in {"all", pull.state}:
+        pull = from_json.pull_request(answer)
+        same_branches = pull.head_branch == head and base in {"", pull.base_branch}
+        if same_branches and state in {"all", pull.state}:
             yield pull
 
 
-def _described(
+def _set_texts(
     github: GitHub, repository: str, pull: PullRequest, title: str, body: str
 ) -> PullRequest:
-    """The pull request with this title and body, written where they differ."""
+    """Set title and body if they differ; return the pull request."""
 
-    def as_wanted(pull: PullRequest) -> PullRequest | None:
+    def if_current(pull: PullRequest) -> PullRequest | None:
         same = pull.title == title.strip() and length_limits.same_text(pull.body, body)
         return pull if same else None
 
@@ -212,8 +213,8 @@ def _described(
         failure = f"pull request #{pull.number} cannot be updated"
         return _edit(github, repository, failure, pull.number, {"title": title, "body": body})
 
-    return as_wanted(pull) or idempotent_writes.write_verified(
-        github, lambda: as_wanted(get(github, repository, pull.number)), write
+    return if_current(pull) or idempotent_writes.write_verified(
+        github, lambda: if_current(get(github, repository, pull.number)), write
     )
 
 

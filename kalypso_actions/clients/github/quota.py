@@ -1,4 +1,4 @@
-"""How much of GitHub's quota was used, and how much is left."""
+"""How much of GitHub's rate limit was used, and how much is left."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class _Use:
 
 
 class Quota:
-    """Requests by account and resource (`core`, `graphql`); safe to use from several threads."""
+    """Counts requests by account and resource (`core`, `graphql`). Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._uses: dict[tuple[str, str], _Use] = {}
 
     def count(self, account: str, path: str, headers: Mapping[str, str]) -> None:
-        """One more request, by its answer. Servers without rate limits tell nothing of them."""
-        usual = "graphql" if path.endswith("/graphql") else "core"
-        key = (account, headers.get("x-ratelimit-resource", usual))
+        """Count a request by its response. A server without rate limits sends no such headers."""
+        default = "graphql" if path.endswith("/graphql") else "core"
+        key = (account, headers.get("x-ratelimit-resource", default))
         with self._lock:
             use = self._uses.setdefault(key, _Use())
             use.requests += 1
@@ -39,12 +39,12 @@ class Quota:
 
     @property
     def requests(self) -> int:
-        """How many requests there were, all in all."""
+        """The number of all requests."""
         with self._lock:
             return sum(use.requests for use in self._uses.values())
 
     def lines(self) -> tuple[str, ...]:
-        """For the log at the end: one line for each account and resource."""
+        """Return the summary for the log, one line for each account and resource."""
         with self._lock:
             return tuple(_line(*key, use) for key, use in sorted(self._uses.items()))
 

@@ -1,8 +1,8 @@
-"""GitHub's rate limits: when an answer means "not now", and until when.
+"""GitHub's rate limits: whether a response is due to one, and until when to wait.
 
 https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api: wait for
-`retry-after`; otherwise, where nothing remains, until `x-ratelimit-reset`; otherwise a minute at
-least, and longer each time.
+`retry-after`; otherwise, if nothing remains, until `x-ratelimit-reset`; otherwise at least a
+minute, and longer each time.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from typing import Final
 from kalypso_actions.clients.github.messages import Response
 
 SECONDARY_WAIT: Final = 60.0
-"""Seconds, where GitHub does not say how many."""
+"""Seconds to wait if GitHub names none."""
 
 GRAPHQL_TYPES: Final = frozenset({"RATE_LIMITED", "RATE_LIMIT"})
 
 SECONDS: Final = re.compile(r"[0-9]{1,10}")
-"""A number of seconds, or the second since 1970, that is still a date."""
+"""Seconds from now or since 1970, few enough for a `datetime`."""
 
-WORDS: Final = re.compile(r"rate limit|abuse detection|too many requests", re.IGNORECASE)
+LIMIT_MESSAGE: Final = re.compile(r"rate limit|abuse detection|too many requests", re.IGNORECASE)
 
 
-def is_limited(answer: Response) -> bool:
-    """Whether GitHub did nothing but count: it will take the same request later.
+def is_limited(response: Response) -> bool:
+    """Whether GitHub has not handled a request because of a rate limit.
 
-    GitHub answers 403 or 429; its GraphQL also 200 with an error of its own type.
+    GitHub answers 403 or 429; GraphQL also 200 with an error of a type of its own.
     """
-    status, headers, body = answer.status, answer.headers, answer.body
+    status, headers, body = response.status, response.headers, response.body
     if status == 429:
         return True
     message = str(body.get("message") or "") if isinstance(body, dict) else ""
     if status == 403:
         nothing_left = not message and headers.get("x-ratelimit-remaining") == "0"
-        return "retry-after" in headers or nothing_left or WORDS.search(message) is not None
+        return "retry-after" in headers or nothing_left or LIMIT_MESSAGE.search(message) is not None
     if status != 200 or not isinstance(body, dict) or not isinstance(body.get("errors"), list):
         return False
     errors = [error for error in body["errors"] if isinstance(error, dict)]
@@ -45,19 +45,19 @@ def is_limited(answer: Response) -> bool:
 
 
 def limited_until(headers: Mapping[str, str], now: datetime) -> datetime | None:
-    """When GitHub says that it takes requests again, if it does say."""
-    after = retry_after(headers, now)
-    if after is not None:
-        return after
+    """Return the time from which GitHub accepts requests again; None if it names none."""
+    until = retry_after(headers, now)
+    if until is not None:
+        return until
     reset = headers.get("x-ratelimit-reset", "")
     if headers.get("x-ratelimit-remaining") == "0" and SECONDS.fullmatch(reset):
-        # The second itself still belongs to the old hour.
+        # The limit still holds during the second of the reset.
         return datetime.fromtimestamp(int(reset) + 1, UTC)
     return None
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> datetime | None:
-    """The header `Retry-After`, which holds seconds or a date."""
+    """Return the time in the header `Retry-After`, which holds seconds or a date."""
     text = headers.get("retry-after", "").strip()
     if SECONDS.fullmatch(text):
         return now + timedelta(seconds=int(text))

@@ -1,6 +1,6 @@
-"""Branches written by the REST API: made, moved forward, deleted.
+"""Create, fast-forward and delete branches by the REST API.
 
-Each write names where the branch is expected to stand, and never overwrites another's commit.
+Each write names the expected head of the branch, and never overwrites another commit.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from kalypso_actions.errors import Location
 
 
 class RefConflictError(GitHubError):
-    """The branch does not stand where it was expected, but at `head` (None: it does not exist)."""
+    """The branch is not at the expected commit but at `head` (None: it does not exist)."""
 
     def __init__(
         self, repository: str, branch: str, expected: str | None, head: str | None
     ) -> None:
         super().__init__(
-            f"the branch {branch} stands {_at(head)}, and was expected {_at(expected)}",
+            f"the branch {branch} {_state(head)}, but the run expected that it {_state(expected)}",
             Location(repository),
-            "another run or a person was faster: run again",
+            "another run or a person has changed it: run again",
         )
         self.head = head
 
 
 ADVICE: Final = {
-    "object does not exist": "push the commit to the repository before",
-    "reference does not exist": "the branch was deleted meanwhile: run again",
+    "object does not exist": "push the commit to the repository first",
+    "reference does not exist": "the branch was deleted during this run: run again",
     "not a fast forward": "the commit does not descend from the branch's head: run again",
-    "protected": "let the token's identity pass the branch's rules",
+    "protected": "let the token's identity bypass the branch's rules",
 }
 
 
 def create(
     github: GitHub, repository: str, branch: str, commit: str
 ) -> Literal["created", "unchanged"]:
-    """A branch at a commit of the repository.
+    """Create a branch at a commit of the repository.
 
-    Raises RefConflictError where the branch exists at another commit, and GitHubError.
+    Raises RefConflictError if the branch exists at another commit, and GitHubError.
     """
 
     def find() -> str | None:
@@ -62,10 +62,10 @@ def create(
 def update(
     github: GitHub, repository: str, branch: str, commit: str, *, expected: str
 ) -> Literal["updated", "unchanged"]:
-    """Move a branch forward from `expected` to a commit that descends from it.
+    """Fast-forward a branch from `expected` to a descendant.
 
-    GitHub moves it only forward (`force` is never sent), so that a commit which arrives meanwhile
-    is refused and not lost. Raises RefConflictError where the branch stands elsewhere, GitHubError.
+    `force` is never set: if another commit arrives first, GitHub refuses the update. Raises
+    RefConflictError if the branch is at another commit, and GitHubError.
     """
 
     def find() -> str | None:
@@ -88,10 +88,10 @@ def update(
 def delete(
     github: GitHub, repository: str, branch: str, *, expected: str
 ) -> Literal["deleted", "unchanged"]:
-    """Delete a branch that stands at `expected`; an absent one is fine.
+    """Delete a branch at `expected`, if it exists.
 
-    GitHub compares nothing when it deletes: a commit that arrives between the look and the
-    deletion is lost with the branch. Raises RefConflictError, GitHubError.
+    GitHub deletes without comparing: a commit that arrives between the check and the deletion is
+    lost with the branch. Raises RefConflictError, GitHubError.
     """
 
     def find() -> Literal[True] | None:
@@ -110,5 +110,5 @@ def delete(
     return "deleted" if written else "unchanged"
 
 
-def _at(head: str | None) -> str:
-    return "nowhere" if head is None else f"at {head}"
+def _state(head: str | None) -> str:
+    return "does not exist" if head is None else f"is at {head}"

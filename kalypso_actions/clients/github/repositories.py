@@ -1,4 +1,4 @@
-"""Repositories themselves."""
+"""Facts about a repository."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kalypso_actions.model.github import RepositoryFacts
 
 
 def get(github: GitHub, repository: str) -> RepositoryFacts:
-    """What GitHub says of a repository. Raises GitHubError."""
+    """Return the facts about a repository. Raises GitHubError."""
     answer = rest.read(github, repository, "the repository cannot be read", "")
     permissions = answer.get("permissions") or {}
     return RepositoryFacts(

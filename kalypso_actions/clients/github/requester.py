@@ -1,8 +1,8 @@
-"""PyGithub's door to GitHub, with our transport behind it.
+"""PyGithub's requester, with our transport.
 
-PyGithub by itself repeats writes after a server's failure, waits up to an hour for a rate limit,
-gives up at once on a 429 that does not say how long, follows redirects without their query, and
-reads proxies from the process's environment.
+PyGithub's own transport retries writes after a server's failure, waits up to an hour for a rate
+limit, gives up at once on a 429 without a time, drops the query of a redirect, and reads proxies
+from the process's environment.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ from kalypso_actions.clients.github.messages import Json, Request
 from kalypso_actions.clients.github.server import GitHubServer
 from kalypso_actions.clients.github.transport import API_VERSION, HEADERS, Transport
 
-PAGE = 100
-"""Entries per page: the most that GitHub gives."""
+PAGE_SIZE = 100
+"""Items per page: GitHub's maximum."""
 
 
 class Requester(PyGithubRequester):
-    """What PyGithub's objects and lists ask through, with one credential.
+    """Sends the requests of PyGithub's objects and lists, with one credential.
 
-    They are lazy: none is fetched before it is looked into. PyGithub itself holds no credential, so
-    that a call which went round our transport would be refused and not repeated.
+    PyGithub itself has no credential: a call that bypassed our transport would fail.
     """
 
     def __init__(
@@ -34,13 +33,13 @@ class Requester(PyGithubRequester):
         authorization: Callable[[], str],
         account: str = "",
     ) -> None:
-        """`authorization` gives the header; `account` is whose quota is used."""
+        """`authorization` returns the header; `account` names the owner of the rate limit."""
         super().__init__(
             auth=None,
             base_url=server.api_url,
             timeout=60,
             user_agent=HEADERS["User-Agent"],
-            per_page=PAGE,
+            per_page=PAGE_SIZE,
             verify=True,
             retry=None,
             pool_size=None,
@@ -61,9 +60,9 @@ class Requester(PyGithubRequester):
         parameters: dict[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         input: Json = None,  # noqa: A002 - PyGithub's name
-        follow_302_redirect: bool = False,  # noqa: ARG002 - the transport follows on one server
+        follow_302_redirect: bool = False,  # noqa: ARG002 - the transport follows redirects
     ) -> tuple[dict[str, Any], Json]:
-        """Every call: the answer's headers and JSON (None where it has none).
+        """Send a request; return the response's headers and JSON (None without a body).
 
         Raises ErrorResponseError, NoResponseError, ForeignUrlError.
         """
@@ -75,5 +74,5 @@ class Requester(PyGithubRequester):
             headers=headers,
             account=self._account,
         )
-        answer = self._transport.send(request)
-        return dict(answer.headers), answer.body
+        response = self._transport.send(request)
+        return dict(response.headers), response.body

@@ -1,30 +1,27 @@
-"""REST calls by the paths of GitHub's own description: JSON in, JSON out.
+"""REST calls by the paths of GitHub's API description: JSON in, JSON out.
 
-PyGithub's objects are not used for them: an attribute that an answer did not hold makes them ask
-GitHub again, unseen and beside our handling of errors. Each issue of a list would ask whether it is
-a pull request, and each listed pull request whether it was merged.
+PyGithub's objects are not used: an attribute that a response lacks makes them send another request,
+beside our handling of errors. Each listed issue would be requested again to learn whether it is a
+pull request, and each listed pull request to learn whether it was merged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import quote
 
 from github.GithubObject import NonCompletableGithubObject
 from github.PaginatedList import PaginatedList
 
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
-
-Json = Any
-"""What GitHub answers; the callers take out of it what they need."""
+from kalypso_actions.clients.github.messages import Json
 
 Advice = Mapping[str, str]
-"""Words in GitHub's refusal, in lower case -> what to change then; the first that fit count."""
+"""A phrase of GitHub's message, in lower case -> what to change; the first match counts."""
 
 
 def segment(name: str) -> str:
-    """A name as one segment of a path."""
+    """Quote a name as one segment of a path."""
     return quote(name, safe="")
 
 
@@ -35,11 +32,11 @@ def read(
     path: str,
     parameters: Mapping[str, str] | None = None,
 ) -> Json:
-    """GET, one page of a list; `path` begins behind `/repos/{owner}/{repo}`.
+    """GET a path, which begins after `/repos/{owner}/{repo}`; of a list, one page.
 
-    `failure` says what has failed, if it fails. Raises GitHubError.
+    `failure` begins the error message. Raises GitHubError.
     """
-    return github.ask(
+    return github.call(
         repository, failure, lambda: _send(github, repository, "GET", path, parameters=parameters)
     )
 
@@ -51,8 +48,8 @@ def read_optional(
     path: str,
     parameters: Mapping[str, str] | None = None,
 ) -> Json | None:
-    """As `read`, None where there is nothing at this path. Raises GitHubError."""
-    return github.optional(
+    """As `read`; None if GitHub answers 404. Raises GitHubError."""
+    return github.call_optional(
         repository, failure, lambda: _send(github, repository, "GET", path, parameters=parameters)
     )
 
@@ -66,12 +63,12 @@ def read_all(
     *,
     item: str = "",
 ) -> list[Json]:
-    """Every entry of every page of a list.
+    """GET all pages of a list.
 
-    `item` is the key that holds the entries where an answer is an object. Raises GitHubError.
+    `item` is the key of the list if a page is an object. Raises GitHubError.
     """
-    return github.ask(
-        repository, failure, lambda: _entries(github, repository, path, parameters, item)
+    return github.call(
+        repository, failure, lambda: _read_pages(github, repository, path, parameters, item)
     )
 
 
@@ -84,9 +81,9 @@ def read_all_optional(
     *,
     item: str = "",
 ) -> list[Json] | None:
-    """As `read_all`, None where there is nothing at this path. Raises GitHubError."""
-    return github.optional(
-        repository, failure, lambda: _entries(github, repository, path, parameters, item)
+    """As `read_all`; None if GitHub answers 404. Raises GitHubError."""
+    return github.call_optional(
+        repository, failure, lambda: _read_pages(github, repository, path, parameters, item)
     )
 
 
@@ -100,25 +97,25 @@ def write(
     *,
     advice: Advice | None = None,
 ) -> Json:
-    """POST, PATCH, PUT or DELETE, once. Raises GitHubError, with the advice for what GitHub says.
+    """POST, PATCH, PUT or DELETE, once; `idempotent_writes` handles lost responses.
 
-    What a lost answer leaves open is for `idempotent_writes` to find out.
+    Raises GitHubError with the `advice` for GitHub's message.
     """
     try:
-        return github.ask(
+        return github.call(
             repository, failure, lambda: _send(github, repository, method, path, body)
         )
     except GitHubError as error:
         # If no token could be obtained, the refusal concerns the token request.
         reason = error.reason.lower() if error.problem.message.startswith(failure) else ""
-        for words, change in (advice or {}).items():
-            if words in reason:
+        for phrase, change in (advice or {}).items():
+            if phrase in reason:
                 raise with_advice(error, change) from None
         raise
 
 
 def with_advice(error: GitHubError, advice: str) -> GitHubError:
-    """The same error with this advice."""
+    """Return the same error with this advice."""
     return GitHubError(
         error.problem.message,
         error.problem.where,
@@ -130,8 +127,8 @@ def with_advice(error: GitHubError, advice: str) -> GitHubError:
     )
 
 
-class _Entry(NonCompletableGithubObject):
-    """An entry of a list, as GitHub gave it."""
+class _Item(NonCompletableGithubObject):
+    """An item of a list, with its JSON as `raw_data`."""
 
     def _initAttributes(self) -> None:  # noqa: N802 - PyGithub's name
         pass
@@ -140,13 +137,13 @@ class _Entry(NonCompletableGithubObject):
         pass
 
 
-def _entries(
+def _read_pages(
     github: GitHub, repository: str, path: str, parameters: Mapping[str, str] | None, item: str
 ) -> list[Json]:
-    known = github.repository(repository)
-    first = dict(parameters or {})
-    pages = PaginatedList(_Entry, known.requester, known.url + path, first, list_item=item)
-    return [entry.raw_data for entry in pages]
+    target = github.repository(repository)
+    url, query = target.url + path, dict(parameters or {})
+    items = PaginatedList(_Item, target.requester, url, query, list_item=item)
+    return [entry.raw_data for entry in items]
 
 
 def _send(
@@ -157,8 +154,8 @@ def _send(
     body: Json = None,
     parameters: Mapping[str, str] | None = None,
 ) -> Json:
-    known = github.repository(repository)
-    _, answer = known.requester.requestJsonAndCheck(
-        method, known.url + path, parameters=dict(parameters or {}), input=body
+    target = github.repository(repository)
+    _, answer = target.requester.requestJsonAndCheck(
+        method, target.url + path, parameters=dict(parameters or {}), input=body
     )
     return answer

@@ -1,4 +1,4 @@
-"""How long to wait before a request is sent again, if at all."""
+"""How long to wait before a request is sent again, and when to give up."""
 
 from __future__ import annotations
 
@@ -14,45 +14,46 @@ DELAYS: Final = (1.0, 2.0, 4.0, 8.0)
 
 
 class RetryPolicy:
-    """What one request has been through; it ends when `longest` seconds would be exceeded."""
+    """The retries of one request; they end before they take longer than `max_wait` seconds."""
 
-    def __init__(self, longest: float, now: Callable[[], datetime], *, repeatable: bool) -> None:
-        self._left = longest
+    def __init__(self, max_wait: float, now: Callable[[], datetime], *, repeatable: bool) -> None:
+        self._left = max_wait
         self._now = now
         self._repeatable = repeatable
         self._delays = iter(DELAYS)
         self._limited = 0
 
-    def after(self, answer: Response) -> float | None:
-        """Seconds to wait after a refusal, None to give up."""
-        if rate_limits.is_limited(answer):
-            return self._wait(self._until_taken(answer))
-        if answer.status < 500 or not self._repeatable:
+    def delay_after(self, response: Response) -> float | None:
+        """Return the seconds to wait after an error response; None to give up."""
+        if rate_limits.is_limited(response):
+            return self._spend(self._rate_limit_delay(response))
+        if response.status < 500 or not self._repeatable:
             return None
         delay = next(self._delays, None)
         if delay is None:
             return None
-        asked = rate_limits.retry_after(answer.headers, self._now())
-        return self._wait(max(delay, (asked - self._now()).total_seconds() if asked else 0))
+        now = self._now()
+        until = rate_limits.retry_after(response.headers, now)
+        return self._spend(max(delay, (until - now).total_seconds() if until else 0))
 
-    def after_loss(self, error: NoResponseError) -> float | None:
-        """Seconds to wait where no answer came, None to give up."""
+    def delay_after_no_response(self, error: NoResponseError) -> float | None:
+        """Return the seconds to wait if no response came; None to give up."""
         if error.permanent or (error.sent and not self._repeatable):
             return None
         delay = next(self._delays, None)
-        return None if delay is None else self._wait(delay)
+        return None if delay is None else self._spend(delay)
 
-    def _until_taken(self, answer: Response) -> float:
-        """Longer each time, whatever GitHub says: who asks too often is shut out."""
+    def _rate_limit_delay(self, response: Response) -> float:
+        """Double the delay each time: GitHub blocks clients that keep asking."""
         factor = 2.0**self._limited
         self._limited += 1
         now = self._now()
-        until = rate_limits.limited_until(answer.headers, now)
+        until = rate_limits.limited_until(response.headers, now)
         if until is None:
             return rate_limits.SECONDARY_WAIT * factor
         return max((until - now).total_seconds(), factor)
 
-    def _wait(self, seconds: float) -> float | None:
+    def _spend(self, seconds: float) -> float | None:
         if seconds > self._left:
             return None
         self._left -= seconds

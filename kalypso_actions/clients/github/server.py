@@ -1,4 +1,4 @@
-"""Which GitHub it is: github.com, or a company's own server."""
+"""A GitHub server: github.com, or GitHub Enterprise Server."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PORTS: Final = {"http": 80, "https": 443}
 
 
 class ForeignUrlError(KalypsoError):
-    """A URL is outside of the API: nothing is sent there, above all no credential."""
+    """A URL does not belong to the API: no request, and above all no credential, is sent there."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitHubServer:
-    """Where the API answers and where people and git go; neither ends with a slash."""
+    """The URL of the API, and the URL of the website and of git; neither ends with a slash."""
 
     api_url: str = API_URL
     server_url: str = SERVER_URL
@@ -35,35 +35,36 @@ class GitHubServer:
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> Self:
-        """As the runner says: GITHUB_API_URL and GITHUB_SERVER_URL; github.com without them.
+        """Read GITHUB_API_URL and GITHUB_SERVER_URL, which default to github.com.
 
-        Raises UsageError where just one is set: a token for one server must not go to another.
+        Raises UsageError if only one is set: a token for one server must not go to another.
         """
         api_url = environment.get("GITHUB_API_URL", "")
         server_url = environment.get("GITHUB_SERVER_URL", "")
         if bool(api_url) != bool(server_url):
-            absent = "GITHUB_SERVER_URL" if api_url else "GITHUB_API_URL"
+            names = ("GITHUB_API_URL", "GITHUB_SERVER_URL")
+            present, absent = names if api_url else reversed(names)
             raise UsageError(
-                f"{absent} is not set, but its counterpart is",
+                f"{present} is set, but {absent} is not",
                 advice="set both, as GitHub Actions does, or neither for github.com",
             )
         return cls(api_url, server_url) if api_url else cls()
 
     @property
     def graphql_url(self) -> str:
-        """`/graphql` beside the REST API: GitHub Enterprise Server has them in `/api`."""
+        """The GraphQL API; on GitHub Enterprise Server it is `/api/graphql` beside `/api/v3`."""
         return self.api_url.removesuffix("/v3") + "/graphql"
 
     @property
     def git_protocols(self) -> frozenset[str]:
-        """How git asks it: without TLS only where itself it has none, on this machine."""
+        """The protocols for git: http only if the server itself uses it, on this machine."""
         return frozenset({"https", urlsplit(self.server_url).scheme})
 
     def api(self, url: str, *, seen_from: str = "") -> str:
-        """The absolute URL of `url`, which is a path of the API or one that GitHub itself named.
+        """Return the absolute URL of a path of the API, or of a URL that GitHub has sent.
 
-        `seen_from` is the request whose answer named it. Raises ForeignUrlError for another server,
-        and for a name in the path that would make it another path.
+        `seen_from` is the URL of the request that was answered with `url`. Raises ForeignUrlError
+        for a URL outside of the API, and for `.` or `..` in the path.
         """
         if seen_from:
             whole = _joined(seen_from, url)
@@ -72,7 +73,7 @@ class GitHubServer:
         parts = _split(whole)
         if {".", ".."} & set(parts.path.split("/")):
             raise ForeignUrlError(
-                f"{parts.path} has . or .. among its names",
+                f"the path {parts.path} contains . or ..",
                 Location(self.api_url),
                 "correct the name of the repository, branch or file",
             )
@@ -84,13 +85,13 @@ class GitHubServer:
             return whole
         place = f"{parts.scheme}://{parts.hostname}" if parts.hostname else "no server"
         raise ForeignUrlError(
-            f"GitHub names a URL of {place}, outside of {self.api_url}",
+            f"GitHub sends a URL of {place}, outside of {self.api_url}",
             Location(self.api_url),
-            "set GITHUB_API_URL to the URL by which the server itself knows its API",
+            "set GITHUB_API_URL to the URL of the API in the server's own responses",
         )
 
     def owner(self, url: str) -> str | None:
-        """Whose repository a git URL of this server names; None for one of another server."""
+        """Return the owner in a repository's URL; None for a URL of another server."""
         parts = _split(url)
         server = urlsplit(self.server_url)
         prefix = server.path + "/"
@@ -102,18 +103,20 @@ class GitHubServer:
 def _check(url: str, variable: str) -> None:
     parts = _split(url)
     if parts.scheme not in PORTS or not parts.hostname or parts.query or parts.fragment:
-        raise UsageError(f"{variable} is no URL of a server: it begins with https:// and a host")
+        raise UsageError(
+            f"{variable} is not the URL of a server", advice="https://github.example.com"
+        )
     if parts.username is not None:
-        raise UsageError(f"{variable} holds a user name", advice="give the token as an input")
+        raise UsageError(f"{variable} contains a user name", advice="give the token as an input")
     if parts.scheme == "http" and not is_loopback(url):
         raise UsageError(
             f"{variable} is not encrypted: http://{parts.hostname}",
-            advice="use https; plain http is for servers on this machine",
+            advice="use https; http is only for servers on this machine",
         )
 
 
 def _split(url: str) -> SplitResult:
-    """The parts of a URL; what cannot be taken apart has none."""
+    """Split a URL; an invalid one has only empty parts."""
     try:
         parts = urlsplit(url)
         _ = parts.port

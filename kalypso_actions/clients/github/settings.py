@@ -1,6 +1,6 @@
-"""What a repository is set to: names of secrets, variables, what workflows may do.
+"""Settings of a repository: names of secrets and variables, and permissions of workflows.
 
-Values of secrets are nobody's to read; variables may be those of the organization as well.
+GitHub never returns the values of secrets.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from kalypso_actions.model.github import ActionsSettings, SettingNames
 
 
 def of_repository(github: GitHub, repository: str) -> SettingNames:
-    """What every job finds: the repository's own, and its organization's. Raises GitHubError."""
+    """Return the names for all jobs, those of the organization included. Raises GitHubError."""
     failure = "the secrets cannot be listed"
     secrets: set[str] = set()
     for path in ("/actions/organization-secrets", "/actions/secrets"):
@@ -24,17 +24,17 @@ def of_repository(github: GitHub, repository: str) -> SettingNames:
 
 
 def of_environment(github: GitHub, repository: str, environment: str) -> SettingNames:
-    """What only jobs of an environment find, which must exist. Raises GitHubError."""
+    """Return the names that only jobs of an existing environment see. Raises GitHubError."""
     path = f"/environments/{rest.segment(environment)}"
-    of_it = f"of the environment {environment} cannot be listed"
-    secrets = _names(github, repository, f"the secrets {of_it}", f"{path}/secrets", "secrets")
-    failure = f"the variables {of_it}"
+    failure = f"the secrets of the environment {environment} cannot be listed"
+    secrets = _names(github, repository, failure, f"{path}/secrets", "secrets")
+    failure = f"the variables of the environment {environment} cannot be listed"
     variables = _names(github, repository, failure, f"{path}/variables", "variables")
     return SettingNames(frozenset(secrets), frozenset(variables))
 
 
 def of_actions(github: GitHub, repository: str) -> ActionsSettings:
-    """Whether workflows run, whose actions they may use, what jobs may do. Raises GitHubError."""
+    """Return the repository's settings of GitHub Actions. Raises GitHubError."""
     failure = "the settings of GitHub Actions cannot be read"
     path = "/actions/permissions"
     settings = rest.read(github, repository, failure, path)
@@ -47,4 +47,5 @@ def of_actions(github: GitHub, repository: str) -> ActionsSettings:
 
 
 def _names(github: GitHub, repository: str, failure: str, path: str, item: str) -> set[str]:
-    return {one["name"] for one in rest.read_all(github, repository, failure, path, item=item)}
+    items = rest.read_all(github, repository, failure, path, item=item)
+    return {str(entry["name"]) for entry in items}

@@ -1,4 +1,4 @@
-"""Commit statuses: those of one commit or of many, and new ones where they say something new."""
+"""Read the statuses of commits; post a status if it differs from the latest one."""
 
 from __future__ import annotations
 
@@ -9,46 +9,43 @@ from typing import Final
 
 from kalypso_actions.clients.github import from_json, idempotent_writes, length_limits, rest
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
+from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id
 
 ADVICE: Final = {
-    "maximum number of statuses": "GitHub takes 1000 statuses of one context on one commit, and"
-    " deletes none: go on with a new commit",
+    "maximum number of statuses": "GitHub accepts 1000 statuses of one context on one commit, and"
+    " deletes none: continue with a new commit",
     "no commit found": "check the commit's id, and that it was pushed to this repository",
 }
 
-BATCH: Final = 100
+BATCH_SIZE: Final = 100
 
 _STATUS: Final = "oid status { contexts { context state description createdAt targetUrl } }"
 
 
 def latest(github: GitHub, repository: str, commit: str) -> Mapping[str, CommitStatus]:
-    """The latest status of every context, by the context in lower case (GitHub ignores case).
+    """Return the latest status of every context, by the context in lower case.
 
-    GitHub's own summary of them is not looked at: it says `pending` where there is none.
-    Raises GitHubError.
+    GitHub ignores the case of contexts. Raises GitHubError.
     """
-    found = rest.read_all(
+    answers = rest.read_all(
         github,
         repository,
         f"the statuses of commit {commit} cannot be read",
         f"/commits/{rest.segment(commit)}/status",
         item="statuses",
     )
-    statuses = map(from_json.commit_status, found)
+    statuses = map(from_json.commit_status, answers)
     return {status.context.lower(): status for status in statuses}
 
 
 def history(github: GitHub, repository: str, commit: str) -> tuple[CommitStatus, ...]:
-    """Return every status of a commit, newest first, those of one context too.
-
-    Raises GitHubError.
-    """
+    """Return all statuses of a commit, newest first. Raises GitHubError."""
     failure = f"the statuses of commit {commit} cannot be read"
-    found = rest.read_all(github, repository, failure, f"/commits/{rest.segment(commit)}/statuses")
-    return tuple(map(from_json.commit_status, found))
+    path = f"/commits/{rest.segment(commit)}/statuses"
+    return tuple(map(from_json.commit_status, rest.read_all(github, repository, failure, path)))
 
 
 def of_commits(
@@ -56,20 +53,20 @@ def of_commits(
 ) -> Mapping[str, Mapping[str, CommitStatus]]:
     """Return the statuses of many commits by commit id, each as `latest` does.
 
-    One request reads a hundred commits. The result lacks what is no commit of the repository; a
-    commit without statuses has an empty mapping. Raises GitHubError where GitHub does not answer,
-    or not completely.
+    One request reads a hundred commits. The result lacks ids that are no commits of the repository;
+    a commit without statuses has an empty mapping. Raises GitHubError if GitHub does not answer
+    completely.
     """
-    found: dict[str, Mapping[str, CommitStatus]] = {}
-    # GitHub refuses a whole query for one text that is no object id.
+    statuses: dict[str, Mapping[str, CommitStatus]] = {}
+    # GitHub refuses the whole query for one text that is not an object id.
     ids = list(dict.fromkeys(filter(is_commit_id, commits)))
-    for start in range(0, len(ids), BATCH):
-        some = ids[start : start + BATCH]
-        failure = f"the statuses of {len(some)} commits cannot be read"
-        variables = {f"commit{n}": commit for n, commit in enumerate(some)}
-        data = _query(github, repository, failure, query_of_commits(len(some)), variables)
-        found |= _by_commit(data[f"c{n}"] for n in range(len(some)))
-    return found
+    for start in range(0, len(ids), BATCH_SIZE):
+        batch = ids[start : start + BATCH_SIZE]
+        failure = f"the statuses of {len(batch)} commits cannot be read"
+        variables = {f"commit{n}": commit for n, commit in enumerate(batch)}
+        data = _query(github, repository, failure, query_of_commits(len(batch)), variables)
+        statuses |= _by_commit(data[f"c{n}"] for n in range(len(batch)))
+    return statuses
 
 
 def of_history(
@@ -111,29 +108,28 @@ def query_of_commits(count: int) -> str:
 
 
 def post(github: GitHub, repository: str, commit: str, status: CommitStatus) -> bool:
-    """Post a status unless the context's latest says the same; whether it was posted.
+    """Post a status unless the latest one of its context is equal; return whether it was posted.
 
-    The description is cut to what GitHub takes. A status that a proxy delivers twice stays twice:
-    GitHub deletes none, and the latest counts. Raises GitHubError, and KalypsoError for a context
-    that is too long.
+    A long description is truncated. A status that a proxy delivers twice is there twice, and the
+    latest counts. Raises GitHubError, and KalypsoError for a context that is too long.
     """
     if len(status.context) > length_limits.STATUS_CONTEXT:
         raise KalypsoError(
             f"the context of a status has more than {length_limits.STATUS_CONTEXT} characters:"
             f" {status.context}",
             Location(repository),
-            "shorten the environment's name, which the context begins with",
+            "shorten the environment's name, with which the context begins",
         )
     description = length_limits.truncate(status.description, length_limits.STATUS_DESCRIPTION)
-    wanted = replace(status, description=description)
+    new = replace(status, description=description)
 
     def find() -> CommitStatus | None:
-        found = latest(github, repository, commit).get(wanted.context.lower())
-        return found if found and replace(found, context=wanted.context) == wanted else None
+        current = latest(github, repository, commit).get(new.context.lower())
+        return current if current and replace(current, context=new.context) == new else None
 
     def write() -> CommitStatus:
-        _send(github, repository, commit, wanted)
-        return wanted
+        _send(github, repository, commit, new)
+        return new
 
     return idempotent_writes.write_if_absent(github, find, write)[1]
 
@@ -152,12 +148,12 @@ def _send(github: GitHub, repository: str, commit: str, status: CommitStatus) ->
 
 
 def _query(
-    github: GitHub, repository: str, failure: str, query: str, variables: Mapping[str, rest.Json]
-) -> rest.Json:
-    """Return the answer about one repository. Raises GitHubError where a part is missing."""
+    github: GitHub, repository: str, failure: str, query: str, variables: Mapping[str, Json]
+) -> Json:
+    """Return the answer about a repository. Raises GitHubError if a part is missing."""
     owner, _, name = repository.partition("/")
-    named = {"owner": owner, "name": name, **variables}
-    data, errors = github.graphql(owner, failure, query, named)
+    parameters = {"owner": owner, "name": name, **variables}
+    data, errors = github.graphql(owner, failure, query, parameters)
     if errors:
         message = f"{failure}: GitHub says: {errors[0].get('message', '')}"
         advice = "give the token the permissions contents: read and statuses: read"
@@ -165,21 +161,20 @@ def _query(
     return data["repository"]
 
 
-def _by_commit(nodes: Iterable[rest.Json]) -> dict[str, Mapping[str, CommitStatus]]:
-    """Read GraphQL's commits. An object of another type is `{}`, and an absent one null."""
+def _by_commit(nodes: Iterable[Json]) -> dict[str, Mapping[str, CommitStatus]]:
+    """Convert GraphQL's commits; an object of another type is `{}`, a missing one is null."""
     return {node["oid"]: _contexts(node["status"]) for node in nodes if node}
 
 
-def _contexts(status: rest.Json) -> Mapping[str, CommitStatus]:
-    listed: Sequence[rest.Json] = [] if status is None else status["contexts"]
-    found = (
-        CommitStatus(
-            context=one["context"],
-            state=one["state"].lower(),
-            description=one["description"] or "",
-            target_url=one["targetUrl"] or "",
-            created_at=datetime.fromisoformat(one["createdAt"]),
+def _contexts(status: Json) -> Mapping[str, CommitStatus]:
+    contexts: Sequence[Json] = [] if status is None else status["contexts"]
+    return {
+        context["context"].lower(): CommitStatus(
+            context=context["context"],
+            state=context["state"].lower(),
+            description=context["description"] or "",
+            target_url=context["targetUrl"] or "",
+            created_at=datetime.fromisoformat(context["createdAt"]),
         )
-        for one in listed
-    )
-    return {one.context.lower(): one for one in found}
+        for context in contexts
+    }

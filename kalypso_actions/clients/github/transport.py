@@ -1,8 +1,8 @@
-"""Requests to GitHub's API: repeated where that is safe, logged, counted, kept on its own server.
+"""Send requests to GitHub's API, retry them where that is safe, log and count them.
 
-A read is repeated after whatever may pass. A write is repeated only where GitHub has certainly not
-acted: it refused for a rate limit, or no connection was made. Every other failure of a write says
-that it is `uncertain`, and the caller looks before it writes again.
+A read is retried after every failure that may pass. A write is retried only if GitHub has certainly
+not acted: it hit a rate limit, or no connection was made. Every other failed write is `uncertain`;
+the caller searches for its result before it writes again.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import requests
 
 from kalypso_actions import __version__
 from kalypso_actions.clients.github import rate_limits
-from kalypso_actions.clients.github.connection_failures import lost
+from kalypso_actions.clients.github.connection_failures import no_response
 from kalypso_actions.clients.github.messages import (
-    SAFE,
+    SAFE_METHODS,
     ErrorResponseError,
     Json,
     NoResponseError,
@@ -47,11 +47,11 @@ REDIRECTS: Final = 5
 
 MOVED: Final = frozenset({301, 302})
 MOVED_WITH_METHOD: Final = frozenset({307, 308})
-"""GitHub answers a write to a renamed repository like this: the same request, to another URL."""
+"""GitHub redirects writes to a renamed repository like this; the method stays the same."""
 
 
 class Transport:
-    """Sends requests to one server; safe to use from several threads."""
+    """Sends requests to one server. Thread-safe."""
 
     def __init__(
         self,
@@ -60,66 +60,72 @@ class Transport:
         *,
         sleep: Callable[[float], None],
         now: Callable[[], datetime],
-        longest_wait: float,
+        max_wait: float,
     ) -> None:
-        """`environment` has proxies and trusted authorities. `longest_wait` is for one request."""
+        """`environment` has proxies and certificates; `max_wait` is the limit of one request."""
         self.quota = Quota()
         self._server = server
         self._session = Session(environment)
         self._sleep = sleep
         self._now = now
-        self._longest_wait = longest_wait
+        self._max_wait = max_wait
 
     def send(self, request: Request) -> Response:
-        """The answer, a success. Raises ErrorResponseError, NoResponseError, ForeignUrlError."""
-        patience = RetryPolicy(self._longest_wait, self._now, repeatable=request.repeatable)
+        """Return a successful response.
+
+        Raises ErrorResponseError, NoResponseError, ForeignUrlError.
+        """
+        retries = RetryPolicy(self._max_wait, self._now, repeatable=request.repeatable)
         while True:
             try:
-                answer = self._follow(request)
+                response = self._follow_redirects(request)
             except NoResponseError as error:
-                delay, reason = patience.after_loss(error), error.reason
+                delay, reason = retries.delay_after_no_response(error), error.reason
                 if delay is None:
                     error.uncertain = error.sent and not request.repeatable
                     raise
             else:
-                if answer.status < 300 and not rate_limits.is_limited(answer):
-                    return answer
-                delay, reason = patience.after(answer), f"GitHub answered {answer.status}"
+                if response.status < 300 and not rate_limits.is_limited(response):
+                    return response
+                delay = retries.delay_after(response)
+                reason = f"GitHub answered {response.status}"
                 if delay is None:
-                    failed = answer.status >= 500
-                    raise ErrorResponseError(answer, uncertain=failed and not request.repeatable)
+                    uncertain = response.status >= 500 and not request.repeatable
+                    raise ErrorResponseError(response, uncertain=uncertain)
             path = _path(request.url)
             log.warning("%s %s: %s; again in %.0f s", request.method, path, reason, delay)
             self._sleep(delay)
 
-    def _follow(self, request: Request) -> Response:
-        """Send it, and again where GitHub says that its target has moved on the same server."""
+    def _follow_redirects(self, request: Request) -> Response:
+        """Send a request; follow redirects on the same server."""
         url = request.url
         for _ in range(REDIRECTS):
-            answer = self._once(request, url)
-            followed = MOVED_WITH_METHOD | (MOVED if request.method in SAFE else frozenset())
-            location = answer.headers.get("location", "")
-            if answer.status not in followed or not location:
-                return answer
+            response = self._send_once(request, url)
+            followed = MOVED_WITH_METHOD
+            if request.method in SAFE_METHODS:
+                followed |= MOVED
+            location = response.headers.get("location", "")
+            if response.status not in followed or not location:
+                return response
             url = self._server.api(location, seen_from=url)
         raise NoResponseError("GitHub redirects in a circle", sent=False, permanent=True)
 
-    def _once(self, request: Request, url: str) -> Response:
-        own = {"Authorization": request.authorization()}
+    def _send_once(self, request: Request, url: str) -> Response:
+        authorization = {"Authorization": request.authorization()}
         started = time.monotonic()
-        outcome = "no answer"
+        outcome = "no response"
         try:
             response = self._session.request(
                 request.method,
                 url,
-                headers=HEADERS | dict(request.headers or {}) | own,
+                headers=HEADERS | dict(request.headers or {}) | authorization,
                 json=request.body,
                 timeout=TIMEOUT,
                 allow_redirects=False,
             )
             outcome = str(response.status_code)
         except (requests.RequestException, OSError) as error:
-            raise lost(error) from None
+            raise no_response(error) from None
         finally:
             seconds = time.monotonic() - started
             log.debug("%s %s %s %.2f s", request.method, _path(url), outcome, seconds)
@@ -129,10 +135,10 @@ class Transport:
 
 
 def _json(response: requests.Response) -> Json:
-    """The body's JSON. Raises NoResponseError where a success has another body.
+    """Return the body's JSON. Raises NoResponseError if a success has another body.
 
-    Such an answer was cut short, or a proxy between us and GitHub wrote it. A refusal may well come
-    from a proxy, as a page for people: its status is enough.
+    Such a body was cut short, or a proxy wrote it. The body of an error response may be a proxy's
+    HTML page; its status is enough.
     """
     if not response.content and response.status_code in {204, 205, 304}:
         return None
@@ -142,8 +148,8 @@ def _json(response: requests.Response) -> Json:
         if not response.ok or response.is_redirect:
             return None
     raise NoResponseError(
-        "the answer is cut short, or is no JSON",
-        "try again; if it stays so, check that GITHUB_API_URL is the URL of GitHub's API",
+        "the response was cut short, or is not JSON",
+        "try again; if it happens again, check that GITHUB_API_URL is the URL of GitHub's API",
         status=response.status_code,
     )
 

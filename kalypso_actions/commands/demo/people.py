@@ -57,7 +57,7 @@ class People:
         Raises KalypsoError where there is none, or GitHub does not want it.
         """
         self._clock.sleep(THINKING)
-        pulls = pull_requests.into(self._github, repository, base)
+        pulls = pull_requests.open_into(self._github, repository, base)
         if len(pulls) != 1:
             raise KalypsoError(f"{len(pulls)} pull requests are open into {base} of {repository}")
         pull = pulls[0]

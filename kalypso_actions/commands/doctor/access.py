@@ -47,7 +47,7 @@ def _check_app(app: Installations, names: Sequence[str], checklist: Checklist) -
         installation = installations.get(_owner(name))
         if installation is None:
             continue
-        is_selected = checklist.required(partial(app.has, name), name)
+        is_selected = checklist.required(partial(app.is_installed, name), name)
         if is_selected is not None:
             checklist.add([app_repository_check(name, installation, is_selected=is_selected)])
 

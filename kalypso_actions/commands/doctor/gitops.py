@@ -61,7 +61,9 @@ def _check_branch(
     )
     if branch_rules:
         checklist.add(approval_checks(repository, branch, branch_rules))
-    pulls = checklist.optional(lambda: pull_requests.into(github, repository, branch), repository)
+    pulls = checklist.optional(
+        lambda: pull_requests.open_into(github, repository, branch), repository
+    )
     checklist.add(rules.upstream_proposals(repository, branch, pulls or ()))
 
 

@@ -16,7 +16,7 @@ def our_pull_requests(
     They are known by the marks of their bodies: the prefix of our branches is schedule's input.
     Raises GitHubError.
     """
-    found = pull_requests.into(context.github, repository, branch)
+    found = pull_requests.open_into(context.github, repository, branch)
     return tuple(
         one
         for one in found

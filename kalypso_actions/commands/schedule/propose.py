@@ -190,7 +190,7 @@ def _beside(
     """With the other open pull requests into the branch that concern it."""
     state = proposition.state
     strays, others = [], []
-    for one in pull_requests.into(context.github, state.repository, state.branch):
+    for one in pull_requests.open_into(context.github, state.repository, state.branch):
         in_repository = one.head_repository.lower() == state.repository.lower()
         is_sibling = in_repository and one.head_branch in siblings
         if is_sibling or (proposition.pull and one.number == proposition.pull.number):

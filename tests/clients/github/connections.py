@@ -1,4 +1,4 @@
-"""Connections for tests: a clock that only waiting moves, and a server that does as it is told."""
+"""Connections for tests: a clock that only sleep moves, and a server with scripted replies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOKEN = "ghp_0123456789abcdefghij"
 
 @dataclass
 class Clock:
-    """Stands still but for those who wait."""
+    """Only `sleep` moves it."""
 
     now: datetime = NOON
     waits: list[float] = field(default_factory=list)
@@ -40,7 +40,7 @@ def connect(
     environment: Mapping[str, str] | None = None,
     **more: Any,
 ) -> GitHub:
-    """A connection to github.com, or to a server at `url`."""
+    """Return a connection to github.com, or to a server at `url`."""
     clock = clock or Clock()
     server = GitHubServer(url, url) if url else GitHubServer()
     auth = auth or TokenAuth(TOKEN)
@@ -49,7 +49,7 @@ def connect(
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer as it goes over the line; `cut` bytes of the promised body never come."""
+    """A response; `cut` bytes of its body are missing."""
 
     status: int = 200
     body: Any = None
@@ -58,12 +58,12 @@ class Reply:
 
 
 class Dropped:
-    """The connection ends without an answer."""
+    """The connection ends without a response."""
 
 
 @dataclass
 class Scripted:
-    """A server that gives these replies in their order; `{url}` in headers is its own URL."""
+    """A server that sends these replies in order; `{url}` in a header becomes its own URL."""
 
     replies: list[Reply | Dropped]
     url: str = ""

@@ -1,7 +1,7 @@
-"""GitHub's side of a conversation, written down before: requests in order, each with its answer.
+"""A GitHub that expects a list of requests, in order, and answers each as the test says.
 
-A request that is missing, of another kind or one too many fails the test, and so does one that
-GitHub's own description does not know. What the client would have slept is kept.
+A missing, different or additional request fails the test, as does one that GitHub's API description
+does not have. The client's sleeps are recorded.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ Json = Any
 REPOSITORY = "acme/fleet"
 
 LOST = requests.ConnectionError("the connection was dropped")
-"""Instead of an answer: GitHub may have acted."""
+"""In place of a status: no response comes, and GitHub may have acted."""
 
 TEMPLATES = tuple(published()["paths"])
 
 Step = tuple[str, int | requests.ConnectionError, Json]
-"""Method and path behind the repository's, status (or LOST), body."""
+"""Method and path below the repository's, status (or LOST), body."""
 
 VISIBLE: Step = ("GET ", 200, {})
-"""Asked after the first 404, to tell an absent thing from an invisible repository."""
+"""The request after the first 404, which shows that the token may see the repository."""
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """The client, what it has sent so far, and its sleeps."""
+    """The client, its requests so far, and its sleeps."""
 
     github: GitHub
     slept: list[float] = field(default_factory=list)
@@ -48,8 +48,8 @@ class Conversation:
 
     def bodies(self, method: str) -> list[Json]:
         """The JSON of every request of this method."""
-        requested = [call.request for call in self.calls]
-        return [json.loads(one.body or "null") for one in requested if one.method == method]
+        requests = [call.request for call in self.calls if call.request.method == method]
+        return [json.loads(request.body or "null") for request in requests]
 
     def queries(self, method: str = "GET") -> list[Mapping[str, str]]:
         """The query of every request of this method."""
@@ -59,7 +59,7 @@ class Conversation:
 
 @contextmanager
 def conversation(*steps: Step, server: GitHubServer | None = None) -> Iterator[Conversation]:
-    """A client of a GitHub that answers these requests, in this order, and no other."""
+    """Yield a client of a GitHub that answers these requests, in this order, and no others."""
     server = server or GitHubServer()
     slept: list[float] = []
     now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -67,14 +67,14 @@ def conversation(*steps: Step, server: GitHubServer | None = None) -> Iterator[C
     with responses.RequestsMock(registry=OrderedRegistry) as mock:
         for step in steps:
             _expect(mock, f"{server.api_url}/repos/{REPOSITORY}", step)
-        told = Conversation(github, slept, mock.calls)
-        yield told
-        for call in told.calls:
+        recorded = Conversation(github, slept, mock.calls)
+        yield recorded
+        for call in recorded.calls:
             _check(server, call.request)
 
 
 def refusal(message: str, *errors: str | Mapping[str, str]) -> Json:
-    """The body of a 4xx; a text stands for a complaint of the code `custom`."""
+    """Return the body of a 4xx; a text is an error of the code `custom`."""
     details = [
         {"resource": "R", "code": "custom", "message": error} if isinstance(error, str) else error
         for error in errors
@@ -83,27 +83,27 @@ def refusal(message: str, *errors: str | Mapping[str, str]) -> Json:
 
 
 def page(step: Step, following: str) -> Step:
-    """The answer of a list that says where its next page is."""
+    """Add a link to the next page to the answer of a list."""
     call, status, body = step
     return call, status, _Page(body, following)
 
 
 def _check(server: GitHubServer, request: requests.PreparedRequest) -> None:
-    """The request is one of GitHub's description."""
+    """Check a request against GitHub's API description."""
     method, parts = str(request.method), urlsplit(str(request.url))
     path = parts.path.removeprefix(urlsplit(server.api_url).path)
-    template = max((one for one in TEMPLATES if _fits(one, path)), key=_literals)
+    template = max((path_ for path_ in TEMPLATES if _matches(path_, path)), key=_literals)
     query = dict(parse_qsl(parts.query))
     check_request(method, template, query, json.loads(request.body) if request.body else None)
 
 
-def _fits(template: str, path: str) -> bool:
+def _matches(template: str, path: str) -> bool:
     pattern = re.sub(r"\\{(\w+)\\}", _segment, re.escape(template))
     return re.fullmatch(pattern, path) is not None
 
 
 def _segment(match: re.Match[str]) -> str:
-    """What stands for a parameter: a ref holds slashes."""
+    """Return the pattern of a path parameter; a ref may contain slashes."""
     return ".+" if match[1] == "ref" else "[^/]+"
 
 

@@ -1,4 +1,4 @@
-"""A GitHub App's tokens: where it is installed, how narrow they are, how long they last."""
+"""A GitHub App's tokens: installations, restrictions, expiry."""
 
 from __future__ import annotations
 
@@ -128,8 +128,8 @@ def test_a_token_is_renewed_before_it_ends(minutes: int, renewed: bool) -> None:
         github = connect(clock, auth=app())
         authorization(github, server, "acme/fleet")
         clock.now += timedelta(minutes=minutes)
-        found = authorization(github, server, "acme/fleet")
-        assert found == ("Bearer ghs_2" if renewed else "Bearer ghs_1")
+        result = authorization(github, server, "acme/fleet")
+        assert result == ("Bearer ghs_2" if renewed else "Bearer ghs_1")
         assert sum("installation" in str(call.request.url) for call in server.calls) == 2 + renewed
 
 
@@ -140,7 +140,7 @@ def test_a_token_that_ends_during_a_wait_is_renewed_for_the_next_attempt() -> No
         url = f"{API}/repos/acme/fleet/labels"
         server.get(url, status=429, headers={"Retry-After": "3600"})
         server.get(url, json=[])
-        github = connect(clock, auth=app(), longest_wait=3600)
+        github = connect(clock, auth=app(), max_wait=3600)
         rest.read(github, "acme/fleet", "no", "/labels")
         assert server.calls[-1].request.headers["Authorization"] == "Bearer ghs_2"
 
@@ -162,7 +162,7 @@ def test_threads_share_one_token() -> None:
 
 
 @pytest.mark.parametrize(
-    ("narrowed", "body"),
+    ("restriction", "body"),
     [
         ({}, {}),
         ({"repositories": ("acme/fleet", "Acme/gitops")}, {"repositories": ["fleet", "gitops"]}),
@@ -170,18 +170,18 @@ def test_threads_share_one_token() -> None:
         ({"permissions": {"contents": "read"}}, {"permissions": {"contents": "read"}}),
     ],
 )
-def test_tokens_can_be_narrowed(narrowed: Mapping[str, Any], body: object) -> None:
+def test_tokens_can_be_restricted(restriction: Mapping[str, Any], body: object) -> None:
     clock = Clock()
     with responses.RequestsMock() as server:
         tokens = installed(server, clock)
-        connect(clock, auth=app(**narrowed)).authorize("https://github.com/acme/fleet")
+        connect(clock, auth=app(**restriction)).authorize("https://github.com/acme/fleet")
     assert tokens.bodies == [body]
 
 
-def test_narrowed_tokens_are_for_no_other_owner() -> None:
+def test_a_restricted_token_is_not_used_for_another_owner() -> None:
     github = connect(auth=app(repositories=("acme/fleet",)))
     assert github.authorize("https://github.com/other/app") == ""
-    with pytest.raises(NoInstallationError, match="asked for acme/fleet only"):
+    with pytest.raises(NoInstallationError, match="restricted to acme/fleet"):
         rest.read(github, "other/app", "no", "/labels")
 
 
@@ -266,16 +266,16 @@ def test_git_reads_what_is_public_where_the_app_is_not_installed() -> None:
 
 def test_heads_are_asked_for_with_each_owners_token_and_what_is_public_with_any() -> None:
     clock = Clock()
-    told = {"ref": {"target": {"oid": "c1"}}, "object": None}
+    answer = {"ref": {"target": {"oid": "c1"}}, "object": None}
     paths = [RegisteredPath(name, "main", "") for name in ("other/app", "acme/app", "acme/b")]
     with responses.RequestsMock() as server:
         installed(server, clock)
         server.get(f"{API}/orgs/other/installation", status=404, json=NOT_FOUND)
         server.get(f"{API}/users/other/installation", status=404, json=NOT_FOUND)
-        server.post(f"{API}/graphql", json={"data": {f"r{n}": told for n in range(3)}})
-        found = heads.read(connect(clock, auth=app()), paths)
+        server.post(f"{API}/graphql", json={"data": {f"r{n}": answer for n in range(3)}})
+        result = heads.read(connect(clock, auth=app()), paths)
         assert server.calls[-1].request.headers["Authorization"] == "Bearer ghs_1"
-    assert found == dict.fromkeys(paths, PathHead("c1", None))
+    assert result == dict.fromkeys(paths, PathHead("c1", None))
 
 
 def test_heads_where_the_app_is_installed_nowhere() -> None:
@@ -338,7 +338,7 @@ def public() -> str:
     ],
     ids=["empty", "no key", "broken", "with a password", "public"],
 )
-def test_keys_that_are_none(text: str) -> None:
+def test_invalid_keys(text: str) -> None:
     with pytest.raises(UsageError, match="the GitHub App's private key cannot be used") as caught:
         AppAuth("1234", text)
     assert "hush" not in str(caught.value)

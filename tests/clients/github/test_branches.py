@@ -1,4 +1,4 @@
-"""Where branches stand."""
+"""The heads and rules of branches."""
 
 from __future__ import annotations
 

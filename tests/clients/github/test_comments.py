@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.clients.github import GitHubError, comments, length_limits
-from tests.clients.github.answers import comment
+from tests.clients.github.response_bodies import comment
 from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
 MARK = "<!-- mark -->"
@@ -19,8 +19,8 @@ PATCH = "PATCH /issues/comments/11"
 DELETE = "DELETE /issues/comments/12"
 
 
-def listed(*found: Any) -> Step:
-    return (LIST, 200, [OTHER, *found])
+def listed(*result: Any) -> Step:
+    return (LIST, 200, [OTHER, *result])
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ def listed(*found: Any) -> Step:
         ([listed(OLD), (PATCH, 200, OURS)], "updated"),
         ([listed(OLD), (PATCH, LOST, None), listed(OURS)], "updated"),
         ([listed(OLD), (PATCH, 500, None), listed(OLD), (PATCH, 200, OURS)], "updated"),
-        # A proxy has delivered the comment twice, and answered with the second.
+        # A proxy has delivered the comment twice, and has returned the second response.
         ([listed(), (POST, 201, TWIN), listed(OURS, TWIN), (DELETE, 204, None)], "created"),
-        # … and the run ended before it could see that.
+        # … and the run ended before it saw the duplicate.
         ([listed(TWIN, OURS), (DELETE, 204, None)], "unchanged"),
         ([listed(OURS, TWIN), (DELETE, LOST, None), listed(OURS)], "unchanged"),
         ([listed(OURS, TWIN), (DELETE, 404, refusal("Not Found")), listed(OURS)], "unchanged"),
@@ -45,41 +45,41 @@ def listed(*found: Any) -> Step:
     ],
 )
 def test_there_is_one_comment_with_the_mark(steps: list[Step], outcome: str) -> None:
-    with conversation(*steps) as told:
-        found, done = comments.ensure(told.github, REPOSITORY, 3, MARK, "text")
-    assert (found.id, done) == (11, outcome)
-    assert length_limits.same_text(found.body, "<!-- mark -->\ntext")
+    with conversation(*steps) as recorded:
+        result, change = comments.ensure(recorded.github, REPOSITORY, 3, MARK, "text")
+    assert (result.id, change) == (11, outcome)
+    assert length_limits.same_text(result.body, "<!-- mark -->\ntext")
 
 
 def test_the_comment_of_somebody_else_is_not_deleted() -> None:
     foreign = comment(12, user={"login": "mallory"})
-    with conversation(listed(OURS, foreign)) as told:
-        _, done = comments.ensure(told.github, REPOSITORY, 3, MARK, "text")
-    assert done == "unchanged"
+    with conversation(listed(OURS, foreign)) as recorded:
+        _, change = comments.ensure(recorded.github, REPOSITORY, 3, MARK, "text")
+    assert change == "unchanged"
 
 
 def test_a_mark_is_found_on_a_later_page() -> None:
     with conversation(
         page((LIST, 200, [OTHER]), "/issues/3/comments?page=2"), (LIST, 200, [OURS])
-    ) as told:
-        _, done = comments.ensure(told.github, REPOSITORY, 3, MARK, "text")
-    assert done == "unchanged"
+    ) as recorded:
+        _, change = comments.ensure(recorded.github, REPOSITORY, 3, MARK, "text")
+    assert change == "unchanged"
 
 
 def test_a_long_text_is_the_same_when_it_is_read_again() -> None:
     text = "line\n" * 20_000
     kept = length_limits.truncate_body(f"{MARK}\n{text}")
     there = comment(body=kept)
-    with conversation(listed(), (POST, 201, there), listed(there), listed(there)) as told:
+    with conversation(listed(), (POST, 201, there), listed(there), listed(there)) as recorded:
         for outcome in ("created", "unchanged"):
-            assert comments.ensure(told.github, REPOSITORY, 3, MARK, text)[1] == outcome
-        assert told.bodies("POST") == [{"body": kept}]
+            assert comments.ensure(recorded.github, REPOSITORY, 3, MARK, text)[1] == outcome
+        assert recorded.bodies("POST") == [{"body": kept}]
 
 
 def test_a_refused_comment_is_said() -> None:
     locked = refusal("Unable to create comment because issue is locked.")
     with (
-        conversation(listed(), (POST, 403, locked)) as told,
-        pytest.raises(GitHubError, match=r"#3 cannot be commented.*issue is locked"),
+        conversation(listed(), (POST, 403, locked)) as recorded,
+        pytest.raises(GitHubError, match=r"#3 cannot be commented on.*issue is locked"),
     ):
-        comments.ensure(told.github, REPOSITORY, 3, MARK, "text")
+        comments.ensure(recorded.github, REPOSITORY, 3, MARK, "text")

@@ -23,8 +23,8 @@ def test_get() -> None:
     }
     with responses.RequestsMock() as server:
         server.get(f"{REPOSITORY}/git/commits/c1", json=answer)
-        found = commits.get(connect(), "acme/fleet", "c1")
-    assert found == Commit("c1", "t1", ("c0", "b0"), "Promote\n\nto qa")
+        result = commits.get(connect(), "acme/fleet", "c1")
+    assert result == Commit("c1", "t1", ("c0", "b0"), "Promote\n\nto qa")
 
 
 def test_get_of_an_unknown_commit() -> None:
@@ -41,7 +41,7 @@ def page(
         "status": "ahead",
         "total_commits": total,
         "merge_base_commit": {"sha": "base"},
-        "commits": [{"sha": one} for one in ids],
+        "commits": [{"sha": commit} for commit in ids],
         **more,
     }
     parameters = {"per_page": "100", "page": str(number)}
@@ -61,8 +61,8 @@ def test_relations(relation: str) -> None:
     ids = ["c1"] if relation in {"ahead", "diverged"} else []
     with responses.RequestsMock() as server:
         page(server, 1, ids, len(ids), status=relation)
-        found = compare()
-    assert (found.relation, found.merge_base, found.commits) == (relation, "base", tuple(ids))
+        result = compare()
+    assert (result.relation, result.merge_base, result.commits) == (relation, "base", tuple(ids))
 
 
 def test_a_relation_alone_takes_one_request_however_many_commits_lie_between() -> None:
@@ -95,16 +95,16 @@ def test_all_pages_whatever_their_size(size: int) -> None:
 @pytest.mark.parametrize(
     "pages",
     [
-        [["c1"], []],  # GitHub ends before all are told
+        [["c1"], []],  # the listing ends early
         [["c1"], ["c1"], []],  # the same page twice
-        [["c1", "c2", "c3"], []],  # a branch moved meanwhile
+        [["c1", "c2", "c3"], []],  # a branch has moved
     ],
 )
 def test_an_incomplete_comparison_is_an_error(pages: Sequence[Sequence[str]]) -> None:
     with responses.RequestsMock() as server:
         for number, some in enumerate(pages, start=1):
             page(server, number, some, 2)
-        with pytest.raises(GitHubError, match=r"cannot be compared: GitHub gives \d of 2 commits"):
+        with pytest.raises(GitHubError, match=r"cannot be compared: GitHub lists \d of 2 commits"):
             compare()
 
 
@@ -154,8 +154,8 @@ def test_pull_requests_of_a_commit() -> None:
             json=[pull(2)],
             match=[matchers.query_param_matcher({"per_page": "100", "page": "2"})],
         )
-        found = commits.pull_requests_of(connect(), "acme/fleet", "c1")
-    assert [(one.number, one.merged, one.merge_commit) for one in found] == [
+        result = commits.pull_requests_of(connect(), "acme/fleet", "c1")
+    assert [(item.number, item.merged, item.merge_commit) for item in result] == [
         (1, True, "m1"),
         (2, True, "m1"),
     ]

@@ -1,4 +1,4 @@
-"""The connection: lazy objects, absent things, GraphQL, git's header, and where no secret is."""
+"""The connection: lazy objects, absent things, GraphQL, the header for git, and secrets."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_what_each_request_says() -> None:
         )
         github = connect()
         known = github.repository("acme/fleet")
-        assert github.ask("acme/fleet", "no", lambda: known.default_branch) == "main"
+        assert github.call("acme/fleet", "no", lambda: known.default_branch) == "main"
         agent = server.calls[0].request.headers["User-Agent"]
     assert agent.startswith("kalypso-actions/")
 
@@ -52,7 +52,7 @@ def test_an_object_of_pygithub_asks_once_for_what_it_lacks() -> None:
         server.get(REPOSITORY, json={"default_branch": "main", "archived": False})
         github = connect()
         known = github.repository("acme/fleet")
-        github.ask("acme/fleet", "no", lambda: (known.default_branch, known.archived))
+        github.call("acme/fleet", "no", lambda: (known.default_branch, known.archived))
         assert len(server.calls) == 1
 
 
@@ -61,15 +61,17 @@ def test_an_answer_that_pygithub_cannot_read_is_our_error() -> None:
         server.get(REPOSITORY, json={"default_branch": 7})
         github = connect()
         known = github.repository("acme/fleet")
-        with pytest.raises(GitHubError, match="it cannot be read: the answer is not as"):
-            github.ask("acme/fleet", "it cannot be read", lambda: known.default_branch)
+        with pytest.raises(
+            GitHubError, match="it cannot be read: PyGithub cannot read the response"
+        ):
+            github.call("acme/fleet", "it cannot be read", lambda: known.default_branch)
 
 
 @pytest.mark.parametrize(
     "name", ["fleet", "acme/", "/fleet", "acme/fleet/x", "acme/..", "acme/fl eet", "acme/f?x", ""]
 )
 def test_faulty_names_of_repositories(name: str) -> None:
-    with pytest.raises(UsageError, match="names no repository of GitHub"):
+    with pytest.raises(UsageError, match="is not a repository of GitHub"):
         connect().repository(name)
 
 
@@ -121,8 +123,8 @@ def test_graphql_gives_data_and_what_is_missing_in_it() -> None:
             json={"data": {"a": 1, "b": None}, "errors": [missing]},
             match=[matchers.json_params_matcher(body)],
         )
-        found = connect().graphql("acme", "no", "query Q($x: String!) { a }", {"x": "1"})
-    assert found == ({"a": 1, "b": None}, (missing,))
+        result = connect().graphql("acme", "no", "query Q($x: String!) { a }", {"x": "1"})
+    assert result == ({"a": 1, "b": None}, (missing,))
 
 
 @pytest.mark.parametrize(
@@ -130,8 +132,8 @@ def test_graphql_gives_data_and_what_is_missing_in_it() -> None:
     [
         ({"errors": [{"message": "Field 'x' doesn't exist"}]}, "Field 'x' doesn't exist"),
         ({"data": None, "errors": [{"message": "Something went wrong"}]}, "Something went wrong"),
-        ({}, "the answer holds no data"),
-        ([], "the answer holds no data"),
+        ({}, "the response contains no data"),
+        ([], "the response contains no data"),
     ],
 )
 def test_graphql_without_data_is_an_error(answer: object, message: str) -> None:
@@ -149,7 +151,7 @@ def test_graphql_is_a_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "sent"),
     [
         ("https://github.com/acme/fleet", True),
         ("https://github.com.evil.test/acme/fleet", False),
@@ -157,9 +159,9 @@ def test_graphql_is_a_read() -> None:
         ("ssh://git@github.com/acme/fleet", False),
     ],
 )
-def test_git_gets_the_token_for_this_server_alone(url: str, told: bool) -> None:
+def test_git_gets_the_token_for_this_server_alone(url: str, sent: bool) -> None:
     basic = "Basic " + base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
-    assert connect().authorize(url) == (basic if told else "")
+    assert connect().authorize(url) == (basic if sent else "")
 
 
 @pytest.mark.parametrize("token", ["", "  \n", "ghp_a b", "ghp_a\nb", "ghp_ä", "ghp_a\x00"])

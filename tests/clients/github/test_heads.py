@@ -17,7 +17,7 @@ from tests.clients.github.connections import API, connect
 from tests.github_api.graphql_schema import check_query
 
 Answers = Mapping[str, Any]
-"""`owner/name` -> what GitHub tells of the repository."""
+"""`owner/name` -> GitHub's data about the repository."""
 
 
 def registered(repository: str, path: str = "", branch: str = "main") -> RegisteredPath:
@@ -25,8 +25,8 @@ def registered(repository: str, path: str = "", branch: str = "main") -> Registe
 
 
 def standing(commit: str, tree: str | None = None, kind: str = "Tree") -> dict[str, Any]:
-    found = None if tree is None else {"__typename": kind, "oid": tree}
-    return {"ref": {"target": {"oid": commit}}, "object": found}
+    result = None if tree is None else {"__typename": kind, "oid": tree}
+    return {"ref": {"target": {"oid": commit}}, "object": result}
 
 
 def graphql(known: Answers, seen: list[dict[str, str]]) -> Any:
@@ -59,7 +59,7 @@ def read(known: Answers, *paths: RegisteredPath) -> tuple[Any, list[dict[str, st
 
 
 @pytest.mark.parametrize(
-    ("told", "head"),
+    ("answer", "head"),
     [
         (standing("c1", "t1"), PathHead("c1", "t1")),
         (standing("c1"), PathHead("c1", None)),
@@ -69,16 +69,16 @@ def read(known: Answers, *paths: RegisteredPath) -> tuple[Any, list[dict[str, st
     ],
     ids=["folder", "no folder", "a file", "no branch", "no repository"],
 )
-def test_what_is_told_of_a_folder(told: Any, head: PathHead | None) -> None:
+def test_what_is_told_of_a_folder(answer: Any, head: PathHead | None) -> None:
     path = registered("acme/app", "deploy")
-    found, _ = read({"acme/app": told}, path)
-    assert found == {path: head}
+    result, _ = read({"acme/app": answer}, path)
+    assert result == {path: head}
 
 
 def test_the_others_are_unaffected_by_what_cannot_be_seen() -> None:
     gone, here = registered("acme/gone"), registered("acme/app")
-    found, seen = read({"acme/app": standing("c1", "t1")}, gone, here)
-    assert found == {gone: None, here: PathHead("c1", "t1")}
+    result, seen = read({"acme/app": standing("c1", "t1")}, gone, here)
+    assert result == {gone: None, here: PathHead("c1", "t1")}
     assert len(seen) == 1
 
 
@@ -107,8 +107,8 @@ def test_names_travel_as_variables(path: str, expression: str) -> None:
 def test_a_hundred_by_one_request(count: int, requests_made: int) -> None:
     known = {f"acme/app{n}": standing(f"c{n}", f"t{n}") for n in range(count)}
     paths = [registered(name) for name in known]
-    found, seen = read(known, *paths)
-    assert found == {path: PathHead(f"c{n}", f"t{n}") for n, path in enumerate(paths)}
+    result, seen = read(known, *paths)
+    assert result == {path: PathHead(f"c{n}", f"t{n}") for n, path in enumerate(paths)}
     assert len(seen) == requests_made
 
 
@@ -153,4 +153,4 @@ def test_a_repository_behind_single_sign_on_is_told_and_passed_over(
     with responses.RequestsMock() as server:
         server.post(f"{API}/graphql", json={"data": {"r0": None}, "errors": [error]})
         assert heads.read(connect(), [path]) == {path: None}
-    assert "acme/app cannot be seen: Resource protected by SAML" in caplog.text
+    assert "the token may not see acme/app: Resource protected by SAML" in caplog.text

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.clients.github import GitHubError, issues
-from tests.clients.github.answers import comment, issue
+from tests.clients.github.response_bodies import comment, issue
 from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
 LIST = "GET /issues"
@@ -21,8 +21,8 @@ FOREIGN = [issue(1, title="it fails"), issue(2, title="It fails "), issue(4, tit
 PULL = issue(5, pull_request={"url": "https://api.github.com/repos/acme/fleet/pulls/5"})
 
 
-def listed(*found: Any) -> Step:
-    return (LIST, 200, [*FOREIGN, PULL, *found])
+def listed(*result: Any) -> Step:
+    return (LIST, 200, [*FOREIGN, PULL, *result])
 
 
 NOWHERE = [listed(), listed()]
@@ -43,22 +43,24 @@ NOWHERE = [listed(), listed()]
             "updated",
         ),
         ([listed(), listed(CLOSED), (PATCH, 200, OURS)], "updated"),
-        # An open one counts more than a closed one, the older more than the younger.
+        # Open issues precede closed ones; among these, older ones precede newer ones.
         ([listed(OURS), listed(issue(1, state="closed"))], "unchanged"),
     ],
 )
 def test_there_is_one_open_issue_of_the_title(steps: list[Step], outcome: str) -> None:
-    with conversation(*steps) as told:
-        found, done = issues.ensure(
-            told.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+    with conversation(*steps) as recorded:
+        result, change = issues.ensure(
+            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
         )
-    assert (found.number, found.state, found.body, done) == (3, "open", "because", outcome)
+    assert (result.number, result.state, result.body, change) == (3, "open", "because", outcome)
 
 
 def test_issues_are_looked_for_in_lists() -> None:
-    with conversation(*NOWHERE, (POST, 201, OURS), listed(OURS)) as told:
-        issues.ensure(told.github, REPOSITORY, title="It fails", body="because", label="kalypso")
-        assert told.queries() == [
+    with conversation(*NOWHERE, (POST, 201, OURS), listed(OURS)) as recorded:
+        issues.ensure(
+            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+        )
+        assert recorded.queries() == [
             {"state": "open", "sort": "created", "direction": "asc", "per_page": "100"},
             {
                 "state": "closed",
@@ -75,13 +77,13 @@ def test_issues_are_looked_for_in_lists() -> None:
                 "labels": "kalypso",
             },
         ]
-        assert told.bodies("POST") == [
+        assert recorded.bodies("POST") == [
             {"title": "It fails", "body": "because", "labels": ["kalypso"]}
         ]
 
 
 TWIN = issue(6)
-TOLD: list[Step] = [
+CLOSING_OF_TWIN: list[Step] = [
     ("GET /issues/6/comments", 200, []),
     ("POST /issues/6/comments", 201, comment(body=f"{issues.DUPLICATE}\nDuplicate of #3")),
     ("GET /issues/6/comments", 200, []),
@@ -92,10 +94,10 @@ TOLD: list[Step] = [
 @pytest.mark.parametrize(
     ("steps", "outcome"),
     [
-        # A proxy has delivered the request twice, and answered with the second.
-        ([*NOWHERE, (POST, 201, TWIN), listed(OURS, TWIN), *TOLD], "created"),
-        # … and the run ended before it could see that.
-        ([listed(TWIN, OURS), listed(), *TOLD], "unchanged"),
+        # A proxy has delivered the request twice, and has returned the second response.
+        ([*NOWHERE, (POST, 201, TWIN), listed(OURS, TWIN), *CLOSING_OF_TWIN], "created"),
+        # … and the run ended before it saw the duplicate.
+        ([listed(TWIN, OURS), listed(), *CLOSING_OF_TWIN], "unchanged"),
         # … or ended in between.
         (
             [
@@ -114,28 +116,28 @@ TOLD: list[Step] = [
     ],
 )
 def test_a_doubled_issue_is_closed_and_the_oldest_stays(steps: list[Step], outcome: str) -> None:
-    with conversation(*steps) as told:
-        found, done = issues.ensure(
-            told.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+    with conversation(*steps) as recorded:
+        result, change = issues.ensure(
+            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
         )
-        assert told.bodies("PATCH") == [{"state": "closed", "state_reason": "not_planned"}]
-    assert (found.number, done) == (3, outcome)
+        assert recorded.bodies("PATCH") == [{"state": "closed", "state_reason": "not_planned"}]
+    assert (result.number, change) == (3, outcome)
 
 
 def test_the_same_issue_in_both_lists_is_no_double() -> None:
-    with conversation(listed(OURS), listed(CLOSED), (PATCH, 200, OURS)) as told:
-        _, done = issues.ensure(
-            told.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+    with conversation(listed(OURS), listed(CLOSED), (PATCH, 200, OURS)) as recorded:
+        _, change = issues.ensure(
+            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
         )
-    assert done == "updated"
+    assert change == "updated"
 
 
 def test_a_person_s_issue_of_the_same_title_is_not_closed() -> None:
-    with conversation(listed(OURS, issue(6, labels=["bug"])), listed()) as told:
-        _, done = issues.ensure(
-            told.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+    with conversation(listed(OURS, issue(6, labels=["bug"])), listed()) as recorded:
+        _, change = issues.ensure(
+            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
         )
-    assert done == "unchanged"
+    assert change == "unchanged"
 
 
 def test_the_operator_s_issue_is_taken_over() -> None:
@@ -145,40 +147,45 @@ def test_the_operator_s_issue_is_taken_over() -> None:
         ("GET /issues/3/labels", 200, []),
         ("POST /issues/3/labels", 200, [{"name": "kalypso"}]),
     ]
-    with conversation(*steps) as told:
-        found, done = issues.ensure(
-            told.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+    with conversation(*steps) as recorded:
+        result, change = issues.ensure(
+            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
         )
-    assert (found.labels, done) == (("kalypso",), "updated")
+    assert (result.labels, change) == (("kalypso",), "updated")
 
 
 def test_one_reading_serves_many() -> None:
     other = issue(4, title="Other")
-    with conversation((LIST, 200, [OURS, other]), (LIST, 200, [])) as told:
-        known = issues.candidates(told.github, REPOSITORY, "kalypso")
+    with conversation((LIST, 200, [OURS, other]), (LIST, 200, [])) as recorded:
+        known = issues.candidates(recorded.github, REPOSITORY, "kalypso")
         for title in ("It fails", "Other"):
-            _, done = issues.ensure(
-                told.github, REPOSITORY, title=title, body="because", label="kalypso", among=known
+            _, change = issues.ensure(
+                recorded.github,
+                REPOSITORY,
+                title=title,
+                body="because",
+                label="kalypso",
+                among=known,
             )
-            assert done == "unchanged"
+            assert change == "unchanged"
 
 
 def test_a_long_title_is_found_again() -> None:
     title = "t" * 300
     kept = issue(title="t" * 255 + "…")
-    with conversation((LIST, 200, [kept]), (LIST, 200, [])) as told:
-        _, done = issues.ensure(
-            told.github, REPOSITORY, title=title, body="because", label="kalypso"
+    with conversation((LIST, 200, [kept]), (LIST, 200, [])) as recorded:
+        _, change = issues.ensure(
+            recorded.github, REPOSITORY, title=title, body="because", label="kalypso"
         )
-    assert done == "unchanged"
+    assert change == "unchanged"
 
 
 def test_every_issue_of_every_page_without_the_pull_requests() -> None:
     first = page((LIST, 200, [issue(9), PULL]), "/issues?page=2")
-    with conversation(first, (LIST, 200, [issue(8, body=None)])) as told:
-        found = issues.find_all(told.github, REPOSITORY, label="kalypso", state="all")
-        assert told.queries()[0]["state"] == "all"
-    assert [(one.number, one.body, one.labels) for one in found] == [
+    with conversation(first, (LIST, 200, [issue(8, body=None)])) as recorded:
+        result = issues.find_all(recorded.github, REPOSITORY, label="kalypso", state="all")
+        assert recorded.queries()[0]["state"] == "all"
+    assert [(issue.number, issue.body, issue.labels) for issue in result] == [
         (8, "", ("kalypso",)),
         (9, "because", ("kalypso",)),
     ]
@@ -186,50 +193,56 @@ def test_every_issue_of_every_page_without_the_pull_requests() -> None:
 
 WHY = "<!-- kalypso:v1 kind=healed -->"
 LISTED: Step = ("GET /issues/3/comments", 200, [])
-SAID: Step = ("GET /issues/3/comments", 200, [comment(body=f"{WHY}\nIt works again.")])
-SAY: Step = ("POST /issues/3/comments", 201, comment(body=f"{WHY}\nIt works again."))
+COMMENTED: Step = ("GET /issues/3/comments", 200, [comment(body=f"{WHY}\nIt works again.")])
+COMMENT: Step = ("POST /issues/3/comments", 201, comment(body=f"{WHY}\nIt works again."))
 
 
 @pytest.mark.parametrize(
     ("steps", "was_open"),
     [
         ([(GET, 200, CLOSED)], False),
-        ([(GET, 200, OURS), LISTED, SAY, SAID, (PATCH, 200, CLOSED)], True),
-        ([(GET, 200, OURS), SAID, (PATCH, 200, CLOSED)], True),
-        ([(GET, 200, OURS), SAID, (PATCH, LOST, None), (GET, 200, CLOSED)], True),
+        ([(GET, 200, OURS), LISTED, COMMENT, COMMENTED, (PATCH, 200, CLOSED)], True),
+        ([(GET, 200, OURS), COMMENTED, (PATCH, 200, CLOSED)], True),
+        ([(GET, 200, OURS), COMMENTED, (PATCH, LOST, None), (GET, 200, CLOSED)], True),
         (
-            [(GET, 200, OURS), SAID, (PATCH, 503, None), (GET, 200, OURS), (PATCH, 200, CLOSED)],
+            [
+                (GET, 200, OURS),
+                COMMENTED,
+                (PATCH, 503, None),
+                (GET, 200, OURS),
+                (PATCH, 200, CLOSED),
+            ],
             True,
         ),
     ],
 )
 def test_an_issue_is_closed_with_its_reason(steps: list[Step], was_open: bool) -> None:
-    with conversation(*steps) as told:
-        done = issues.close(told.github, REPOSITORY, 3, mark=WHY, comment="It works again.")
-        sent = told.bodies("PATCH")
-    assert done is was_open
+    with conversation(*steps) as recorded:
+        change = issues.close(recorded.github, REPOSITORY, 3, mark=WHY, comment="It works again.")
+        sent = recorded.bodies("PATCH")
+    assert change is was_open
     assert all(body == {"state": "closed", "state_reason": "completed"} for body in sent)
 
 
 def test_a_repository_without_issues_is_told_so() -> None:
     gone = refusal("Issues has been disabled in this repository.")
-    with conversation((LIST, 410, gone)) as told, pytest.raises(GitHubError) as caught:
-        issues.ensure(told.github, REPOSITORY, title="t", body="b", label="kalypso")
+    with conversation((LIST, 410, gone)) as recorded, pytest.raises(GitHubError) as caught:
+        issues.ensure(recorded.github, REPOSITORY, title="t", body="b", label="kalypso")
     assert "turn on Issues" in caught.value.problem.advice
 
 
 def test_the_events_of_a_pull_request() -> None:
-    told_of: list[dict[str, Any]] = [
+    events: list[dict[str, Any]] = [
         {"event": "closed", "actor": {"login": "ada", "type": "User"}},
         {"event": "head_ref_deleted", "actor": {"login": "cleaner[bot]", "type": "Bot"}},
         {"event": "closed", "actor": None},
     ]
-    answers = [{**one, "created_at": "2026-03-01T12:00:00Z"} for one in told_of]
-    with conversation(("GET /issues/3/events", 200, answers)) as told:
-        found = issues.events(told.github, REPOSITORY, 3)
-    assert [(one.name, one.actor, one.by_bot) for one in found] == [
+    body = [{**event, "created_at": "2026-03-01T12:00:00Z"} for event in events]
+    with conversation(("GET /issues/3/events", 200, body)) as recorded:
+        result = issues.events(recorded.github, REPOSITORY, 3)
+    assert [(issue.name, issue.actor, issue.by_bot) for issue in result] == [
         ("closed", "ada", False),
         ("head_ref_deleted", "cleaner[bot]", True),
         ("closed", "", False),
     ]
-    assert {one.date for one in found} == {datetime(2026, 3, 1, 12, tzinfo=UTC)}
+    assert {issue.date for issue in result} == {datetime(2026, 3, 1, 12, tzinfo=UTC)}

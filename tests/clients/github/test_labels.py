@@ -35,25 +35,27 @@ EXISTS: Step = (
     ],
 )
 def test_a_label_is_there_once(steps: list[Step], made: bool) -> None:
-    with conversation(*steps) as told:
-        assert labels.ensure(told.github, REPOSITORY, "in progress", color="0e8a16") is made
+    with conversation(*steps) as recorded:
+        assert labels.ensure(recorded.github, REPOSITORY, "in progress", color="0e8a16") is made
 
 
 def test_a_description_is_cut() -> None:
-    with conversation(ABSENT, VISIBLE, CREATED) as told:
-        labels.ensure(told.github, REPOSITORY, "in progress", color="c0ffee", description="d" * 101)
-        assert told.bodies("POST") == [
+    with conversation(ABSENT, VISIBLE, CREATED) as recorded:
+        labels.ensure(
+            recorded.github, REPOSITORY, "in progress", color="c0ffee", description="d" * 101
+        )
+        assert recorded.bodies("POST") == [
             {"name": "in progress", "color": "c0ffee", "description": "d" * 99 + "…"}
         ]
 
 
 @pytest.mark.parametrize("name", ["", "n" * 51])
 def test_a_name_that_github_does_not_take_is_not_sent(name: str) -> None:
-    with conversation() as told:
+    with conversation() as recorded:
         with pytest.raises(KalypsoError, match="1 to 50 characters"):
-            labels.ensure(told.github, REPOSITORY, name)
+            labels.ensure(recorded.github, REPOSITORY, name)
         with pytest.raises(KalypsoError, match="1 to 50 characters"):
-            labels.add(told.github, REPOSITORY, 3, ["kalypso", name])
+            labels.add(recorded.github, REPOSITORY, 3, ["kalypso", name])
 
 
 ON_ISSUE: Step = ("GET /issues/3/labels", 200, [{"name": "Kalypso"}, {"name": "bug"}])
@@ -71,8 +73,8 @@ ADDED: Step = ("POST /issues/3/labels", 200, [{"name": "bug"}, {"name": "kalypso
     ],
 )
 def test_a_label_is_put_on_once(steps: list[Step], added: bool) -> None:
-    with conversation(*steps) as told:
-        assert labels.add(told.github, REPOSITORY, 3, ["kalypso"]) is added
+    with conversation(*steps) as recorded:
+        assert labels.add(recorded.github, REPOSITORY, 3, ["kalypso"]) is added
 
 
 TAKEN: Step = ("DELETE /issues/3/labels/kalypso", 200, [{"name": "bug"}])
@@ -91,14 +93,14 @@ GONE: Step = ("DELETE /issues/3/labels/kalypso", 404, refusal("Label does not ex
     ],
 )
 def test_a_label_is_taken_off_once(steps: list[Step], removed: bool) -> None:
-    with conversation(*steps) as told:
-        assert labels.remove(told.github, REPOSITORY, 3, "kalypso") is removed
+    with conversation(*steps) as recorded:
+        assert labels.remove(recorded.github, REPOSITORY, 3, "kalypso") is removed
 
 
 def test_a_refusal_of_another_kind_is_said() -> None:
     wrong = refusal("Validation Failed", {"resource": "Label", "code": "invalid", "field": "color"})
     with (
-        conversation(ABSENT, VISIBLE, ("POST /labels", 422, wrong), ABSENT) as told,
+        conversation(ABSENT, VISIBLE, ("POST /labels", 422, wrong), ABSENT) as recorded,
         pytest.raises(GitHubError, match=r"Label\.color invalid"),
     ):
-        labels.ensure(told.github, REPOSITORY, "in progress", color="blue")
+        labels.ensure(recorded.github, REPOSITORY, "in progress", color="blue")

@@ -4,7 +4,7 @@ import pytest
 
 from kalypso_actions.clients.github import GitHubError
 from kalypso_actions.clients.github.merging import Merged, Method, Refused, merge, merge_as_allowed
-from tests.clients.github.answers import merged, pull
+from tests.clients.github.response_bodies import merged, pull
 from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, refusal
 
 HEAD = "a" * 40
@@ -12,9 +12,9 @@ GET = "GET /pulls/7"
 PUT = "PUT /pulls/7/merge"
 
 OPEN: Step = (GET, 200, pull())
-DONE: Step = (GET, 200, merged())
+ALREADY_MERGED: Step = (GET, 200, merged())
 MERGED: Step = (PUT, 200, {"sha": "e" * 40, "merged": True, "message": "Pull Request merged"})
-THINKING: Step = (
+MERGEABILITY_UNKNOWN: Step = (
     PUT,
     405,
     refusal("Base branch was modified. Review and try the merge again."),
@@ -25,24 +25,24 @@ THINKING: Step = (
     "steps",
     [
         [OPEN, MERGED],
-        [DONE],
-        [OPEN, (PUT, LOST, None), DONE],
+        [ALREADY_MERGED],
+        [OPEN, (PUT, LOST, None), ALREADY_MERGED],
         [OPEN, (PUT, 502, None), OPEN, MERGED],
-        # A proxy has delivered it twice: the second finds nothing to merge.
-        [OPEN, (PUT, 405, refusal("Pull Request is not mergeable")), DONE],
-        [OPEN, THINKING, OPEN, OPEN, MERGED],
+        # A proxy has delivered it twice; the second delivery finds nothing to merge.
+        [OPEN, (PUT, 405, refusal("Pull Request is not mergeable")), ALREADY_MERGED],
+        [OPEN, MERGEABILITY_UNKNOWN, OPEN, OPEN, MERGED],
     ],
 )
 def test_it_is_merged_once(steps: list[Step]) -> None:
-    with conversation(*steps) as told:
-        assert merge(told.github, REPOSITORY, 7, head=HEAD) == Merged("e" * 40)
+    with conversation(*steps) as recorded:
+        assert merge(recorded.github, REPOSITORY, 7, head=HEAD) == Merged("e" * 40)
 
 
 @pytest.mark.parametrize("method", ["merge", "squash", "rebase"])
 def test_the_head_that_was_looked_at_is_named(method: Method) -> None:
-    with conversation(OPEN, MERGED) as told:
-        merge(told.github, REPOSITORY, 7, head=HEAD, method=method)
-        assert told.bodies("PUT") == [{"sha": HEAD, "merge_method": method}]
+    with conversation(OPEN, MERGED) as recorded:
+        merge(recorded.github, REPOSITORY, 7, head=HEAD, method=method)
+        assert recorded.bodies("PUT") == [{"sha": HEAD, "merge_method": method}]
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_the_head_that_was_looked_at_is_named(method: Method) -> None:
     ],
 )
 def test_what_github_refuses_is_a_value(status: int, message: str) -> None:
-    with conversation(OPEN, (PUT, status, refusal(message)), OPEN) as told:
-        assert merge(told.github, REPOSITORY, 7, head=HEAD) == Refused(message)
+    with conversation(OPEN, (PUT, status, refusal(message)), OPEN) as recorded:
+        assert merge(recorded.github, REPOSITORY, 7, head=HEAD) == Refused(message)
 
 
 NO_MERGES = refusal("Merge commits are not allowed on this repository.")
@@ -81,24 +81,24 @@ REVIEW = refusal("At least 1 approving review is required by reviewers with writ
 def test_the_first_method_that_is_allowed(
     refusals: list[object], methods: list[str], is_merged: bool
 ) -> None:
-    steps: list[Step] = [step for one in refusals for step in (OPEN, (PUT, 405, one), OPEN)]
-    with conversation(*steps, *([OPEN, MERGED] if is_merged else [])) as told:
-        found = merge_as_allowed(told.github, REPOSITORY, 7, head=HEAD)
-        assert [body["merge_method"] for body in told.bodies("PUT")] == methods
-    assert isinstance(found, Merged) == is_merged
+    steps: list[Step] = [step for refused in refusals for step in (OPEN, (PUT, 405, refused), OPEN)]
+    with conversation(*steps, *([OPEN, MERGED] if is_merged else [])) as recorded:
+        result = merge_as_allowed(recorded.github, REPOSITORY, 7, head=HEAD)
+        assert [body["merge_method"] for body in recorded.bodies("PUT")] == methods
+    assert isinstance(result, Merged) == is_merged
 
 
 def test_a_base_that_keeps_moving_is_refused_in_the_end() -> None:
-    with conversation(*[OPEN, THINKING, OPEN] * 4) as told:
-        found = merge(told.github, REPOSITORY, 7, head=HEAD)
-        assert told.slept == [1.0, 3.0, 10.0]
-    assert isinstance(found, Refused)
+    with conversation(*[OPEN, MERGEABILITY_UNKNOWN, OPEN] * 4) as recorded:
+        result = merge(recorded.github, REPOSITORY, 7, head=HEAD)
+        assert recorded.slept == [1.0, 3.0, 10.0]
+    assert isinstance(result, Refused)
 
 
 def test_another_head_that_was_merged_is_not_ours() -> None:
-    with conversation((GET, 200, merged(head={**pull()["head"], "sha": "d" * 40}))) as told:
-        found = merge(told.github, REPOSITORY, 7, head=HEAD)
-    assert found == Refused(f"it was merged already, with its head at {'d' * 40}")
+    with conversation((GET, 200, merged(head={**pull()["head"], "sha": "d" * 40}))) as recorded:
+        result = merge(recorded.github, REPOSITORY, 7, head=HEAD)
+    assert result == Refused(f"it is already merged, with the head {'d' * 40}")
 
 
 @pytest.mark.parametrize(
@@ -109,5 +109,5 @@ def test_another_head_that_was_merged_is_not_ours() -> None:
     ],
 )
 def test_everything_else_is_an_error(steps: list[Step]) -> None:
-    with conversation(*steps) as told, pytest.raises(GitHubError, match="#7 cannot be merged"):
-        merge(told.github, REPOSITORY, 7, head=HEAD)
+    with conversation(*steps) as recorded, pytest.raises(GitHubError, match="#7 cannot be merged"):
+        merge(recorded.github, REPOSITORY, 7, head=HEAD)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.clients.github import GitHubError, pull_requests
-from tests.clients.github.answers import comment, merged, pull
+from tests.clients.github.response_bodies import comment, merged, pull
 from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
 LIST = "GET /pulls"
@@ -23,8 +23,8 @@ OTHER_BASE = pull(12, base={**OURS["base"], "ref": "qa"})
 FOREIGN = [IN_FORK, OF_DELETED_FORK, OTHER_HEAD]
 
 
-def listed(*found: Any) -> Step:
-    return (LIST, 200, [*FOREIGN, *found])
+def listed(*result: Any) -> Step:
+    return (LIST, 200, [*FOREIGN, *result])
 
 
 @pytest.mark.parametrize(
@@ -40,10 +40,10 @@ def test_ours_are_found_newest_first(
     options: Any, query: dict[str, str], numbers: list[int]
 ) -> None:
     first = page(listed(pull(5, state="closed"), OURS), "/pulls?page=2")
-    with conversation(first, (LIST, 200, [merged(6), OTHER_BASE])) as told:
-        found = pull_requests.find(told.github, REPOSITORY, head="kalypso/dev", **options)
-        assert told.queries()[0] == {"head": "acme:kalypso/dev", "per_page": "100", **query}
-    assert [one.number for one in found] == numbers
+    with conversation(first, (LIST, 200, [merged(6), OTHER_BASE])) as recorded:
+        result = pull_requests.find(recorded.github, REPOSITORY, head="kalypso/dev", **options)
+        assert recorded.queries()[0] == {"head": "acme:kalypso/dev", "per_page": "100", **query}
+    assert [pull.number for pull in result] == numbers
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_ours_are_found_newest_first(
     ],
 )
 def test_a_pull_request_as_a_value(answer: Any, expected: tuple[object, ...]) -> None:
-    with conversation((GET, 200, answer)) as told:
-        found = pull_requests.get(told.github, REPOSITORY, 7)
-    assert (found.state, found.merged, found.merge_commit, found.head_repository) == expected
+    with conversation((GET, 200, answer)) as recorded:
+        result = pull_requests.get(recorded.github, REPOSITORY, 7)
+    assert (result.state, result.merged, result.merge_commit, result.head_repository) == expected
 
 
 def closed(number: int, *labels: str) -> Any:
@@ -73,36 +73,36 @@ def closed(number: int, *labels: str) -> Any:
         ([[closed(6, "kalypso"), merged(5)]], 6),
         ([[closed(6, "Withdrawn"), merged(5), closed(4)]], 5),
         ([[closed(6, "withdrawn")]], None),
-        # Somebody has opened it again and merged it.
+        # Somebody has reopened and merged it.
         ([[merged(6, labels=[{"name": "withdrawn"}])]], 6),
-        # A full page of withdrawn ones: the next is asked for.
+        # After a full page of withdrawn ones, the next page is read.
         ([[closed(99, "withdrawn")] * 50, [closed(4)]], 4),
         ([[closed(99, "withdrawn")] * 50, []], None),
     ],
 )
 def test_the_newest_that_is_closed(pages: list[list[Any]], number: int | None) -> None:
-    with conversation(*((LIST, 200, one) for one in pages)) as told:
-        found = pull_requests.newest_closed(
-            told.github, REPOSITORY, head="kalypso/dev", base="dev", without="withdrawn"
+    with conversation(*((LIST, 200, listing) for listing in pages)) as recorded:
+        result = pull_requests.newest_closed(
+            recorded.github, REPOSITORY, head="kalypso/dev", base="dev", without="withdrawn"
         )
-        assert [query["page"] for query in told.queries()] == ["1", "2"][: len(pages)]
-        assert told.queries()[0]["head"] == "acme:kalypso/dev"
-    assert (found and found.number) == number
+        assert [query["page"] for query in recorded.queries()] == ["1", "2"][: len(pages)]
+        assert recorded.queries()[0]["head"] == "acme:kalypso/dev"
+    assert (result and result.number) == number
 
 
 def test_every_open_one_into_a_branch() -> None:
     of_fork = pull(8, head={**IN_FORK["head"], "repo": {"id": 2, "full_name": "them/fleet"}})
-    found_there = [of_fork, OF_DELETED_FORK, OURS, CLOSED, OTHER_BASE, OTHER_HEAD]
-    with conversation((LIST, 200, found_there)) as told:
-        found = pull_requests.into(told.github, REPOSITORY, "dev")
-        assert told.queries()[0] == {"base": "dev", "state": "open", "per_page": "100"}
-    assert [one.number for one in found] == [7, 8, 9, 10]
+    listing = [of_fork, OF_DELETED_FORK, OURS, CLOSED, OTHER_BASE, OTHER_HEAD]
+    with conversation((LIST, 200, listing)) as recorded:
+        result = pull_requests.open_into(recorded.github, REPOSITORY, "dev")
+        assert recorded.queries()[0] == {"base": "dev", "state": "open", "per_page": "100"}
+    assert [pull.number for pull in result] == [7, 8, 9, 10]
 
 
 def test_the_paths_that_one_changes() -> None:
     files = [{"filename": "a"}, {"filename": "new/b", "previous_filename": "old/b"}]
-    with conversation(("GET /pulls/7/files", 200, files)) as told:
-        paths = pull_requests.changed_paths(told.github, REPOSITORY, 7)
+    with conversation(("GET /pulls/7/files", 200, files)) as recorded:
+        paths = pull_requests.changed_paths(recorded.github, REPOSITORY, 7)
     assert paths == {"a", "new/b", "old/b"}
 
 
@@ -116,7 +116,7 @@ EXISTS = refusal("Validation Failed", "A pull request already exists for acme:ka
         ([listed(pull(body="what changes\r\n"))], "unchanged"),
         ([listed(), (POST, 201, OURS)], "created"),
         ([listed(CLOSED, merged(6)), (POST, 201, OURS)], "created"),
-        # The answer was lost; a proxy has delivered it twice; another run was faster.
+        # A lost response, a second delivery by a proxy, a faster run.
         ([listed(), (POST, LOST, None), listed(OURS)], "created"),
         ([listed(), (POST, 422, EXISTS), listed(OURS)], "created"),
         ([listed(), (POST, 422, EXISTS), listed(STALE), (PATCH, 200, OURS)], "created"),
@@ -129,16 +129,16 @@ EXISTS = refusal("Validation Failed", "A pull request already exists for acme:ka
     ],
 )
 def test_there_is_one_open_pull_request(steps: list[Step], outcome: str) -> None:
-    with conversation(*steps) as told:
-        found, done = pull_requests.ensure(
-            told.github,
+    with conversation(*steps) as recorded:
+        result, change = pull_requests.ensure(
+            recorded.github,
             REPOSITORY,
             head="kalypso/dev",
             base="dev",
             title="Update dev",
             body="what changes",
         )
-    assert (found.number, found.title, found.body.rstrip(), done) == (
+    assert (result.number, result.title, result.body.rstrip(), change) == (
         7,
         "Update dev",
         "what changes",
@@ -147,19 +147,19 @@ def test_there_is_one_open_pull_request(steps: list[Step], outcome: str) -> None
 
 
 def test_what_is_sent() -> None:
-    with conversation(listed(), (POST, 201, OURS)) as told:
+    with conversation(listed(), (POST, 201, OURS)) as recorded:
         pull_requests.ensure(
-            told.github,
+            recorded.github,
             REPOSITORY,
             head="kalypso/dev",
             base="dev",
             title="Update dev",
             body="what changes",
         )
-        assert told.queries() == [
+        assert recorded.queries() == [
             {"head": "acme:kalypso/dev", "base": "dev", "state": "open", "per_page": "100"}
         ]
-        assert told.bodies("POST") == [
+        assert recorded.bodies("POST") == [
             {"head": "kalypso/dev", "base": "dev", "title": "Update dev", "body": "what changes"}
         ]
 
@@ -177,9 +177,9 @@ LABELLED: Step = ("POST /issues/7/labels", 200, [])
     ],
 )
 def test_labels_that_are_missing_are_added(steps: list[Step], outcome: str) -> None:
-    with conversation(*steps) as told:
-        found, done = pull_requests.ensure(
-            told.github,
+    with conversation(*steps) as recorded:
+        result, change = pull_requests.ensure(
+            recorded.github,
             REPOSITORY,
             head="kalypso/dev",
             base="dev",
@@ -187,8 +187,8 @@ def test_labels_that_are_missing_are_added(steps: list[Step], outcome: str) -> N
             body="what changes",
             labels=["kalypso", "promoted"],
         )
-    assert done == outcome
-    assert {label.lower() for label in found.labels} == {"kalypso", "promoted"}
+    assert change == outcome
+    assert {label.lower() for label in result.labels} == {"kalypso", "promoted"}
 
 
 @pytest.mark.parametrize(
@@ -198,24 +198,24 @@ def test_labels_that_are_missing_are_added(steps: list[Step], outcome: str) -> N
         (
             {"resource": "PullRequest", "field": "head", "code": "invalid"},
             "PullRequest.head invalid",
-            "push the head's branch",
+            "push the head branch",
         ),
         (
             {"resource": "PullRequest", "field": "base", "code": "invalid"},
             "PullRequest.base invalid",
             "create the base branch",
         ),
-        ("A pull request already exists for new:kalypso/dev.", "already exists", "new one"),
+        ("A pull request already exists for new:kalypso/dev.", "already exists", "new name"),
     ],
 )
 def test_a_refusal_says_what_to_change(complaint: Any, message: str, advice: str) -> None:
     refused: Step = (POST, 422, refusal("Validation Failed", complaint))
     with (
-        conversation(listed(), refused, listed()) as told,
+        conversation(listed(), refused, listed()) as recorded,
         pytest.raises(GitHubError) as caught,
     ):
         pull_requests.ensure(
-            told.github, REPOSITORY, head="kalypso/dev", base="dev", title="t", body="b"
+            recorded.github, REPOSITORY, head="kalypso/dev", base="dev", title="t", body="b"
         )
     problem = caught.value.problem
     assert problem.message.startswith("the pull request from kalypso/dev into dev cannot be opened")
@@ -225,8 +225,8 @@ def test_a_refusal_says_what_to_change(complaint: Any, message: str, advice: str
 
 WHY = "<!-- kalypso:v1 kind=withdrawn -->"
 LISTED: Step = ("GET /issues/7/comments", 200, [])
-SAY: Step = ("POST /issues/7/comments", 201, comment(body=f"{WHY}\nNothing to change."))
-SAID: Step = ("GET /issues/7/comments", 200, [comment(body=f"{WHY}\nNothing to change.")])
+COMMENT: Step = ("POST /issues/7/comments", 201, comment(body=f"{WHY}\nNothing to change."))
+COMMENTED: Step = ("GET /issues/7/comments", 200, [comment(body=f"{WHY}\nNothing to change.")])
 WITHDRAWN: Step = ("GET /issues/7/labels", 200, [{"name": "withdrawn"}])
 
 
@@ -235,13 +235,16 @@ WITHDRAWN: Step = ("GET /issues/7/labels", 200, [{"name": "withdrawn"}])
     [
         ([(GET, 200, CLOSED)], False),
         ([(GET, 200, merged())], False),
-        ([(GET, 200, OURS), LABELS, LABELLED, LISTED, SAY, SAID, (PATCH, 200, CLOSED)], True),
-        ([(GET, 200, OURS), WITHDRAWN, SAID, (PATCH, LOST, None), (GET, 200, CLOSED)], True),
+        (
+            [(GET, 200, OURS), LABELS, LABELLED, LISTED, COMMENT, COMMENTED, (PATCH, 200, CLOSED)],
+            True,
+        ),
+        ([(GET, 200, OURS), WITHDRAWN, COMMENTED, (PATCH, LOST, None), (GET, 200, CLOSED)], True),
         (
             [
                 (GET, 200, OURS),
                 WITHDRAWN,
-                SAID,
+                COMMENTED,
                 (PATCH, 503, None),
                 (GET, 200, OURS),
                 (PATCH, 200, CLOSED),
@@ -251,14 +254,14 @@ WITHDRAWN: Step = ("GET /issues/7/labels", 200, [{"name": "withdrawn"}])
     ],
 )
 def test_it_is_closed_with_its_reason(steps: list[Step], was_open: bool) -> None:
-    with conversation(*steps) as told:
-        done = pull_requests.close(
-            told.github,
+    with conversation(*steps) as recorded:
+        change = pull_requests.close(
+            recorded.github,
             REPOSITORY,
             7,
             mark=WHY,
             comment="Nothing to change.",
             labels=["withdrawn"],
         )
-        assert all(body == {"state": "closed"} for body in told.bodies("PATCH"))
-    assert done is was_open
+        assert all(body == {"state": "closed"} for body in recorded.bodies("PATCH"))
+    assert change is was_open

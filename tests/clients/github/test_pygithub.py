@@ -1,4 +1,4 @@
-"""What PyGithub would do by itself, and does not do here, whichever of its methods is called."""
+"""PyGithub's objects use our transport, whichever of their methods is called."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def create_ref(repository: Repository) -> Any:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """GitHub, while nobody may wait but by the clock that is given."""
+    """GitHub; only the given clock may wait."""
 
     def wait(_: float) -> None:
         raise AssertionError("PyGithub waits by itself")
@@ -41,7 +41,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def ask(clock: Clock, call: Callable[[Repository], Any]) -> Any:
     github = connect(clock)
-    return github.ask("acme/fleet", "no", lambda: call(github.repository("acme/fleet")))
+    return github.call("acme/fleet", "no", lambda: call(github.repository("acme/fleet")))
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])

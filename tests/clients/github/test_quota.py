@@ -1,4 +1,4 @@
-"""What the log says at the end of the quota."""
+"""The log's summary of the rate limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kalypso_actions.clients.github.quota import Quota
 
 
-def told(resource: str, remaining: int) -> Mapping[str, str]:
+def headers(resource: str, remaining: int) -> Mapping[str, str]:
     return {
         "x-ratelimit-limit": "5000",
         "x-ratelimit-remaining": str(remaining),
@@ -18,10 +18,10 @@ def told(resource: str, remaining: int) -> Mapping[str, str]:
 
 def test_counts_by_account_and_resource() -> None:
     quota = Quota()
-    quota.count("acme", "/repos/acme/fleet", told("core", 4999))
-    quota.count("acme", "/repos/acme/fleet", told("core", 4998))
-    quota.count("acme", "/graphql", told("graphql", 4990))
-    quota.count("other", "/repos/other/app", told("core", 12))
+    quota.count("acme", "/repos/acme/fleet", headers("core", 4999))
+    quota.count("acme", "/repos/acme/fleet", headers("core", 4998))
+    quota.count("acme", "/graphql", headers("graphql", 4990))
+    quota.count("other", "/repos/other/app", headers("core", 12))
     assert quota.requests == 4
     assert quota.lines() == (
         "GitHub API (core of acme): 2 requests, 4998 of 5000 left until 13:00 UTC",

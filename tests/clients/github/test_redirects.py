@@ -1,4 +1,4 @@
-"""Moved repositories, and URLs that GitHub names: followed on its own server alone."""
+"""Redirects and links to pages are followed only on the same server."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def test_pages_keep_their_parameters_after_a_redirect() -> None:
             Reply(body=[{"number": 2}]),
         ]
         github = connect(url=script.url)
-        found = rest.read_all(github, "acme/old", "no", "/pulls", {"state": "all"})
-    assert [one["number"] for one in found] == [1, 2]
+        result = rest.read_all(github, "acme/old", "no", "/pulls", {"state": "all"})
+    assert [pull["number"] for pull in result] == [1, 2]
     assert script.requests[1:] == [
         "GET /repositories/7/pulls?per_page=100&state=all",
         "GET /repositories/7/pulls?page=2&per_page=100&state=all",

@@ -43,10 +43,10 @@ DELETED: Step = (f"DELETE {PATH}", 204, None)
     ],
 )
 def test_a_branch_is_created_once(steps: list[Step], outcome: str) -> None:
-    with conversation(*steps) as told:
-        assert refs.create(told.github, REPOSITORY, "env/dev", NEW) == outcome
+    with conversation(*steps) as recorded:
+        assert refs.create(recorded.github, REPOSITORY, "env/dev", NEW) == outcome
         assert all(
-            body == {"ref": "refs/heads/env/dev", "sha": NEW} for body in told.bodies("POST")
+            body == {"ref": "refs/heads/env/dev", "sha": NEW} for body in recorded.bodies("POST")
         )
 
 
@@ -65,9 +65,9 @@ def test_a_branch_is_created_once(steps: list[Step], outcome: str) -> None:
     ],
 )
 def test_a_branch_is_moved_once(steps: list[Step], outcome: str) -> None:
-    with conversation(*steps) as told:
-        assert refs.update(told.github, REPOSITORY, "env/dev", NEW, expected=OLD) == outcome
-        assert all(body == {"sha": NEW, "force": False} for body in told.bodies("PATCH"))
+    with conversation(*steps) as recorded:
+        assert refs.update(recorded.github, REPOSITORY, "env/dev", NEW, expected=OLD) == outcome
+        assert all(body == {"sha": NEW, "force": False} for body in recorded.bodies("PATCH"))
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_a_branch_is_moved_once(steps: list[Step], outcome: str) -> None:
     ],
 )
 def test_a_branch_is_deleted_once(steps: list[Step], outcome: str) -> None:
-    with conversation(*steps) as told:
-        assert refs.delete(told.github, REPOSITORY, "env/dev", expected=OLD) == outcome
+    with conversation(*steps) as recorded:
+        assert refs.delete(recorded.github, REPOSITORY, "env/dev", expected=OLD) == outcome
 
 
 WRITES: Mapping[str, Callable[[GitHub], str]] = {
@@ -111,8 +111,8 @@ GONE: Step = (f"PATCH {PATH}", 422, refusal("Reference does not exist"))
     ],
 )
 def test_the_commit_of_somebody_else_stays(write: str, steps: list[Step], head: str | None) -> None:
-    with conversation(*steps) as told, pytest.raises(refs.RefConflictError) as caught:
-        WRITES[write](told.github)
+    with conversation(*steps) as recorded, pytest.raises(refs.RefConflictError) as caught:
+        WRITES[write](recorded.github)
     assert caught.value.head == head
     assert "run again" in caught.value.problem.advice
 
@@ -122,11 +122,11 @@ def test_the_commit_of_somebody_else_stays(write: str, steps: list[Step], head: 
     [
         ("Update is not a fast forward", "does not descend"),
         ("Object does not exist", "push the commit"),
-        ("Cannot update this protected ref.", "pass the branch's rules"),
+        ("Cannot update this protected ref.", "bypass the branch's rules"),
     ],
 )
 def test_a_refusal_says_what_to_change(message: str, advice: str) -> None:
     refused: Step = (f"PATCH {PATH}", 422, refusal(message))
-    with conversation(at(OLD), refused, at(OLD)) as told, pytest.raises(GitHubError) as caught:
-        refs.update(told.github, REPOSITORY, "env/dev", NEW, expected=OLD)
+    with conversation(at(OLD), refused, at(OLD)) as recorded, pytest.raises(GitHubError) as caught:
+        refs.update(recorded.github, REPOSITORY, "env/dev", NEW, expected=OLD)
     assert advice in caught.value.problem.advice

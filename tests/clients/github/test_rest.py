@@ -24,10 +24,12 @@ def test_every_page_is_read_with_the_most_entries() -> None:
         page(("GET /issues", 200, [{"name": "b"}]), "/issues?page=3&per_page=100"),
         ("GET /issues", 200, []),
     ]
-    with conversation(*steps) as told:
-        found = rest.read_all(told.github, REPOSITORY, "no issues", "/issues", {"state": "all"})
-        assert found == [{"name": "a"}, {"name": "b"}]
-        assert told.queries() == [
+    with conversation(*steps) as recorded:
+        result = rest.read_all(
+            recorded.github, REPOSITORY, "no issues", "/issues", {"state": "all"}
+        )
+        assert result == [{"name": "a"}, {"name": "b"}]
+        assert recorded.queries() == [
             {"state": "all", "per_page": "100"},
             {"page": "2", "per_page": "100"},
             {"page": "3", "per_page": "100"},
@@ -37,15 +39,15 @@ def test_every_page_is_read_with_the_most_entries() -> None:
 def test_a_page_that_is_lost_is_no_shorter_list() -> None:
     step = page(("GET /issues", 200, [{"name": "a"}]), "/issues?page=2")
     with (
-        conversation(step, ("GET /issues", 403, refusal("No"))) as told,
+        conversation(step, ("GET /issues", 403, refusal("No"))) as recorded,
         pytest.raises(GitHubError, match=r"no issues: GitHub says: No"),
     ):
-        rest.read_all(told.github, REPOSITORY, "no issues", "/issues")
+        rest.read_all(recorded.github, REPOSITORY, "no issues", "/issues")
 
 
 def test_what_is_absent_is_none_where_the_repository_is_seen() -> None:
-    with conversation(("GET /labels/x", 404, refusal("Not Found")), VISIBLE) as told:
-        assert rest.read_optional(told.github, REPOSITORY, "no x", "/labels/x") is None
+    with conversation(("GET /labels/x", 404, refusal("Not Found")), VISIBLE) as recorded:
+        assert rest.read_optional(recorded.github, REPOSITORY, "no x", "/labels/x") is None
 
 
 def test_advice_belongs_to_the_words_of_github() -> None:
@@ -53,10 +55,10 @@ def test_advice_belongs_to_the_words_of_github() -> None:
     with (
         conversation(
             ("POST /labels", 422, refusal("Validation Failed", "No carrots here"))
-        ) as told,
+        ) as recorded,
         pytest.raises(GitHubError) as caught,
     ):
-        rest.write(told.github, REPOSITORY, "no x", "POST", "/labels", LABEL, advice=advice)
+        rest.write(recorded.github, REPOSITORY, "no x", "POST", "/labels", LABEL, advice=advice)
     error = caught.value
     assert (error.problem.advice, error.status, error.uncertain) == ("grow some", 422, False)
     assert error.problem.message == "no x: GitHub says: Validation Failed: No carrots here"
@@ -64,7 +66,7 @@ def test_advice_belongs_to_the_words_of_github() -> None:
 
 
 class NowhereInstalled(GitHub):
-    def ask(self, *_: Any, **__: Any) -> Any:
+    def call(self, *_: Any, **__: Any) -> Any:
         raise NoInstallationError("not installed", None, "install it", reason="Not Found")
 
 
@@ -76,12 +78,12 @@ def test_the_advice_is_for_this_request_alone() -> None:
 
 
 def test_a_write_is_sent_once() -> None:
-    with conversation(("POST /labels", LOST, None)) as told:
+    with conversation(("POST /labels", LOST, None)) as recorded:
         with pytest.raises(GitHubError) as caught:
-            rest.write(told.github, REPOSITORY, "no x", "POST", "/labels", LABEL)
+            rest.write(recorded.github, REPOSITORY, "no x", "POST", "/labels", LABEL)
         assert caught.value.uncertain
-        assert told.bodies("POST") == [LABEL]
-        assert told.slept == []
+        assert recorded.bodies("POST") == [LABEL]
+        assert recorded.slept == []
 
 
 def test_a_name_is_one_segment() -> None:

@@ -1,4 +1,4 @@
-"""Which GitHub it is, and which URLs are its own."""
+"""The URLs of a GitHub server."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def test_of_environment(environment: Mapping[str, str], server: GitHubServer) ->
 @pytest.mark.parametrize(
     ("api_url", "message"),
     [
-        ("", "GITHUB_API_URL is not set, but its counterpart is"),
+        ("", "GITHUB_SERVER_URL is set, but GITHUB_API_URL is not"),
         ("http://ghe.acme.test/api/v3", "is not encrypted"),
-        ("ftp://ghe.acme.test", "is no URL of a server"),
-        ("ghe.acme.test/api/v3", "is no URL of a server"),
-        ("https://", "is no URL of a server"),
-        ("https://ghe.acme.test:https", "is no URL of a server"),
-        ("https://[ghe.acme.test", "is no URL of a server"),
-        ("https://ghe.acme.test/api/v3?x=1", "is no URL of a server"),
-        ("https://me:secret@ghe.acme.test/api/v3", "holds a user name"),
+        ("ftp://ghe.acme.test", "is not the URL of a server"),
+        ("ghe.acme.test/api/v3", "is not the URL of a server"),
+        ("https://", "is not the URL of a server"),
+        ("https://ghe.acme.test:https", "is not the URL of a server"),
+        ("https://[ghe.acme.test", "is not the URL of a server"),
+        ("https://ghe.acme.test/api/v3?x=1", "is not the URL of a server"),
+        ("https://me:secret@ghe.acme.test/api/v3", "contains a user name"),
     ],
 )
 def test_refuses(api_url: str, message: str) -> None:

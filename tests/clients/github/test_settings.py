@@ -1,4 +1,4 @@
-"""What a repository is set to, as the embedded GitHub tells it."""
+"""Settings of a repository, read from the embedded GitHub."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_settings_of_actions(sandbox: Sandbox, repository: Repository) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "told"),
+    ("rule", "expected"),
     [
         (None, BranchRules()),
         (BranchRule(pattern="*", allow_force_push=True), BranchRules(("deletion",))),
@@ -126,10 +126,10 @@ def test_rules_of_a_branch(
     sandbox: Sandbox,
     repository: Repository,
     rule: BranchRule | None,
-    told: BranchRules,
+    expected: BranchRules,
 ) -> None:
     repository.rules += [rule] if rule else []
-    assert branches.rules(connect(sandbox), FLEET, "main") == told
+    assert branches.rules(connect(sandbox), FLEET, "main") == expected
 
 
 def test_rules_of_a_branch_whose_name_has_a_slash(sandbox: Sandbox, repository: Repository) -> None:
@@ -138,5 +138,5 @@ def test_rules_of_a_branch_whose_name_has_a_slash(sandbox: Sandbox, repository: 
 
 
 def test_workflow_files_with_their_states(sandbox: Sandbox) -> None:
-    found = workflows.states(connect(sandbox), FLEET)
-    assert found == (WorkflowState(".github/workflows/cd.yaml", "active"),)
+    result = workflows.states(connect(sandbox), FLEET)
+    assert result == (WorkflowState(".github/workflows/cd.yaml", "active"),)

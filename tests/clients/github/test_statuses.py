@@ -8,7 +8,7 @@ import pytest
 from kalypso_actions.clients.github import GitHubError, statuses
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import CommitStatus
-from tests.clients.github.answers import status
+from tests.clients.github.response_bodies import status
 from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
 COMMIT = "c" * 40
@@ -18,18 +18,18 @@ PROMOTED = CommitStatus("dev environment", "pending", "Promoted")
 POSTED: Step = (POST, 201, status())
 
 
-def listed(*found: Any) -> Step:
-    return (LIST, 200, {"state": "pending", "total_count": len(found), "statuses": list(found)})
+def listed(*result: Any) -> Step:
+    return (LIST, 200, {"state": "pending", "total_count": len(result), "statuses": list(result)})
 
 
 def test_the_latest_of_each_context_on_every_page() -> None:
     with conversation(
         page(listed(status(context="Dev Environment")), f"/commits/{COMMIT}/status?page=2"),
         listed(status(context="ci", state="success", description=None, target_url="https://ci")),
-    ) as told:
-        found = statuses.latest(told.github, REPOSITORY, COMMIT)
-        assert told.queries()[0] == {"per_page": "100"}
-    assert found == {
+    ) as recorded:
+        result = statuses.latest(recorded.github, REPOSITORY, COMMIT)
+        assert recorded.queries()[0] == {"per_page": "100"}
+    assert result == {
         "dev environment": CommitStatus("Dev Environment", "pending", "Promoted"),
         "ci": CommitStatus("ci", "success", "", "https://ci"),
     }
@@ -37,17 +37,17 @@ def test_the_latest_of_each_context_on_every_page() -> None:
 
 def test_the_history_of_a_commit() -> None:
     later = status(state="success", created_at="2026-01-02T00:00:00Z")
-    with conversation((f"GET /commits/{COMMIT}/statuses", 200, [later, status()])) as told:
-        found = statuses.history(told.github, REPOSITORY, COMMIT)
-    assert [(one.state, one.created_at) for one in found] == [
+    with conversation((f"GET /commits/{COMMIT}/statuses", 200, [later, status()])) as recorded:
+        result = statuses.history(recorded.github, REPOSITORY, COMMIT)
+    assert [(status.state, status.created_at) for status in result] == [
         ("success", datetime(2026, 1, 2, tzinfo=UTC)),
         ("pending", datetime(2026, 1, 1, tzinfo=UTC)),
     ]
 
 
 def test_a_commit_without_statuses_has_none() -> None:
-    with conversation(listed()) as told:
-        assert statuses.latest(told.github, REPOSITORY, COMMIT) == {}
+    with conversation(listed()) as recorded:
+        assert statuses.latest(recorded.github, REPOSITORY, COMMIT) == {}
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_a_commit_without_statuses_has_none() -> None:
     ],
 )
 def test_a_status_is_posted_where_it_says_something_new(steps: list[Step], posted: bool) -> None:
-    with conversation(*steps) as told:
-        assert statuses.post(told.github, REPOSITORY, COMMIT, PROMOTED) is posted
+    with conversation(*steps) as recorded:
+        assert statuses.post(recorded.github, REPOSITORY, COMMIT, PROMOTED) is posted
 
 
 @pytest.mark.parametrize(
@@ -88,16 +88,16 @@ def test_a_status_is_posted_where_it_says_something_new(steps: list[Step], poste
     ],
 )
 def test_what_is_sent(wanted: CommitStatus, sent: Any) -> None:
-    with conversation(listed(), POSTED) as told:
-        statuses.post(told.github, REPOSITORY, COMMIT, wanted)
-        assert told.bodies("POST") == [sent]
-    with conversation(listed(status(target_url=None) | sent)) as told:
-        assert not statuses.post(told.github, REPOSITORY, COMMIT, wanted)
+    with conversation(listed(), POSTED) as recorded:
+        statuses.post(recorded.github, REPOSITORY, COMMIT, wanted)
+        assert recorded.bodies("POST") == [sent]
+    with conversation(listed(status(target_url=None) | sent)) as recorded:
+        assert not statuses.post(recorded.github, REPOSITORY, COMMIT, wanted)
 
 
 def test_a_context_that_is_too_long_is_not_sent() -> None:
-    with conversation() as told, pytest.raises(KalypsoError, match="more than 255") as caught:
-        statuses.post(told.github, REPOSITORY, COMMIT, CommitStatus("c" * 256, "error", ""))
+    with conversation() as recorded, pytest.raises(KalypsoError, match="more than 255") as caught:
+        statuses.post(recorded.github, REPOSITORY, COMMIT, CommitStatus("c" * 256, "error", ""))
     assert "environment's name" in caught.value.problem.advice
 
 
@@ -114,7 +114,10 @@ def test_a_context_that_is_too_long_is_not_sent() -> None:
 )
 def test_a_refusal_says_what_to_change(message: str, details: list[str], advice: str) -> None:
     refused: Step = (POST, 422, refusal(message, *details))
-    with conversation(listed(), refused, listed()) as told, pytest.raises(GitHubError) as caught:
-        statuses.post(told.github, REPOSITORY, COMMIT, PROMOTED)
+    with (
+        conversation(listed(), refused, listed()) as recorded,
+        pytest.raises(GitHubError) as caught,
+    ):
+        statuses.post(recorded.github, REPOSITORY, COMMIT, PROMOTED)
     assert advice in caught.value.problem.advice
     assert "“dev environment”" in caught.value.problem.message

@@ -1,4 +1,4 @@
-"""What is sent again, and what is not."""
+"""Which requests are retried."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOT_TAKEN: dict[str, Reply | Dropped] = {
 def send(github: GitHub, method: str) -> object:
     known = github.repository("acme/fleet")
     body = None if method == "GET" else {"title": "x"}
-    return github.ask(
+    return github.call(
         "acme/fleet",
         "it cannot be done",
         lambda: known.requester.requestJsonAndCheck(method, known.url, input=body)[1],

@@ -1,4 +1,4 @@
-"""The reading client and the embedded GitHub, over HTTP: nothing between them is replaced."""
+"""The reading client and the embedded GitHub, over HTTP without fakes."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def test_a_comparison_over_several_pages(sandbox: Sandbox) -> None:
     first = branches.head(github, "acme/fleet", "main")
     assert first is not None
     ids = many_commits(sandbox, first, 205)
-    found = commits.compare(github, "acme/fleet", first, ids[-1])
-    assert found == Comparison("ahead", first, tuple(ids))
+    result = commits.compare(github, "acme/fleet", first, ids[-1])
+    assert result == Comparison("ahead", first, tuple(ids))
     assert len(sandbox.traffic.of("GET", "/repos/{owner}/{repo}/compare/{basehead}")) == 3
 
 
@@ -117,14 +117,14 @@ def test_heads(sandbox: Sandbox, kind: str) -> None:
         RegisteredPath("other/absent", "main", ""),
     ]
     github = connect(sandbox, app(sandbox, "acme") if kind == "app" else None)
-    found = heads.read(github, [*paths, *gone])
-    root, deploy, absent, file = (found[path] for path in paths)
+    result = heads.read(github, [*paths, *gone])
+    root, deploy, absent, file = (result[path] for path in paths)
     assert root is not None and root == PathHead(
         commit, commits.get(github, "acme/fleet", commit).tree
     )
     assert deploy is not None and deploy.tree not in {None, root.tree}
     assert absent == file == PathHead(commit, None)
-    assert [found[path] for path in gone] == [None, None, None]
+    assert [result[path] for path in gone] == [None, None, None]
 
 
 @Flavours
@@ -138,18 +138,21 @@ def test_statuses_of_many_commits(sandbox: Sandbox) -> None:
     read = {root: {"dev environment": wanted}, newest: {}}
     commits_of_nobody = ["e" * 40, "main", root[:7], ""]
     assert statuses.of_commits(github, FLEET, [root, *commits_of_nobody, newest]) == read
-    found = statuses.of_history(github, FLEET, "main", 100)
-    assert (found, list(found)) == (read, [newest, root])
+    result = statuses.of_history(github, FLEET, "main", 100)
+    assert (result, list(result)) == (read, [newest, root])
     assert list(statuses.of_history(github, FLEET, "main", 1)) == [newest]
     assert statuses.of_history(github, FLEET, "nowhere", 1) == {}
     for each in (
         statuses.latest(github, FLEET, root)["dev environment"],
-        found[root]["dev environment"],
+        result[root]["dev environment"],
         statuses.history(github, FLEET, root)[0],
     ):
         assert each.created_at is not None
     assert not statuses.post(github, FLEET, root, wanted)
-    assert [one.state for one in statuses.history(github, FLEET, root)] == ["pending", "error"]
+    assert [status.state for status in statuses.history(github, FLEET, root)] == [
+        "pending",
+        "error",
+    ]
 
 
 def test_a_hundred_commits_by_one_request(sandbox: Sandbox) -> None:
@@ -194,16 +197,16 @@ def test_unfinished_runs(sandbox: Sandbox) -> None:
         sandbox.change_run(run.id, status)
     for run in runs[4:6]:
         sandbox.change_run(run.id, "completed", "success")
-    found = workflows.unfinished(github, FLEET, "check.yaml")
-    assert [(run.id, run.title, run.status) for run in found] == [
+    result = workflows.unfinished(github, FLEET, "check.yaml")
+    assert [(run.id, run.title, run.status) for run in result] == [
         (runs[6].id, "Check 6", "queued"),
         (runs[3].id, "Check 3", "in_progress"),
         (runs[2].id, "Check 2", "pending"),
         (runs[1].id, "Check 1", "waiting"),
         (runs[0].id, "Check 0", "requested"),
     ]
-    assert found[0].url == f"{sandbox.url}/acme/fleet/actions/runs/{found[0].id}"
-    assert found[0].created_at == runs[6].created_at
+    assert result[0].url == f"{sandbox.url}/acme/fleet/actions/runs/{result[0].id}"
+    assert result[0].created_at == runs[6].created_at
     assert workflows.unfinished(github, FLEET, "absent.yaml") == ()
     with pytest.raises(GitHubError):
         workflows.unfinished(github, "acme/absent", "check.yaml")
@@ -267,11 +270,11 @@ def test_the_quota_is_told(sandbox: Sandbox) -> None:
 def test_many_ask_at_once_and_keep_their_connections(
     sandbox: Sandbox, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As many as registrations are read at once; urllib3 warns of each connection it drops."""
+    """As many as `snapshot` reads at once; urllib3 warns of each connection that it drops."""
     github = connect(sandbox)
     sandbox.faults.add(Fault("*", "*", "slow", count=0, seconds=0.3))
     read = [lambda: branches.head(github, "acme/fleet", "main")] * PARALLEL_READS
     with caplog.at_level(logging.WARNING, "urllib3"), ThreadPoolExecutor(PARALLEL_READS) as pool:
-        found = set(pool.map(lambda one: one(), read))
-    assert found == {sandbox.git("acme/fleet").head("main")}
+        result = set(pool.map(lambda read_head: read_head(), read))
+    assert result == {sandbox.git("acme/fleet").head("main")}
     assert caplog.messages == []

@@ -34,18 +34,18 @@ def dispatch(github: Any, inputs: dict[str, str] | None = None) -> WorkflowRun |
 
 
 def test_the_run_is_named_where_the_server_names_it() -> None:
-    with conversation(RUN) as told:
-        assert dispatch(told.github) == WorkflowRun(
+    with conversation(RUN) as recorded:
+        assert dispatch(recorded.github) == WorkflowRun(
             42, "https://github.com/acme/fleet/actions/runs/42"
         )
-        assert told.bodies("POST") == [ASKING]
+        assert recorded.bodies("POST") == [ASKING]
 
 
 def test_a_server_that_ignores_the_question_is_asked_again() -> None:
-    with conversation(STARTED, RUN) as told:
-        assert dispatch(told.github) is None
-        assert dispatch(told.github) is not None
-        assert told.bodies("POST") == [ASKING, ASKING]
+    with conversation(STARTED, RUN) as recorded:
+        assert dispatch(recorded.github) is None
+        assert dispatch(recorded.github) is not None
+        assert recorded.bodies("POST") == [ASKING, ASKING]
 
 
 @pytest.mark.parametrize(
@@ -53,33 +53,33 @@ def test_a_server_that_ignores_the_question_is_asked_again() -> None:
 )
 def test_a_server_that_refuses_the_question_is_not_asked_again(status: int, body: Any) -> None:
     steps: list[Step] = [(POST, status, body), STARTED, STARTED]
-    with conversation(*steps, server=ENTERPRISE) as told:
-        assert dispatch(told.github) is None
-        assert dispatch(told.github) is None
-        assert told.bodies("POST") == [ASKING, PLAIN, PLAIN]
+    with conversation(*steps, server=ENTERPRISE) as recorded:
+        assert dispatch(recorded.github) is None
+        assert dispatch(recorded.github) is None
+        assert recorded.bodies("POST") == [ASKING, PLAIN, PLAIN]
 
 
 def test_a_dispatch_that_fails_without_the_question_leaves_it_open() -> None:
     bad = refusal("Bad Request")
-    with conversation((POST, 400, bad), (POST, 400, bad), RUN) as told:
+    with conversation((POST, 400, bad), (POST, 400, bad), RUN) as recorded:
         with pytest.raises(GitHubError, match="Bad Request"):
-            dispatch(told.github)
-        assert dispatch(told.github) is not None
+            dispatch(recorded.github)
+        assert dispatch(recorded.github) is not None
 
 
 @pytest.mark.parametrize(("status", "times"), [(LOST, 1), (502, 1), (500, 1)])
 def test_what_may_have_started_is_not_started_again(status: Any, times: int) -> None:
-    with conversation(*[(POST, status, None)] * times) as told:
+    with conversation(*[(POST, status, None)] * times) as recorded:
         with pytest.raises(GitHubError) as caught:
-            dispatch(told.github)
-        assert told.slept == []
+            dispatch(recorded.github)
+        assert recorded.slept == []
     assert caught.value.uncertain
     assert "may have been started" in caught.value.problem.advice
 
 
 def test_what_was_certainly_not_taken_is_sent_again() -> None:
-    with conversation((POST, 429, refusal("too many requests")), RUN) as told:
-        assert dispatch(told.github) is not None
+    with conversation((POST, 429, refusal("too many requests")), RUN) as recorded:
+        assert dispatch(recorded.github) is not None
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_was_certainly_not_taken_is_sent_again() -> None:
         (
             422,
             "Workflow does not have 'workflow_dispatch' trigger",
-            "let .github/workflows/cd.yaml on the branch main begin with `on: workflow_dispatch`",
+            "add `on: workflow_dispatch` to .github/workflows/cd.yaml on the branch main",
         ),
         (422, 'Unexpected inputs provided: ["environment"]', "declare these inputs in .github"),
         (422, "Required input 'commit' not provided", "compare the inputs of .github/workflows"),
@@ -103,8 +103,8 @@ def test_what_was_certainly_not_taken_is_sent_again() -> None:
 )
 def test_a_refusal_says_which_file_needs_what(status: int, message: str, advice: str) -> None:
     refused: Step = (POST, status, refusal(message))
-    with conversation(refused) as told, pytest.raises(GitHubError) as caught:
-        dispatch(told.github)
+    with conversation(refused) as recorded, pytest.raises(GitHubError) as caught:
+        dispatch(recorded.github)
     problem = caught.value.problem
     assert problem.message.startswith("the workflow cd.yaml cannot be started on main")
     assert message in problem.message
@@ -114,16 +114,19 @@ def test_a_refusal_says_which_file_needs_what(status: int, message: str, advice:
 @pytest.mark.parametrize(
     ("server", "inputs", "message"),
     [
-        (GitHubServer(), {str(n): "" for n in range(26)}, "26 inputs.* takes 25: 0, 1, 2"),
-        (ENTERPRISE, {str(n): "" for n in range(11)}, "11 inputs.* takes 10"),
+        (GitHubServer(), {str(n): "" for n in range(26)}, "26 inputs.* accepts 25: 0, 1, 2"),
+        (ENTERPRISE, {str(n): "" for n in range(11)}, "11 inputs.* accepts 10"),
         (GitHubServer(), {"a": "x" * 65_535}, "have 65544 characters"),
     ],
 )
 def test_inputs_that_github_does_not_take_are_not_sent(
     server: GitHubServer, inputs: dict[str, str], message: str
 ) -> None:
-    with conversation(server=server) as told, pytest.raises(KalypsoError, match=message) as caught:
-        dispatch(told.github, inputs)
+    with (
+        conversation(server=server) as recorded,
+        pytest.raises(KalypsoError, match=message) as caught,
+    ):
+        dispatch(recorded.github, inputs)
     assert str(caught.value.problem.where) == "acme/fleet: .github/workflows/cd.yaml"
 
 
@@ -136,6 +139,6 @@ def test_inputs_that_github_does_not_take_are_not_sent(
     ],
 )
 def test_as_many_inputs_as_github_takes(server: GitHubServer, inputs: dict[str, str]) -> None:
-    with conversation(RUN, server=server) as told:
-        dispatch(told.github, inputs)
-        assert told.bodies("POST")[0]["inputs"] == inputs
+    with conversation(RUN, server=server) as recorded:
+        dispatch(recorded.github, inputs)
+        assert recorded.bodies("POST")[0]["inputs"] == inputs

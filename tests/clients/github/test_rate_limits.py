@@ -1,4 +1,4 @@
-"""GitHub's rate limits: how long is waited, and when no longer."""
+"""GitHub's rate limits: how long the client waits, and when it gives up."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def used_up(**later: float) -> dict[str, str]:
 def ask(clock: Clock, **more: Any) -> object:
     github = connect(clock, **more)
     known = github.repository("acme/fleet")
-    return github.ask(
+    return github.call(
         "acme/fleet",
         "it cannot be read",
         lambda: known.requester.requestJsonAndCheck("GET", known.url)[1],
@@ -70,7 +70,7 @@ def test_waits_as_github_says(
 
 @pytest.mark.parametrize("headers", [{}, used_up(minutes=3)])
 def test_a_refusal_for_want_of_permission_is_no_limit(headers: Mapping[str, str]) -> None:
-    """It may be the very request that used the quota up."""
+    """It may have used up the rate limit itself."""
     clock = Clock()
     with responses.RequestsMock() as server:
         server.get(REPOSITORY, status=403, json=DENIED, headers=dict(headers))
@@ -112,7 +112,7 @@ def test_the_bound_can_be_set() -> None:
     with responses.RequestsMock() as server:
         server.get(REPOSITORY, status=403, json=PRIMARY, headers=used_up(minutes=55))
         server.get(REPOSITORY, json={"id": 1})
-        assert ask(clock, longest_wait=3600) == {"id": 1}
+        assert ask(clock, max_wait=3600) == {"id": 1}
     assert clock.waits == [55 * 60 + 1]
 
 

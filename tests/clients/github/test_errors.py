@@ -1,4 +1,4 @@
-"""What an error says: GitHub's words, and what to change."""
+"""The text of an error: GitHub's message, and what to change."""
 
 from __future__ import annotations
 

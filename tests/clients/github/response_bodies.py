@@ -1,4 +1,4 @@
-"""What GitHub answers, as far as the client looks at it."""
+"""Bodies of GitHub's responses, with the fields that the client reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Json = Any
 
 
 def pull(number: int = 7, **changes: Json) -> Json:
-    """An open pull request from `kalypso/dev` into `dev`, with the changes on top."""
+    """An open pull request from `kalypso/dev` into `dev`, with these changes."""
     ours = {"id": 1, "full_name": "acme/fleet"}
     return {
         "number": number,
@@ -45,7 +45,7 @@ def issue(number: int = 3, **changes: Json) -> Json:
 
 
 def comment(id: int = 11, **changes: Json) -> Json:  # noqa: A002 - as GitHub calls it
-    """A comment with our mark."""
+    """A comment with our marker."""
     return {
         "id": id,
         "html_url": f"https://github.com/acme/fleet/issues/3#issuecomment-{id}",

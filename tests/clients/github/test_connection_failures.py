@@ -1,4 +1,4 @@
-"""No answer at all: what it says, and whether anything can have happened."""
+"""Requests without a response: the reason, and whether GitHub may have acted."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def test_an_authority_of_the_environment_is_trusted(tmp_path: Path, variable: st
         assert write(github) == {"id": 1}
 
 
-def test_a_name_that_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_cannot_be_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     clock = Clock()
     error = failed(connect(clock))
-    assert "the server's name is not known" in str(error)
+    assert "the server's name cannot be resolved" in str(error)
     assert (error.uncertain, clock.waits) == (False, ATTEMPTS)
 
 
@@ -62,7 +62,7 @@ def test_a_proxy_that_does_not_answer() -> None:
         proxy = script.url
     clock = Clock()
     error = failed(connect(clock, environment={"HTTPS_PROXY": proxy}))
-    assert "the proxy cannot be reached, or refuses" in str(error)
+    assert "the proxy cannot be reached, or refuses the connection" in str(error)
     assert (error.uncertain, clock.waits) == (False, ATTEMPTS)
 
 
@@ -70,7 +70,7 @@ def test_a_proxy_that_refuses_sees_no_token() -> None:
     clock = Clock()
     with scripted(*[Reply(407, {})] * 5) as proxy:
         error = failed(connect(clock, environment={"HTTPS_PROXY": proxy.url}))
-    assert "the proxy cannot be reached, or refuses" in str(error)
+    assert "the proxy cannot be reached, or refuses the connection" in str(error)
     assert (error.uncertain, clock.waits) == (False, ATTEMPTS)
     assert proxy.requests == ["CONNECT api.github.com:443"] * 5
     assert proxy.authorizations == [None] * 5
