@@ -1,7 +1,7 @@
-"""A snapshot through the stages to the proposed tree and its problems.
+"""Plan one run: take a snapshot through the stages to the proposed tree and its problems.
 
-The story of one run, without the network, the clock or the file system: ci, render, schedule and
-previews share it.
+A plan is made without the network, the clock and the file system. ci, render, schedule and doctor
+share it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Fleet
 from kalypso_actions.model.progress import Progress
-from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot, TreeChanges
+from kalypso_actions.model.tree import (
+    MAX_REMOVAL_PERCENT,
+    BaseTree,
+    RegistrationReading,
+    Snapshot,
+    TreeChanges,
+)
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.platform_config import PlatformConfig, config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
@@ -27,18 +33,18 @@ from kalypso_actions.scheduling import Schedule, Scheduler
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What a user may choose about a run; names and values as the actions' inputs."""
+    """The options of a run; names and values are those of the actions' inputs."""
 
     namespace_scheme: Literal["current", "legacy"] = "current"
     config_file: Literal["current", "legacy"] = "current"
     on_failure: Literal["block", "keep"] = "block"
     on_source_failure: Literal["last-good", "block"] = "last-good"
-    max_removal_percent: int = 30
+    max_removal_percent: int = MAX_REMOVAL_PERCENT
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedAssignment:
-    """One assignment and what became of it: the names of its files, or why there are none."""
+    """One assignment with the names of its files, or its failure."""
 
     assignment: Assignment
     namespace: str
@@ -49,15 +55,14 @@ class PlannedAssignment:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one run would write, and everything that was found on the way.
+    """The files that one run would write, and all problems and warnings.
 
-    `trees` are the changes to each base tree of the snapshot, in their order (to an empty one where
-    there is none), `kept` what stays in each as it is. With `problems`, nothing may be proposed;
-    `faults` are those that are neither a failing assignment nor an unusable registration: with
-    them, what was planned says nothing of what there should be. `removals` say of each base tree
-    that it would lose too much at once (None: it would not), which is among the warnings.
-    `degraded` says that the tree is not wholly that of the sources' heads: something could not be
-    read, or fails and is kept as it was.
+    `trees` are the changes to each base tree of the snapshot (or to an empty one), `preserved` the
+    folders that stay as they are in each, `mass_removals` the warning for each tree that would lose
+    too many assignments at once. If there are `problems`, a run must not propose anything. `faults`
+    are the problems that are neither a failing assignment nor an unusable registration: they make
+    the rest of the plan meaningless. `degraded`: the tree is not entirely made from the heads of
+    the sources, because something could not be read, or failed and stays as it was.
     """
 
     environment: str
@@ -67,17 +72,22 @@ class Plan:
     cluster_types: tuple[str, ...]
     promoted_commit: str | None
     trees: tuple[TreeChanges, ...]
-    kept: tuple[gitops.Kept, ...]
+    preserved: tuple[gitops.PreservedFolders, ...]
     degraded: bool
     problems: tuple[Problem, ...]
     faults: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
-    removals: tuple[Problem | None, ...]
+    mass_removals: tuple[Problem | None, ...]
 
     @property
     def changes(self) -> TreeChanges:
         """The changes to the first base tree."""
         return self.trees[0]
+
+    @property
+    def all_warnings(self) -> tuple[Problem, ...]:
+        """The warnings, with those about mass removals."""
+        return (*self.warnings, *filter(None, self.mass_removals))
 
 
 def make_plan(
@@ -99,39 +109,34 @@ def make_plan(
     planned = tuple(_render_all(fleet, schedule, options, folders, progress))
     failed = [item for item in planned if item.failure]
 
-    kept = gitops.Keeper(snapshot, [item.assignment.folder for item in failed])
-    sources = gitops.sources_file(_sources(snapshot, fleet, options, kept.targets))
-    proposals = [
-        gitops.Proposal(
-            cluster_types=tuple(cluster_type.name for cluster_type in fleet.cluster_types),
-            folders=folders,
-            promoted_commit=snapshot.promoted_commit,
-            sources=sources,
-            kept=kept.of(base),
+    cluster_types = tuple(cluster_type.name for cluster_type in fleet.cluster_types)
+    preserved = gitops.preserved_folders(snapshot, [item.assignment.folder for item in failed])
+    sources = gitops.sources_file(_sources(snapshot, fleet, options, preserved[0].targets))
+    trees = tuple(
+        gitops.compute_changes(
+            gitops.DesiredTree(cluster_types, folders, snapshot.promoted_commit, sources, kept),
+            base,
         )
-        for base in snapshot.base_trees or (None,)
-    ]
-    trees = tuple(map(gitops.compute_changes, proposals, snapshot.base_trees or (None,)))
-    removals = tuple(_mass_removals(snapshot.base_trees, trees, options))
+        for base, kept in zip(snapshot.base_trees or (None,), preserved, strict=True)
+    )
     for changes in trees:
         findings.problems += changes.problems
         findings.warnings += changes.warnings
-    findings.warnings += filter(None, removals)
     problems = _block(snapshot, failed, options, findings)
     return Plan(
         environment=snapshot.environment,
         sources=tuple(_revisions(snapshot)),
         schedule=schedule,
         assignments=planned,
-        cluster_types=proposals[0].cluster_types,
+        cluster_types=cluster_types,
         promoted_commit=snapshot.promoted_commit,
         trees=trees,
-        kept=tuple(proposal.kept for proposal in proposals),
+        preserved=preserved,
         degraded=bool(failed) or any(reg.state != "head" for reg in snapshot.registrations),
         problems=problems,
         faults=tuple(findings.problems),
         warnings=tuple(findings.warnings),
-        removals=removals,
+        mass_removals=tuple(_mass_removals(snapshot.base_trees, trees, options)),
     )
 
 
@@ -141,25 +146,22 @@ def _block(
     options: PlanOptions,
     findings: Diagnostics,
 ) -> tuple[Problem, ...]:
-    """Every problem: what was found, and what the options take for one instead of a warning."""
+    """Return all problems; the options decide which failures are problems, and not warnings."""
     unusable = [problem for reading in snapshot.registrations for problem in reading.problems]
     failures = [failure_problem(item) for item in failed]
     problems = list(findings.problems)
-    for found, wanted in (
-        (unusable, options.on_source_failure),
-        (failures, options.on_failure),
-    ):
-        (problems if wanted == "block" else findings.warnings).extend(found)
+    (problems if options.on_source_failure == "block" else findings.warnings).extend(unusable)
+    (problems if options.on_failure == "block" else findings.warnings).extend(failures)
     return tuple(problems)
 
 
 def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:
-    """The fleet with the targets that its registrations deliver for this environment."""
+    """Return the fleet with the targets of its registrations for this environment."""
     for reading in snapshot.registrations:
         findings.warnings += reading.warnings
     targets: dict[str, DeploymentTarget] = {t.name: t for t in snapshot.fleet.targets}
-    # Heads first: what has moved since out of a last good commit belongs to where it stands now.
-    for reading in sorted(snapshot.registrations, key=lambda one: one.state == "last-good"):
+    # Heads come first: a target may have moved to another registration since a last good commit.
+    for reading in sorted(snapshot.registrations, key=lambda item: item.state == "last-good"):
         for workload in reading.workloads:
             for target in workload.targets:
                 if target.environment != snapshot.environment:
@@ -204,14 +206,14 @@ def _render_all(
 
 
 class _Validator:
-    """Holds configurations against their schemas; many assignments share both."""
+    """Validates configurations by their schemas; many assignments share both."""
 
     def __init__(self, platform_config: PlatformConfig) -> None:
         self._platform_config = platform_config
         self._messages: dict[tuple[int, tuple[str, ...]], str] = {}
 
     def failure(self, assignment: Assignment, config: MergedConfig) -> rendering.Failure | None:
-        """Upstream's message where the configuration does not satisfy the assignment's schemas."""
+        """Return a failure with upstream's message if the schemas refuse the configuration."""
         schemas = self._platform_config.schemas_of(assignment)
         if not schemas:
             return None
@@ -223,17 +225,17 @@ class _Validator:
 
 
 def failure_problem(item: PlannedAssignment) -> Problem:
-    """Why an assignment has no files, as a problem that names it."""
-    assert item.failure is not None  # noqa: S101 - the caller has chosen those that failed
+    """Return the problem of an assignment that fails."""
+    assert item.failure is not None  # noqa: S101 - callers pass failed assignments only
     target, cluster_type = item.assignment.target.name, item.assignment.cluster_type.name
     message = f"{target} on {cluster_type}: {item.failure.message.strip()}"
     return Problem(message, item.failure.where, item.failure.advice)
 
 
 def _sources(
-    snapshot: Snapshot, fleet: Fleet, options: PlanOptions, kept: Collection[str]
+    snapshot: Snapshot, fleet: Fleet, options: PlanOptions, preserved_targets: Collection[str]
 ) -> gitops.SourcesFile:
-    """Provenance; what is kept stays in it with its old commits."""
+    """Return the content of `sources.json`; preserved targets keep their old commits."""
     previous = gitops.previous_sources(
         snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
     ) or gitops.PreviousSources(environment=snapshot.environment)
@@ -241,7 +243,7 @@ def _sources(
         reg.registration.name: _registered(reg, previous.registrations.get(reg.registration.name))
         for reg in snapshot.registrations
     }
-    targets = {target: previous.targets[target] for target in kept}
+    targets = {target: previous.targets[target] for target in preserved_targets}
     targets |= {target.name: target.registration for target in fleet.targets if target.registration}
     for owner in previous.registrations.keys() & targets.values():
         registrations.setdefault(owner, previous.registrations[owner])
@@ -264,9 +266,9 @@ def _sources(
 
 
 def _registered(reading: RegistrationReading, previous: SourceRevision | None) -> SourceRevision:
-    """What stands in the tree of a registration: what was read now, or by an earlier run.
+    """Return the revision of a registration in the tree, read by this run or an earlier one.
 
-    One that never could be read has no commit: `poll` sees by that when it can be.
+    A registration that no run could read has no commit.
     """
     if reading.revision is not None:
         return SourceRevision.of(reading.revision)
@@ -291,7 +293,7 @@ def _mass_removals(
 
 
 def _revisions(snapshot: Snapshot) -> Iterator[tuple[str, Revision]]:
-    """What was read, each with its part: `environment`, `base:<name>`, `registration:<name>`."""
+    """Yield revisions by part: `environment`, `base:<name>`, `registration:<name>`."""
     yield "environment", snapshot.own.revision
     for base, reading in snapshot.bases:
         yield f"base:{base.name}", reading.revision

@@ -127,11 +127,14 @@ def test_a_schema_violation_is_told_in_upstreams_words() -> None:
     )
 
 
-def test_mass_removal_is_warned_of() -> None:
+def test_a_mass_removal_is_a_warning() -> None:
     base = {f"large/app-{n}/reconciler.yaml": "x" for n in range(8)}
     made = plan(fleet(cluster_types=[LARGE]), base=base, others=[tree({})])
-    assert made.warnings[-1].message.startswith("8 of 8 assignments would be removed")
-    assert made.removals == (made.warnings[-1], None)
+    warning, none = made.mass_removals
+    assert warning is not None
+    assert warning.message.startswith("8 of 8 assignments would be removed")
+    assert none is None
+    assert made.all_warnings == (*made.warnings, warning)
 
 
 def test_problems_of_the_control_plane_are_problems_of_the_plan() -> None:

@@ -110,7 +110,7 @@ def test_what_one_branch_knows_is_kept_in_all() -> None:
         sources=SOURCES.replace(b'"lost-a": "app"', b'"other-b": "gone"'),
         others=[tree(BASE, SOURCES), tree(BASE)],
     )
-    assert [changes.kept_folders for changes in made.trees] == [
+    assert [changes.preserved_folders for changes in made.trees] == [
         ("large/lost-a",),
         ("large/lost-a",),
         ("large/lost-a", "large/other-b"),  # nothing is known of it: both may be the registration's

@@ -17,8 +17,7 @@ from kalypso_actions.commands.runtime.gitops_branches import (
 )
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.gitops import contradicts, gitops_folder
-from kalypso_actions.gitops.touched import touches
+from kalypso_actions.gitops import contradicts, gitops_folder, touches
 from kalypso_actions.inputs.chain import NotifyInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.object_ids import is_commit_id
@@ -203,7 +202,7 @@ def _meaning_of_commits(
         found = statuses.latest(github, control_plane, after)
         latest = found.get(table.context(one.environment.name).lower())
     return meaning_of_push(
-        before, after, goes_back=goes_back, base_commit=one.read.base_commit, latest=latest
+        before, after, goes_back=goes_back, base_commit=one.read.promoted_commit, latest=latest
     )
 
 
@@ -211,7 +210,7 @@ def _never_named(
     context: CommandContext, one: _Concerned, merge: Merge, pushed: str
 ) -> Problem | None:
     """The problem of a tracking file that somebody wrote by hand."""
-    if not merge.commit or merge.commit == one.read.base_commit:
+    if not merge.commit or merge.commit == one.read.promoted_commit:
         return None
     claim = Claim(one.environment.name, merge.commit, pushed)
     return never_named(claim, one.environment, context.environments(), context)

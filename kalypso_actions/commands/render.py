@@ -36,7 +36,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
             inputs.environment,
             _environment_branch(inputs, reader),
             reader,
-            base_commit=inputs.base_commit,
+            promoted_commit=inputs.base_commit,
             open_base_trees=base.open,
         )
         plan = make_plan(snapshot, _options(inputs), find_scheduler(), context.progress)
@@ -50,7 +50,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         folder=snapshot.base_trees[0].path,
         degraded=plan.degraded,
         problems=plan.problems,
-        warnings=plan.warnings,
+        warnings=plan.all_warnings,
     )
 
 

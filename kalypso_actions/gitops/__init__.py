@@ -1,37 +1,54 @@
-"""Rendered files × the existing tree → the proposed tree and its changes.
+"""Compare rendered files with the tree of a GitOps branch, and decide what to propose.
 
-provenance.py     .github/tracking/sources.json
-proposal.py       what a run wants to stand in the tree
-keeping.py        what stays as it is, because it is not known what there should be
-own_files.py      which files of a tree are ours
-changes.py        the proposal held against the existing tree
-digest.py         the mark by which a proposal is known again
-history.py        what stands in a branch, held against an earlier proposal
-taken_out.py      the content that people took out of a branch after our merges
-closing.py        whether people have closed a pull request
-rejections.py     the proposal held against what people took out or closed
-wishes.py         whether people have changed the inputs of a tree since
-branches.py       what our branches are called
-decision.py       what becomes of a proposal: a pull request, another state of one, or none
+desired_tree    the files that a run wants, and the folders that it leaves alone
+provenance      `.github/tracking/sources.json`
+own_files       the files of a tree that belong to Kalypso
+changes         the differences between the desired tree and the branch
+comparison      an earlier proposal compared with the branch
+digest          the digest by which a later run recognizes a proposal
+merge_history   the content that others removed after our merges
+rejections      the content that people rejected
+changed_inputs  whether somebody changed the inputs of a tree
+branches        the names of our branches
+decision        open, update or close a pull request, or do nothing
 """
 
 from kalypso_actions.gitops.branches import own_branches
-from kalypso_actions.gitops.changes import compute_changes, mass_removal
-from kalypso_actions.gitops.closing import closed_by_people
-from kalypso_actions.gitops.decision import Decision, OpenProposal, Proposed, decide
-from kalypso_actions.gitops.digest import digest, digest_of, with_trailer
-from kalypso_actions.gitops.history import (
+from kalypso_actions.gitops.changed_inputs import environment_changed, sources_changed
+from kalypso_actions.gitops.changes import compute_changes, is_blocked, mass_removal
+from kalypso_actions.gitops.comparison import (
     changed_content,
     changes_under,
     fits,
-    kept_files,
     only_tracks,
+    preserved_files,
     tracked_commit,
     wanted_content,
 )
-from kalypso_actions.gitops.keeping import Keeper
-from kalypso_actions.gitops.own_files import changes_own
-from kalypso_actions.gitops.proposal import Kept, Proposal, gitops_folder, tree_files
+from kalypso_actions.gitops.decision import (
+    Decision,
+    OpenProposal,
+    Proposal,
+    auto_merge,
+    decide,
+    propose,
+    why_schedule,
+)
+from kalypso_actions.gitops.desired_tree import (
+    DesiredTree,
+    PreservedFolders,
+    gitops_folder,
+    preserved_folders,
+    tree_files,
+)
+from kalypso_actions.gitops.digest import digest, digest_of, with_trailer
+from kalypso_actions.gitops.merge_history import (
+    MergeHistory,
+    Rejection,
+    read_merge_history,
+    without_merges,
+)
+from kalypso_actions.gitops.own_files import changes_own, touches
 from kalypso_actions.gitops.provenance import (
     PreviousSources,
     SourcesFile,
@@ -43,28 +60,27 @@ from kalypso_actions.gitops.provenance import (
 )
 from kalypso_actions.gitops.rejections import (
     ClosedProposal,
-    Rejected,
-    Verdict,
+    RejectedContent,
+    Restrictions,
+    closed_by_people,
     numbers,
-    rejected,
+    rejected_content,
 )
-from kalypso_actions.gitops.taken_out import Past, Rejection, read_past, without_merges
-from kalypso_actions.gitops.wishes import environment_changed, sources_changed
 
 __all__ = [
     "ClosedProposal",
     "Decision",
-    "Keeper",
-    "Kept",
+    "DesiredTree",
+    "MergeHistory",
     "OpenProposal",
-    "Past",
+    "PreservedFolders",
     "PreviousSources",
     "Proposal",
-    "Proposed",
-    "Rejected",
+    "RejectedContent",
     "Rejection",
+    "Restrictions",
     "SourcesFile",
-    "Verdict",
+    "auto_merge",
     "changed_content",
     "changes_own",
     "changes_under",
@@ -77,21 +93,26 @@ __all__ = [
     "environment_changed",
     "fits",
     "gitops_folder",
+    "is_blocked",
     "is_of_another",
-    "kept_files",
     "mass_removal",
     "numbers",
     "only_tracks",
     "own_branches",
+    "preserved_files",
+    "preserved_folders",
     "previous_sources",
-    "read_past",
+    "propose",
+    "read_merge_history",
     "read_sources",
-    "rejected",
+    "rejected_content",
     "sources_changed",
     "sources_file",
+    "touches",
     "tracked_commit",
     "tree_files",
     "wanted_content",
+    "why_schedule",
     "with_trailer",
     "without_merges",
 ]

@@ -12,31 +12,31 @@ from kalypso_actions.model.urls import repository_key
 def own_branches(
     prefix: str, environment: str, gitops_repos: Sequence[GitOpsRepo]
 ) -> Mapping[str, str]:
-    """Our branch for each GitOpsRepo of an environment, by its name.
+    """Return the name of our branch for each GitOpsRepo of an environment, by the object's name.
 
-    It is called after the environment, and after the object, too, where one repository has several
-    of them. Raises KalypsoError where two objects mean the same tree.
+    The branch has the name of the environment, and of the object too if one repository has several
+    objects. Raises KalypsoError if two objects name the same tree.
     """
     shared: dict[str, list[GitOpsRepo]] = {}
-    for one in gitops_repos:
-        shared.setdefault(repository_key(one.target.repo), []).append(one)
-    problems = [problem for group in shared.values() for problem in _twice(group)]
+    for gitops_repo in gitops_repos:
+        shared.setdefault(repository_key(gitops_repo.target.repo), []).append(gitops_repo)
+    problems = [problem for group in shared.values() for problem in _duplicates(group)]
     if problems:
         raise KalypsoError.of(problems)
     return {
-        one.name: prefix + (environment if len(group) == 1 else f"{environment}.{one.name}")
+        repo.name: prefix + (environment if len(group) == 1 else f"{environment}.{repo.name}")
         for group in shared.values()
-        for one in group
+        for repo in group
     }
 
 
-def _twice(group: Sequence[GitOpsRepo]) -> list[Problem]:
+def _duplicates(group: Sequence[GitOpsRepo]) -> list[Problem]:
     first: dict[tuple[str, str], GitOpsRepo] = {}
     problems = []
-    for one in group:
-        place = (one.target.branch, one.target.path.strip("./"))
-        other = first.setdefault(place, one)
-        if other is not one:
-            message = f"GitOpsRepo {one.name!r} names the same tree as {other.name!r}"
-            problems.append(Problem(message, one.where, "remove one of the two"))
+    for repo in group:
+        place = (repo.target.branch, repo.target.path.strip("./"))
+        other = first.setdefault(place, repo)
+        if other is not repo:
+            message = f"GitOpsRepo {repo.name!r} names the same tree as {other.name!r}"
+            problems.append(Problem(message, repo.where, "remove one of the two"))
     return problems

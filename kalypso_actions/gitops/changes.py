@@ -1,4 +1,4 @@
-"""The proposed tree held against the existing one: what is written, what goes, what stays."""
+"""Compute which files of a GitOps tree a run adds, changes, deletes and keeps."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.gitops.desired_tree import DesiredTree, tree_files
 from kalypso_actions.gitops.own_files import README_ID, cluster_type_folders, in_folder
-from kalypso_actions.gitops.proposal import Proposal, tree_files
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import README_FILE, SOURCES_FILE, TARGET_FILES
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 
 SMALL_REMOVAL = 5
-"""Up to so many removed targets are never a mass removal."""
+"""The removal of so many targets is never a mass removal."""
 
 
-def compute_changes(proposal: Proposal, base: BaseTree | None) -> TreeChanges:
-    """The proposal's files and how they differ from `base` (None: an empty tree).
+def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
+    """Return the desired files and how they differ from `base` (None: an empty tree).
 
-    Deleted are: files of ours that are no longer produced, the whole folder of a target that is no
-    longer assigned, and what a removed cluster type held of ours. Everything else stays.
+    A run deletes files of ours that it no longer produces, the whole folder of a target that is no
+    longer assigned, and our files of a removed cluster type. Everything else stays.
     """
-    files = tree_files(proposal, base.path if base else "")
+    files = tree_files(desired, base.path if base else "")
     entries: Mapping[str, FileEntry] = base.entries if base else {}
     added, modified, unchanged = [], [], []
     for path, content in files.items():
@@ -34,7 +34,7 @@ def compute_changes(proposal: Proposal, base: BaseTree | None) -> TreeChanges:
             modified.append(path)
         else:
             unchanged.append(path)
-    survey = _Survey(proposal, base, files) if base else None
+    survey = _Survey(desired, base, files) if base else None
     problems = list(_collisions(files, base)) + list(_misplaced(base)) if base else []
     listed = _path_lister(base)
     return TreeChanges(
@@ -45,7 +45,7 @@ def compute_changes(proposal: Proposal, base: BaseTree | None) -> TreeChanges:
         unchanged=listed(unchanged),
         foreign_deleted=listed(survey.foreign) if survey else (),
         removed_folders=tuple(sorted(survey.removed_folders)) if survey else (),
-        kept_folders=tuple(sorted(survey.kept_folders)) if survey else (),
+        preserved_folders=tuple(sorted(survey.preserved_folders)) if survey else (),
         existing_folders=len(survey.target_folders) if survey else 0,
         problems=tuple(problems),
         warnings=tuple(survey.warnings) if survey else (),
@@ -53,7 +53,7 @@ def compute_changes(proposal: Proposal, base: BaseTree | None) -> TreeChanges:
 
 
 def mass_removal(changes: TreeChanges, percent: int) -> str:
-    """What is to be said where more than `percent` of an environment's assignments would go."""
+    """Return the message for the removal of more than `percent` of the assignments, or ""."""
     removed = len(changes.removed_folders)
     if removed <= SMALL_REMOVAL or removed * 100 <= changes.existing_folders * percent:
         return ""
@@ -64,36 +64,44 @@ def mass_removal(changes: TreeChanges, percent: int) -> str:
     )
 
 
+def is_blocked(removal: Problem | None, *, writes: bool, allow_removals: bool) -> bool:
+    """Whether a mass removal stops a run.
+
+    A run that writes nothing needs no permission: the removal is already proposed.
+    """
+    return removal is not None and writes and not allow_removals
+
+
 @dataclass(slots=True)
 class _Folder:
-    """The files of one target folder in the base."""
+    """The files of one target folder in the base tree."""
 
     ours: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
 
 
 class _Survey:
-    """Goes through the base tree once and sorts out what the proposal ends."""
+    """Sorts the files of the base tree into those that stay and those that are deleted."""
 
-    def __init__(self, proposal: Proposal, base: BaseTree, files: Mapping[str, bytes]) -> None:
-        self._proposal = proposal
+    def __init__(self, desired: DesiredTree, base: BaseTree, files: Mapping[str, bytes]) -> None:
+        self._desired = desired
         self._base = base
         self._files = files
-        self._cluster_types = frozenset(proposal.cluster_types)
+        self._cluster_types = frozenset(desired.cluster_types)
         self._prefix = f"{base.path}/" if base.path else ""
         self._top_folders = cluster_type_folders(base.entries, base.path, self._cluster_types)
         self.deleted: list[str] = []
         self.foreign: list[str] = []
         self.warnings: list[Problem] = []
         self.removed_folders: list[str] = []
-        self.kept_folders: list[str] = []
+        self.preserved_folders: list[str] = []
         self.target_folders = self._find_target_folders()
-        self._strangers: dict[str, str] = {}
-        self._judge()
-        self.warnings += [self._warn(*stranger) for stranger in sorted(self._strangers.items())]
+        self._unknown: dict[str, str] = {}
+        self._sort()
+        self.warnings += [self._warning(*entry) for entry in sorted(self._unknown.items())]
 
     def _find_target_folders(self) -> dict[str, _Folder]:
-        """Folders below a cluster type, past or present, that hold a file of ours."""
+        """Return the folders below a present or former cluster type that have a file of ours."""
         folders: dict[str, _Folder] = {}
         for path, segments in in_folder(self._base.entries, self._base.path):
             if len(segments) < 3 or segments[0] not in self._top_folders:
@@ -103,39 +111,39 @@ class _Survey:
             (folder.ours if ours else folder.foreign).append(path)
         return {place: folder for place, folder in folders.items() if folder.ours}
 
-    def _judge(self) -> None:
+    def _sort(self) -> None:
         for path, segments in in_folder(self._base.entries, self._base.path):
             if len(segments) == 1 or segments[0].startswith("."):
                 continue
             top = segments[0]
             if top not in self._top_folders:
-                self._strangers.setdefault(top, "folder")
+                self._unknown.setdefault(top, "folder")
             elif len(segments) == 2:
-                self._judge_loose_file(path, top, segments[1])
+                self._sort_loose_file(path, top, segments[1])
             elif "/".join(segments[:2]) not in self.target_folders:
-                self._strangers.setdefault("/".join(segments[:2]), "folder")
+                self._unknown.setdefault("/".join(segments[:2]), "folder")
         for place, folder in self.target_folders.items():
-            self._judge_target_folder(place, folder)
+            self._sort_target_folder(place, folder)
 
-    def _judge_loose_file(self, path: str, top: str, name: str) -> None:
+    def _sort_loose_file(self, path: str, top: str, name: str) -> None:
         if name != README_FILE:
-            self._strangers.setdefault(f"{top}/{name}", "file")
+            self._unknown.setdefault(f"{top}/{name}", "file")
         elif top not in self._cluster_types:
             self.deleted.append(path)
 
-    def _judge_target_folder(self, place: str, folder: _Folder) -> None:
+    def _sort_target_folder(self, place: str, folder: _Folder) -> None:
         cluster_type, _, target = place.partition("/")
-        lives = cluster_type in self._cluster_types
-        if lives and place in self._proposal.folders:
+        exists = cluster_type in self._cluster_types
+        if exists and place in self._desired.folders:
             self.deleted += [path for path in folder.ours if path not in self._files]
-        elif lives and self._proposal.kept.keeps(cluster_type, target):
-            self.kept_folders.append(place)
+        elif exists and self._desired.preserved.includes(cluster_type, target):
+            self.preserved_folders.append(place)
         else:
             self.removed_folders.append(place)
             self.deleted += folder.ours + folder.foreign
             self.foreign += folder.foreign
 
-    def _warn(self, place: str, what: str) -> Problem:
+    def _warning(self, place: str, what: str) -> Problem:
         return Problem(
             f"the {what} {place!r} in the GitOps repository is not ours; it is kept",
             Location(self._base.repository, self._prefix + place),
@@ -144,7 +152,7 @@ class _Survey:
 
 
 def _collisions(files: Mapping[str, bytes], base: BaseTree) -> Iterator[Problem]:
-    """A file stands where we need a folder, or a folder where we need a file."""
+    """Yield a problem for each file in place of a needed folder, and the other way round."""
     folders = {folder for path in files for folder in _parents(path)}
     for folder in sorted(folders):
         if folder in base.entries:
@@ -156,7 +164,7 @@ def _collisions(files: Mapping[str, bytes], base: BaseTree) -> Iterator[Problem]
 
 
 def _misplaced(base: BaseTree) -> Iterator[Problem]:
-    """Upstream ignores a GitOpsRepo's path and writes to the root: that tree must move first."""
+    """Yield problems for a tree at the root: upstream ignores a GitOpsRepo's path."""
     if not base.path:
         return
     for path, entry in sorted(base.entries.items()):
@@ -183,11 +191,11 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _path_lister(base: BaseTree | None) -> Callable[[Iterable[str]], tuple[str, ...]]:
-    """Sorts paths bytewise and leaves provenance out."""
+    """Return a function that sorts paths bytewise and leaves `sources.json` out."""
     left_out = f"{base.path}/{SOURCES_FILE}" if base and base.path else SOURCES_FILE
 
     def listed(paths: Iterable[str]) -> tuple[str, ...]:
-        kept = (path for path in paths if path != left_out)
-        return tuple(sorted(kept, key=lambda path: path.encode("utf-8", "surrogateescape")))
+        listed_paths = (path for path in paths if path != left_out)
+        return tuple(sorted(listed_paths, key=lambda path: path.encode("utf-8", "surrogateescape")))
 
     return listed

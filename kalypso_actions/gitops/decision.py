@@ -1,52 +1,63 @@
-"""What becomes of a proposed tree: a pull request, another state of one, or none.
+"""Decide what to do about a proposed tree.
 
-People have the last word: what they have closed or reverted is not proposed again.
+People have the last word: a tree that they rejected is not proposed again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-from kalypso_actions.gitops.rejections import Verdict
+from kalypso_actions.gitops.comparison import only_tracks, preserved_files, tracked_commit
+from kalypso_actions.gitops.digest import digest
+from kalypso_actions.gitops.provenance import contradicts, is_of_another
+from kalypso_actions.gitops.rejections import Restrictions
+from kalypso_actions.model.tree import BaseTree, TreeChanges
 
 Action = Literal["none", "withdraw", "create", "update", "leave", "stop"]
 
+READY: Final = frozenset({"clean", "unstable", "has_hooks"})
+"""The merge states in which GitHub can merge a pull request.
+
+https://docs.github.com/graphql/reference/enums#mergestatestatus
+"""
+
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
-    """What this run proposes for one GitOps branch.
+class Proposal:
+    """The tree that this run proposes for one GitOps branch.
 
-    `has_changes`: it differs from the branch (`sources.json` aside). `tracking` is the promoted
-    commit that it names, `base_tracking` the one that the branch names now.
+    `has_changes`: the tree differs from the branch, `sources.json` aside. `is_promotion`: it names
+    another promoted commit than the branch, which names `branch_promoted_commit` now.
     """
 
     digest: str
     has_changes: bool
-    tracking: str | None
-    base_tracking: str | None
+    promoted_commit: str | None
+    branch_promoted_commit: str | None
+    is_promotion: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class OpenProposal:
-    """Our open pull request; it fits where nothing that it changes has changed on the branch."""
+    """Our open pull request. It `fits` if the branch has not changed the same files."""
 
     number: int
     digest: str | None
-    tracking: str | None
+    promoted_commit: str | None
     fits: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is done, and why. For `again` and `hold` see `Verdict`.
+    """The action and its reason. For `again` and `hold` see `Restrictions`.
 
-    none      nothing differs, nothing is open
-    withdraw  nothing differs any more: our open pull request is closed
-    create    a new pull request
-    update    our open pull request gets the new tree
-    leave     our open pull request says exactly this
-    stop      people have rejected exactly this; one that is open says something else: it is closed
+    none      no difference, no open pull request
+    withdraw  no difference any more: close our open pull request
+    create    open a pull request
+    update    give our open pull request the new tree
+    leave     our open pull request proposes exactly this tree
+    stop      people rejected exactly this tree: close a pull request that proposes another one
     """
 
     action: Action
@@ -55,22 +66,82 @@ class Decision:
     hold: str = ""
 
 
-def decide(
-    proposed: Proposed, open_one: OpenProposal | None, verdict: Verdict, *, force: bool
-) -> Decision:
-    """What becomes of the proposal. `open_one` is our open pull request."""
-    if not proposed.has_changes:
-        if open_one:
-            return Decision("withdraw", "the branch has all of this already")
-        return Decision("none", "the branch has all of this already")
-    is_open = open_one is not None and (
-        (open_one.digest, open_one.tracking) == (proposed.digest, proposed.tracking)
+def propose(
+    changes: TreeChanges, base: BaseTree, environment: str, promoted_commit: str | None
+) -> Proposal:
+    """Return the proposal that `changes` make for the branch with the tree `base`."""
+    branch_promoted_commit = tracked_commit(base.promoted_commit)
+    # A branch that was cut from another environment's branch still names that one's commit.
+    is_new = is_of_another(base.sources, environment)
+    # check-promote does not believe a tracking file that disagrees with `sources.json`.
+    is_incomplete = branch_promoted_commit == promoted_commit is not None and contradicts(
+        base.sources, environment, promoted_commit
     )
-    # What is open in spite of a rejection, somebody has opened or forced again.
-    if verdict.rejected and not (force or is_open):
-        return Decision("stop", verdict.rejected, verdict.again, verdict.hold)
-    if open_one is None:
-        return Decision("create", "", verdict.again, verdict.hold)
-    if is_open and open_one.fits:
-        return Decision("leave", "nothing has changed since", verdict.again, verdict.hold)
-    return Decision("update", "", verdict.again, verdict.hold)
+    changed = bool(changes.added or changes.modified or changes.deleted)
+    differs = is_new or base.promoted_commit != (promoted_commit or "").encode()
+    return Proposal(
+        digest=digest(changes.files, base.path, preserved_files(changes, base)),
+        has_changes=changed or is_new or is_incomplete,
+        promoted_commit=promoted_commit or branch_promoted_commit,
+        branch_promoted_commit=branch_promoted_commit,
+        is_promotion=promoted_commit is not None and differs,
+    )
+
+
+def decide(
+    proposal: Proposal,
+    open_proposal: OpenProposal | None,
+    restrictions: Restrictions,
+    *,
+    force: bool,
+) -> Decision:
+    """Decide what to do about a proposal. `force` proposes again what people rejected."""
+    if not proposal.has_changes:
+        action: Action = "withdraw" if open_proposal else "none"
+        return Decision(action, "the branch has all of this already")
+    is_open = open_proposal is not None and (
+        (open_proposal.digest, open_proposal.promoted_commit)
+        == (proposal.digest, proposal.promoted_commit)
+    )
+    # If a rejected tree is open, somebody reopened or forced it.
+    if restrictions.rejected and not (force or is_open):
+        return Decision("stop", restrictions.rejected, restrictions.again, restrictions.hold)
+    if open_proposal is None:
+        return Decision("create", "", restrictions.again, restrictions.hold)
+    if is_open and open_proposal.fits:
+        reason = "nothing has changed since"
+        return Decision("leave", reason, restrictions.again, restrictions.hold)
+    return Decision("update", "", restrictions.again, restrictions.hold)
+
+
+def auto_merge(
+    option: Literal["none", "tracking-only", "always"], changes: TreeChanges, folder: str
+) -> str:
+    """Return the option if it asks for an automatic merge of `changes`; "" otherwise."""
+    is_asked = option == "always" or (option == "tracking-only" and only_tracks(changes, folder))
+    return option if is_asked else ""
+
+
+def why_schedule(
+    *,
+    base_head: str,
+    mergeable: bool | None,
+    merge_state: str,
+    auto_merge: bool,
+    tried: tuple[str, str] | None,
+) -> str:
+    """Return why schedule must process an open pull request again; "" if it need not.
+
+    `base_head` is the head of the pull request's base branch. `auto_merge`: schedule merges the
+    pull request. `tried` is the head of the base branch at the last refused merge, and the merge
+    state then: schedule tries each state once. GitHub returns None for `mergeable` until it knows.
+    """
+    is_tried = tried is not None and tried[0] == base_head
+    if mergeable is False:
+        return "" if is_tried else "conflicts with its branch"
+    if not auto_merge:
+        return ""
+    if tried is None or not is_tried:
+        return "is to be merged"
+    is_ready, was_ready = merge_state in READY, tried[1] in READY
+    return "can be merged now" if is_ready and not was_ready else ""

@@ -1,6 +1,6 @@
-"""The digest of what was proposed, by which a later run knows it again.
+"""The digest of a proposed tree, by which a later run recognizes it.
 
-It stands as a trailer in the commit of the proposal: `Kalypso-Digest: v1:<sha256>`.
+The commit of the proposal has it as a trailer: `Kalypso-Digest: v1:<sha256>`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ TRAILER: Final = "Kalypso-Digest"
 WRITTEN: Final = re.compile(rf"^{TRAILER}: (v1:[0-9a-f]{{64}})$", re.MULTILINE)
 
 
-def digest(files: Mapping[str, bytes], folder: str, kept: Iterable[FileEntry] = ()) -> str:
-    """The digest of all files of ours in a proposed tree that lives in `folder`.
+def digest(files: Mapping[str, bytes], folder: str, preserved: Iterable[FileEntry] = ()) -> str:
+    """Return the digest of all our files in a proposed tree in `folder`.
 
-    `files` are those that a run has made, `kept` those that it leaves as they are. sha256 over a
-    line `<mode> <blob id> <path>` for each, sorted bytewise by path. What tracks the promotion is
-    left out: the same content with another commit is the same content.
+    `files` are those that a run made, `preserved` those that it leaves as they are. The digest is
+    the sha256 of a line `<mode> <blob id> <path>` for each file, sorted bytewise by path. The files
+    that track the promotion do not count: another promoted commit does not change the content.
     """
     tracking = f"{folder}/{TRACKING_FOLDER}/" if folder else f"{TRACKING_FOLDER}/"
-    lines = {_bytes(entry.path): (entry.mode, entry.object_id) for entry in kept}
+    lines = {_bytes(entry.path): (entry.mode, entry.object_id) for entry in preserved}
     lines |= {_bytes(path): (FILE_MODE, blob_id(content)) for path, content in files.items()}
     sha256 = hashlib.sha256()
     for path, (mode, object_id) in sorted(lines.items()):
@@ -36,14 +36,14 @@ def digest(files: Mapping[str, bytes], folder: str, kept: Iterable[FileEntry] = 
 
 
 def with_trailer(message: str, value: str) -> str:
-    """A commit message that ends with the digest."""
+    """Return the commit message with the digest at its end."""
     return f"{message.rstrip()}\n\n{TRAILER}: {value}\n"
 
 
 def digest_of(message: str) -> str | None:
-    """The digest in a commit's message; None where there is none."""
-    found = WRITTEN.findall(message)
-    return found[-1] if found else None
+    """Return the digest in a commit message, or None."""
+    digests = WRITTEN.findall(message)
+    return digests[-1] if digests else None
 
 
 def _bytes(path: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Which files of a GitOps tree are ours, told by its layout alone."""
+"""The files of a GitOps tree that belong to Kalypso, known by the layout of the tree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ README_ID: Final = blob_id(README_TEXT)
 
 
 def in_folder(paths: Iterable[str], folder: str) -> Iterator[tuple[str, list[str]]]:
-    """Every path below `folder` ("" for the root), and its segments from there."""
+    """Yield every path below `folder` ("" for the root) and its segments from there."""
     prefix = f"{folder}/" if folder else ""
     for path in paths:
         if path.startswith(prefix):
@@ -30,7 +30,7 @@ def in_folder(paths: Iterable[str], folder: str) -> Iterator[tuple[str, list[str
 def cluster_type_folders(
     entries: Mapping[str, FileEntry | FileVersion], folder: str, cluster_types: Collection[str]
 ) -> frozenset[str]:
-    """The folders of cluster types: of those that exist, and of others whose README.md is ours."""
+    """Return the folders of `cluster_types`, and other folders with our README.md."""
     former = (
         segments[0]
         for path, segments in in_folder(entries, folder)
@@ -43,7 +43,7 @@ def cluster_type_folders(
 
 
 def is_own(segments: list[str], cluster_types: Collection[str]) -> bool:
-    """Whether a file at this place of the tree is ours; `cluster_types` are their folders."""
+    """Whether a file at this place of the tree is ours; `cluster_types` are folders."""
     place = "/".join(segments)
     if place in {PROMOTED_COMMIT_FILE, SOURCES_FILE}:
         return True
@@ -58,7 +58,7 @@ def changes_own(
     folder: str,
     cluster_types: Iterable[str],
 ) -> bool:
-    """Whether any of these paths is, or would be, a file of ours in the tree of `entries`."""
+    """Whether any of the paths is, or would be, one of our files in the tree of `entries`."""
     folders = cluster_type_folders(entries, folder, frozenset(cluster_types))
     return any(is_own(segments, folders) for _, segments in in_folder(paths, folder))
 
@@ -66,10 +66,7 @@ def changes_own(
 def own_content(
     entries: Mapping[str, FileEntry | FileVersion], folder: str, cluster_types: Collection[str]
 ) -> dict[str, FileVersion]:
-    """The version of every file of ours, `sources.json` left out, which alone is no change.
-
-    Two trees of which this is equal say the same.
-    """
+    """Return the version of each of our files, without `sources.json`, which alone is no change."""
     folders = cluster_type_folders(entries, folder, cluster_types)
     return {
         path: FileVersion(entries[path].mode, entries[path].object_id)
@@ -81,10 +78,37 @@ def own_content(
 def assigned_cluster_types(
     entries: Mapping[str, FileEntry], folder: str, cluster_types: Collection[str]
 ) -> frozenset[str]:
-    """The cluster types that a tree assigns anything to; `cluster_types` are those that exist."""
+    """Return the cluster types to which a tree assigns targets; `cluster_types` exist now."""
     folders = cluster_type_folders(entries, folder, cluster_types)
     return frozenset(
         segments[0]
         for _, segments in in_folder(entries, folder)
         if len(segments) == 3 and segments[0] in folders and segments[2] in TARGET_FILES
     )
+
+
+def touches(
+    before: Mapping[str, FileEntry] | None, after: Mapping[str, FileEntry], folder: str
+) -> bool:
+    """Whether a push changes the manifests in `folder`, or the promoted commit of the tree.
+
+    Any file in a folder may be a manifest. Loose files of the tree and its dot-folders are not:
+    workflows, README.md, `sources.json`. `before` is None for a new branch.
+    """
+    known = before or {}
+    return any(
+        version_of(known, path) != version_of(after, path) and _is_deployed(segments)
+        for path, segments in in_folder(known.keys() | after.keys(), folder)
+    )
+
+
+def _is_deployed(segments: list[str]) -> bool:
+    if "/".join(segments) == PROMOTED_COMMIT_FILE:
+        return True
+    return len(segments) > 1 and not segments[0].startswith(".")
+
+
+def version_of(entries: Mapping[str, FileEntry], path: str) -> FileVersion | None:
+    """Return the version of a file in a tree; None if the tree does not have it."""
+    entry = entries.get(path)
+    return FileVersion(entry.mode, entry.object_id) if entry else None

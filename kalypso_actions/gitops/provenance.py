@@ -1,4 +1,4 @@
-"""`.github/tracking/sources.json`: every repository and commit that went into a tree."""
+"""`.github/tracking/sources.json`: the repositories and commits from which a tree was made."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SourceRevision(BaseModel):
 
     @classmethod
     def of(cls, revision: Revision) -> SourceRevision:
-        """What was read."""
+        """Return the source revision of a revision that was read."""
         return cls(
             repository=revision.repository,
             branch=revision.branch,
@@ -56,7 +56,7 @@ class SourcesFile(BaseModel):
 
 
 class PreviousSources(BaseModel):
-    """What a later run needs of an earlier one's file; fields it does not need may be anything."""
+    """The fields of an earlier run's file that a later run needs."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -67,39 +67,38 @@ class PreviousSources(BaseModel):
     targets: Mapping[str, str] = Field(default_factory=dict)
 
     def has_read(self, registration: str) -> bool:
-        """Whether the earlier run, or one before it, knew what a registration delivers."""
-        found = self.registrations.get(registration)
-        is_read = found is not None and found.commit is not None
+        """Whether an earlier run knew the targets of a registration."""
+        revision = self.registrations.get(registration)
+        is_read = revision is not None and revision.commit is not None
         return is_read or registration in self.targets.values()
 
 
 def sources_file(content: SourcesFile) -> bytes:
-    """The bytes: sorted keys, two-space indent, final newline."""
+    """Return the bytes of the file: sorted keys, two-space indent, final newline."""
     body = content.model_dump(by_alias=True, mode="json")
     text = json.dumps(body, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     return text.encode("utf-8", "backslashreplace")  # a path need not be UTF-8
 
 
 def read_sources(content: bytes | None, environment: str) -> PreviousSources | None:
-    """An earlier run's file; None where there is none, or one that is not of this form.
+    """Return an earlier run's file for `environment`; None for no file, or one of another form.
 
-    A branch that was cut from another environment's still holds that one's file: it says nothing
-    of this one.
+    A branch that was cut from another environment's branch still has the file of that environment.
     """
     previous = _parsed(content)
     return previous if previous and previous.environment == environment else None
 
 
 def is_of_another(content: bytes | None, environment: str) -> bool:
-    """Whether a file says that its tree is another environment's: the branch was cut from there."""
+    """Whether a file belongs to another environment, from whose branch this one was cut."""
     previous = _parsed(content)
     return previous is not None and previous.environment != environment
 
 
 def contradicts(content: bytes | None, environment: str, promoted_commit: str) -> bool:
-    """Whether a tree of an environment was made of another commit of main than its tracking says.
+    """Whether a tree was made from another commit of main than its tracking file names.
 
-    `content` is the tree's file. A tree without one, as upstream makes it, does not say it.
+    `content` is the `sources.json` of the tree; upstream's trees have none.
     """
     sources = read_sources(content, environment)
     if sources is None:
@@ -111,28 +110,28 @@ def contradicts(content: bytes | None, environment: str, promoted_commit: str) -
 def previous_sources(
     bases: Sequence[BaseTree], environment: str, promoted_commit: str | None
 ) -> PreviousSources | None:
-    """What earlier runs have written into the branches of an environment; None where none has.
+    """Merge the files of earlier runs in the branches of an environment; None without any.
 
-    Where several know the same, the first counts that has read it. Branches that name the
-    promoted commit come before others: of two GitOpsRepos of which one is merged already, it holds
-    what was good last.
+    If several files have the same registration, the first one that could read it counts. Branches
+    that name the promoted commit come first: if only one of two GitOpsRepos has been merged, that
+    one has the last good revisions.
     """
     promoted = promoted_commit.encode() if promoted_commit else None
     in_order = sorted(bases, key=lambda base: (base.promoted_commit or b"").strip() != promoted)
-    known = [found for base in in_order if (found := read_sources(base.sources, environment))]
-    if not known:
+    files = [file for base in in_order if (file := read_sources(base.sources, environment))]
+    if not files:
         return None
     base_repos: dict[str, SourceRevision] = {}
     registrations: dict[str, SourceRevision] = {}
     targets: dict[str, str] = {}
-    for one in reversed(known):
-        base_repos |= one.base_repos
+    for file in reversed(files):
+        base_repos |= file.base_repos
         registrations |= {
             name: source
-            for name, source in one.registrations.items()
+            for name, source in file.registrations.items()
             if source.commit is not None or name not in registrations
         }
-        targets |= one.targets
+        targets |= file.targets
     return PreviousSources(
         environment=environment,
         base_repos=base_repos,

@@ -1,34 +1,43 @@
-"""What people said before of the content that is proposed now."""
+"""The content that people rejected earlier, and what follows for a proposal."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
 
-from kalypso_actions.gitops.taken_out import Content, Past, Rejection
+from kalypso_actions.gitops.merge_history import Content, MergeHistory, Rejection
+from kalypso_actions.model.github import IssueEvent
 from kalypso_actions.model.history import FileVersion
+
+AT_ONCE: Final = timedelta(seconds=2)
+"""The deletion of a branch closes its pull request. GitHub reports both events in either order.
+
+A person who closes a pull request and then deletes the branch by a second click takes longer.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedProposal:
     """A pull request of ours that people closed unmerged.
 
-    `commit` is its head, `changes` the files of its proposal as it wanted them.
+    `commit` is its head, `changes` the files that it wanted to change.
     """
 
     number: int
     commit: str
     digest: str | None
-    tracking: str | None
+    promoted_commit: str | None
     changes: Mapping[str, FileVersion | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What follows for a proposal.
+class Restrictions:
+    """What a run must not do with a proposal, because of earlier rejections.
 
-    `rejected` says why it is not proposed ("": it may be). `again` are the pull requests whose
-    content it contains again. `hold` says why it is not merged automatically ("": it may be).
+    `rejected` says why the run must not propose it, `hold` why it must not merge it automatically
+    ("" for no restriction). `again` are the pull requests with rejected content that it repeats.
     """
 
     rejected: str = ""
@@ -37,24 +46,26 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
-    """The content of a proposal that people took out before; `is_all`: there is no other in it."""
+class RejectedContent:
+    """The content of a proposal that people rejected earlier; `is_all`: it has no other content."""
 
     content: Mapping[Content, Rejection]
     is_all: bool
 
     @property
     def commits(self) -> frozenset[str]:
-        """The commits whose `sources.json` says what the content was made of."""
-        return frozenset(one.commit for one in self.content.values())
+        """The commits whose `sources.json` has the sources of the content."""
+        return frozenset(rejection.commit for rejection in self.content.values())
 
-    def verdict(self, wished: Collection[str], *, closed: bool, is_as_merged: bool) -> Verdict:
-        """The verdict. `wished` are those of `commits` whose inputs people have changed since.
+    def restrictions(
+        self, changed: Collection[str], *, closed: bool, is_as_merged: bool
+    ) -> Restrictions:
+        """Return the restrictions for the proposal.
 
-        `closed`: our latest pull request stands closed by people. `is_as_merged`: the branch holds
-        exactly what our last merge left.
+        `changed` are those of `commits` whose inputs people changed since. `closed`: people closed
+        our latest pull request. `is_as_merged`: the branch is exactly as our last merge left it.
         """
-        again = tuple(sorted({one.number for one in self.content.values()}))
+        again = tuple(sorted({rejection.number for rejection in self.content.values()}))
         hold = ""
         if closed:
             hold = "people have rejected the one before it"
@@ -62,49 +73,80 @@ class Rejected:
             hold = f"it contains again what people took out: {numbers(again)}"
         elif not is_as_merged:
             hold = "the branch holds something else than our last merge left there"
-        refused = self.is_all and not self.commits & set(wished)
-        return Verdict(self._reason() if refused else "", again, hold)
+        is_rejected = self.is_all and not self.commits & set(changed)
+        return Restrictions(self._reason() if is_rejected else "", again, hold)
 
     def _reason(self) -> str:
-        said = {"closed": "closed without merging", "undone": "undone after its merge"}
+        words = {"closed": "closed without merging", "undone": "undone after its merge"}
         parts = []
-        for how, what in said.items():
-            found = sorted({one.number for one in self.content.values() if one.how == how})
-            if found:
-                verb = "were" if len(found) > 1 else "was"
-                parts.append(f"{numbers(found)} with the same content {verb} {what}")
+        for how, text in words.items():
+            pulls = sorted({one.number for one in self.content.values() if one.how == how})
+            if pulls:
+                verb = "were" if len(pulls) > 1 else "was"
+                parts.append(f"{numbers(pulls)} with the same content {verb} {text}")
         return "; ".join(parts)
 
 
-def rejected(
+def rejected_content(
     wanted: Mapping[str, FileVersion | None],
-    key: tuple[str | None, str | None],
-    past: Past,
+    proposal: tuple[str | None, str | None],
+    history: MergeHistory,
     closed: Iterable[ClosedProposal],
-) -> Rejected:
-    """Hold a proposal against what people took out.
+) -> RejectedContent:
+    """Return the content of a proposal that people rejected.
 
-    `wanted` are the files of ours that it changes, as it wants them; `key` is its digest and the
-    commit that it tracks. `closed` are the pull requests of the present era that people closed.
+    `wanted` are our files that it changes; `proposal` is its digest and its promoted commit.
+    `closed` are the pull requests of the present era that people closed.
     """
-    known: dict[Content, Rejection] = dict(past.taken_out)
+    known: dict[Content, Rejection] = dict(history.removed)
     same: Rejection | None = None
     for pull in sorted(closed, key=lambda one: one.number):
         rejection = Rejection(pull.number, "closed", pull.commit)
         for content in pull.changes.items():
             older = known.get(content)
-            newest = max(past.brought.get(content, 0), older.number if older else 0)
+            newest = max(history.merged.get(content, 0), older.number if older else 0)
             if pull.number > newest:
                 known[content] = rejection
-        if (pull.digest, pull.tracking) == key:
+        if (pull.digest, pull.promoted_commit) == proposal:
             same = rejection
-    if same and all(past.brought.get(one, 0) < same.number for one in wanted.items()):
+    if same and all(history.merged.get(one, 0) < same.number for one in wanted.items()):
         # The same tree, though the branch may have changed since.
-        return Rejected(dict.fromkeys(wanted.items(), same) or {("", None): same}, is_all=True)
-    found = {content: known[content] for content in wanted.items() if content in known}
-    return Rejected(found, is_all=bool(wanted) and len(found) == len(wanted))
+        whole = dict.fromkeys(wanted.items(), same) or {("", None): same}
+        return RejectedContent(whole, is_all=True)
+    repeated = {content: known[content] for content in wanted.items() if content in known}
+    return RejectedContent(repeated, is_all=bool(wanted) and len(repeated) == len(wanted))
 
 
 def numbers(pulls: Sequence[int]) -> str:
-    """Pull requests for people: `#2, #3`."""
+    """Return the numbers of pull requests for people: `#2, #3`."""
     return ", ".join(f"#{number}" for number in pulls)
+
+
+def closed_by_people(events: Sequence[IssueEvent]) -> bool:
+    """Whether people rejected a pull request; `events` are oldest first.
+
+    The last closing counts, unless a bot closed the pull request or somebody deleted its branch.
+    https://docs.github.com/rest/using-the-rest-api/issue-event-types
+    """
+    places = [place for place, event in enumerate(events) if event.name == "closed"]
+    if not places:
+        return True
+    closing = events[places[-1]]
+    return not (
+        closing.by_bot or _is_deleted(events[: places[-1]]) or _deletes_branch(closing, events)
+    )
+
+
+def _is_deleted(events: Sequence[IssueEvent]) -> bool:
+    """Whether the branch is deleted after these events."""
+    names = [one.name for one in events if one.name in {"head_ref_deleted", "head_ref_restored"}]
+    return names[-1:] == ["head_ref_deleted"]
+
+
+def _deletes_branch(closing: IssueEvent, events: Sequence[IssueEvent]) -> bool:
+    return any(
+        event.name == "head_ref_deleted"
+        and event.actor == closing.actor
+        and abs(event.date - closing.date) <= AT_ONCE
+        for event in events
+    )

@@ -31,6 +31,7 @@ from kalypso_actions.inputs.values import (
     Secret,
 )
 from kalypso_actions.model.layout import OWN_BRANCHES
+from kalypso_actions.model.tree import MAX_REMOVAL_PERCENT
 
 
 def _kebab(name: str) -> str:
@@ -150,7 +151,7 @@ class ScheduleInputs(PlanInputs):
     max_removal_percent: Annotated[
         Percent,
         Field(description="Refuse to remove more of the assignments (and more than 5) at once."),
-    ] = 30
+    ] = MAX_REMOVAL_PERCENT
     allow_removals: Annotated[Flag, Field(description="Let such a removal pass.")] = False
     auto_merge: Annotated[
         Literal["none", "tracking-only", "always"],

@@ -1,10 +1,10 @@
-"""A GitOps tree as it is, and what one run makes of it."""
+"""The GitOps tree before and after a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import FileEntry, Reading, Revision
@@ -15,6 +15,9 @@ from kalypso_actions.model.kinds import (
     Workload,
     WorkloadRegistration,
 )
+
+MAX_REMOVAL_PERCENT: Final = 30
+"""The default share of assignments that a run may remove at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +37,13 @@ class BaseTree:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationReading:
-    """What a registration contributes, and why it is not its head where it is not.
+    """The workloads of a registration, and why they are not those of its head.
 
-    head        what stands on the branch now
-    last-good   the branch cannot be used (`problems`): the commit that the last tree was made of
-    kept        nothing can be read: folders of its targets stay as they are
+    head        the head of the branch
+    last-good   the head is unusable (`problems`): the commit from which the last tree was made
+    kept        no usable commit: the folders of its targets stay as they are
 
-    `is_readable` is false where reading failed, and may succeed another time. Content that is not
-    valid stays so.
+    `is_readable` is false if reading failed, so that a later run may succeed.
     """
 
     registration: WorkloadRegistration
@@ -55,11 +57,10 @@ class RegistrationReading:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything that one run has read, once.
+    """Everything that one run reads, once.
 
-    `fleet` is the control plane's without what the registrations deliver; `base_trees` are those of
-    its GitOpsRepos, in their order; `problems` are those of the control plane: with any of them
-    nothing may be written.
+    `fleet` is the control plane's, without the registrations' workloads; `base_trees` are those of
+    its GitOpsRepos, in their order. If the control plane has `problems`, a run must not write.
     """
 
     environment: str
@@ -80,13 +81,13 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class TreeChanges:
-    """The proposed tree, and how it differs from the base.
+    """The proposed tree, and how it differs from the base tree.
 
-    `files` are all files of ours with their content, by path from the repository's root. The lists
-    of paths are sorted bytewise and leave `sources.json` out, which alone is no change.
-    `foreign_deleted` are those among `deleted` that were not ours but lay in a target's folder.
-    `removed_folders` are target folders that go, out of `existing_folders` in the base;
-    `kept_folders` are those that stay because what belongs into them is not known.
+    `files` are all our files with their content, by path from the repository's root. The lists of
+    paths are sorted bytewise and leave `sources.json` out, which alone is no change.
+    `foreign_deleted` are deleted files of others in a target's folder. `removed_folders` are the
+    target folders that the run deletes, of `existing_folders` in the base tree;
+    `preserved_folders` stay because the run does not know their content.
     """
 
     files: Mapping[str, bytes]
@@ -96,7 +97,7 @@ class TreeChanges:
     unchanged: tuple[str, ...]
     foreign_deleted: tuple[str, ...] = ()
     removed_folders: tuple[str, ...] = ()
-    kept_folders: tuple[str, ...] = ()
+    preserved_folders: tuple[str, ...] = ()
     existing_folders: int = 0
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()

@@ -219,9 +219,9 @@ def _attention(text: PullRequestText) -> Iterator[str]:
     unusable = [one for one in text.registrations if one.state != "head"]
     if unusable:
         yield _section("These registrations cannot be used as they are", map(_unusable, unusable))
-    if changes.kept_folders:
+    if changes.preserved_folders:
         title = "These folders stay as they are: what belongs into them is not known"
-        yield _section(title, map(markdown.code, changes.kept_folders))
+        yield _section(title, map(markdown.code, changes.preserved_folders))
     if text.warnings:
         yield markdown.findings(text.warnings[:MOST_LINES], ())
 

@@ -91,16 +91,16 @@ class ControlPlane:
 
 
 def read_control_plane(
-    environment: str, own: Reading, reader: Reader, *, base_commit: str | None = None
+    environment: str, own: Reading, reader: Reader, *, promoted_commit: str | None = None
 ) -> ControlPlane:
     """Read the base repositories that an environment branch names.
 
-    `base_commit` stands for the commit in `base-repo.yaml`. The findings are those of the
+    `promoted_commit` stands for the commit in `base-repo.yaml`. The findings are those of the
     documents alone, not of the files. Raises KalypsoError where a base repository cannot be read.
     """
     branch = fleet.Branch(environment, own.documents)
     first_look, _ = fleet.assemble(environment, branch, ())
-    base_repos = [_pinned(base, base_commit) for base in first_look.base_repos]
+    base_repos = [_pinned(base, promoted_commit) for base in first_look.base_repos]
     readings = in_parallel(lambda base: _read_base(base, reader), base_repos)
     assembled, findings = fleet.assemble(
         environment,
@@ -118,18 +118,18 @@ def gather(
     own: Reading,
     reader: Reader,
     *,
-    base_commit: str | None = None,
+    promoted_commit: str | None = None,
     open_base_trees: Callable[[Sequence[kinds.GitOpsRepo]], Sequence[BaseTree]] = lambda _: (),
     look_at_sources: Callable[[ControlPlane], object] = lambda _: None,
 ) -> Snapshot:
     """Read all that the environment branch leads to.
 
-    `base_commit` stands for the commit in `base-repo.yaml`; `open_base_trees` gets the
+    `promoted_commit` stands for the commit in `base-repo.yaml`; `open_base_trees` gets the
     environment's GitOpsRepos. `look_at_sources` is called before any registered repository is
     read. Raises KalypsoError where the control plane or a GitOps tree cannot
     be read; a registration that cannot is part of the snapshot.
     """
-    read = read_control_plane(environment, own, reader, base_commit=base_commit)
+    read = read_control_plane(environment, own, reader, promoted_commit=promoted_commit)
     look_at_sources(read)
     base_trees = tuple(open_base_trees(read.fleet.gitops_repos))
     previous = gitops.previous_sources(base_trees, environment, read.promoted_commit)

@@ -1,4 +1,4 @@
-"""A GitOps branch as it stands, and what became of our earlier proposals for it."""
+"""A GitOps branch, our branch beside it, and the commits of our proposals."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from kalypso_actions.snapshot.repositories import Repositories
 
 @dataclass(frozen=True, slots=True)
 class GitOpsState:
-    """The branch that a GitOpsRepo names, at a commit, and where our own branch stands.
+    """The branch of a GitOpsRepo at a commit, and the head of our own branch beside it.
 
-    `repository` is owner/name, `url` what git uses; `own_head` is None where our branch is absent.
+    `repository` is owner/name, `url` is for git; `own_head` is None if our branch does not exist.
     """
 
     name: str
@@ -35,16 +35,16 @@ class GitOpsState:
 
     @property
     def branch(self) -> str:
-        """The branch that is proposed to."""
+        """The GitOps branch, to which we propose."""
         return self.tree.branch
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What our branch holds: see `gitops.OpenProposal`. `parent` is "" for a merge."""
+class ProposalState:
+    """The proposal on our branch: see `gitops.OpenProposal`. `parent` is "" for a merge commit."""
 
     digest: str | None
-    tracking: str | None
+    promoted_commit: str | None
     fits: bool
     parent: str
 
@@ -56,9 +56,9 @@ def read_gitops_state(
     repositories: Repositories,
     remotes: RemoteRepositories,
 ) -> GitOpsState:
-    """The branch of a GitOpsRepo in `repository` (owner/name).
+    """Read the branch of a GitOpsRepo in `repository` (owner/name).
 
-    Raises KalypsoError where it cannot be read, and says how to make one that does not exist.
+    Raises KalypsoError if the branch cannot be read; its advice says how to create a missing one.
     """
     target = gitops_repo.target
     folder = gitops.gitops_folder(target.path, gitops_repo.where)
@@ -81,12 +81,12 @@ def read_gitops_state(
 def _unreadable(
     gitops_repo: GitOpsRepo, repository: str, remotes: RemoteRepositories, error: KalypsoError
 ) -> KalypsoError:
-    """Upstream's operator needs the branch as well: nobody but people makes it."""
+    """Return the error for an unreadable branch: only people create it, as upstream needs it."""
     branch = gitops_repo.target.branch
     try:
         missing = not remotes.heads(gitops_repo.target.repo, [branch])
     except KalypsoError:
-        missing = False  # then the first error says why
+        missing = False  # the first error has the reason
     message, advice = error.problem.message, error.problem.advice
     if missing:
         message = f"{repository} has no branch {branch!r}"
@@ -100,8 +100,8 @@ def _unreadable(
     )
 
 
-class EarlierProposals:
-    """What we proposed for a GitOps branch before, as its commits say."""
+class ProposalCommits:
+    """The commits of our proposals for a GitOps branch."""
 
     def __init__(
         self,
@@ -110,30 +110,30 @@ class EarlierProposals:
         github: GitHub,
         repositories: Repositories,
     ) -> None:
-        """`changes` are those that are proposed now."""
+        """`changes` are those of the present proposal."""
         self._state = state
         self._changes = changes
         self._github = github
         self._repositories = repositories
 
-    def standing(self) -> Standing | None:
-        """What our branch holds now; None where there is none. Raises KalypsoError."""
+    def open_state(self) -> ProposalState | None:
+        """Return the proposal on our branch; None without a branch. Raises KalypsoError."""
         head = self._state.own_head
         commit = self._commit(head) if head else None
         if commit is None:
             return None
         files = self._files(commit.id)
-        tracking = self._tracking(files)
+        promoted_commit = self._promoted_commit(files)
         if len(commit.parents) != 1:
-            return Standing(None, tracking, fits=False, parent="")
+            return ProposalState(None, promoted_commit, fits=False, parent="")
         (parent,) = commit.parents
         fits = gitops.fits(
             self._files(parent).entries(), files.entries(), self._state.tree, self._changes
         )
-        return Standing(gitops.digest_of(commit.message), tracking, fits, parent)
+        return ProposalState(gitops.digest_of(commit.message), promoted_commit, fits, parent)
 
     def closed(self, pull: PullRequest) -> gitops.ClosedProposal | None:
-        """A pull request that was closed unmerged; None where its commits are gone.
+        """Return the proposal of a pull request closed unmerged; None if its commits are gone.
 
         Raises KalypsoError.
         """
@@ -149,16 +149,16 @@ class EarlierProposals:
             pull.number,
             proposed.id,
             digest,
-            self._tracking(files),
+            self._promoted_commit(files),
             {path: version for path, version in changed.items() if path != sources},
         )
 
     def content(self, commit: str, place: str) -> bytes | None:
-        """A file of the tree at a commit; None where it has none. Raises KalypsoError."""
+        """Return a file of the tree at a commit, or None. Raises KalypsoError."""
         return self._read(self._files(commit), place)
 
     def _commit(self, commit: str) -> Commit | None:
-        """A commit; None where the repository has lost it, as after a branch was rewritten."""
+        """Return a commit; None if the repository lost it, as after a forced push."""
         try:
             return commits.get(self._github, self._state.repository, commit)
         except GitHubError as error:
@@ -167,14 +167,14 @@ class EarlierProposals:
             raise
 
     def _merge_base(self, commit: str) -> str:
-        """Where a branch begins to which others have pushed as well."""
+        """Return the merge base of a branch to which others have pushed too."""
         repository = self._state.repository
         return commits.compare(self._github, repository, self._state.commit, commit).merge_base
 
     def _files(self, commit: str) -> RevisionFiles:
         return self._repositories.open(self._state.url, commit=commit)
 
-    def _tracking(self, files: RevisionFiles) -> str | None:
+    def _promoted_commit(self, files: RevisionFiles) -> str | None:
         return gitops.tracked_commit(self._read(files, PROMOTED_COMMIT_FILE))
 
     def _read(self, files: RevisionFiles, place: str) -> bytes | None:

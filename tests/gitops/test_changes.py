@@ -1,4 +1,4 @@
-"""The proposed tree against the existing one: what is written, what goes, what stays."""
+"""Which files of a tree a run adds, changes, deletes and keeps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from collections.abc import Mapping
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.gitops import Kept, Proposal, compute_changes, gitops_folder, mass_removal
+from kalypso_actions.gitops import (
+    DesiredTree,
+    PreservedFolders,
+    compute_changes,
+    gitops_folder,
+    mass_removal,
+)
 from kalypso_actions.model.layout import README_TEXT
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
@@ -35,17 +41,17 @@ def base(
 def changes(
     existing: BaseTree | None,
     folders: Mapping[str, Mapping[str, bytes]] | None = None,
-    kept: Kept | None = None,
+    preserved: PreservedFolders | None = None,
     commit: str | None = None,
 ) -> TreeChanges:
-    proposal = Proposal(
+    desired = DesiredTree(
         cluster_types=("large", "small"),
         folders=folders if folders is not None else {"large/app-web": OURS},
         promoted_commit=commit,
         sources=b"{}\n",
-        kept=kept or Kept(),
+        preserved=preserved or PreservedFolders(),
     )
-    return compute_changes(proposal, existing)
+    return compute_changes(desired, existing)
 
 
 TREE = {
@@ -108,14 +114,14 @@ def test_without_a_commit_the_tracking_file_stays() -> None:
 
 
 @pytest.mark.parametrize("stale", ["config.yaml", "platform-config.yaml", "platform-config.sh"])
-def test_files_of_ours_that_are_no_longer_produced_go(stale: str) -> None:
+def test_our_files_that_are_no_longer_produced_are_deleted(stale: str) -> None:
     result = changes(base({**TREE, f"large/app-web/{stale}": "x", "large/app-web/notes.md": "x"}))
     assert result.deleted == (f"large/app-web/{stale}",)
     assert not result.foreign_deleted
     assert not result.removed_folders
 
 
-def test_the_folder_of_a_target_that_is_no_longer_assigned_goes_whole() -> None:
+def test_the_whole_folder_of_an_unassigned_target_is_deleted() -> None:
     gone = {"small/app-old/reconciler.yaml": "x", "small/app-old/notes/a.md": "x"}
     result = changes(base({**TREE, **gone}))
     assert result.deleted == tuple(sorted(gone))
@@ -124,7 +130,7 @@ def test_the_folder_of_a_target_that_is_no_longer_assigned_goes_whole() -> None:
     assert result.existing_folders == 2
 
 
-def test_what_is_not_ours_stays() -> None:
+def test_files_of_others_stay() -> None:
     foreign = {
         "LICENSE": "x",
         ".github/workflows/check-promote.yaml": "x",
@@ -145,7 +151,7 @@ def test_what_is_not_ours_stays() -> None:
     ]
 
 
-def test_a_removed_cluster_type_goes_by_its_readme() -> None:
+def test_a_removed_cluster_type_is_known_by_its_readme() -> None:
     gone = {"edge/README.md": README, "edge/app-web/reconciler.yaml": "x", "edge/loose": "x"}
     result = changes(base({**TREE, **gone}))
     assert result.deleted == ("edge/README.md", "edge/app-web/reconciler.yaml")
@@ -158,24 +164,26 @@ def test_a_foreign_folder_with_a_readme_of_its_own_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "preserved",
     [
-        Kept(folders=frozenset({"large/app-old"})),
-        Kept(targets=frozenset({"app-old"})),
-        Kept(all_but=frozenset()),
+        PreservedFolders(folders=frozenset({"large/app-old"})),
+        PreservedFolders(targets=frozenset({"app-old"})),
+        PreservedFolders(all_but=frozenset()),
     ],
     ids=["folder", "target", "everything"],
 )
-def test_kept_folders_stay_as_they_are(kept: Kept) -> None:
+def test_preserved_folders_stay_as_they_are(preserved: PreservedFolders) -> None:
     old = {"large/app-old/reconciler.yaml": "old", "large/app-old/config.yaml": "old"}
-    result = changes(base({**TREE, **old}), kept=kept)
+    result = changes(base({**TREE, **old}), preserved=preserved)
     assert result.deleted == ()
     assert result.removed_folders == ()
 
 
-def test_kept_folders_of_a_removed_cluster_type_go() -> None:
+def test_preserved_folders_of_a_removed_cluster_type_are_deleted() -> None:
     old = {"edge/README.md": README, "edge/app-old/reconciler.yaml": "old"}
-    result = changes(base({**TREE, **old}), kept=Kept(targets=frozenset({"app-old"})))
+    result = changes(
+        base({**TREE, **old}), preserved=PreservedFolders(targets=frozenset({"app-old"}))
+    )
     assert result.removed_folders == ("edge/app-old",)
 
 

@@ -2,56 +2,107 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.gitops import OpenProposal, Proposed, Verdict, decide
+from kalypso_actions.gitops import OpenProposal, Proposal, Restrictions, decide, why_schedule
 
 M0, M1 = "0" * 40, "1" * 40
 
-REJECTED = Verdict("#7 was closed", (7,), "held")
-AGAIN = Verdict("", (7,), "held")
+REJECTED = Restrictions("#7 was closed", (7,), "held")
+AGAIN = Restrictions("", (7,), "held")
 
 
-def proposed(changed: bool = True) -> Proposed:
-    return Proposed("new", changed, M1, M0)
+def proposed(changed: bool = True) -> Proposal:
+    return Proposal("new", changed, M1, M0)
 
 
-def is_open(digest: str = "new", tracking: str | None = M1, fits: bool = True) -> OpenProposal:
-    return OpenProposal(9, digest, tracking, fits)
+def is_open(digest: str = "new", commit: str | None = M1, fits: bool = True) -> OpenProposal:
+    return OpenProposal(9, digest, commit, fits)
 
 
 @pytest.mark.parametrize(
-    ("now", "open_one", "verdict", "action"),
+    ("proposal", "open_proposal", "restrictions", "action"),
     [
-        (proposed(), None, Verdict(), "create"),
-        (proposed(changed=False), None, Verdict(), "none"),
-        (proposed(changed=False), is_open(), Verdict(), "withdraw"),
+        (proposed(), None, Restrictions(), "create"),
+        (proposed(changed=False), None, Restrictions(), "none"),
+        (proposed(changed=False), is_open(), Restrictions(), "withdraw"),
         (proposed(changed=False), None, REJECTED, "none"),
-        (proposed(), is_open(), Verdict(), "leave"),
-        (proposed(), is_open("old"), Verdict(), "update"),
-        (proposed(), is_open(tracking=M0), Verdict(), "update"),
-        (proposed(), is_open(fits=False), Verdict(), "update"),
+        (proposed(), is_open(), Restrictions(), "leave"),
+        (proposed(), is_open("old"), Restrictions(), "update"),
+        (proposed(), is_open(commit=M0), Restrictions(), "update"),
+        (proposed(), is_open(fits=False), Restrictions(), "update"),
         (proposed(), None, REJECTED, "stop"),
         (proposed(), None, AGAIN, "create"),
         (proposed(), is_open("old"), AGAIN, "update"),
-        # It was rejected, and opened again, perhaps by force: it stays, and people merge it.
+        # A rejected proposal that somebody reopened or forced stays open.
         (proposed(), is_open(), REJECTED, "leave"),
         (proposed(), is_open(fits=False), REJECTED, "update"),
-        # What is open is not what is wanted, and what is wanted was rejected.
+        # Another tree is open, and people rejected the present one.
         (proposed(), is_open("old"), REJECTED, "stop"),
     ],
 )
-def test_what_becomes_of_it(
-    now: Proposed, open_one: OpenProposal | None, verdict: Verdict, action: str
+def test_decision(
+    proposal: Proposal, open_proposal: OpenProposal | None, restrictions: Restrictions, action: str
 ) -> None:
-    decision = decide(now, open_one, verdict, force=False)
+    decision = decide(proposal, open_proposal, restrictions, force=False)
     assert decision.action == action
     if action in {"create", "update", "leave"}:
-        assert (decision.again, decision.hold) == (verdict.again, verdict.hold)
+        assert (decision.again, decision.hold) == (restrictions.again, restrictions.hold)
 
 
-def test_force_proposes_again_and_still_asks_people() -> None:
+def test_force_proposes_again_but_does_not_merge() -> None:
     decision = decide(proposed(), None, REJECTED, force=True)
     assert (decision.action, decision.again, decision.hold) == ("create", (7,), "held")
 
 
-def test_the_reason_is_told() -> None:
+def test_the_reason_of_a_rejection() -> None:
     assert decide(proposed(), None, REJECTED, force=False).reason == "#7 was closed"
+
+
+BASE, EARLIER = "a" * 40, "b" * 40
+CONFLICTS = "conflicts with its branch"
+TO_MERGE = "is to be merged"
+NOW = "can be merged now"
+
+
+@pytest.mark.parametrize(
+    ("mergeable", "merge_state", "auto_merge", "tried", "why"),
+    [
+        pytest.param(True, "clean", False, None, "", id="people merge it"),
+        pytest.param(True, "clean", False, (EARLIER, "blocked"), "", id="people merge it now"),
+        pytest.param(None, "unknown", False, None, "", id="GitHub does not know yet"),
+        pytest.param(False, "dirty", False, None, CONFLICTS, id="conflicts"),
+        pytest.param(False, "dirty", True, None, CONFLICTS, id="conflicts, to be merged"),
+        pytest.param(
+            False, "dirty", True, (EARLIER, "dirty"), CONFLICTS, id="conflicts, another base"
+        ),
+        pytest.param(False, "dirty", True, (BASE, "dirty"), "", id="conflicts, tried"),
+        pytest.param(False, "dirty", False, (BASE, ""), "", id="conflicts, tried by nobody"),
+        pytest.param(True, "clean", True, None, TO_MERGE, id="never tried"),
+        pytest.param(None, "unknown", True, None, TO_MERGE, id="never tried, unknown"),
+        pytest.param(True, "blocked", True, None, TO_MERGE, id="never tried, blocked"),
+        pytest.param(True, "blocked", True, (EARLIER, "blocked"), TO_MERGE, id="another base"),
+        pytest.param(True, "blocked", True, (BASE, "blocked"), "", id="blocked as before"),
+        pytest.param(None, "unknown", True, (BASE, "blocked"), "", id="unknown after blocked"),
+        pytest.param(True, "behind", True, (BASE, "blocked"), "", id="behind after blocked"),
+        pytest.param(True, "clean", True, (BASE, "blocked"), NOW, id="clean after blocked"),
+        pytest.param(True, "unstable", True, (BASE, ""), NOW, id="unstable after no state"),
+        pytest.param(True, "has_hooks", True, (BASE, "unknown"), NOW, id="hooks after unknown"),
+        pytest.param(True, "clean", True, (BASE, "clean"), "", id="refused though clean"),
+        pytest.param(True, "clean", True, (BASE, "unstable"), "", id="refused though unstable"),
+        pytest.param(True, "clean", False, (BASE, "blocked"), "", id="no longer asked for"),
+    ],
+)
+def test_why_schedule_is_started(
+    mergeable: bool | None,
+    merge_state: str,
+    auto_merge: bool,
+    tried: tuple[str, str] | None,
+    why: str,
+) -> None:
+    reason = why_schedule(
+        base_head=BASE,
+        mergeable=mergeable,
+        merge_state=merge_state,
+        auto_merge=auto_merge,
+        tried=tried,
+    )
+    assert reason == why

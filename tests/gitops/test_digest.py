@@ -20,8 +20,8 @@ FILES = {
 }
 
 
-def test_it_is_the_hash_of_what_git_lists(tmp_path: Path) -> None:
-    """Anybody can check it: `git ls-tree -r` has modes, blob ids and paths."""
+def test_the_digest_is_the_hash_of_gits_list(tmp_path: Path) -> None:
+    """Anybody can check the digest by `git ls-tree -r`."""
     repository(tmp_path / "r")
     for path, content in FILES.items():
         file = tmp_path / "r" / path
@@ -39,14 +39,14 @@ def test_it_is_the_hash_of_what_git_lists(tmp_path: Path) -> None:
     assert digest(FILES, "") == f"v1:{expected.hexdigest()}"
 
 
-def test_what_tracks_the_promotion_makes_no_difference() -> None:
+def test_tracking_files_do_not_change_the_digest() -> None:
     moved = FILES | {".github/tracking/Promoted_Commit_Id": b"1" * 40}
     assert digest(moved, "") == digest(FILES, "")
     assert digest({f"fleet/{path}": content for path, content in moved.items()}, "fleet") == digest(
         {f"fleet/{path}": content for path, content in FILES.items()}, "fleet"
     )
     assert digest(FILES | {"large/web/namespace.yaml": b""}, "") != digest(FILES, "")
-    # Below a folder, the root's tracking files are content like any other.
+    # If the tree lies in a folder, the root's tracking files are normal content.
     assert digest(moved, "fleet") != digest(FILES, "fleet")
 
 
@@ -55,16 +55,16 @@ def test_the_order_of_files_makes_no_difference(order: list[str]) -> None:
     assert digest({path: FILES[path] for path in order}, "") == digest(FILES, "")
 
 
-def test_what_is_kept_counts_as_it_is() -> None:
+def test_preserved_files_count() -> None:
     path, content = "large/web/reconciler.yaml", FILES["large/web/reconciler.yaml"]
     others = {name: text for name, text in FILES.items() if name != path}
-    as_it_is = entry(path, blob_id(content))
-    assert digest(others, "", [as_it_is]) == digest(FILES, "")
+    preserved = entry(path, blob_id(content))
+    assert digest(others, "", [preserved]) == digest(FILES, "")
     assert digest(others, "", [entry(path, blob_id(content), "100755")]) != digest(FILES, "")
     assert digest(FILES, "", [entry(path, blob_id(b"old"))]) == digest(FILES, "")
 
 
-def test_names_that_are_no_utf_8() -> None:
+def test_names_that_are_not_utf_8() -> None:
     odd = {os.fsdecode(b"large/\xff/reconciler.yaml"): b""}
     assert digest(odd, "") != digest({}, "")
 
@@ -75,6 +75,6 @@ def test_the_trailer_of_a_commit() -> None:
     assert message == f"Kalypso Scheduler commit\n\nKalypso-Digest: {value}\n"
     assert digest_of(message) == value
     assert digest_of("Kalypso-Digest: v1:abc") is None
-    assert digest_of(f"say Kalypso-Digest: {value}") is None
+    assert digest_of(f"The Kalypso-Digest: {value}") is None
     other = "v1:" + "0" * 64
     assert digest_of(f"Kalypso-Digest: {other}\n\n{message}") == value

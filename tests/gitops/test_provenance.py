@@ -1,4 +1,4 @@
-"""sources.json: written the same way always, read with care."""
+"""Writing and reading `sources.json`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CONTENT = SourcesFile(
 
 
 def sources_of(environment: str, commit: str | None, base_repo: str = "main") -> bytes:
-    """A file that knows one BaseRepo at this commit."""
+    """Return a file with one BaseRepo at this commit."""
     bases = {base_repo: REVISION.model_copy(update={"commit": commit})}
     update = {"environment": environment, "base_repos": bases}
     return sources_file(CONTENT.model_copy(update=update))
@@ -61,7 +61,7 @@ def test_the_path_of_a_folder_need_not_be_utf8() -> None:
     assert read_sources(written, "dev") is not None
 
 
-def test_another_environments_file_says_nothing() -> None:
+def test_another_environments_file_does_not_count() -> None:
     assert read_sources(sources_file(CONTENT), "stage") is None
     assert is_of_another(sources_file(CONTENT), "stage")
     assert not is_of_another(sources_file(CONTENT), "dev")
@@ -70,9 +70,9 @@ def test_another_environments_file_says_nothing() -> None:
 
 
 def base(promoted: str, environment: str = "dev", **commits: str | None) -> BaseTree:
-    """A branch whose last tree had these registrations at these commits."""
+    """Return a branch whose tree was made from these commits of registrations."""
     registrations = {
-        name: REVISION.model_copy(update={"commit": one}) for name, one in commits.items()
+        name: REVISION.model_copy(update={"commit": commit}) for name, commit in commits.items()
     }
     content = CONTENT.model_copy(
         update={
@@ -87,25 +87,25 @@ def base(promoted: str, environment: str = "dev", **commits: str | None) -> Base
 @pytest.mark.parametrize(
     ("bases", "commits"),
     [
-        # The first counts, and what it does not know comes from the next.
+        # The first branch counts; the next one adds other registrations.
         ([base("m", app="1"), base("m", app="2", other="3")], {"app": "1", "other": "3"}),
-        # The one that has the promoted commit already comes before.
+        # A branch with the promoted commit comes first.
         ([base("old", app="1", old="0"), base("m\n", app="2")], {"app": "2", "old": "0"}),
-        # What the first could not read, the next may have read.
+        # The first could not read the registration.
         ([base("m", app=None), base("m", app="2")], {"app": "2"}),
         ([base("m", app=None), base("m", other="3")], {"app": None, "other": "3"}),
-        # Another environment's says nothing.
+        # The branch of another environment does not count.
         ([base("m", "stage", app="1"), base("old", app="2")], {"app": "2"}),
     ],
 )
-def test_what_several_branches_say(bases: list[BaseTree], commits: dict[str, str | None]) -> None:
+def test_several_branches(bases: list[BaseTree], commits: dict[str, str | None]) -> None:
     previous = previous_sources(bases, "dev", "m")
     assert previous is not None
-    assert {name: one.commit for name, one in previous.registrations.items()} == commits
+    assert {name: revision.commit for name, revision in previous.registrations.items()} == commits
     assert previous.targets == {f"{name}-web": name for name in commits}
 
 
-def test_where_no_run_has_written_yet() -> None:
+def test_branches_without_a_file() -> None:
     assert previous_sources([], "dev", "m") is None
     assert previous_sources([BaseTree("r", "dev", "", {})], "dev", "m") is None
 
@@ -123,7 +123,7 @@ def test_where_no_run_has_written_yet() -> None:
         b"[" * 100_000,
     ],
 )
-def test_anything_else_is_none(content: bytes | None) -> None:
+def test_other_content_is_none(content: bytes | None) -> None:
     assert read_sources(content, "dev") is None
 
 
@@ -139,5 +139,7 @@ def test_anything_else_is_none(content: bytes | None) -> None:
         (sources_of("dev", "a" * 40, "other"), True),
     ],
 )
-def test_whether_a_tree_was_made_of_its_commit(content: bytes | None, contradicted: bool) -> None:
+def test_whether_a_tree_contradicts_its_tracking_file(
+    content: bytes | None, contradicted: bool
+) -> None:
     assert contradicts(content, "dev", "a" * 40) == contradicted

@@ -1,10 +1,20 @@
-"""A proposal held against what people took out."""
+"""The restrictions that earlier rejections put on a proposal."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from kalypso_actions.gitops import ClosedProposal, Past, Rejection, Verdict, rejected
+from kalypso_actions.gitops import (
+    ClosedProposal,
+    MergeHistory,
+    Rejection,
+    Restrictions,
+    closed_by_people,
+    rejected_content,
+)
+from kalypso_actions.model.github import IssueEvent
 from kalypso_actions.model.history import FileVersion
 
 M1 = "1" * 40
@@ -15,10 +25,10 @@ PART: dict[str, FileVersion | None] = {"large/gone": None}
 UNDONE = {content: Rejection(3, "undone", "merge") for content in WANTED.items()}
 
 
-def past(
-    taken_out: dict[tuple[str, FileVersion | None], Rejection] | None = None, brought: int = 0
-) -> Past:
-    return Past(taken_out or {}, dict.fromkeys(WANTED.items(), brought), 1, is_as_merged=True)
+def history(
+    removed: dict[tuple[str, FileVersion | None], Rejection] | None = None, merged: int = 0
+) -> MergeHistory:
+    return MergeHistory(removed or {}, dict.fromkeys(WANTED.items(), merged), 1, is_as_merged=True)
 
 
 def closed(
@@ -34,55 +44,58 @@ CLOSED_TEXT = "#4 with the same content was closed without merging"
 
 
 @pytest.mark.parametrize(
-    ("before", "pulls", "reason", "again"),
+    ("merges", "pulls", "reason", "again"),
     [
-        (past(), [], "", ()),
-        (past(UNDONE), [], UNDONE_TEXT, (3,)),
-        (past(), [closed()], CLOSED_TEXT, (4,)),
-        (past(UNDONE), [closed()], CLOSED_TEXT, (4,)),
-        (past(), [closed(), closed(number=5)], CLOSED_TEXT.replace("4", "5"), (5,)),
-        (past(UNDONE), [closed(PART)], f"{CLOSED_TEXT}; {UNDONE_TEXT}", (3, 4)),
-        # A part of it, or the same file with another content.
-        (past(), [closed(PART)], "", (4,)),
-        (past(), [closed({"large/app/namespace.yaml": OTHER})], "", ()),
-        # A later merge of ours has brought it; an earlier one has not.
-        (past(brought=5), [closed()], "", ()),
-        (past(brought=2), [closed()], CLOSED_TEXT, (4,)),
-        # The same tree as a whole, though the branch has changed since.
-        (past(), [closed(PART, digest="v1:new")], CLOSED_TEXT, (4,)),
-        (past(brought=5), [closed(PART, digest="v1:new")], "", ()),
+        (history(), [], "", ()),
+        (history(UNDONE), [], UNDONE_TEXT, (3,)),
+        (history(), [closed()], CLOSED_TEXT, (4,)),
+        (history(UNDONE), [closed()], CLOSED_TEXT, (4,)),
+        (history(), [closed(), closed(number=5)], CLOSED_TEXT.replace("4", "5"), (5,)),
+        (history(UNDONE), [closed(PART)], f"{CLOSED_TEXT}; {UNDONE_TEXT}", (3, 4)),
+        # A part of the proposal, or the same file with another content.
+        (history(), [closed(PART)], "", (4,)),
+        (history(), [closed({"large/app/namespace.yaml": OTHER})], "", ()),
+        # A later merge of ours brought the content; an earlier one does not count.
+        (history(merged=5), [closed()], "", ()),
+        (history(merged=2), [closed()], CLOSED_TEXT, (4,)),
+        # The same tree, though the branch has changed since.
+        (history(), [closed(PART, digest="v1:new")], CLOSED_TEXT, (4,)),
+        (history(merged=5), [closed(PART, digest="v1:new")], "", ()),
     ],
 )
-def test_what_people_said(
-    before: Past, pulls: list[ClosedProposal], reason: str, again: tuple[int, ...]
+def test_restrictions(
+    merges: MergeHistory, pulls: list[ClosedProposal], reason: str, again: tuple[int, ...]
 ) -> None:
-    verdict = rejected(WANTED, KEY, before, pulls).verdict((), closed=False, is_as_merged=True)
-    hold = f"it contains again what people took out: {', '.join(f'#{one}' for one in again)}"
-    assert verdict == Verdict(reason, again, hold if again else "")
+    rejected = rejected_content(WANTED, KEY, merges, pulls)
+    restrictions = rejected.restrictions((), closed=False, is_as_merged=True)
+    hold = f"it contains again what people took out: {', '.join(f'#{number}' for number in again)}"
+    assert restrictions == Restrictions(reason, again, hold if again else "")
 
 
-def test_what_was_asked_for_since_is_proposed_and_named() -> None:
-    found = rejected(WANTED, KEY, past(UNDONE), [])
-    assert found.commits == {"merge"}
-    verdict = found.verdict({"merge"}, closed=False, is_as_merged=True)
-    assert (verdict.rejected, verdict.again) == ("", (3,))
+def test_rejected_content_with_changed_inputs_is_proposed_again() -> None:
+    rejected = rejected_content(WANTED, KEY, history(UNDONE), [])
+    assert rejected.commits == {"merge"}
+    restrictions = rejected.restrictions({"merge"}, closed=False, is_as_merged=True)
+    assert (restrictions.rejected, restrictions.again) == ("", (3,))
 
 
 def test_several_pull_requests_were_undone() -> None:
-    taken = {
+    removed = {
         content: Rejection(number, "undone", "merge")
         for number, content in zip((3, 2), WANTED.items(), strict=True)
     }
-    verdict = rejected(WANTED, KEY, past(taken), []).verdict((), closed=False, is_as_merged=True)
-    assert verdict.rejected == "#2, #3 with the same content were undone after its merge"
+    rejected = rejected_content(WANTED, KEY, history(removed), [])
+    restrictions = rejected.restrictions((), closed=False, is_as_merged=True)
+    assert restrictions.rejected == "#2, #3 with the same content were undone after its merge"
 
 
 def test_a_tree_that_changes_no_file_is_known_by_its_digest() -> None:
-    """A branch that was cut from another environment's: `sources.json` alone tells."""
+    """A branch that was cut from another environment's branch: only `sources.json` differs."""
     same = closed({}, digest="v1:new")
-    verdict = rejected({}, KEY, past(), [same]).verdict((), closed=True, is_as_merged=True)
-    assert verdict.rejected == CLOSED_TEXT
-    assert not rejected({}, KEY, past(), [closed({})]).is_all
+    rejected = rejected_content({}, KEY, history(), [same])
+    restrictions = rejected.restrictions((), closed=True, is_as_merged=True)
+    assert restrictions.rejected == CLOSED_TEXT
+    assert not rejected_content({}, KEY, history(), [closed({})]).is_all
 
 
 @pytest.mark.parametrize(
@@ -93,6 +106,43 @@ def test_a_tree_that_changes_no_file_is_known_by_its_digest() -> None:
         (False, False, "the branch holds something else than our last merge left there"),
     ],
 )
-def test_what_is_not_merged_automatically(is_closed: bool, is_as_merged: bool, hold: str) -> None:
-    found = rejected(WANTED, KEY, past(), [])
-    assert found.verdict((), closed=is_closed, is_as_merged=is_as_merged).hold == hold
+def test_which_proposals_are_not_merged_automatically(
+    is_closed: bool, is_as_merged: bool, hold: str
+) -> None:
+    rejected = rejected_content(WANTED, KEY, history(), [])
+    restrictions = rejected.restrictions((), closed=is_closed, is_as_merged=is_as_merged)
+    assert restrictions.hold == hold
+
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def event(name: str, second: float = 0, actor: str = "ada", by_bot: bool = False) -> IssueEvent:
+    return IssueEvent(name, actor, by_bot, NOON + timedelta(seconds=second))
+
+
+CLOSED, DELETED = event("closed"), event("head_ref_deleted")
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ([event("labeled"), CLOSED], True),
+        ([event("closed", by_bot=True)], False),
+        # A bot closed it first and a person last; and the other way round.
+        ([event("closed", by_bot=True), event("reopened"), event("closed", 60)], True),
+        ([CLOSED, event("reopened", 30), event("closed", 60, by_bot=True)], False),
+        # The deletion of the branch closes it. GitHub reports both events in either order.
+        ([DELETED, event("closed", 5)], False),
+        ([CLOSED, DELETED], False),
+        ([CLOSED, event("head_ref_deleted", 2)], False),
+        # Closed, and the branch deleted later, or by somebody else.
+        ([CLOSED, event("head_ref_deleted", 3)], True),
+        ([CLOSED, event("head_ref_deleted", 1, "cleaner")], True),
+        # Deleted once, restored, and closed.
+        ([DELETED, event("head_ref_restored", 60), event("closed", 90)], True),
+        ([], True),
+    ],
+)
+def test_whether_people_closed_a_pull_request(events: list[IssueEvent], expected: bool) -> None:
+    assert closed_by_people(events) == expected

@@ -184,7 +184,7 @@ def test_what_a_reviewer_might_not_expect() -> None:
     made = changes(
         deleted=("large/app-old/notes.md",),
         foreign_deleted=("large/app-old/notes.md",),
-        kept_folders=("large/app-lost",),
+        preserved_folders=("large/app-lost",),
         removed_folders=("large/app-old",),
         existing_folders=1,
     )

@@ -52,7 +52,7 @@ PROMOTION_BREAKS: Final = (
     ),
     Break(
         "cd does not look again at the environment before",
-        f"{COMMANDS}/cd/withheld.py",
+        f"{COMMANDS}/cd/rollback_check.py",
         "return self._looks[standing.head] or self._withdrawn()",
         "return self._looks[standing.head]",
         (story("rollbacks", "a_commit_is_withdrawn_while_cd_waits_for_an_approval"),),
@@ -73,10 +73,10 @@ PROMOTION_BREAKS: Final = (
     ),
     Break(
         "what people changed by hand is merged over",
-        f"{GITOPS}/taken_out.py",
-        "search.before, now == then)",
-        "search.before, True)",
-        ("tests/gitops/test_taken_out.py::test_what_is_changed_by_hand",),
+        f"{GITOPS}/merge_history.py",
+        "search.before_era, now == then)",
+        "search.before_era, True)",
+        ("tests/gitops/test_merge_history.py::test_what_is_changed_by_hand",),
     ),
     Break(
         "a bot closes for people",
@@ -87,7 +87,7 @@ PROMOTION_BREAKS: Final = (
     ),
     Break(
         "a file beside the workloads is looked at for ever",
-        f"{COMMANDS}/schedule/record.py",
+        f"{COMMANDS}/schedule/result.py",
         '    record = StartRecord("blocked" if is_blocked else "scheduled", digest)\n',
         '    record = StartRecord("blocked" if is_blocked else "scheduled", digest[::-1])\n',
         (story("repairs", "a_file_beside_the_workloads_is_looked_at_once"),),
@@ -122,21 +122,21 @@ PROMOTION_BREAKS: Final = (
     ),
     Break(
         "a pull request that GitHub still thinks about conflicts",
-        f"{GITOPS}/open_proposal.py",
+        f"{GITOPS}/decision.py",
         "    if mergeable is False:\n",
         "    if not mergeable:\n",
-        ("tests/gitops/test_open_proposal.py::test_why_schedule_is_started",),
+        ("tests/gitops/test_decision.py::test_why_schedule_is_started",),
     ),
     Break(
         "what is merged while schedule pushes is not seen",
-        f"{COMMANDS}/runtime/environment_snapshot.py",
+        f"{COMMANDS}/schedule/read.py",
         "        if gitops.changes_under(changes, state.tree.entries, now):\n",
         "        if not now:\n",
         (story("in_the_middle", "a_pull_request_is_merged_while_schedule_pushes_the_next_commit"),),
     ),
     Break(
         "a refused merge is not tried again",
-        f"{GITOPS}/open_proposal.py",
+        f"{GITOPS}/decision.py",
         '    return "can be merged now" if is_ready and not was_ready else ""\n',
         '    return "can be merged now" if was_ready else ""\n',
         (story("repairs", "a_merge_that_a_check_holds_up_is_tried_again"),),

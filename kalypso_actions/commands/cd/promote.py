@@ -7,9 +7,9 @@ from typing import Final, Literal
 
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.clients.github import commits
-from kalypso_actions.commands.cd.withheld import Withheld, Withholding
+from kalypso_actions.commands.cd.rollback_check import Rollback, RollbackCheck
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, Standing
+from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, EnvironmentState
 from kalypso_actions.commands.runtime.hook import HookRun, run_hook
 from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.inputs.chain import CdInputs
@@ -41,7 +41,7 @@ class Promoted:
     environment_commit: str = ""
     pull: PullRequest | None = None
     hook: HookRun | None = None
-    withheld: Withheld | None = None
+    withheld: Rollback | None = None
 
 
 def promote(
@@ -56,7 +56,7 @@ def promote(
     _check_on_main(context, inputs.commit, main)
     hook: HookRun | None = None
     delays = iter(DELAYS)
-    withholding = Withholding(inputs, context)
+    withholding = RollbackCheck(inputs, context)
     while True:
         standing = branch.read(proposals=inputs.mode == "pull-request")
         before, decision = _decide(inputs, context, standing, main)
@@ -111,7 +111,7 @@ def _is_on(context: CommandContext, main: str, commit: str) -> bool:
 
 
 def _decide(
-    inputs: CdInputs, context: CommandContext, standing: Standing, main: str
+    inputs: CdInputs, context: CommandContext, standing: EnvironmentState, main: str
 ) -> tuple[str | None, Advance]:
     """What the commit is held against, and what is to be done with it."""
     current = standing.base.commit
@@ -141,7 +141,7 @@ def _relation(context: CommandContext, base: str, commit: str, main: str) -> Rel
 
 
 def _rejected(
-    inputs: CdInputs, branch: EnvironmentBranch, standing: Standing
+    inputs: CdInputs, branch: EnvironmentBranch, standing: EnvironmentState
 ) -> PullRequest | None:
     """The pull request by which people have refused the commit: only a person proposes it again.
 
@@ -165,7 +165,7 @@ def _run_hook(inputs: CdInputs, context: CommandContext, before: str | None) -> 
 
 
 def _unchanged(
-    branch: EnvironmentBranch, standing: Standing, before: str | None, hook: HookRun | None
+    branch: EnvironmentBranch, standing: EnvironmentState, before: str | None, hook: HookRun | None
 ) -> Promoted:
     """The commit is there; an earlier run may not have come to what belongs to that."""
     branch.withdraw_empty(standing)
@@ -181,7 +181,7 @@ def _unchanged(
 def _write(
     inputs: CdInputs,
     branch: EnvironmentBranch,
-    standing: Standing,
+    standing: EnvironmentState,
     before: str | None,
     hook: HookRun | None,
 ) -> Promoted:

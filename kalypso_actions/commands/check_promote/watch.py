@@ -99,7 +99,7 @@ class Watch:
             verified.environment.name,
             verified.reading,
             context.reader,
-            base_commit=self._promoted,
+            promoted_commit=self._promoted,
         ).fleet
         self._cluster_types = frozenset(one.name for one in fleet.cluster_types)
         self._left_out = frozenset(

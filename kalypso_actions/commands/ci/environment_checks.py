@@ -119,7 +119,7 @@ class _Environment:
             found = Regressions((), ())
         else:
             found = regressions(after.look, self._look_before(), sources_block=sources_block)
-        warnings = after.plan.warnings if after.plan else ()
+        warnings = after.plan.all_warnings if after.plan else ()
         return CheckedEnvironment(
             self._name,
             self._has,
@@ -151,7 +151,7 @@ class _Environment:
                 self._name,
                 self._own,
                 checks.reader,
-                base_commit=commit,
+                promoted_commit=commit,
                 open_base_trees=self._base_trees.open,
             )
         except KalypsoError as error:

@@ -8,7 +8,7 @@ from kalypso_actions.clients.github import environments
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import EnvironmentFacts, Facts
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.environment_snapshot import read_everything
+from kalypso_actions.commands.schedule.read import read_everything
 from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import ScheduleInputs
@@ -80,5 +80,5 @@ def _render(
     """Return the number of assignments; None if there are problems, which go on the list."""
     plan = make_plan(snapshot, options, find_scheduler(), jobs.runtime.progress)
     checklist.add_problems("problem", plan.problems)
-    checklist.add_problems("warning", plan.warnings)
+    checklist.add_problems("warning", plan.all_warnings)
     return None if plan.problems else len(plan.assignments)

@@ -1,7 +1,6 @@
-"""Start schedule where the inputs of an environment have changed, and repeat lost starts.
+"""Start schedule for environments with changed inputs, and repeat lost starts.
 
-command  one turn over all environments
-inputs   heads and tree ids of everything that schedule reads
+command  one pass over all environments
 repairs  the starts to make
 """
 

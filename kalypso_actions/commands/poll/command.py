@@ -1,4 +1,4 @@
-"""`kalypso poll`: environments get changes of other repositories, and lost starts are repeated."""
+"""`kalypso poll`: start schedule for changed inputs, and repeat lost starts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kalypso_actions.clients.github import statuses
-from kalypso_actions.commands.poll.inputs import EnvironmentInputs, read_inputs
 from kalypso_actions.commands.poll.repairs import Repairs
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.runtime.schedule_inputs import EnvironmentInputs, read_inputs
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import CommitStatus
@@ -20,42 +20,41 @@ from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.poll_summary import poll_summary
 
 NEWEST_COMMITS: Final = 100
-"""Commits of main whose lost starts are found; an older commit is answered by a newer one."""
+"""The commits of main whose lost starts are repeated; newer commits replace older ones."""
 
 
 def poll(inputs: PollInputs, context: CommandContext) -> CommandResult:
     """Start schedule where the inputs of an environment have changed, and repeat lost starts.
 
-    schedule records a digest of its inputs on the head of the environment's branch. Another digest
-    now means that something has changed: a registered folder, a GitOps branch, our pull request.
-    A repository that cannot be looked at is a warning. Raises KalypsoError where main cannot be
-    read, or GitHub does not answer.
+    schedule records a digest of its inputs on the head of the environment's branch. The digest
+    changes with a registered folder, a GitOps branch or our pull request. An unreadable repository
+    is a warning. Raises KalypsoError if main cannot be read, or GitHub does not answer.
     """
-    every = context.environments()
+    known = context.environments()
     wanted = (
-        [every.get(name) or context.environment(name) for name in inputs.environments]
+        [known.get(name) or context.environment(name) for name in inputs.environments]
         if inputs.environments
-        else list(every.values())
+        else list(known.values())
     )
-    found, problems, warnings = read_inputs(context, wanted)
+    environments, problems, warnings = read_inputs(context, wanted)
     repairs = Repairs(
         inputs,
         context,
-        _statuses(context, found),
-        frozenset(every),
-        _first(every),
+        _statuses(context, environments),
+        frozenset(known),
+        _first(known),
         problems=problems,
     )
-    for environment in found:
+    for environment in environments:
         try:
             repairs.repair(environment)
         except KalypsoError as error:
             repairs.problems += error.problems
-    return _outcome(repairs, warnings, inputs)
+    return _build_result(repairs, warnings, inputs)
 
 
 def _first(environments: Mapping[str, Environment]) -> frozenset[str]:
-    """The environments that ci starts by their objects: poll does not know the input of ci."""
+    """Return the first environments by annotation: poll does not know the inputs of ci."""
     try:
         return frozenset(first_environments((), environments))
     except KalypsoError:
@@ -63,20 +62,23 @@ def _first(environments: Mapping[str, Environment]) -> frozenset[str]:
 
 
 def _statuses(
-    context: CommandContext, found: Sequence[EnvironmentInputs]
+    context: CommandContext, environments: Sequence[EnvironmentInputs]
 ) -> Mapping[str, Mapping[str, CommitStatus]]:
-    """Those of main's newest commits, the newest first, and of all that the environments name."""
+    """Return the statuses of main's commits, newest first, and of those that environments name."""
     github, control_plane = context.github, context.control_plane
     newest = statuses.of_history(github, control_plane, context.main(), NEWEST_COMMITS)
-    named = {one.head for one in found} | {one.base_commit for one in found if one.base_commit}
+    named = {one.head for one in environments}
+    named |= {one.promoted_commit for one in environments if one.promoted_commit}
     others = sorted(named - newest.keys())
     return {**newest, **statuses.of_commits(github, control_plane, others)}
 
 
-def _outcome(repairs: Repairs, warnings: Sequence[Problem], inputs: PollInputs) -> CommandResult:
-    schedules = (one for one in repairs.started if one.workflow == inputs.schedule_workflow)
+def _build_result(
+    repairs: Repairs, warnings: Sequence[Problem], inputs: PollInputs
+) -> CommandResult:
+    schedules = (entry for entry in repairs.started if entry.workflow == inputs.schedule_workflow)
     document = PollDocument(
-        environments=tuple(one.environment for one in schedules),
+        environments=tuple(entry.environment for entry in schedules),
         started=tuple(repairs.started),
         warnings=ProblemEntry.all_of(warnings),
         problems=ProblemEntry.all_of(repairs.problems),

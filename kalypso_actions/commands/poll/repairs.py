@@ -1,29 +1,29 @@
-"""Starts that poll makes: schedule where its inputs have changed, and every start that was lost."""
+"""The starts that poll makes: schedule for changed inputs, and lost starts once more."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from kalypso_actions.clients.github import commits, workflows
-from kalypso_actions.commands.poll.inputs import EnvironmentInputs, open_pull_requests
+from kalypso_actions.clients.github import commits, pull_requests, workflows
 from kalypso_actions.commands.runtime import dispatch
 from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.schedule_inputs import EnvironmentInputs
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.gitops.open_proposal import why_schedule
+from kalypso_actions.gitops import why_schedule
 from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import ActiveRun, CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.environments import FROM_CI
 from kalypso_actions.promotion.start_records import Command, Repair, StartRecord, read_record
+from kalypso_actions.promotion.starts import may_start_cd
 from kalypso_actions.promotion.verification import AFTER
 from kalypso_actions.report.chain_documents import StartEntry
 from kalypso_actions.report.pull_request import read_mark
 
 Statuses = Mapping[str, Mapping[str, CommitStatus]]
-"""The latest status of each context (in lower case) of commits; main's newest commit first."""
+"""The latest statuses of commits by context, in lower case; main's newest commit first."""
 
 LOST = "the last start was lost"
 CHANGED = "the inputs have changed"
@@ -31,7 +31,7 @@ CHANGED = "the inputs have changed"
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A start to make: `record` stands under `status_context` on `commit` afterwards.
+    """A start to make, with the `record` to post on `commit` under `status_context`.
 
     `repository` is the GitOps repository, for check-promote.
     """
@@ -46,7 +46,7 @@ class Start:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the title of its run says."""
+        """The values in the title of its run."""
         facts = {"environment": self.environment}
         if self.command == "cd":
             return {**facts, "commit": self.commit}
@@ -57,28 +57,27 @@ class Start:
 
 @dataclass(slots=True)
 class Repairs:
-    """Makes starts; `started` and `problems` grow.
+    """Makes starts, and adds to `started` and `problems`.
 
-    `origins` are the environments that cd may be started from, `first` those that ci may start it
-    for. Workflow runs are
-    looked up where a start is due, and once.
+    `known` are all environments, `first` those for which ci starts cd. Workflow runs are read when
+    a start is due, once for each workflow.
     """
 
     inputs: PollInputs
     context: CommandContext
     statuses: Statuses
-    origins: frozenset[str]
+    known: frozenset[str]
     first: frozenset[str]
     started: list[StartEntry] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     _runs: dict[str, tuple[ActiveRun, ...]] = field(default_factory=dict)
 
     def repair(self, environment: EnvironmentInputs) -> None:
-        """Make every start that an environment needs. Raises GitHubError."""
+        """Make all starts that an environment needs. Raises GitHubError."""
         self._schedule(environment)
         for lost in self._lost_cd(environment):
             if self._repeat(lost):
-                break  # an older commit is answered by the newer one
+                break  # the newer commit replaces older ones
         for lost in self._lost_checks(environment):
             self._repeat(lost)
 
@@ -94,7 +93,7 @@ class Repairs:
         is_pending = record is not None and record.kind == "starting"
         reason = LOST if is_pending else CHANGED
         if repair is None and record is not None and record.kind == "scheduled":
-            reason = self._of_pull_requests(environment)
+            reason = self._reason_of_pull_requests(environment)
             repair = Repair(1) if reason else None
         if repair:
             new = start_records.starting(environment.digest, repair.attempt)
@@ -102,53 +101,50 @@ class Repairs:
                 Start("schedule", environment.name, environment.head, status_context, new, reason)
             )
 
-    def _of_pull_requests(self, environment: EnvironmentInputs) -> str:
-        """Why an open pull request of ours needs schedule; "" where none does."""
-        for branch, pull in open_pull_requests(self.context, environment):
-            mark = read_mark(pull.body)
-            reason = why_schedule(
-                base_head=branch.head,
-                mergeable=pull.mergeable,
-                merge_state=pull.merge_state,
-                auto_merge=bool(mark and mark.auto_merge),
-                tried=mark.tried if mark else None,
-            )
-            if reason:
-                return f"{branch.repository}#{pull.number} {reason}"
+    def _reason_of_pull_requests(self, environment: EnvironmentInputs) -> str:
+        """Return why an open pull request of ours needs schedule; "" if none does."""
+        for branch in environment.branches:
+            for number in branch.pull_requests:
+                pull = pull_requests.get(self.context.github, branch.repository, number)
+                mark = read_mark(pull.body)
+                reason = why_schedule(
+                    base_head=branch.head,
+                    mergeable=pull.mergeable,
+                    merge_state=pull.merge_state,
+                    auto_merge=bool(mark and mark.auto_merge),
+                    tried=mark.tried if mark else None,
+                )
+                if reason:
+                    return f"{branch.repository}#{pull.number} {reason}"
         return ""
 
     def _lost_cd(self, environment: EnvironmentInputs) -> Iterator[Start]:
-        """Recorded starts of cd, the newest commit of main first.
+        """Yield recorded starts of cd, main's newest commit first.
 
-        Settle the record if the environment has this commit or a later one.
+        A start is not needed if the environment has its commit or a later one.
         """
         status_context = start_records.cd_context(environment.name)
         for commit in self.statuses:
             record = self._record(commit, status_context)
             if record is None or record.kind != "starting":
                 continue
-            if not self._may_start(environment.name, record.subject):
+            if not may_start_cd(
+                environment.name, record.subject, first=self.first, known=self.known
+            ):
                 continue
             if self._has(environment, commit):
                 self._settle(commit, status_context, record)
             else:
                 yield Start("cd", environment.name, commit, status_context, record)
 
-    def _may_start(self, environment: str, origin: str) -> bool:
-        """Whether cd may come from there: whoever may post statuses can write a record.
-
-        cd itself looks whether the environment before has the commit.
-        """
-        return environment in self.first if origin == FROM_CI else origin in self.origins
-
     def _lost_checks(self, environment: EnvironmentInputs) -> Iterator[Start]:
-        """Recorded starts of check-promote; none while people have to act."""
+        """Yield recorded starts of check-promote; none while people have to act."""
         status_context = start_records.schedule_context(environment.name)
         scheduled = self._record(environment.head, status_context)
         is_blocked = scheduled is not None and scheduled.kind == "blocked"
         if environment.has_open_pull_request or is_blocked:
             return
-        for repository in dict.fromkeys(one.repository for one in environment.branches):
+        for repository in dict.fromkeys(branch.repository for branch in environment.branches):
             status_context = start_records.check_promote_context(environment.name, repository)
             for commit, statuses in self.statuses.items():
                 record = self._record(commit, status_context)
@@ -167,7 +163,7 @@ class Repairs:
                 )
 
     def _repeat(self, lost: Start) -> bool:
-        """Make a recorded start again where it is overdue; False where poll has given it up."""
+        """Repeat a recorded start if it is overdue; return whether a run is expected."""
         repair = start_records.overdue(
             lost.record, now=self.context.runtime.now(), repair_after=self.inputs.repair_after
         )
@@ -177,7 +173,7 @@ class Repairs:
         return self._make(replace(lost, record=record))
 
     def _make(self, start: Start) -> bool:
-        """Make a start unless a run of it is under way; attempt 0 gives it up."""
+        """Make a start unless a run of it is active; return False for attempt 0, which gives up."""
         workflow = self._workflow(start.command)
         if workflow not in self._runs:
             self._runs[workflow] = workflows.unfinished(
@@ -257,10 +253,11 @@ class Repairs:
 
     def _has(self, environment: EnvironmentInputs, commit: str) -> bool:
         """Whether the environment has a commit of main, or a later one."""
-        context, base = self.context, environment.base_commit
-        if base is None:
+        context, promoted_commit = self.context, environment.promoted_commit
+        if promoted_commit is None:
             return False
-        return commits.relation(context.github, context.control_plane, commit, base) in AFTER
+        relation = commits.relation(context.github, context.control_plane, commit, promoted_commit)
+        return relation in AFTER
 
     def _workflow(self, command: Command) -> str:
         return {

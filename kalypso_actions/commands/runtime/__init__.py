@@ -7,12 +7,10 @@ local                 the readers of a command on a person's machine
 hook                  a command of the user before or after a deployment
 dispatch              start workflows, and record each start
 labels                labels of our issues and pull requests
-environment_snapshot  everything that an environment's tree is made of and proposed to
 environment_branch    an environment's branch: read it, write another promoted commit
 environment_history   the promoted commits that an environment has had
 gitops_branches       the GitOps branches of an environment, and their promoted commits
-open_pull_requests    our open pull requests into a GitOps branch
-source_trees          the tree ids of registered folders
+schedule_inputs       the inputs of schedule as they are now: heads, tree ids, open pull requests
 cluster_reports       the source of cluster reports that the inputs choose
 workflow_templates    the workflows that people copy into their repositories
 """

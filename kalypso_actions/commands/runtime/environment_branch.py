@@ -33,7 +33,7 @@ REPLACES: Final = "Kalypso-Replaces"
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class PromotionPullRequest:
     """An open pull request for the environment branch, and the commit of main that it brings.
 
     `replaces` is the commit that it brought before. `outdated`: the file that it changes has
@@ -51,13 +51,13 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class EnvironmentState:
     """Where the environment branch and our own stand ("" without one), and what is there."""
 
     head: str
     own_head: str
     base: BaseFile
-    proposal: Proposal | None
+    proposal: PromotionPullRequest | None
 
     def brings(self, commit: str) -> bool:
         """Whether the open pull request brings a commit, and can be merged."""
@@ -92,7 +92,7 @@ class EnvironmentBranch:
         found = self._session.remotes.heads(self._url, [self.name, self.own_name])
         return found.get(self.name, ""), found.get(self.own_name, "")
 
-    def read(self, *, proposals: bool) -> Standing:
+    def read(self, *, proposals: bool) -> EnvironmentState:
         """How the environment stands; with `proposals`, our open pull request too.
 
         Raises KalypsoError for a branch that does not exist or cannot be read.
@@ -107,9 +107,9 @@ class EnvironmentBranch:
             )
         base = self._base_at(head)
         proposal = self._proposal(head, own_head, base) if proposals and own_head else None
-        return Standing(head, own_head, base, proposal)
+        return EnvironmentState(head, own_head, base, proposal)
 
-    def before(self, standing: Standing) -> str | None:
+    def before(self, standing: EnvironmentState) -> str | None:
         """The commit of main that the environment had before the branch's newest commit.
 
         None where that one did not change it.
@@ -120,7 +120,7 @@ class EnvironmentBranch:
         commit = self._base_at(newest.parents[0]).commit
         return commit if commit != standing.base.commit else None
 
-    def write(self, standing: Standing, commit: str) -> str:
+    def write(self, standing: EnvironmentState, commit: str) -> str:
         """Let the environment have a commit of main; the new commit of its branch.
 
         Raises PushConflictError where the branch has moved meanwhile, KalypsoError
@@ -135,7 +135,7 @@ class EnvironmentBranch:
             raise KalypsoError(problem.message, problem.where, advice) from error
         return made
 
-    def propose(self, standing: Standing, commit: str) -> tuple[PullRequest, bool]:
+    def propose(self, standing: EnvironmentState, commit: str) -> tuple[PullRequest, bool]:
         """Let one open pull request bring a commit of main; whether anything was changed for it.
 
         Raises PushConflictError where our branch has moved meanwhile, KalypsoError
@@ -152,7 +152,7 @@ class EnvironmentBranch:
         pull, outcome = self.describe(standing, commit)
         return pull, changed or outcome != "unchanged"
 
-    def describe(self, standing: Standing, commit: str) -> tuple[PullRequest, WriteResult]:
+    def describe(self, standing: EnvironmentState, commit: str) -> tuple[PullRequest, WriteResult]:
         """The one open pull request of our branch, saying that it brings `commit`."""
         return pull_requests.ensure(
             self._session.github,
@@ -178,7 +178,7 @@ class EnvironmentBranch:
             return None  # the repository has lost what was proposed
         return pull if self._base_at(pull.head_commit).commit == commit else None
 
-    def withdraw_empty(self, standing: Standing) -> None:
+    def withdraw_empty(self, standing: EnvironmentState) -> None:
         """Close our open pull request where the environment has its commit by another way."""
         proposal = standing.proposal
         if proposal is None or proposal.commit != standing.base.commit:
@@ -193,7 +193,7 @@ class EnvironmentBranch:
             labels=[WITHDRAWN],
         )
 
-    def _commit(self, standing: Standing, commit: str, message: str) -> str:
+    def _commit(self, standing: EnvironmentState, commit: str, message: str) -> str:
         base = standing.base
         text = with_commit(
             base.text,
@@ -215,7 +215,7 @@ class EnvironmentBranch:
         files = self._session.remotes.fetch(self._url, commit=commit)
         return read_base_file(files, self._environment.control_plane.path)
 
-    def _proposal(self, head: str, own_head: str, base: BaseFile) -> Proposal | None:
+    def _proposal(self, head: str, own_head: str, base: BaseFile) -> PromotionPullRequest | None:
         github, control_plane = self._session.github, self._session.control_plane
         pulls = pull_requests.find(github, control_plane, head=self.own_name, base=self.name)
         if not pulls:
@@ -223,7 +223,7 @@ class EnvironmentBranch:
         comparison = commits.compare(github, control_plane, head, own_head)
         message = commits.get(github, control_plane, own_head).message
         replaces = re.search(rf"^{REPLACES}: ([0-9a-f]+)$", message, re.MULTILINE)
-        return Proposal(
+        return PromotionPullRequest(
             pulls[0],
             self._base_at(own_head).commit,
             replaces[1] if replaces else None,

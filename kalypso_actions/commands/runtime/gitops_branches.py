@@ -1,4 +1,4 @@
-"""The GitOps branches of an environment: where they are, and what they hold at a commit."""
+"""The GitOps branches of an environment, and their trees at a commit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = frozenset({"BaseRepo", "GitOpsRepo"})
 
 @dataclass(frozen=True, slots=True)
 class GitOpsBranch:
-    """Where the manifests of an environment are merged; `repository` is `owner/name`.
+    """A branch to which an environment's manifests are merged; `repository` is `owner/name`.
 
     The tree lies in `folder` ("" is the root); `where` is the place of the GitOpsRepo.
     """
@@ -33,20 +33,20 @@ class GitOpsBranch:
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The name for people."""
         below = f", folder {self.folder}" if self.folder else ""
         return f"{self.repository}, branch {self.branch}{below}"
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentReading:
-    """What an environment's own branch says of where things come from and go to.
+    """The repositories that an environment's own branch names.
 
-    `base_commit` is the promoted commit of main; None where none is named.
+    `promoted_commit` is the commit of main that the branch names, if any.
     """
 
     own: Reading
-    base_commit: str | None
+    promoted_commit: str | None
     base_repos: tuple[BaseRepo, ...]
     gitops_repos: tuple[GitOpsRepo, ...]
 
@@ -54,14 +54,14 @@ class EnvironmentReading:
 def read_environment(context: CommandContext, environment: Environment) -> EnvironmentReading:
     """Read an environment's branch of the control plane.
 
-    Raises KalypsoError where it cannot be read wholly: a GitOpsRepo that is overlooked would be a
-    branch that nobody asks whether its clusters comply.
+    Raises KalypsoError unless the whole branch can be read: nobody would watch the clusters of a
+    GitOpsRepo that was overlooked.
     """
     place = environment.control_plane
     source = RepositoryPath(context.url(context.control_plane), place.branch, place.path)
     own = context.reader.documents(source)
     documents = tuple(document for document in own.documents if document.kind in KINDS)
-    found, findings = fleet.assemble(
+    assembled, findings = fleet.assemble(
         environment.name, fleet.Branch(environment.name, documents), ()
     )
     problems = (*own.problems, *findings.problems)
@@ -69,16 +69,16 @@ def read_environment(context: CommandContext, environment: Environment) -> Envir
         raise KalypsoError.of(problems)
     base = base_document(documents)
     return EnvironmentReading(
-        own, base.commit if base else None, found.base_repos, found.gitops_repos
+        own, base.commit if base else None, assembled.base_repos, assembled.gitops_repos
     )
 
 
 def gitops_branches(
     context: CommandContext, environment: Environment, repos: tuple[GitOpsRepo, ...]
 ) -> tuple[GitOpsBranch, ...]:
-    """The branches that an environment's GitOpsRepos name.
+    """Return the branches that an environment's GitOpsRepos name.
 
-    Raises KalypsoError where there is none, or one that is not on this GitHub.
+    Raises KalypsoError for no GitOpsRepo, or one outside of this GitHub.
     """
     if not repos:
         raise KalypsoError(
@@ -99,15 +99,16 @@ def gitops_branches(
 
 
 def tree_at(context: CommandContext, place: GitOpsBranch, commit: str) -> BaseTree:
-    """What a GitOps branch holds at a commit. Raises KalypsoError where it cannot be read."""
+    """Return the tree of a GitOps branch at a commit. Raises KalypsoError."""
     files = context.repositories.open(place.url, branch=place.branch, commit=commit)
     return read_base_tree(files, place.branch, place.folder)
 
 
 def named_commit(tree: BaseTree, environment: str) -> str | None:
-    """The commit of main that a tree of an environment names; None where it names none.
+    """Return the commit of main that an environment's tree names, if any.
 
-    A branch that was cut from another environment's names that one's, until its own first merge.
+    Until its first merge, a branch that was cut from another environment's branch names the commit
+    of that environment: it does not count.
     """
     if is_of_another(tree.sources, environment):
         return None

@@ -1,12 +1,11 @@
-"""Propose what an environment is to have to its GitOps repositories.
+"""Propose an environment's manifests to its GitOps repositories.
 
-command       the order of things: read, plan, propose, record
-propose       decide what becomes of each GitOps branch
-publish       push the branch, write the pull request, merge or close it
-start_checks  start check-promote where no push starts it
-issues        keep the issues about failing assignments
-record        record the inputs that were scheduled
-result        the document and the page
+command  the order: read, plan, propose, record
+read     read everything at one moment, and check that it has not changed
+propose  decide what to do about each GitOps branch
+publish  push the branch, write, merge or close the pull request, start check-promote
+issues   update the issues about failing assignments
+result   the document, the page, and the record of the inputs for poll
 """
 
 from kalypso_actions.commands.schedule.command import schedule

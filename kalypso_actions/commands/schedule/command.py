@@ -1,13 +1,25 @@
-"""`kalypso schedule`: what an environment is to have is proposed to its GitOps repositories."""
+"""`kalypso schedule`: propose an environment's manifests to its GitOps repositories."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
+from kalypso_actions import gitops
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.environment_snapshot import (
+from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.schedule.issues import update_issues
+from kalypso_actions.commands.schedule.propose import ProposalPlan, plan_proposal
+from kalypso_actions.commands.schedule.publish import (
+    merge,
+    publish,
+    push,
+    start_after_merge,
+    start_lost_checks,
+    withdraw,
+)
+from kalypso_actions.commands.schedule.read import (
     EnvironmentSnapshot,
     MovedError,
     check_base_branches,
@@ -15,13 +27,12 @@ from kalypso_actions.commands.runtime.environment_snapshot import (
     check_unmoved,
     read_everything,
 )
-from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.commands.schedule.issues import keep_issues
-from kalypso_actions.commands.schedule.propose import Proposition, prepare
-from kalypso_actions.commands.schedule.publish import merge, publish, push, withdraw
-from kalypso_actions.commands.schedule.record import record_schedule
-from kalypso_actions.commands.schedule.result import Results, commit_link, told
-from kalypso_actions.commands.schedule.start_checks import start_after_merge, start_lost
+from kalypso_actions.commands.schedule.result import (
+    Results,
+    build_result,
+    commit_link,
+    record_schedule,
+)
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.plan import Plan, PlanOptions, make_plan
@@ -30,15 +41,15 @@ from kalypso_actions.report.pull_request import PullRequestText
 from kalypso_actions.scheduling import find_scheduler
 
 ATTEMPTS: Final = 6
-"""After a lost race everything is read again: the other run may have older inputs."""
+"""After a conflict everything is read again: the other run may have older inputs."""
 
 
 def schedule(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
     """Render an environment and propose its tree: one pull request for each GitOpsRepo.
 
-    Run again, or by several jobs at once, it comes to the same: what is proposed already is left
-    alone. Nothing is written before everything has been read. Raises KalypsoError where the control
-    plane or a GitOps branch cannot be read, or others change them all the time.
+    The command is idempotent, also if several jobs run at once. It reads everything before it
+    writes anything. Raises KalypsoError if the control plane or a GitOps branch cannot be read, or
+    others keep changing them.
     """
     attempts = ATTEMPTS
     while True:
@@ -57,22 +68,27 @@ def _attempt(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
     read = read_everything(inputs, context)
     plan = make_plan(read.sources, _options(inputs), find_scheduler(), context.runtime.progress)
     results = Results(list(plan.warnings), list(plan.problems))
-    propositions: Sequence[Proposition] = ()
-    if not plan.faults:
-        # What a failing assignment should have is not known: nothing is proposed, where it blocks.
+    proposals: Sequence[ProposalPlan] = ()
+    if plan.faults:
+        results.warnings += filter(None, plan.mass_removals)
+    else:
+        # If a failing assignment blocks, its desired files are unknown: propose nothing.
         if not plan.problems:
-            propositions = list(_prepared(read, plan, inputs, context))
-        _guard(plan, propositions, inputs, results)
+            proposals = [
+                plan_proposal(state, changes, plan, read, inputs, context)
+                for state, changes in zip(read.states, plan.trees, strict=True)
+            ]
+        _check_removals(plan, proposals, inputs, results)
         if not results.removed:
             check_unmoved(read, context)
-            _propose(propositions, read, plan, inputs, context, results)
-            with results.not_losing():
+            _propose(proposals, read, plan, inputs, context, results)
+            with results.collecting_refusals():
                 repository = read.states[0].repository
-                results.warnings += keep_issues(repository, plan, read.sources, context)
-    with results.not_losing():
+                results.warnings += update_issues(repository, plan, read.sources, context)
+    with results.collecting_refusals():
         record_schedule(read, plan, results, context)
     branches = [f"{state.repository}@{state.branch}" for state in read.states]
-    return told(results, plan, branches, propositions, context)
+    return build_result(results, plan, branches, proposals, context)
 
 
 def _options(inputs: ScheduleInputs) -> PlanOptions:
@@ -85,89 +101,85 @@ def _options(inputs: ScheduleInputs) -> PlanOptions:
     )
 
 
-def _prepared(
-    read: EnvironmentSnapshot, plan: Plan, inputs: ScheduleInputs, context: CommandContext
-) -> Iterator[Proposition]:
-    for state, changes in zip(read.states, plan.trees, strict=True):
-        yield prepare(state, changes, plan, read, inputs, context)
-
-
-def _guard(
-    plan: Plan, propositions: Sequence[Proposition], inputs: ScheduleInputs, results: Results
+def _check_removals(
+    plan: Plan, proposals: Sequence[ProposalPlan], inputs: ScheduleInputs, results: Results
 ) -> None:
-    """Let a mass removal end the run, unless it is allowed.
-
-    One that is proposed already was allowed then: where nothing is written, nothing is asked.
-    """
+    """Add each mass removal to the results, as a warning or as a problem that stops the run."""
     removed: dict[str, None] = {}
-    for index, removal in enumerate(plan.removals):
-        writes = not propositions or propositions[index].writes
-        if removal and writes and not inputs.allow_removals:
+    for index, removal in enumerate(plan.mass_removals):
+        if removal is None:
+            continue
+        writes = not proposals or proposals[index].writes
+        if gitops.is_blocked(removal, writes=writes, allow_removals=inputs.allow_removals):
             advice = "if that is wanted, run schedule with allow-removals"
-            results.warnings.remove(removal)
             results.problems.append(Problem(removal.message, removal.where, advice))
             removed |= dict.fromkeys(plan.trees[index].removed_folders)
+        else:
+            results.warnings.append(removal)
     results.removed = tuple(removed)
 
 
 def _propose(
-    propositions: Sequence[Proposition],
+    proposals: Sequence[ProposalPlan],
     read: EnvironmentSnapshot,
     plan: Plan,
     inputs: ScheduleInputs,
     context: CommandContext,
     results: Results,
 ) -> None:
-    """Write every proposition. Our branches come first: only there others can be faster."""
-    proposed = [one for one in propositions if one.is_proposed]
-    commits = [push(one, context) for one in proposed]
+    """Write every proposal. Push our branches first: only pushes can conflict with other runs."""
+    open_proposals = [proposal for proposal in proposals if proposal.is_open]
+    commits = [push(proposal, context) for proposal in open_proposals]
     published = [
-        publish(one, _text(one, commit, read, plan, inputs, context), inputs, context)
-        for one, commit in zip(proposed, commits, strict=True)
+        publish(proposal, _text(proposal, commit, read, plan, inputs, context), inputs, context)
+        for proposal, commit in zip(open_proposals, commits, strict=True)
     ]
     withdrawn = [
-        entry for one in propositions for entry in withdraw(one, plan.environment, context)
+        entry for proposal in proposals for entry in withdraw(proposal, plan.environment, context)
     ]
-    if withdrawn or any(one.entry.action != "unchanged" for one in published):
-        heads = {one.state.name: commit for one, commit in zip(proposed, commits, strict=True)}
+    if withdrawn or any(item.entry.action != "unchanged" for item in published):
+        heads = {
+            proposal.state.name: commit
+            for proposal, commit in zip(open_proposals, commits, strict=True)
+        }
         check_own_branches(heads, read, context)
-        check_base_branches(((one.state, one.changes) for one in proposed), context)
-    for one in published:
-        merged = merge(one, context)
+        check_base_branches(((item.state, item.changes) for item in open_proposals), context)
+    for item in published:
+        merged = merge(item, context)
         results.add(merged)
         if merged.merge_commit:
-            with results.not_losing():
+            with results.collecting_refusals():
                 results.started.append(start_after_merge(merged, read.sources, inputs, context))
     results.entries += withdrawn
-    for proposition in propositions:
-        results.warnings += proposition.warnings()
-    with results.not_losing():
-        results.started += start_lost(propositions, read.sources, inputs, context)
+    for proposal in proposals:
+        results.warnings += proposal.warnings()
+    with results.collecting_refusals():
+        results.started += start_lost_checks(proposals, read.sources, inputs, context)
 
 
 def _text(
-    proposition: Proposition,
+    proposal: ProposalPlan,
     commit: str,
     read: EnvironmentSnapshot,
     plan: Plan,
     inputs: ScheduleInputs,
     context: CommandContext,
 ) -> PullRequestText:
-    index = read.states.index(proposition.state)
-    allowed = plan.removals[index] and inputs.allow_removals
+    index = read.states.index(proposal.state)
+    allowed = plan.mass_removals[index] and inputs.allow_removals
     return PullRequestText(
         environment=plan.environment,
         commit=commit,
         assignments=len(plan.assignments),
-        changes=proposition.changes,
-        folder=proposition.state.tree.path,
+        changes=proposal.changes,
+        folder=proposal.state.tree.path,
         main=commit_link(plan.promoted_commit, context),
-        before=commit_link(proposition.proposed.base_tracking, context),
-        promoted=proposition.promoted,
-        auto_merge=proposition.merged_by,
+        before=commit_link(proposal.proposal.branch_promoted_commit, context),
+        promoted=proposal.proposal.is_promotion,
+        auto_merge=proposal.merged_by,
         allowed_by=(context.runtime.job.actor or "Somebody") if allowed else "",
         registrations=read.sources.registrations,
-        again=proposition.decision.again,
-        others=proposition.others,
-        warnings=ProblemEntry.all_of(one for one in plan.warnings if one not in plan.removals),
+        again=proposal.decision.again,
+        others=proposal.other_pulls,
+        warnings=ProblemEntry.all_of(plan.warnings),
     )

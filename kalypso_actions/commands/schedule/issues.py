@@ -1,4 +1,4 @@
-"""The issues about an environment's failures: opened, kept up to date, closed."""
+"""Open, update and close the issues about an environment's failures."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from kalypso_actions.report import failure_issues, markdown
 from kalypso_actions.report.failure_issues import FailureIssue
 
 DISABLED: Final = 410
-"""GitHub's answer to whoever opens an issue where the repository has none; lists are empty."""
+"""GitHub's answer to the creation of an issue in a repository without issues."""
 
 
-def keep_issues(
+def update_issues(
     repository: str, plan: Plan, snapshot: Snapshot, context: CommandContext
 ) -> tuple[Problem, ...]:
-    """One issue for each assignment that fails and each registration that cannot be used.
+    """Keep one open issue for each failing assignment and each unusable registration.
 
-    Those whose failure is gone are closed; of what this run does not know, they stay. A repository
-    that has no issues is a warning, where there would be any. Raises GitHubError.
+    Issues about failures that are gone are closed; those about preserved folders stay. Returns a
+    warning if the repository has issues disabled and needs one. Raises GitHubError.
     """
     wanted = {issue.title: issue for issue in _wanted(plan, snapshot, context)}
     known = (
@@ -89,7 +89,7 @@ def _wanted(plan: Plan, snapshot: Snapshot, context: CommandContext) -> list[Fai
 
 def _is_unknown(plan: Plan) -> Callable[[str, str], bool]:
     def is_unknown(cluster_type: str, target: str) -> bool:
-        return any(kept.keeps(cluster_type, target) for kept in plan.kept)
+        return any(folders.includes(cluster_type, target) for folders in plan.preserved)
 
     return is_unknown
 

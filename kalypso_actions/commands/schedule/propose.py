@@ -1,15 +1,15 @@
-"""What becomes of one GitOps branch: first everything is read, then the pull request is written."""
+"""Decide what to do about the proposal for one GitOps branch; nothing is written here."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.github import pull_requests
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.environment_snapshot import EnvironmentSnapshot
 from kalypso_actions.commands.runtime.labels import WITHDRAWN
+from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
@@ -17,192 +17,166 @@ from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.plan import Plan
 from kalypso_actions.report import pull_request
 from kalypso_actions.report.pull_request import Mark
-from kalypso_actions.snapshot.gitops_state import EarlierProposals, GitOpsState, Standing
-from kalypso_actions.snapshot.rejections import PastProposals
+from kalypso_actions.snapshot.gitops_state import GitOpsState, ProposalCommits, ProposalState
+from kalypso_actions.snapshot.past_proposals import PastPullRequests
 
 
 @dataclass(frozen=True, slots=True)
-class Proposition:
-    """One GitOps branch, what it is to have, and what is done about it.
+class ProposalPlan:
+    """The proposal for one GitOps branch, and what to do about it.
 
-    `pull` is our open pull request, `strays` are others of ours that propose to another place now,
-    `others` the numbers of people's that change files of ours. `auto_merge` is the option that asks
-    for a merge without a person ("" for none). `is_described`: the body of `pull` is that of the
-    commit on our branch, and says how it is merged.
+    `own_branch` is the proposal on our branch, `pull` our open pull request, `stale_pulls` are
+    others of ours, from or to another branch than now, `other_pulls` the numbers of people's pull
+    requests that change our files. `auto_merge` is the option that asks for an automatic merge (""
+    for none). `is_described`: the body of `pull` describes the commit on our branch and how it is
+    merged.
     """
 
     state: GitOpsState
     changes: TreeChanges
-    proposed: gitops.Proposed
-    promoted: bool
+    proposal: gitops.Proposal
     decision: gitops.Decision
-    standing: Standing | None
+    own_branch: ProposalState | None
     pull: PullRequest | None
     auto_merge: str
     is_described: bool
-    strays: tuple[PullRequest, ...]
-    others: tuple[int, ...]
+    stale_pulls: tuple[PullRequest, ...] = ()
+    other_pulls: tuple[int, ...] = ()
 
     @property
     def merged_by(self) -> str:
-        """The option by which this run merges the pull request; "" where people have to."""
+        """The option by which this run merges the pull request; "" if people must merge it."""
         return "" if self.decision.hold else self.auto_merge
 
     @property
-    def is_proposed(self) -> bool:
-        """Whether there is a pull request for it afterwards."""
+    def is_open(self) -> bool:
+        """Whether a pull request is open after the run."""
         return self.decision.action in {"create", "update", "leave"}
 
     @property
+    def is_merged(self) -> bool:
+        """Whether the GitOps branch has the whole tree already."""
+        return self.decision.action in {"none", "withdraw"}
+
+    @property
     def writes(self) -> bool:
-        """Whether a pull request gets another content or another text."""
-        return self.is_proposed and not (self.decision.action == "leave" and self.is_described)
+        """Whether the run changes the content or the text of a pull request."""
+        return self.is_open and not (self.decision.action == "leave" and self.is_described)
 
     def warnings(self) -> Iterator[Problem]:
-        """What people should know of it."""
+        """Yield warnings about the proposal."""
         where = Location(self.state.repository)
         if self.decision.action == "stop":
             advice = "run schedule with force to propose it again, or promote another commit"
             yield Problem(f"nothing is proposed: {self.decision.reason}", where, advice)
-        if self.is_proposed and self.decision.again:
+        if self.is_open and self.decision.again:
             numbers = gitops.numbers(self.decision.again)
             message = f"the pull request contains again what people took out: {numbers}"
             yield Problem(message, where, "merge it only if that is wanted again")
-        if self.others:
-            numbers = ", ".join(f"#{number}" for number in self.others)
+        if self.other_pulls:
+            numbers = gitops.numbers(self.other_pulls)
             message = f"other open pull requests change the same files: {numbers}"
             yield Problem(message, where, "merge one of them, and close the others")
-        if self.decision.action == "update" and self.standing and not self.standing.digest:
+        if self.decision.action == "update" and self.own_branch and not self.own_branch.digest:
             message = f"the commit {self.state.own_head} on {self.state.own_branch} is not ours"
             yield Problem(f"{message}; ours replaces it", where, "change the control plane instead")
 
 
-def prepare(
+def plan_proposal(
     state: GitOpsState,
     changes: TreeChanges,
     plan: Plan,
     read: EnvironmentSnapshot,
     inputs: ScheduleInputs,
     context: CommandContext,
-) -> Proposition:
-    """Read what became of earlier proposals, and decide. Raises KalypsoError."""
-    github = context.github
-    proposed, promoted = _proposed(state, changes, plan)
-    pulls = pull_requests.find(github, state.repository, head=state.own_branch)
+) -> ProposalPlan:
+    """Read our pull requests and what people did with them, and decide. Raises KalypsoError."""
+    proposal = gitops.propose(changes, state.tree, plan.environment, plan.promoted_commit)
+    pulls = pull_requests.find(context.github, state.repository, head=state.own_branch)
     pull = next((one for one in pulls if one.base_branch == state.branch), None)
-    if pull:  # lists do not tell whether it can be merged
-        pull = pull_requests.get(github, state.repository, pull.number)
-    standing, verdict = None, gitops.Verdict()
-    if proposed.has_changes:
-        earlier = EarlierProposals(state, changes, github, context.repositories)
-        standing = earlier.standing()
-        past = PastProposals(
-            state, plan, read.sources, earlier, github, context.remotes, without=WITHDRAWN
+    if pull:  # a list of pull requests lacks `mergeable`
+        pull = pull_requests.get(context.github, state.repository, pull.number)
+    own_branch, restrictions = None, gitops.Restrictions()
+    if proposal.has_changes:
+        commits = ProposalCommits(state, changes, context.github, context.repositories)
+        own_branch = commits.open_state()
+        past = PastPullRequests(
+            state, plan, read.sources, commits, context.github, context.remotes, without=WITHDRAWN
         )
-        verdict = past.verdict(proposed, changes)
-    decision = gitops.decide(proposed, _open(pull, standing, state), verdict, force=inputs.force)
-    auto_merge = _auto_merge(inputs, changes, state)
-    merged_by = "" if decision.hold else auto_merge
-    proposition = Proposition(
+        restrictions = past.restrictions(proposal, changes)
+    open_proposal = _open_proposal(pull, own_branch, state)
+    decision = gitops.decide(proposal, open_proposal, restrictions, force=inputs.force)
+    auto_merge = gitops.auto_merge(inputs.auto_merge, changes, state.tree.path)
+    proposal_plan = ProposalPlan(
         state=state,
         changes=changes,
-        proposed=proposed,
-        promoted=promoted,
+        proposal=proposal,
         decision=decision,
-        standing=standing,
+        own_branch=own_branch,
         pull=pull,
         auto_merge=auto_merge,
-        is_described=pull is not None
-        and _is_described(pull, Mark(plan.environment, state.own_head or "", merged_by)),
-        strays=tuple(
+        is_described=False,
+        stale_pulls=tuple(
             one
             for one in pulls
             if (pull is None or one.number != pull.number)
             and pull_request.is_ours(one.body, plan.environment)
         ),
-        others=(),
     )
-    if not proposition.writes:
-        return proposition
-    siblings = {
-        other.own_branch
-        for other in read.states
-        if other.repository.lower() == state.repository.lower()
-    }
-    return _beside(proposition, plan, siblings, inputs, context)
+    mark = Mark(plan.environment, state.own_head or "", proposal_plan.merged_by)
+    proposal_plan = replace(proposal_plan, is_described=_is_described(pull, mark))
+    if proposal_plan.writes:
+        return _with_other_pulls(proposal_plan, plan, read.states, inputs, context)
+    return proposal_plan
 
 
-def _proposed(state: GitOpsState, changes: TreeChanges, plan: Plan) -> tuple[gitops.Proposed, bool]:
-    """What is proposed, and whether it is a promotion."""
-    base = state.tree
-    base_tracking = gitops.tracked_commit(base.promoted_commit)
-    promoted_file = (plan.promoted_commit or "").encode()
-    # A branch that was cut from another environment's says nothing of this one.
-    is_new = gitops.is_of_another(base.sources, plan.environment)
-    # Somebody else moved the tracking file: check-promote does not believe it by itself.
-    is_incomplete = base_tracking == plan.promoted_commit is not None and gitops.contradicts(
-        base.sources, plan.environment, plan.promoted_commit
-    )
-    changed = bool(changes.added or changes.modified or changes.deleted)
-    proposed = gitops.Proposed(
-        digest=gitops.digest(changes.files, base.path, gitops.kept_files(changes, base)),
-        has_changes=changed or is_new or is_incomplete,
-        tracking=plan.promoted_commit or base_tracking,
-        base_tracking=base_tracking,
-    )
-    differs = is_new or base.promoted_commit != promoted_file
-    return proposed, plan.promoted_commit is not None and differs
-
-
-def _open(
-    pull: PullRequest | None, standing: Standing | None, state: GitOpsState
+def _open_proposal(
+    pull: PullRequest | None, own_branch: ProposalState | None, state: GitOpsState
 ) -> gitops.OpenProposal | None:
-    """Our open pull request. One that conflicts is made anew, on top of the branch as it is."""
+    """Return our open pull request. One that conflicts does not fit: it needs a new commit."""
     if pull is None:
         return None
-    if standing is None:
+    if own_branch is None:
         return gitops.OpenProposal(pull.number, None, None, fits=False)
-    conflicts = pull.mergeable is False and standing.parent != state.commit
-    fits = standing.fits and not conflicts
-    return gitops.OpenProposal(pull.number, standing.digest, standing.tracking, fits)
+    conflicts = pull.mergeable is False and own_branch.parent != state.commit
+    fits = own_branch.fits and not conflicts
+    return gitops.OpenProposal(pull.number, own_branch.digest, own_branch.promoted_commit, fits)
 
 
-def _auto_merge(inputs: ScheduleInputs, changes: TreeChanges, state: GitOpsState) -> str:
-    """The option that asks for a merge without a person; "" where none does."""
-    tracks = gitops.only_tracks(changes, state.tree.path)
-    fits = inputs.auto_merge == "always" or (inputs.auto_merge == "tracking-only" and tracks)
-    return inputs.auto_merge if fits else ""
+def _is_described(pull: PullRequest | None, mark: Mark) -> bool:
+    """Whether the body of a pull request has this mark."""
+    present = pull_request.read_mark(pull.body) if pull else None
+    return present is not None and replace(present, tried=None) == mark
 
 
-def _is_described(pull: PullRequest, mark: Mark) -> bool:
-    """Whether the body is what we have written for this commit, to its end or cut."""
-    found = pull_request.read_mark(pull.body)
-    return found is not None and replace(found, tried=None) == mark
-
-
-def _beside(
-    proposition: Proposition,
+def _with_other_pulls(
+    proposal_plan: ProposalPlan,
     plan: Plan,
-    siblings: Collection[str],
+    states: Sequence[GitOpsState],
     inputs: ScheduleInputs,
     context: CommandContext,
-) -> Proposition:
-    """With the other open pull requests into the branch that concern it."""
-    state = proposition.state
-    strays, others = [], []
-    for one in pull_requests.open_into(context.github, state.repository, state.branch):
-        in_repository = one.head_repository.lower() == state.repository.lower()
-        is_sibling = in_repository and one.head_branch in siblings
-        if is_sibling or (proposition.pull and one.number == proposition.pull.number):
+) -> ProposalPlan:
+    """Add the other open pull requests into the GitOps branch that concern the proposal."""
+    state, pull = proposal_plan.state, proposal_plan.pull
+    repository = state.repository.lower()
+    siblings = {other.own_branch for other in states if other.repository.lower() == repository}
+    stale_pulls, other_pulls = [], []
+    for other in pull_requests.open_into(context.github, state.repository, state.branch):
+        in_repository = other.head_repository.lower() == repository
+        is_sibling = in_repository and other.head_branch in siblings
+        if is_sibling or (pull and other.number == pull.number):
             continue
-        # Where an object gets company in its repository, or loses it, our branch has a new name.
-        begins = f"{inputs.branch_prefix}{plan.environment}"
-        ours = one.head_branch.startswith(begins)
-        if in_repository and ours and pull_request.is_ours(one.body, plan.environment):
-            strays.append(one)
+        # The name of our branch changes when the repository gets or loses another GitOpsRepo.
+        has_prefix = other.head_branch.startswith(f"{inputs.branch_prefix}{plan.environment}")
+        if in_repository and has_prefix and pull_request.is_ours(other.body, plan.environment):
+            stale_pulls.append(other)
             continue
-        paths = pull_requests.changed_paths(context.github, state.repository, one.number)
+        paths = pull_requests.changed_paths(context.github, state.repository, other.number)
         tree = state.tree
         if gitops.changes_own(paths, tree.entries, tree.path, plan.cluster_types):
-            others.append(one.number)
-    return replace(proposition, strays=(*proposition.strays, *strays), others=tuple(others))
+            other_pulls.append(other.number)
+    return replace(
+        proposal_plan,
+        stale_pulls=(*proposal_plan.stale_pulls, *stale_pulls),
+        other_pulls=tuple(other_pulls),
+    )

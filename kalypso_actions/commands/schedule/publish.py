@@ -1,28 +1,38 @@
-"""The writing side of a proposition: branch, pull request, labels, merge; each knows what is done.
+"""Write a proposal: push the branch, write, merge or close the pull request, start check-promote.
 
-A run that was killed, or that others were faster than, leaves nothing that the next one does not
-put right: what is there as wanted is left alone.
+Each function is idempotent: the next run completes the work of a run that was killed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.git import Signature
-from kalypso_actions.clients.github import labels, merging, pull_requests
+from kalypso_actions.clients.github import commits, labels, merging, pull_requests, statuses
 from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.dispatch import start_check_promote
 from kalypso_actions.commands.runtime.labels import KALYPSO, PROMOTED, WITHDRAWN, make_labels
-from kalypso_actions.commands.schedule.propose import Proposition
+from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
-from kalypso_actions.model.github import PullRequest
+from kalypso_actions.model.github import CommitStatus, PullRequest
+from kalypso_actions.model.kinds import MAIN_BASE_REPO
 from kalypso_actions.model.layout import SOURCES_FILE
+from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.model.urls import repository_key
+from kalypso_actions.promotion import meaning_of_push, start_records
+from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.starts import next_check_attempt
+from kalypso_actions.promotion.verification import AFTER
 from kalypso_actions.report import markdown, pull_request
 from kalypso_actions.report.chain_documents import PullRequestEntry
 from kalypso_actions.report.pull_request import PullRequestText
+from kalypso_actions.snapshot.gitops_state import GitOpsState
 
 AUTHOR: Final = Signature("Kalypso Scheduler", "kalypso.scheduler@email.com")
 MESSAGE: Final = "Kalypso Scheduler commit"
@@ -31,12 +41,9 @@ MESSAGE: Final = "Kalypso Scheduler commit"
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was done with a pull request, whose head is `commit`.
+    """A pull request with the head `commit`; `merge_commit` is "" unless this run merged it."""
 
-    `merge_commit` is "" unless this run has merged it.
-    """
-
-    proposition: Proposition
+    proposal_plan: ProposalPlan
     entry: PullRequestEntry
     pull: PullRequest
     commit: str
@@ -44,24 +51,26 @@ class Published:
     warnings: tuple[Problem, ...] = ()
 
 
-def push(proposition: Proposition, context: CommandContext) -> str:
-    """Our branch at a commit of what is proposed, on top of the branch it is proposed to.
+def push(proposal_plan: ProposalPlan, context: CommandContext) -> str:
+    """Push the proposed tree as one commit on top of the GitOps branch; return the commit.
 
-    The commit that is there is taken where it is just this: another run, or this one before it was
-    killed, has pushed it. Returns the commit. Raises PushConflictError where another run is faster.
+    If our branch already has this commit, nothing is pushed. Raises PushConflictError if another
+    run moved the branch.
     """
-    state, standing, proposed = proposition.state, proposition.standing, proposition.proposed
+    state, own_branch = proposal_plan.state, proposal_plan.own_branch
+    proposal = proposal_plan.proposal
     head = state.own_head
-    if proposition.decision.action == "leave" and head:
+    if proposal_plan.decision.action == "leave" and head:
         return head
-    same = standing and (standing.digest, standing.tracking) == (proposed.digest, proposed.tracking)
-    if head and standing and same and standing.fits and standing.parent == state.commit:
-        return head
+    if head and own_branch and own_branch.fits and own_branch.parent == state.commit:
+        key = (own_branch.digest, own_branch.promoted_commit)
+        if key == (proposal.digest, proposal.promoted_commit):
+            return head
     commit = context.remotes.commit(
         state.url,
         parent=state.commit,
-        changes=_files(proposition),
-        message=gitops.with_trailer(MESSAGE, proposed.digest),
+        changes=_files(proposal_plan),
+        message=gitops.with_trailer(MESSAGE, proposal.digest),
         author=AUTHOR,
         date=context.runtime.now(),
     )
@@ -70,21 +79,25 @@ def push(proposition: Proposition, context: CommandContext) -> str:
     return commit
 
 
-def _files(proposition: Proposition) -> Mapping[str, bytes | None]:
-    changes, folder = proposition.changes, proposition.state.tree.path
+def _files(proposal_plan: ProposalPlan) -> Mapping[str, bytes | None]:
+    changes, folder = proposal_plan.changes, proposal_plan.state.tree.path
     sources = f"{folder}/{SOURCES_FILE}" if folder else SOURCES_FILE
     written = {path: changes.files[path] for path in (*changes.added, *changes.modified, sources)}
     return {**written, **dict.fromkeys(changes.deleted)}
 
 
 def publish(
-    proposition: Proposition, text: PullRequestText, inputs: ScheduleInputs, context: CommandContext
+    proposal_plan: ProposalPlan,
+    text: PullRequestText,
+    inputs: ScheduleInputs,
+    context: CommandContext,
 ) -> Published:
-    """The pull request of our branch, whose head is `text.commit`, with its text and labels."""
-    state, pull = proposition.state, proposition.pull
-    wanted = [KALYPSO, *([PROMOTED] if proposition.promoted else []), *inputs.labels]
+    """Open or update the pull request of our branch, with the head `text.commit`."""
+    state, pull = proposal_plan.state, proposal_plan.pull
+    is_promotion = proposal_plan.proposal.is_promotion
+    wanted = [KALYPSO, *([PROMOTED] if is_promotion else []), *inputs.labels]
     outcome = "unchanged"
-    if pull is None or proposition.writes or labels.missing(wanted, pull.labels):
+    if pull is None or proposal_plan.writes or labels.missing(wanted, pull.labels):
         make_labels(state.repository, wanted, context)
         pull, outcome = pull_requests.ensure(
             context.github,
@@ -92,34 +105,34 @@ def publish(
             head=state.own_branch,
             base=state.branch,
             title=pull_request.title(state.branch, state.own_branch),
-            body=pull_request.body(text) if proposition.writes or pull is None else pull.body,
+            body=pull_request.body(text) if proposal_plan.writes or pull is None else pull.body,
             labels=wanted,
         )
-    # What is open is not withdrawn, though it was, before somebody has opened it again.
+    # A reopened pull request no longer counts as withdrawn.
     for name in {PROMOTED, WITHDRAWN}.difference(wanted):
         if not labels.missing([name], pull.labels):
             labels.remove(context.github, state.repository, pull.number, name)
             outcome = "updated"
-    pushed = proposition.decision.action == "update" or outcome == "updated"
+    pushed = proposal_plan.decision.action == "update" or outcome == "updated"
     action = "created" if outcome == "created" else "updated" if pushed else "unchanged"
     entry = PullRequestEntry(
         repository=state.repository, number=pull.number, url=pull.url, action=action
     )
     context.runtime.log(f"{state.repository}: pull request #{pull.number} {action}: {pull.url}")
-    return Published(proposition, entry, pull, text.commit)
+    return Published(proposal_plan, entry, pull, text.commit)
 
 
 def withdraw(
-    proposition: Proposition, environment: str, context: CommandContext
+    proposal_plan: ProposalPlan, environment: str, context: CommandContext
 ) -> Iterator[PullRequestEntry]:
-    """Close what we have open and do not propose any more, with a comment that says why."""
-    state, decision = proposition.state, proposition.decision
+    """Close our pull requests that this run does not propose, with a comment that says why."""
+    state, decision = proposal_plan.state, proposal_plan.decision
     to = markdown.code(state.branch)
     closing = [
-        (stray, f"Kalypso proposes to {to} from {markdown.code(state.own_branch)} now.")
-        for stray in proposition.strays
+        (pull, f"Kalypso proposes to {to} from {markdown.code(state.own_branch)} now.")
+        for pull in proposal_plan.stale_pulls
     ]
-    if proposition.pull and decision.action in {"withdraw", "stop"}:
+    if proposal_plan.pull and decision.action in {"withdraw", "stop"}:
         reason = (
             f"{to} has everything that the environment is to have: there "
             "is nothing to propose any more."
@@ -127,7 +140,7 @@ def withdraw(
             else "This is not what the environment is to have any more, and what it is to have was "
             f"rejected: {decision.reason}."
         )
-        closing.append((proposition.pull, reason))
+        closing.append((proposal_plan.pull, reason))
     if closing:
         make_labels(state.repository, [WITHDRAWN], context)
     for pull, reason in closing:
@@ -148,17 +161,20 @@ def withdraw(
 
 
 def merge(published: Published, context: CommandContext) -> Published:
-    """Merge the pull request if that is wanted, exactly at its commit; refused, it stays open."""
-    proposition = published.proposition
-    state = proposition.state
+    """Merge the pull request at exactly its commit, if the inputs ask for it.
+
+    If GitHub refuses, it stays open.
+    """
+    proposal_plan = published.proposal_plan
+    state = proposal_plan.state
     where = Location(state.repository)
     number = published.pull.number
-    if published.pull.mergeable is False and proposition.decision.action == "leave":
-        _note_refusal(published, published.pull, context)  # nothing that schedule could do better
-    if not proposition.auto_merge:
+    if published.pull.mergeable is False and proposal_plan.decision.action == "leave":
+        _note_refusal(published, published.pull, context)  # a new commit would conflict too
+    if not proposal_plan.auto_merge:
         return published
-    if proposition.decision.hold:
-        message = f"#{number} is not merged automatically: {proposition.decision.hold}"
+    if proposal_plan.decision.hold:
+        message = f"#{number} is not merged automatically: {proposal_plan.decision.hold}"
         advice = "merge it yourself if it is wanted"
         return replace(published, warnings=(Problem(message, where, advice),))
     before = pull_requests.get(context.github, state.repository, number)
@@ -176,8 +192,8 @@ def merge(published: Published, context: CommandContext) -> Published:
 
 
 def _note_refusal(published: Published, before: PullRequest, context: CommandContext) -> None:
-    """Write into the body where the merge was refused, so that poll tries each state once."""
-    state = published.proposition.state
+    """Write the state of the refused merge into the body, so that poll tries each state once."""
+    state = published.proposal_plan.state
     mark = pull_request.read_mark(before.body)
     now = pull_requests.get(context.github, state.repository, before.number)
     if mark is None or now.state != "open":
@@ -190,4 +206,102 @@ def _note_refusal(published: Published, before: PullRequest, context: CommandCon
         base=state.branch,
         title=before.title,
         body=pull_request.marked(before.body, tried),
+    )
+
+
+def start_after_merge(
+    published: Published, sources: Snapshot, inputs: ScheduleInputs, context: CommandContext
+) -> str:
+    """Start check-promote after our own merge, for which GitHub starts no workflow.
+
+    Returns the run's page. Raises GitHubError.
+    """
+    proposal = published.proposal_plan.proposal
+    meaning = meaning_of_push(
+        proposal.branch_promoted_commit,
+        proposal.promoted_commit,
+        goes_back=False,
+        base_commit=proposal.promoted_commit,
+        latest=_statuses(sources, context).get(table.context(sources.environment).lower()),
+    )
+    state = published.proposal_plan.state
+    return _start(state, published.merge_commit, meaning.commit, inputs, context)
+
+
+def start_lost_checks(
+    proposals: Sequence[ProposalPlan],
+    sources: Snapshot,
+    inputs: ScheduleInputs,
+    context: CommandContext,
+) -> list[str]:
+    """Start check-promote for merges whose start may be lost; return the pages of the runs.
+
+    Start none unless all GitOps branches have the whole tree of the promoted commit. Raises
+    KalypsoError.
+    """
+    promoted_commit = sources.promoted_commit
+    if promoted_commit is None or not all(
+        item.is_merged and item.proposal.branch_promoted_commit == promoted_commit
+        for item in proposals
+    ):
+        return []
+    posted = _statuses(sources, context)
+    latest = posted.get(table.context(sources.environment).lower())
+    states = {item.state.repository.lower(): item.state for item in reversed(proposals)}
+    started = []
+    for state in states.values():
+        record_context = start_records.check_promote_context(sources.environment, state.repository)
+        attempt = next_check_attempt(
+            latest,
+            start_records.read_record(posted.get(record_context.lower())),
+            state.commit,
+            has_changed=partial(_has_changed, state, context),
+        )
+        if attempt:
+            started.append(_start(state, state.commit, promoted_commit, inputs, context, attempt))
+    return started
+
+
+def _has_changed(state: GitOpsState, context: CommandContext, gitops_commit: str) -> bool:
+    """Whether the manifests on the branch differ from those of an earlier commit.
+
+    A commit that is gone, as after a forced push, counts as a change.
+    """
+    if not is_commit_id(gitops_commit):
+        return True
+    relation = commits.relation(context.github, state.repository, gitops_commit, state.commit)
+    if relation not in AFTER:
+        return True
+    before = context.repositories.open(state.url, commit=gitops_commit).entries()
+    return gitops.touches(before, state.tree.entries, state.tree.path)
+
+
+def _statuses(sources: Snapshot, context: CommandContext) -> Mapping[str, CommitStatus]:
+    """Return the latest statuses of the promoted commit by context, in lower case.
+
+    They are empty if main lies outside of the control plane.
+    """
+    mains = [base.source.repo for base, _ in sources.bases if base.name == MAIN_BASE_REPO]
+    own = repository_key(context.url(context.control_plane))
+    if sources.promoted_commit is None or [repository_key(url) for url in mains] != [own]:
+        return {}
+    return statuses.latest(context.github, context.control_plane, sources.promoted_commit)
+
+
+def _start(
+    state: GitOpsState,
+    gitops_commit: str,
+    promoted_commit: str,
+    inputs: ScheduleInputs,
+    context: CommandContext,
+    attempt: int = 1,
+) -> str:
+    return start_check_promote(
+        context,
+        inputs.check_promote_workflow,
+        environment=inputs.environment,
+        promoted_commit=promoted_commit,
+        gitops_commit=gitops_commit,
+        repository=state.repository,
+        attempt=attempt,
     )

@@ -1,4 +1,4 @@
-"""What schedule has done, told."""
+"""The result of a run of schedule: the document, the page, and the record for poll."""
 
 from __future__ import annotations
 
@@ -8,23 +8,29 @@ from dataclasses import dataclass, field
 
 from kalypso_actions.clients.github import GitHubError
 from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.dispatch import post_record
 from kalypso_actions.commands.runtime.result import CommandResult
-from kalypso_actions.commands.schedule.propose import Proposition
+from kalypso_actions.commands.runtime.schedule_inputs import our_pull_requests
+from kalypso_actions.commands.schedule.propose import ProposalPlan
 from kalypso_actions.commands.schedule.publish import Published
+from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
 from kalypso_actions.errors import Problem
 from kalypso_actions.plan import Plan
+from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_digest
+from kalypso_actions.promotion.start_records import StartRecord, schedule_context
 from kalypso_actions.report.chain_documents import PullRequestEntry, ScheduleDocument
 from kalypso_actions.report.documents import ChangesEntry, ProblemEntry
 from kalypso_actions.report.pull_request import CommitLink
 from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
+from kalypso_actions.snapshot.gitops_state import GitOpsState
 
 
 @dataclass(slots=True)
 class Results:
-    """What is to be told of a run, as it goes on.
+    """The results of a run so far.
 
-    `entries` are the pull requests, `started` the runs of check-promote; `removed` are the folders
-    of a mass removal that was not allowed. `is_complete`: GitHub has refused nothing.
+    `entries` are the pull requests, `started` the pages of check-promote's runs; `removed` are the
+    folders of a mass removal without permission. `is_complete`: GitHub has refused no request.
     """
 
     warnings: list[Problem]
@@ -36,14 +42,14 @@ class Results:
     is_complete: bool = True
 
     def add(self, published: Published) -> None:
-        """A pull request that stands, or was merged."""
+        """Add an open or merged pull request."""
         self.published.append(published)
         self.entries.append(published.entry)
         self.warnings += published.warnings
 
     @contextmanager
-    def not_losing(self) -> Iterator[None]:
-        """What GitHub refuses here is a problem, and what was done before is told all the same."""
+    def collecting_refusals(self) -> Iterator[None]:
+        """Add GitHub's errors to the problems, so that the run reports its earlier writes."""
         try:
             yield
         except GitHubError as error:
@@ -51,22 +57,22 @@ class Results:
             self.is_complete = False
 
 
-def told(
+def build_result(
     results: Results,
     plan: Plan,
     branches: Sequence[str],
-    propositions: Sequence[Proposition],
+    proposals: Sequence[ProposalPlan],
     context: CommandContext,
 ) -> CommandResult:
-    """The document and the page; `branches` are the GitOps branches, for people."""
-    first = next((one for one in results.entries if one.action != "withdrawn"), None)
+    """Return the document and the page; `branches` are names of the GitOps branches for people."""
+    first = next((entry for entry in results.entries if entry.action != "withdrawn"), None)
     document = ScheduleDocument(
         environment=plan.environment,
-        changed=any(one.proposed.has_changes for one in propositions),
-        promoted=any(one.promoted and one.is_proposed for one in propositions),
+        changed=any(item.proposal.has_changes for item in proposals),
+        promoted=any(item.proposal.is_promotion and item.is_open for item in proposals),
         degraded=plan.degraded,
         assignments=len(plan.assignments),
-        digest=propositions[0].proposed.digest if propositions else "",
+        digest=proposals[0].proposal.digest if proposals else "",
         changes=ChangesEntry(
             added=plan.changes.added,
             modified=plan.changes.modified,
@@ -83,15 +89,66 @@ def told(
         main=commit_link(plan.promoted_commit, context),
         branches=branches,
         removed=results.removed,
-        stopped=any(one.decision.action == "stop" for one in propositions),
+        stopped=any(item.decision.action == "stop" for item in proposals),
         started=results.started,
     )
     context.runtime.log(f"{headline(document, facts)}.")
     return CommandResult(document, schedule_summary(document, facts), failed=bool(results.problems))
 
 
-def commit_link(commit: str | None, context: CommandContext) -> CommitLink | None:
-    """A commit of main with its page in the control plane; None stays None."""
-    if commit is None:
+def commit_link(promoted_commit: str | None, context: CommandContext) -> CommitLink | None:
+    """Return a commit of main with its page; None for None."""
+    if promoted_commit is None:
         return None
-    return CommitLink(commit, f"{context.url(context.control_plane)}/commit/{commit}")
+    url = f"{context.url(context.control_plane)}/commit/{promoted_commit}"
+    return CommitLink(promoted_commit, url)
+
+
+def record_schedule(
+    read: EnvironmentSnapshot, plan: Plan, results: Results, context: CommandContext
+) -> None:
+    """Post the digest of the inputs on the head of the environment's branch.
+
+    Post nothing if another run with the same inputs may have another result: GitHub refused a
+    request, or a registered repository could not be read. Raises GitHubError.
+    """
+    head = read.sources.own.revision.commit
+    is_read = all(
+        reading.is_readable or not (read.folders or {}).get(reading.registration.source)
+        for reading in read.sources.registrations
+    )
+    if read.folders is None or not head or not (is_read and results.is_complete):
+        return
+    branches = [_branch_state(state, read, results, context) for state in read.states]
+    digest = inputs_digest(read.folders, branches)
+    is_blocked = bool(plan.faults or plan.problems or results.removed)
+    record = StartRecord("blocked" if is_blocked else "scheduled", digest)
+    post_record(context, head, schedule_context(read.environment.name), record)
+
+
+def _branch_state(
+    state: GitOpsState, read: EnvironmentSnapshot, results: Results, context: CommandContext
+) -> GitOpsBranchState:
+    """Return the branch as this run leaves it: GitHub's lists may not have its writes yet."""
+    listed = our_pull_requests(context, read.environment.name, state.repository, state.branch)
+    # Several trees may lie in one branch.
+    branch = (state.repository, state.branch)
+    ours = [
+        item
+        for item in results.published
+        if (item.proposal_plan.state.repository, item.proposal_plan.state.branch) == branch
+    ]
+    closed = {
+        entry.number
+        for entry in results.entries
+        if entry.repository == state.repository and entry.action in {"withdrawn", "merged"}
+    }
+    heads = {pull.number: pull.head_commit for pull in listed}
+    heads |= {item.pull.number: item.commit for item in ours}
+    merges = [item.merge_commit for item in ours if item.merge_commit]
+    return GitOpsBranchState(
+        state.repository,
+        state.branch,
+        merges[-1] if merges else state.commit,
+        {number: commit for number, commit in heads.items() if number not in closed},
+    )

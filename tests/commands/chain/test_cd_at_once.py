@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.cd.command import cd
-from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, Standing
+from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, EnvironmentState
 from kalypso_actions.inputs.chain import CdInputs
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed
@@ -89,7 +89,7 @@ def test_the_status_of_an_overtaken_run_does_not_last(
     older, newer = commits(acme, 2)
     write = EnvironmentBranch.write
 
-    def overtaken(branch: EnvironmentBranch, standing: Standing, commit: str) -> str:
+    def overtaken(branch: EnvironmentBranch, standing: EnvironmentState, commit: str) -> str:
         made = write(branch, standing, commit)
         if commit == older:
             run(acme, newer)
@@ -109,7 +109,7 @@ def test_the_title_of_an_overtaken_run_does_not_last(
     older, newer = commits(acme, 2)
     describe = EnvironmentBranch.describe
 
-    def overtaken(branch: EnvironmentBranch, standing: Standing, commit: str) -> Any:
+    def overtaken(branch: EnvironmentBranch, standing: EnvironmentState, commit: str) -> Any:
         if commit == older:
             run(acme, newer, mode="pull-request")
         return describe(branch, standing, commit)

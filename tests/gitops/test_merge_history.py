@@ -1,4 +1,4 @@
-"""What people took out of a branch, computed from its commits."""
+"""The content that people removed from a branch, computed from its commits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.gitops import Past, Rejection, read_past, with_trailer, without_merges
+from kalypso_actions.gitops import (
+    MergeHistory,
+    Rejection,
+    read_merge_history,
+    with_trailer,
+    without_merges,
+)
 from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.model.history import FileChange, FileVersion, HistoryCommit
 from kalypso_actions.model.layout import README_TEXT
@@ -31,17 +37,17 @@ def version(text: str | None) -> FileVersion | None:
 
 @dataclass
 class Branch:
-    """A GitOps branch, commit by commit; `merges` are those of ours."""
+    """A GitOps branch, commit by commit; `merges` are our pull requests by commit."""
 
     folder: str = ""
     files: dict[str, str] = field(default_factory=dict)
     commits: list[HistoryCommit] = field(default_factory=list)
     merges: dict[str, int] = field(default_factory=dict)
     taken: int = 0
-    """How many commits were looked at."""
+    """The number of commits read."""
 
     def commit(self, files: Files, message: str = "By hand", number: int = 0) -> str:
-        """These files change (None: go); `number` is the pull request of ours that it merges."""
+        """Change or delete (None) files; `number` is our pull request that the commit merges."""
         changes = {}
         for place, text in files.items():
             path = f"{self.folder}/{place}" if self.folder else place
@@ -59,7 +65,7 @@ class Branch:
         return name
 
     def revert(self, *names: str) -> str:
-        """The files of these commits, the newest first, are as before each of them."""
+        """Restore the files that these commits changed, newest first."""
         known = {version(text): text for text in (*"abcd", M0, M1, M2)}
         files: dict[str, str | None] = {}
         for name in names:
@@ -68,26 +74,26 @@ class Branch:
                 files[path] = known[change.before] if change.before else None
         return self.commit(files, "Revert")
 
-    def past(self, promoted: str | None = M1) -> Past:
+    def history(self, promoted: str | None = M1) -> MergeHistory:
         entries = {
             path: FileEntry(path, "100644", blob_id(text.encode()), len(text))
             for path, text in self.files.items()
         }
         base = BaseTree("gitops", "dev", self.folder, entries)
-        return read_past(self._line(), base, ["large"], promoted, self.merges.get)
+        return read_merge_history(self._line(), base, ["large"], promoted, self.merges.get)
 
     def _line(self) -> Iterator[HistoryCommit]:
         for commit in reversed(self.commits):
             self.taken += 1
             yield commit
 
-    def taken_out(self, promoted: str | None = M1) -> dict[tuple[str, str], int]:
-        """Path and content, with the pull request that brought it; "" for no file."""
+    def removed(self, promoted: str | None = M1) -> dict[tuple[str, str], int]:
+        """Return the pull request by path and removed content; "" for no file."""
         known = {version(text): text for text in (*"abcd", M0, M1, M2)}
-        found = self.past(promoted).taken_out
+        removed = self.history(promoted).removed
         return {
-            (path, known[content] if content else ""): one.number
-            for (path, content), one in found.items()
+            (path, known[content] if content else ""): rejection.number
+            for (path, content), rejection in removed.items()
         }
 
 
@@ -99,28 +105,28 @@ def promoted() -> Branch:
     return branch
 
 
-def test_nothing_was_taken_out() -> None:
+def test_nothing_was_removed() -> None:
     branch = promoted()
-    assert branch.taken_out() == {}
-    assert (branch.past().before, branch.past().is_as_merged) == (1, True)
+    assert branch.removed() == {}
+    assert (branch.history().before_era, branch.history().is_as_merged) == (1, True)
 
 
 def test_the_latest_merge_is_reverted() -> None:
     branch = promoted()
     branch.revert("c1")
-    assert branch.taken_out() == {(TRACKING, M1): 2, (CONFIG, "b"): 2}
-    assert branch.past().taken_out[CONFIG, version("b")] == Rejection(2, "undone", "c1")
-    assert not branch.past().is_as_merged
-    assert branch.taken_out(M2) == {}
+    assert branch.removed() == {(TRACKING, M1): 2, (CONFIG, "b"): 2}
+    assert branch.history().removed[CONFIG, version("b")] == Rejection(2, "undone", "c1")
+    assert not branch.history().is_as_merged
+    assert branch.removed(M2) == {}
 
 
 def test_a_merge_that_is_not_the_latest_is_reverted() -> None:
-    """What stands afterwards never stood there before."""
+    """The branch never had the resulting content before."""
     branch = promoted()
     branch.commit({CONFIG: "c", SOURCES: "c"}, number=3)
     branch.commit({TRACKING: M0, CONFIG: "d"})
-    assert branch.taken_out() == {(TRACKING, M1): 2, (CONFIG, "c"): 3}
-    assert {one.commit for one in branch.past().taken_out.values()} == {"c2"}
+    assert branch.removed() == {(TRACKING, M1): 2, (CONFIG, "c"): 3}
+    assert {one.commit for one in branch.history().removed.values()} == {"c2"}
 
 
 def test_several_merges_are_reverted_one_by_one_or_at_once() -> None:
@@ -132,31 +138,31 @@ def test_several_merges_are_reverted_one_by_one_or_at_once() -> None:
         expected = {(TRACKING, M1): 2, (CONFIG, "c"): 3, (SPACE, "c"): 3}
         if len(reverts) > 1:
             expected[CONFIG, "b"] = 2
-        assert branch.taken_out() == expected
+        assert branch.removed() == expected
 
 
-def test_a_revert_of_a_revert_gives_back() -> None:
+def test_a_revert_of_a_revert_restores_content() -> None:
     branch = promoted()
     branch.revert(branch.revert("c1"))
-    assert branch.taken_out() == {}
-    assert branch.past().is_as_merged
+    assert branch.removed() == {}
+    assert branch.history().is_as_merged
 
 
-def test_a_later_merge_of_ours_gives_back_however_many_lie_between() -> None:
+def test_a_later_merge_of_ours_restores_content() -> None:
     branch = promoted()
     branch.revert("c1")
     branch.commit({TRACKING: M1, SPACE: "c"}, number=3)
-    assert branch.taken_out() == {(CONFIG, "b"): 2}
+    assert branch.removed() == {(CONFIG, "b"): 2}
     branch.commit({CONFIG: "b"}, number=4)
-    assert branch.taken_out() == {}
-    assert branch.past().brought[CONFIG, version("b")] == 4
+    assert branch.removed() == {}
+    assert branch.history().merged[CONFIG, version("b")] == 4
 
 
-def test_a_merge_of_our_own_takes_nothing_away() -> None:
+def test_our_own_merges_remove_nothing() -> None:
     branch = promoted()
     branch.commit({CONFIG: "c"}, number=3)
     branch.commit({CONFIG: "b"}, number=4)
-    assert branch.taken_out() == {}
+    assert branch.removed() == {}
 
 
 @pytest.mark.parametrize(
@@ -173,12 +179,12 @@ def test_a_merge_of_our_own_takes_nothing_away() -> None:
 def test_what_is_changed_by_hand(files: Files, expected: dict[tuple[str, str], int]) -> None:
     branch = promoted()
     branch.commit(files)
-    assert branch.taken_out() == expected
-    assert branch.past().is_as_merged == (not expected)
+    assert branch.removed() == expected
+    assert branch.history().is_as_merged == (not expected)
     moved = Branch("fleet/dev")
     moved.commit({TRACKING: M1, CONFIG: "b", SPACE: "a"}, number=2)
     moved.commit(files)
-    assert moved.taken_out() == {
+    assert moved.removed() == {
         (f"fleet/dev/{path}", content): number for (path, content), number in expected.items()
     }
 
@@ -187,7 +193,7 @@ def test_a_deletion_of_ours_is_undone() -> None:
     branch = promoted()
     deletion = branch.commit({SPACE: None}, number=3)
     branch.revert(deletion)
-    assert branch.taken_out() == {(SPACE, ""): 3}
+    assert branch.removed() == {(SPACE, ""): 3}
 
 
 @pytest.mark.parametrize(
@@ -199,11 +205,11 @@ def test_a_deletion_of_ours_is_undone() -> None:
         ({CONFIG: "d"}, "Update manifests in dev from deployment/2026-02-28 (#7)"),
     ],
 )
-def test_somebody_elses_promotion_is_no_verdict(files: Files, message: str) -> None:
+def test_a_promotion_by_others_is_no_rejection(files: Files, message: str) -> None:
     branch = promoted()
     branch.commit(files, message)
-    assert branch.taken_out() == {}
-    assert not branch.past().is_as_merged
+    assert branch.removed() == {}
+    assert not branch.history().is_as_merged
 
 
 def test_going_back_to_a_commit_of_long_ago_is_no_promotion() -> None:
@@ -212,34 +218,34 @@ def test_going_back_to_a_commit_of_long_ago_is_no_promotion() -> None:
     branch.commit({TRACKING: M0}, number=2)
     branch.commit({TRACKING: M1}, number=3)
     branch.commit({TRACKING: M2})
-    assert branch.taken_out() == {(TRACKING, M1): 3}
+    assert branch.removed() == {(TRACKING, M1): 3}
     gone = promoted()
     gone.commit({TRACKING: None})
-    assert gone.taken_out() == {(TRACKING, M1): 2}
+    assert gone.removed() == {(TRACKING, M1): 2}
 
 
-def test_no_more_is_read_than_the_era() -> None:
+def test_only_the_era_is_read() -> None:
     branch = promoted()
     for number in range(3, 9):
         branch.commit({CONFIG: "ab"[number % 2]}, number=number)
     branch.taken = 0
-    assert branch.past().before == 1
+    assert branch.history().before_era == 1
     assert branch.taken == 8
     branch.taken = 0
-    assert branch.past(M2).before == 8
+    assert branch.history(M2).before_era == 8
     assert branch.taken == 7  # the merge that named M1
 
 
 def test_adopted_branches_are_not_read_to_their_beginning() -> None:
-    """Upstream's operator has promoted before us."""
+    """Upstream's operator promoted before us."""
     branch = Branch()
     for name in ("7", "8", "9"):
         branch.commit({TRACKING: name * 40}, "Kalypso Scheduler commit")
     branch.commit({CONFIG: "a"}, number=1)
-    assert branch.past("9" * 40).before == 0
+    assert branch.history("9" * 40).before_era == 0
     assert branch.taken == 3  # of the three, the newest is the present one
     branch.taken = 0
-    assert branch.past(M1).before == 1
+    assert branch.history(M1).before_era == 1
     assert branch.taken == 2
 
 
@@ -248,39 +254,39 @@ def test_a_merge_upon_a_revert_by_hand_ends_no_era() -> None:
     branch = promoted()
     branch.commit({TRACKING: M0, CONFIG: "a"})
     branch.commit({SPACE: "c"}, number=3)
-    assert branch.taken_out() == {(TRACKING, M1): 2, (CONFIG, "b"): 2}
-    assert branch.past().is_as_merged
+    assert branch.removed() == {(TRACKING, M1): 2, (CONFIG, "b"): 2}
+    assert branch.history().is_as_merged
 
 
 def test_a_merge_by_rebase_may_leave_several_commits() -> None:
     branch = promoted()
     branch.commit({CONFIG: "c"}, with_trailer("Kalypso Scheduler commit", "v1:" + "0" * 64))
     branch.commit({SPACE: "c"}, "More", number=3)
-    assert branch.taken_out() == {}
+    assert branch.removed() == {}
 
 
 def test_an_environment_without_a_commit() -> None:
     branch = Branch()
     merge = branch.commit({CONFIG: "a"}, number=1)
     branch.revert(merge)
-    assert branch.taken_out(None) == {(CONFIG, "a"): 1}
+    assert branch.removed(None) == {(CONFIG, "a"): 1}
 
 
 def test_before_our_first_merge() -> None:
     assert without_merges(BaseTree("gitops", "dev", "", {}), ["large"]).is_as_merged
     branch = Branch()
     branch.commit({"README.md": "a"})
-    assert branch.past().is_as_merged
+    assert branch.history().is_as_merged
     branch.commit({CONFIG: "a"})
-    assert branch.past() == Past({}, {}, 0, is_as_merged=False)
+    assert branch.history() == MergeHistory({}, {}, 0, is_as_merged=False)
 
 
 STEPS = st.lists(st.tuples(st.booleans(), st.sampled_from(["a", "b", "c", None])), max_size=12)
 
 
 @given(STEPS)
-def test_it_goes_file_by_file(more: Sequence[tuple[bool, str | None]]) -> None:
-    """Held against a model of one file: which contents ours left, and others ended last."""
+def test_a_model_of_one_file(more: Sequence[tuple[bool, str | None]]) -> None:
+    """Compare with a model of one file: the contents that we merged and others removed last."""
     steps = [(True, "d"), *more]
     branch = Branch()
     for number, (is_ours, text) in enumerate(steps, start=1):
@@ -296,5 +302,5 @@ def test_it_goes_file_by_file(more: Sequence[tuple[bool, str | None]]) -> None:
         ended.discard(now)
         if is_ours:
             held.add(now)
-    assert {content for (path, content) in branch.taken_out()} == {one or "" for one in ended}
-    assert (CONFIG, version(now)) not in branch.past().taken_out
+    assert {content for (path, content) in branch.removed()} == {text or "" for text in ended}
+    assert (CONFIG, version(now)) not in branch.history().removed

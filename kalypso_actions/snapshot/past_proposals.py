@@ -1,4 +1,4 @@
-"""What people said of earlier proposals for a GitOps branch: read as far as it matters now."""
+"""Our closed and merged pull requests for a GitOps branch, read as far as necessary."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import Snapshot, TreeChanges
 from kalypso_actions.plan import Plan
-from kalypso_actions.snapshot.gitops_state import EarlierProposals, GitOpsState
+from kalypso_actions.snapshot.gitops_state import GitOpsState, ProposalCommits
 
 FURTHEST: Final = 1000
-"""Of a branch, no more commits are looked at: no environment has one commit of main for longer."""
+"""The most commits to read of a branch: no environment keeps one commit of main for longer."""
 
 
-class PastProposals:
-    """Our pull requests for a GitOps branch that are closed or merged, and what followed."""
+class PastPullRequests:
+    """Our closed and merged pull requests for a GitOps branch, and what others changed since."""
 
     def __init__(
         self,
         state: GitOpsState,
         plan: Plan,
         sources: Snapshot,
-        earlier: EarlierProposals,
+        proposals: ProposalCommits,
         github: GitHub,
         remotes: RemoteRepositories,
         *,
         without: str,
     ) -> None:
-        """Unmerged pull requests with the label `without` are passed over."""
+        """Unmerged pull requests with the label `without` do not count."""
         self._state = state
         self._plan = plan
         self._sources = sources
-        self._earlier = earlier
+        self._proposals = proposals
         self._github = github
         self._remotes = remotes
         self._pages = pull_requests.closed_pages(
@@ -46,29 +46,29 @@ class PastProposals:
         self._pulls: list[PullRequest] = []
         self._merges: dict[str, int] = {}
         self._awaited: set[str] = set()
-        self._verdicts: dict[int, bool] = {}
+        self._rejected: dict[int, bool] = {}
 
-    def verdict(self, proposed: gitops.Proposed, changes: TreeChanges) -> gitops.Verdict:
-        """What people said of the content that is proposed. Raises KalypsoError."""
+    def restrictions(self, proposal: gitops.Proposal, changes: TreeChanges) -> gitops.Restrictions:
+        """Return the restrictions for a proposal with `changes`. Raises KalypsoError."""
         self._load()
-        past = self._past(proposed)
+        history = self._history(proposal)
         foreign = set(changes.foreign_deleted)
         wanted = {
             path: version
             for path, version in gitops.wanted_content(changes).items()
             if path not in foreign
         }
-        closed = list(self._closed(past.before, proposed))
-        key = (proposed.digest, proposed.tracking)
-        found = gitops.rejected(wanted, key, past, closed)
-        return found.verdict(
-            {commit for commit in found.commits if self._is_wished(commit)},
+        closed = list(self._closed(history.before_era, proposal))
+        key = (proposal.digest, proposal.promoted_commit)
+        rejected = gitops.rejected_content(wanted, key, history, closed)
+        return rejected.restrictions(
+            {commit for commit in rejected.commits if self._has_changed_inputs(commit)},
             closed=self._latest_is_closed(),
-            is_as_merged=past.is_as_merged,
+            is_as_merged=history.is_as_merged,
         )
 
     def _load(self) -> bool:
-        """Read another page of pull requests; whether there is one."""
+        """Read another page of pull requests; return whether there is one."""
         page = next(self._pages, None)
         if page is None:
             return False
@@ -79,63 +79,67 @@ class PastProposals:
         return True
 
     def _number_of(self, commit: str) -> int | None:
-        """The pull request of ours that a commit of the branch merges.
+        """Return our pull request that a commit of the branch merges.
 
-        The commits are asked for from the newest one on: once all merges that are known have come,
-        the next one may be on another page.
+        The caller goes from the newest commit to older ones: after the last known merge, the next
+        one may be on another page.
         """
         while commit not in self._merges and not self._awaited and self._load():
             pass
         self._awaited.discard(commit)
         return self._merges.get(commit)
 
-    def _past(self, proposed: gitops.Proposed) -> gitops.Past:
+    def _history(self, proposal: gitops.Proposal) -> gitops.MergeHistory:
         state, cluster_types = self._state, self._plan.cluster_types
         while not self._merges and self._load():
             pass
         if not self._merges:
             return gitops.without_merges(state.tree, cluster_types)
         line = islice(self._remotes.history(state.url, state.commit), FURTHEST)
-        return gitops.read_past(line, state.tree, cluster_types, proposed.tracking, self._number_of)
+        return gitops.read_merge_history(
+            line, state.tree, cluster_types, proposal.promoted_commit, self._number_of
+        )
 
     def _latest_is_closed(self) -> bool:
-        for pull in self._every_pull():
-            if pull.merged or self._is_verdict(pull):
+        for pull in self._all_pulls():
+            if pull.merged or self._is_rejected(pull):
                 return not pull.merged
         return False
 
-    def _closed(self, before: int, proposed: gitops.Proposed) -> Iterator[gitops.ClosedProposal]:
-        """The pull requests of the present era that people closed, newest first."""
-        for pull in self._every_pull():
-            if pull.number <= before:
+    def _closed(
+        self, before_era: int, proposal: gitops.Proposal
+    ) -> Iterator[gitops.ClosedProposal]:
+        """Yield the pull requests of the present era that people closed, newest first."""
+        for pull in self._all_pulls():
+            if pull.number <= before_era:
                 return
-            if not pull.merged and self._is_verdict(pull):
-                closed = self._earlier.closed(pull)
-                if closed and closed.tracking == proposed.tracking:
+            if not pull.merged and self._is_rejected(pull):
+                closed = self._proposals.closed(pull)
+                if closed and closed.promoted_commit == proposal.promoted_commit:
                     yield closed
 
-    def _every_pull(self) -> Iterator[PullRequest]:
+    def _all_pulls(self) -> Iterator[PullRequest]:
         place = 0
         while place < len(self._pulls) or self._load():
             yield from self._pulls[place : (place := len(self._pulls))]
 
-    def _is_verdict(self, pull: PullRequest) -> bool:
-        if pull.number not in self._verdicts:
+    def _is_rejected(self, pull: PullRequest) -> bool:
+        if pull.number not in self._rejected:
             events = issues.events(self._github, self._state.repository, pull.number)
-            self._verdicts[pull.number] = gitops.closed_by_people(events)
-        return self._verdicts[pull.number]
+            self._rejected[pull.number] = gitops.closed_by_people(events)
+        return self._rejected[pull.number]
 
-    def _is_wished(self, commit: str) -> bool:
-        """Whether people have changed what the tree of a commit was made of."""
+    def _has_changed_inputs(self, commit: str) -> bool:
+        """Whether people changed the inputs since the tree of a commit was made."""
         previous = gitops.read_sources(
-            self._earlier.content(commit, SOURCES_FILE), self._plan.environment
+            self._proposals.content(commit, SOURCES_FILE), self._plan.environment
         )
         if previous is None:
             return False
         if gitops.sources_changed(previous, self._plan.sources):
             return True
-        was, now = previous.environment_branch, self._sources.own.revision
-        if was is None or was.commit is None or now.commit in {None, was.commit}:
+        before, now = previous.environment_branch, self._sources.own.revision
+        if before is None or before.commit is None or now.commit in {None, before.commit}:
             return False
         line = self._remotes.history(now.repository, now.commit or "")
-        return gitops.environment_changed(line, was.commit, now.path)
+        return gitops.environment_changed(line, before.commit, now.path)

@@ -1,4 +1,4 @@
-"""What stays because a registration cannot be read, and nobody has written down what it has."""
+"""The folders that stay because a registration cannot be read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kalypso_actions.gitops import Keeper, Kept
+from kalypso_actions.gitops import PreservedFolders, preserved_folders
 from kalypso_actions.model.documents import Reading, Revision
 from kalypso_actions.model.kinds import Workload
 from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
@@ -17,7 +17,7 @@ BASE = BaseTree("gitops", "dev", "", {})
 
 
 def reading(name: str, *targets: str, environment: str = "dev") -> RegistrationReading:
-    """What a registration delivers; one that delivers nothing cannot be read."""
+    """A registration with its targets; one without targets cannot be read."""
     registered = registration(name, f"https://git.test/{name}")
     delivered = tuple(replace(target(one), environment=environment) for one in targets)
     workloads = (Workload("app", delivered, HERE),) if targets else ()
@@ -26,10 +26,11 @@ def reading(name: str, *targets: str, environment: str = "dev") -> RegistrationR
     )
 
 
-def kept(*readings: RegistrationReading, sources: bytes | None = None) -> Kept:
+def preserved(*readings: RegistrationReading, sources: bytes | None = None) -> PreservedFolders:
     base = replace(BASE, sources=sources)
     snapshot = Snapshot("dev", Reading(REVISION), (), fleet(), readings, (base,), (), ())
-    return Keeper(snapshot, []).of(base)
+    (folders,) = preserved_folders(snapshot, [])
+    return folders
 
 
 @pytest.mark.parametrize(
@@ -37,26 +38,26 @@ def kept(*readings: RegistrationReading, sources: bytes | None = None) -> Kept:
     [("app-web", False), ("app-api", True), ("gone", True)],
 )
 def test_at_first_adoption(name: str, expected: bool) -> None:
-    """Nobody knows what the one that cannot be read delivers; what others deliver is theirs."""
-    found = kept(reading("good", "web"), reading("lost"))
-    assert found.keeps("large", name) == expected
+    """No run knows the targets of the unreadable registration; those of others are known."""
+    folders = preserved(reading("good", "web"), reading("lost"))
+    assert folders.includes("large", name) == expected
 
 
-def test_what_is_delivered_for_another_environment_is_not_known_here() -> None:
-    found = kept(reading("good", "web", environment="stage"), reading("lost"))
-    assert found.keeps("large", "app-web")
+def test_targets_of_another_environment_are_not_known_here() -> None:
+    folders = preserved(reading("good", "web", environment="stage"), reading("lost"))
+    assert folders.includes("large", "app-web")
 
 
-def test_nothing_is_kept_where_everything_can_be_read() -> None:
-    assert not kept(reading("good", "web")).keeps("large", "gone")
+def test_nothing_is_preserved_if_everything_can_be_read() -> None:
+    assert not preserved(reading("good", "web")).includes("large", "gone")
 
 
-def test_what_an_earlier_run_has_written_down() -> None:
-    """`lost` was never read; what `good` once delivered is not its own."""
+def test_the_record_of_an_earlier_run() -> None:
+    """`lost` was never read; the former targets of `good` do not belong to it."""
     sources = b"""{"schema": "kalypso.sources/v1", "environment": "dev",
         "registrations": {}, "targets": {"old-web": "good"}}"""
-    found = kept(reading("good", "web"), reading("lost"), sources=sources)
-    assert [found.keeps("large", one) for one in ("old-web", "app-web", "other")] == [
+    folders = preserved(reading("good", "web"), reading("lost"), sources=sources)
+    assert [folders.includes("large", name) for name in ("old-web", "app-web", "other")] == [
         False,
         False,
         True,

@@ -1,6 +1,6 @@
-"""Whether people have asked for something since a tree was made: its inputs have changed.
+"""Whether somebody changed the inputs of a tree since it was made.
 
-A change that was taken back is a change: a setting that is set again is wanted again.
+A change and its revert count as well: whoever sets a value again wants its result again.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ IGNORE_FILE: Final = ".sourceignore"
 
 
 def sources_changed(previous: PreviousSources, now: Iterable[tuple[str, Revision]]) -> bool:
-    """Whether a registered path, or that of a BaseRepo, has another content than in `previous`.
+    """Whether the path of a registration or BaseRepo has another content than in `previous`.
 
-    `now` are the revisions of this run, each with its part: see `Plan.sources`. Where a
-    registration cannot be read, nothing is known of it.
+    `now` are the revisions of this run, by part: see `Plan.sources`. It has no revision of a
+    registration that cannot be read.
     """
     for part, revision in now:
         kind, _, name = part.partition(":")
-        known = previous.registrations if kind == "registration" else previous.base_repos
-        was = known.get(name)
-        if name and (was is None or was.tree != revision.tree):
+        sources = previous.registrations if kind == "registration" else previous.base_repos
+        before = sources.get(name)
+        if name and (before is None or before.tree != revision.tree):
             return True
     return False
 
 
 def environment_changed(line: Iterable[HistoryCommit], commit: str, folder: str) -> bool:
-    """Whether a document of an environment was written since a commit of its branch.
+    """Whether a commit of an environment's branch changes a document after `commit`.
 
-    `line` is the branch, newest first; `folder` holds the environment's documents. A commit that
-    is no longer on the branch says that it changed.
+    `line` are the commits of the branch, newest first; `folder` holds the environment's documents.
+    If `commit` is no longer on the branch, the documents count as changed.
     """
     folder = "" if folder == "." else folder
-    for one in line:
-        if one.id == commit:
+    for newer in line:
+        if newer.id == commit:
             return False
-        if any(_is_read(segments) for _, segments in in_folder(one.changes, folder)):
+        if any(_is_read(segments) for _, segments in in_folder(newer.changes, folder)):
             return True
     return True
 
@@ -50,6 +50,6 @@ def environment_changed(line: Iterable[HistoryCommit], commit: str, folder: str)
 def _is_read(segments: list[str]) -> bool:
     """Whether Flux reads a file: neither a README nor a workflow file."""
     *folders, name = segments
-    if any(one.startswith(".") for one in folders):
+    if any(folder.startswith(".") for folder in folders):
         return False
     return name == IGNORE_FILE or (name.endswith(DOCUMENTS) and not name.startswith("."))

@@ -1,8 +1,8 @@
-"""Which content people took out of a GitOps branch, computed from the commits of the branch.
+"""The content that others removed from a GitOps branch after our merges.
 
-Content is a path with the version of the file there; no file is a content as well. The present era
-begins with the first merge of ours that names the promoted commit. An older rejection no longer
-counts: people have written base-repo.yaml since.
+Content is a path with a version of its file; no file is a content as well. The present era begins
+with our first merge that names the promoted commit. Older rejections do not count: people have
+promoted another commit since.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ UPSTREAM: Final = re.compile(
     r"Kalypso Scheduler commit|Merge pull request #\d+ from [^/\s]+/deployment/"
     r"|Update manifests in \S+ from deployment/"
 )
-"""How the message of a merge of the upstream operator's pull request begins, by each method."""
+"""The first words of the message when a pull request of the upstream operator is merged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Where people rejected a content.
+    """A rejection of a content.
 
-    `number` is the pull request of ours that brought it; `commit` is a commit of which the
-    `sources.json` says what the content was made of.
+    `number` is our pull request with the content; `commit` is a commit whose `sources.json` has
+    the sources of the content.
     """
 
     number: int
@@ -42,46 +42,46 @@ class Rejection:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """What became of our merges on a branch.
+class MergeHistory:
+    """Our merges into a branch, and the changes of others since.
 
-    `taken_out` is the content that the branch held through a merge of ours in the present era, and
-    that a commit of others took away. `brought` names the newest merge of the era that brought a
-    content. `before` is the newest pull request that was merged before the era, 0 for none.
-    `is_as_merged`: the branch's files of ours are exactly those that our last merge left; before
-    our first merge: it has none.
+    `removed` is the content that a merge of the present era brought and a commit of others removed.
+    `merged` is the newest pull request of the era for each content that a merge brought.
+    `before_era` is the newest pull request that was merged before the era, 0 for none.
+    `is_as_merged`: our files on the branch are exactly as our last merge left them (before our
+    first merge: there are none).
     """
 
-    taken_out: Mapping[Content, Rejection]
-    brought: Mapping[Content, int]
-    before: int
+    removed: Mapping[Content, Rejection]
+    merged: Mapping[Content, int]
+    before_era: int
     is_as_merged: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A commit, and the pull request of ours that it merges (None: it is not ours)."""
+    """A commit, and our pull request that it merges (None: a commit of others)."""
 
     commit: HistoryCommit
     number: int | None
 
 
-def without_merges(base: BaseTree, cluster_types: Collection[str]) -> Past:
-    """The past of a branch to which nothing of ours was merged."""
-    return Past({}, {}, 0, not own_content(base.entries, base.path, cluster_types))
+def without_merges(base: BaseTree, cluster_types: Collection[str]) -> MergeHistory:
+    """Return the history of a branch without a merge of ours."""
+    return MergeHistory({}, {}, 0, not own_content(base.entries, base.path, cluster_types))
 
 
-def read_past(
+def read_merge_history(
     line: Iterable[HistoryCommit],
     base: BaseTree,
     cluster_types: Collection[str],
     promoted_commit: str | None,
     number_of: Callable[[str], int | None],
-) -> Past:
-    """Read the commits of a branch from its head, which holds `base`, back to the era's beginning.
+) -> MergeHistory:
+    """Read the commits of a branch from its head, whose tree is `base`, back to the era's start.
 
-    `number_of` gives the pull request of ours that a commit merges. Of `line`, newest first, as few
-    commits are taken as it needs.
+    `number_of` returns our pull request that a commit merges. `line` are the commits, newest first;
+    as few as possible are taken from it.
     """
     rest = iter(line)
     search = _Search(base, promoted_commit)
@@ -91,50 +91,52 @@ def read_past(
     if search.last is None:
         return without_merges(base, cluster_types)
     folders = _folders(search.steps, base, cluster_types)
-    named = _Named(search.tracking, rest)
-    named.add(step.commit for step in search.steps[max(search.era - 1, 0) :])
-    walk = _Walk(base.path, folders, named)
-    walk.go(search.begun, list(reversed(search.steps[: search.era])))
+    tracked = _TrackedCommits(search.tracking_file, rest)
+    tracked.add(step.commit for step in search.steps[max(search.era - 1, 0) :])
+    era = _Era(base.path, folders, tracked)
+    era.replay(search.start, list(reversed(search.steps[: search.era])))
     now, then = (own_content(one, base.path, folders) for one in (base.entries, search.last))
-    return Past(walk.taken_out, walk.brought, search.before, now == then)
+    return MergeHistory(era.removed, era.merged, search.before_era, now == then)
 
 
 class _Search:
-    """Goes back to the first merge of ours in the present era."""
+    """Searches backwards for our first merge in the present era."""
 
     def __init__(self, base: BaseTree, promoted_commit: str | None) -> None:
-        self.tracking = f"{base.path}/{PROMOTED_COMMIT_FILE}" if base.path else PROMOTED_COMMIT_FILE
-        self._promoted = promoted_commit
+        self.tracking_file = (
+            f"{base.path}/{PROMOTED_COMMIT_FILE}" if base.path else PROMOTED_COMMIT_FILE
+        )
+        self._promoted_commit = promoted_commit
         self._content = {
             path: FileVersion(entry.mode, entry.object_id) for path, entry in base.entries.items()
         }
         self._number = 0
         self.steps: list[_Step] = []  # newest first
         self.era = 0
-        """How many of the steps belong to it, with `begun` after the oldest one."""
-        self.begun: Mapping[str, FileVersion] = {}
+        """The number of steps in the era; `start` is the content after the oldest one."""
+        self.start: Mapping[str, FileVersion] = {}
         self.last: Mapping[str, FileVersion] | None = None
         """The content after our last merge."""
-        self.before = 0
+        self.before_era = 0
 
     def passes(self, commit: HistoryCommit, number: int | None) -> bool:
-        """Take the next older commit; whether no older one can belong to the era."""
+        """Add the next older commit; whether the era cannot have an older one."""
         if number is None and self._number and digest_of(commit.message):
-            number = self._number  # a merge by rebase may leave several commits
+            number = self._number  # a merge by rebase may make several commits
         self.steps.append(_Step(commit, number))
-        change = commit.changes.get(self.tracking)
+        change = commit.changes.get(self.tracking_file)
         if number is None:
-            # Others have promoted before us, or gone back further than we look.
+            # Others promoted the commit, or went back to an older one.
             ends = (
                 change is not None
-                and (self.era or self.before) > 0
-                and not any(_names(version, self._promoted) for version in change)
+                and (self.era or self.before_era) > 0
+                and not any(_names(version, self._promoted_commit) for version in change)
             )
         else:
             self._number = number
-            is_named = _names(self._content.get(self.tracking), self._promoted)
+            is_named = _names(self._content.get(self.tracking_file), self._promoted_commit)
             self._merge(number, is_named=is_named)
-            # A merge that leaves the tracking file alone may stand on somebody's revert.
+            # A merge that does not change the tracking file may follow somebody's revert.
             ends = change is not None and not is_named
         _undo(self._content, commit)
         return ends
@@ -143,22 +145,22 @@ class _Search:
         if self.last is None:
             self.last = dict(self._content)
         if is_named:
-            self.era, self.begun, self.before = len(self.steps), dict(self._content), 0
+            self.era, self.start, self.before_era = len(self.steps), dict(self._content), 0
         else:
-            self.before = self.before or number
+            self.before_era = self.before_era or number
 
 
 @dataclass(slots=True)
-class _Named:
-    """The commits that the tracking file has named; older ones are looked up when it matters."""
+class _TrackedCommits:
+    """The versions that the tracking file had; older ones are read on demand."""
 
-    tracking: str
+    tracking_file: str
     older: Iterator[HistoryCommit]
     versions: set[FileVersion | None] = field(default_factory=lambda: {None})
 
     def add(self, commits: Iterable[HistoryCommit]) -> None:
         for commit in commits:
-            self.versions |= set(commit.changes.get(self.tracking, ()))
+            self.versions |= set(commit.changes.get(self.tracking_file, ()))
 
     def has(self, version: FileVersion | None) -> bool:
         while version not in self.versions:
@@ -169,67 +171,69 @@ class _Named:
         return True
 
     def is_promotion(self, commit: HistoryCommit) -> bool:
-        """Whether a commit that is not ours promotes, as the upstream operator's do."""
+        """Whether a commit of others promotes, as those of the upstream operator do."""
         if UPSTREAM.match(commit.message) and not digest_of(commit.message):
             return True
-        change = commit.changes.get(self.tracking)
+        change = commit.changes.get(self.tracking_file)
         return change is not None and not self.has(change.after)
 
 
 @dataclass(slots=True)
-class _Walk:
-    """Goes through an era from its first merge on."""
+class _Era:
+    """Replays an era from its first merge on."""
 
     folder: str
     cluster_types: Collection[str]
-    named: _Named
-    taken_out: dict[Content, Rejection] = field(default_factory=dict)
-    brought: dict[Content, int] = field(default_factory=dict)
-    _held: dict[str, dict[FileVersion | None, int]] = field(default_factory=dict)
-    """By path, what stood there after a merge of ours, and the newest that brought it."""
+    tracked: _TrackedCommits
+    removed: dict[Content, Rejection] = field(default_factory=dict)
+    merged: dict[Content, int] = field(default_factory=dict)
+    _after_merges: dict[str, dict[FileVersion | None, int]] = field(default_factory=dict)
+    """By path, the versions after our merges, each with the newest pull request that brought it."""
     _changed: dict[str, int] = field(default_factory=dict)
     """By path, the step that changed it last."""
 
-    def go(self, begun: Mapping[str, FileVersion], steps: Sequence[_Step]) -> None:
-        """`begun` is the whole content after the first step, a merge of ours."""
+    def replay(self, start: Mapping[str, FileVersion], steps: Sequence[_Step]) -> None:
+        """Replay the steps; `start` is the content after the first one, which is our merge."""
         merge: _Step | None = None
         merged_at = 0
         for place, step in enumerate(steps):
             if place == 0:
-                own = own_content(begun, self.folder, self.cluster_types)
-                self._held = {path: {version: step.number or 0} for path, version in own.items()}
-                self.brought = dict.fromkeys(own.items(), step.number or 0)
+                own = own_content(start, self.folder, self.cluster_types)
+                self._after_merges = {
+                    path: {version: step.number or 0} for path, version in own.items()
+                }
+                self.merged = dict.fromkeys(own.items(), step.number or 0)
             paths = list(self._own(step.commit))
             for path in paths:
                 if merge is not None and self._changed.get(path, 0) <= merged_at:
-                    # Our last merge left it, whoever had brought it.
-                    held = self._held.setdefault(path, {})
-                    held.setdefault(step.commit.changes[path].before, merge.number or 0)
+                    # Our last merge kept this version, whoever made it.
+                    versions = self._after_merges.setdefault(path, {})
+                    versions.setdefault(step.commit.changes[path].before, merge.number or 0)
             if step.number is not None:
                 merge, merged_at = step, place
                 self._merge(step.commit, paths, step.number)
             elif merge is not None:
-                self._judge(step.commit, paths, merge.commit.id)
+                self._note_removals(step.commit, paths, merge.commit.id)
             self._changed |= dict.fromkeys(paths, place)
-            self.named.add([step.commit])
+            self.tracked.add([step.commit])
 
     def _merge(self, commit: HistoryCommit, paths: Iterable[str], number: int) -> None:
         for path in paths:
             after = commit.changes[path].after
-            self._held.setdefault(path, {})[after] = number
-            self.brought[path, after] = number
-            self.taken_out.pop((path, after), None)
+            self._after_merges.setdefault(path, {})[after] = number
+            self.merged[path, after] = number
+            self.removed.pop((path, after), None)
 
-    def _judge(self, commit: HistoryCommit, paths: Iterable[str], merge: str) -> None:
-        """A commit of others; `merge` is our last one before it."""
-        promotes = self.named.is_promotion(commit)
+    def _note_removals(self, commit: HistoryCommit, paths: Iterable[str], merge: str) -> None:
+        """Note what a commit of others removes; `merge` is our last merge before it."""
+        promotes = self.tracked.is_promotion(commit)
         for path in paths:
             before, after = commit.changes[path]
-            # A revert of a revert gives back, and takes nothing away.
-            given_back = self.taken_out.pop((path, after), None)
-            held = self._held.get(path, {})
-            if before in held and not (given_back or promotes):
-                self.taken_out[path, before] = Rejection(held[before], "undone", merge)
+            # The revert of a revert restores content, and removes nothing.
+            restored = self.removed.pop((path, after), None)
+            versions = self._after_merges.get(path, {})
+            if before in versions and not (restored or promotes):
+                self.removed[path, before] = Rejection(versions[before], "undone", merge)
 
     def _own(self, commit: HistoryCommit) -> Iterator[str]:
         prefix = f"{self.folder}/" if self.folder else ""
@@ -241,7 +245,7 @@ class _Walk:
 
 
 def _names(version: FileVersion | None, commit: str | None) -> bool:
-    """Whether a tracking file names a commit; other tools end it with a newline."""
+    """Whether a tracking file names a commit; other tools write a newline at its end."""
     if commit is None or version is None:
         return commit is None and version is None
     return version.object_id in {blob_id(commit.encode()), blob_id(f"{commit}\n".encode())}
@@ -258,7 +262,7 @@ def _undo(content: dict[str, FileVersion], commit: HistoryCommit) -> None:
 def _folders(
     steps: Iterable[_Step], base: BaseTree, cluster_types: Collection[str]
 ) -> frozenset[str]:
-    """The folders of cluster types of all these commits."""
+    """Return the folders of cluster types in any of the commits."""
     readmes = {
         path: version
         for step in steps

@@ -37,13 +37,13 @@ def test_which_files_an_environment_reads(path: str, folder: str, expected: bool
     assert environment_changed(line, "then", folder) == expected
 
 
-def test_a_change_and_its_taking_back_is_a_change() -> None:
+def test_a_change_and_its_revert_are_a_change() -> None:
     line = [commit("back", "config.yaml"), commit("there", "config.yaml"), commit("then")]
     assert environment_changed(line, "then", ".")
     assert not environment_changed(line, "back", ".")
 
 
-def test_a_commit_that_is_gone_says_that_it_changed() -> None:
+def test_a_commit_that_is_gone_counts_as_a_change() -> None:
     assert environment_changed([commit("other", "README.md")], "then", ".")
 
 
@@ -51,7 +51,7 @@ def revision(tree: str | None, commit: str = "1" * 40) -> Revision:
     return Revision("https://git.test/app", "main", commit, ".", tree)
 
 
-WAS = SourceRevision.of(revision("t1"))
+BEFORE = SourceRevision.of(revision("t1"))
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,12 @@ WAS = SourceRevision.of(revision("t1"))
         ([("registration:new", revision("t1"))], True),
         ([("base:main", revision("t1"))], False),
         ([("base:main", revision("t2"))], True),
-        # One that cannot be read says nothing.
+        # A registration that cannot be read.
         ([], False),
     ],
 )
-def test_what_is_registered(now: list[tuple[str, Revision]], expected: bool) -> None:
+def test_changed_registrations(now: list[tuple[str, Revision]], expected: bool) -> None:
     previous = PreviousSources(
-        environment="dev", base_repos={"main": WAS}, registrations={"app": WAS}
+        environment="dev", base_repos={"main": BEFORE}, registrations={"app": BEFORE}
     )
     assert sources_changed(previous, now) == expected

@@ -1,4 +1,4 @@
-"""What stands in a branch, held against an earlier proposal."""
+"""An earlier proposal compared with the branch."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import pytest
 
 from kalypso_actions.gitops import (
-    Kept,
-    Proposal,
+    DesiredTree,
+    PreservedFolders,
     compute_changes,
     fits,
-    kept_files,
     only_tracks,
+    preserved_files,
     tracked_commit,
 )
 from kalypso_actions.model.documents import FileEntry
@@ -44,10 +44,14 @@ def tree(files: Mapping[str, str | None], path: str = "") -> BaseTree:
     return BaseTree("gitops", "dev", path, entries(files))
 
 
-def proposed(base: BaseTree, kept: Kept | None = None, commit: str = "1" * 40) -> TreeChanges:
-    """large/app-web alone, with the file `r`, at a commit."""
+def proposed(
+    base: BaseTree, preserved: PreservedFolders | None = None, commit: str = "1" * 40
+) -> TreeChanges:
+    """Propose large/app-web alone, with the file `r`, at a commit."""
     folders = {"large/app-web": {"reconciler.yaml": b"r\n"}}
-    return compute_changes(Proposal(("large",), folders, commit, b"{}\n", kept or Kept()), base)
+    return compute_changes(
+        DesiredTree(("large",), folders, commit, b"{}\n", preserved or PreservedFolders()), base
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,54 +62,57 @@ def test_the_commit_that_a_tracking_file_names(content: bytes | None, commit: st
 
 
 HEAD: dict[str, str | None] = {**TREE, TRACKING: "1" * 40}
-"""What a commit on top of TREE makes of it, for the proposal of these tests."""
+"""The tree of a commit on top of TREE with the proposal of these tests."""
 
 
 @pytest.mark.parametrize(
     ("base", "head", "expected"),
     [
-        # Nothing has moved, or something that it does not touch.
+        # The branch has not changed, or only in other files.
         ({}, {}, True),
         ({"LICENSE": "x", "large/app-web/notes": "x"}, {}, True),
-        # What it changes has changed there, also where it alone would be no change.
+        # The branch has changed the same files, or `sources.json`, which alone is no change.
         ({TRACKING: "2" * 40}, {}, False),
         ({SOURCES: "other"}, {SOURCES: "new"}, False),
         ({}, {SOURCES: "new"}, True),
-        # There is more to change now than it changes, or less.
+        # The proposal needs more changes now, or fewer.
         ({"large/gone/reconciler.yaml": "x"}, {}, False),
         (DRIFT, {}, False),
         ({}, {"large/more/reconciler.yaml": "x"}, False),
-        # It changes just that, but to something else.
+        # The commit changes the same files to another content.
         ({}, {TRACKING: "2" * 40}, False),
         ({}, {TRACKING: None}, False),
     ],
 )
-def test_whether_a_commit_still_fits(
+def test_whether_a_commit_fits(
     base: dict[str, str | None], head: dict[str, str | None], expected: bool
 ) -> None:
     now = tree(TREE | base)
     assert fits(entries(TREE), entries(HEAD | head), now, proposed(now)) == expected
 
 
-def test_a_deletion_that_is_to_be_kept_now_does_not_fit() -> None:
+def test_the_deletion_of_a_preserved_file_does_not_fit() -> None:
     old = {**TREE, "large/lost/reconciler.yaml": "x"}
     base = tree(old)
-    kept = Kept(targets=frozenset({"lost"}))
+    preserved = PreservedFolders(targets=frozenset({"lost"}))
     assert fits(entries(old), entries(HEAD), base, proposed(base))
-    assert not fits(entries(old), entries(HEAD), base, proposed(base, kept))
+    assert not fits(entries(old), entries(HEAD), base, proposed(base, preserved))
 
 
-def test_the_files_that_are_kept() -> None:
+def test_preserved_files() -> None:
     lost = {f"large/lost/{name}": "x" for name in ("reconciler.yaml", "config.yaml", "notes.md")}
     base = tree({**TREE, **lost})
-    kept = kept_files(proposed(base, Kept(targets=frozenset({"lost"}))), base)
-    assert [one.path for one in kept] == ["large/lost/config.yaml", "large/lost/reconciler.yaml"]
-    assert list(kept_files(proposed(base), base)) == []
+    changes = proposed(base, PreservedFolders(targets=frozenset({"lost"})))
+    assert [entry.path for entry in preserved_files(changes, base)] == [
+        "large/lost/config.yaml",
+        "large/lost/reconciler.yaml",
+    ]
+    assert list(preserved_files(proposed(base), base)) == []
 
 
-def test_what_only_tracks() -> None:
+def test_proposals_that_only_track() -> None:
     assert only_tracks(proposed(tree(TREE)), "")
     assert only_tracks(proposed(tree({**TREE, SOURCES: "old"}), commit="0" * 40), "")
     assert not only_tracks(proposed(tree(TREE | DRIFT)), "")
-    # Below a folder, the root's tracking files are content like any other.
+    # If the tree lies in a folder, the root's tracking files are normal content.
     assert not only_tracks(proposed(tree(TREE)), "fleet")

@@ -1,0 +1,124 @@
+"""The files that a run wants in the tree, and the folders that it leaves as they are."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.gitops.provenance import PreviousSources, read_sources
+from kalypso_actions.model.layout import (
+    PROMOTED_COMMIT_FILE,
+    README_FILE,
+    README_TEXT,
+    SOURCES_FILE,
+)
+from kalypso_actions.model.tree import BaseTree, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class PreservedFolders:
+    """Target folders that stay as they are, because a run does not know their content.
+
+    `folders` are `<cluster type>/<target>`; `targets` stay in every cluster type. If a run does
+    not even know the names of the targets, all folders stay except those of `all_but`.
+    """
+
+    folders: frozenset[str] = frozenset()
+    targets: frozenset[str] = frozenset()
+    all_but: frozenset[str] | None = None
+
+    def includes(self, cluster_type: str, target: str) -> bool:
+        """Whether the folder of a target stays as it is."""
+        unknown = self.all_but is not None and target not in self.all_but
+        return unknown or target in self.targets or f"{cluster_type}/{target}" in self.folders
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredTree:
+    """The content of one environment's tree.
+
+    `folders` maps `<cluster type>/<target>` to its files; `cluster_types` are all of the fleet,
+    with or without assignments. Without a `promoted_commit` the tracking file stays as it is.
+    """
+
+    cluster_types: tuple[str, ...]
+    folders: Mapping[str, Mapping[str, bytes]]
+    promoted_commit: str | None
+    sources: bytes
+    preserved: PreservedFolders = field(default_factory=PreservedFolders)
+
+
+def tree_files(desired: DesiredTree, folder: str) -> dict[str, bytes]:
+    """Return all our files by path from the repository's root; the tree lies in `folder`.
+
+    The tracking file has no newline at its end, as in upstream.
+    """
+    prefix = f"{folder}/" if folder else ""
+    files = {f"{prefix}{name}/{README_FILE}": README_TEXT for name in desired.cluster_types}
+    for place, contents in desired.folders.items():
+        for name, content in contents.items():
+            files[f"{prefix}{place}/{name}"] = content
+    if desired.promoted_commit is not None:
+        files[prefix + PROMOTED_COMMIT_FILE] = desired.promoted_commit.encode()
+    files[prefix + SOURCES_FILE] = desired.sources
+    return files
+
+
+def gitops_folder(path: str, where: Location) -> str:
+    """Return a GitOpsRepo's `path` as the folder of the tree, "" for the root.
+
+    Raises KalypsoError for a path that leaves the repository.
+    """
+    normal = posixpath.normpath(path.strip("/") or ".")
+    if normal == ".." or normal.startswith("../") or ".git" in normal.split("/"):
+        raise KalypsoError(f"the path {path!r} leaves the repository", where, "write a path in it")
+    return "" if normal == "." else normal
+
+
+def preserved_folders(snapshot: Snapshot, failed: Iterable[str]) -> tuple[PreservedFolders, ...]:
+    """Return the folders that stay as they are, for each base tree (or for an empty one).
+
+    `failed` are the folders of assignments that fail. Earlier runs recorded the targets of each
+    registration in the branches. If no branch has a record of an unreadable registration, any
+    target in a branch may belong to it, unless a readable registration delivers that target now or
+    delivered it before.
+    """
+    readings = snapshot.registrations
+    unread = {one.registration.name for one in readings if one.state == "kept"}
+    read = {one.registration.name for one in readings} - unread
+    delivered = frozenset(
+        target.name
+        for targets in (
+            snapshot.fleet.targets,
+            *(workload.targets for one in readings for workload in one.workloads),
+        )
+        for target in targets
+        if target.environment == snapshot.environment
+    )
+
+    def has_unknown_targets(previous: PreviousSources) -> bool:
+        return any(not previous.has_read(name) for name in unread)
+
+    def sources_of(base: BaseTree | None) -> PreviousSources:
+        previous = read_sources(base.sources, snapshot.environment) if base else None
+        return previous or PreviousSources(environment=snapshot.environment)
+
+    records = [sources_of(base) for base in snapshot.base_trees or (None,)]
+    targets = frozenset(
+        target
+        for previous in records
+        for target, owner in previous.targets.items()
+        if owner in unread or (owner not in read and has_unknown_targets(previous))
+    )
+    return tuple(
+        PreservedFolders(
+            folders=frozenset(failed),
+            targets=targets,
+            all_but=delivered | {name for name, owner in previous.targets.items() if owner in read}
+            if has_unknown_targets(previous)
+            else None,
+        )
+        for previous in records
+    )
