@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule
+from hypothesis.stateful import rule
 
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
 from tests.chain.machine import acme
 from tests.chain.machine.acme import BAD
 from tests.chain.machine.content import digest
-from tests.chain.machine.scene import Scene
+from tests.chain.machine.scene import Scene, only_if
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 places = st.integers(0, 3)
@@ -158,8 +158,8 @@ class People(Scene):
         self.chain.requires_approval(self.environment(place))
         self.tell(f"jobs in {self.environment(place)} are to be approved")
 
-    @precondition(lambda self: self.chain.waiting_for_approval)
     @rule(place=places, approved=st.sampled_from([True, True, False]))
+    @only_if(lambda self: self.chain.waiting_for_approval)
     def decide(self, place: int, approved: bool) -> None:
         waiting = self.chain.waiting_for_approval
         name = waiting[place % len(waiting)]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule
+from hypothesis.stateful import rule
 
 from kalypso_actions.sandbox.workflow_runner.runs import Run
 from tests.chain.machine.acme import FAULTS
 from tests.chain.machine.middle import before_write
 from tests.chain.machine.people import People, places
 from tests.chain.machine.promotions import CD
+from tests.chain.machine.scene import only_if
 from tests.commands.chain.killing import KilledError, killed_after
 from tests.commands.chain.organisation import CONTROL_PLANE
 
@@ -21,14 +22,14 @@ DEEDS = ("merge", "roll back", "revert")
 class Runs(People):
     """Runs of workflows, and what happens to them."""
 
-    @precondition(lambda self: self.chain.waiting)
     @rule()
+    @only_if(lambda self: self.chain.waiting)
     def run_everything(self) -> None:
         while self.chain.waiting:
             self.run_one(self.take(0))
 
-    @precondition(lambda self: self.chain.waiting)
     @rule(place=places, times=st.integers(0, 2))
+    @only_if(lambda self: self.chain.waiting)
     def run(self, place: int, times: int) -> None:
         """One run that waits: not at all, as GitHub loses it, once or twice.
 
@@ -53,8 +54,8 @@ class Runs(People):
             self.needs_commit = True
         return True
 
-    @precondition(lambda self: self.chain.done)
     @rule(place=st.integers(0, 20))
+    @only_if(lambda self: self.chain.done)
     def run_again(self, place: int) -> None:
         """Somebody wants an old run again, with the inputs that it had."""
         run = self.chain.done[-1 - place % len(self.chain.done)].run
@@ -65,7 +66,6 @@ class Runs(People):
         self.chain.run_anew(run)
         self.tell(f"somebody runs again {run.file} {inputs}")
 
-    @precondition(lambda self: self.chain.waiting)
     @rule(
         place=places,
         deed=st.sampled_from(DEEDS),
@@ -73,6 +73,7 @@ class Runs(People):
         writes=st.integers(0, 5),
         seconds=st.sampled_from([0, 40, 100]),
     )
+    @only_if(lambda self: self.chain.waiting)
     def meddle(self, place: int, deed: str, environment: int, writes: int, seconds: int) -> None:
         """Somebody does something in the middle of a run: while it sleeps, or before it writes."""
         run = self.take(place)
@@ -95,8 +96,8 @@ class Runs(People):
             with before_write(writes, act):
                 self.run_one(run)
 
-    @precondition(lambda self: self.chain.waiting)
     @rule(place=places, writes=st.integers(0, 5))
+    @only_if(lambda self: self.chain.waiting)
     def kill(self, place: int, writes: int) -> None:
         """A run is killed where it would write once more than this."""
         run = self.take(place)
@@ -107,8 +108,8 @@ class Runs(People):
                 self.was_disturbed = True
                 self.tell(f"{run.file} {run.event.payload.get('inputs')} is killed")
 
-    @precondition(lambda self: self.chain.waiting)
     @rule(place=places, fault=st.sampled_from(sorted(FAULTS)), skip=st.integers(0, 4))
+    @only_if(lambda self: self.chain.waiting)
     def disturb(self, place: int, fault: str, skip: int) -> None:
         """A run while GitHub is not at its best."""
         run = self.take(place)
@@ -117,8 +118,8 @@ class Runs(People):
         with self.chain.acme.sandbox.faults.on(dataclasses.replace(FAULTS[fault], skip=skip)):
             self.run_one(run)
 
-    @precondition(lambda self: len(self.chain.waiting) > 1)
     @rule()
+    @only_if(lambda self: len(self.chain.waiting) > 1)
     def run_at_once(self) -> None:
         """Everything that waits, at the same time."""
         self.tell("all of these at once")

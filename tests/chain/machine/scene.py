@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from hypothesis.stateful import RuleBasedStateMachine
 
@@ -23,6 +24,25 @@ from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 REPAIRS: Final = True
 """Whether `poll` makes good what was lost and what conflicts: then nobody starts it by hand."""
+
+
+def only_if(
+    condition: Callable[[Any], object],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a rule do nothing where the condition does not hold.
+
+    Preconditions of hypothesis must be the same for the same steps; runs at once end in any order.
+    """
+
+    def decorate(rule: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(rule)
+        def decorated(self: Any, **arguments: Any) -> None:
+            if condition(self):
+                rule(self, **arguments)
+
+        return decorated
+
+    return decorate
 
 
 class Scene(RuleBasedStateMachine):
