@@ -31,9 +31,9 @@ def _function(command: ChainCommand) -> Callable[..., None]:
         verbose = given.pop("verbose")
         configure_logging(verbose=verbose)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            runtime = make_runtime(progress, sys.stderr if as_json else sys.stdout, _say)
-            outcome, exit_code = run_command(command, given, runtime)
-        document = outcome.document
+            runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, _say)
+            result, exit_code = run_command(command, given, runtime)
+        document = result.document
         if verbose:
             print_notes(stderr(), document.notes)
         elif document.notes:

@@ -44,7 +44,7 @@ def _run(given: dict[str, Any]) -> None:
         )
 
     with errors_as_json(output, failed), ProgressDisplay(stderr(), "looking") as progress:
-        runtime = make_runtime(progress, sys.stderr, log=lambda _: None)
+        runtime = make_runtime(progress.update, sys.stderr, log=lambda _: None)
         given = collect_inputs(DoctorInputs, given, runtime.environment)
         inputs = checked_inputs(DoctorInputs, given)
         for secret in secrets_of(inputs):

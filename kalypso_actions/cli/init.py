@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,15 +20,16 @@ from kalypso_actions.cli.output import (
     stderr,
     stdout,
 )
-from kalypso_actions.clients.process import Programs
+from kalypso_actions.cli.runtime import make_runtime
 from kalypso_actions.commands.init import Decide
 from kalypso_actions.commands.init import init as run_init
-from kalypso_actions.commands.init.repositories import Machine, check_token
+from kalypso_actions.commands.init.repositories import check_token
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.init import DEFAULT_ACTION, DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.inputs.reading import input_from_environment
 from kalypso_actions.model.counts import counted
+from kalypso_actions.model.progress import no_progress
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import Document, InitDocument, ProblemEntry
 from kalypso_actions.report.init_report import print_preview, print_remaining, print_result
@@ -124,10 +123,8 @@ def init(
         if interactive:
             _ask_for_missing(given)
         inputs = checked_inputs(InitInputs, given)
-        machine = Machine(
-            dict(os.environ), Programs(os.environ), lambda: datetime.now(UTC), time.sleep
-        )
-        document = run_init(inputs, machine, _decision(inputs))
+        runtime = make_runtime(no_progress, sys.stderr, log=lambda _: None)
+        document = run_init(inputs, runtime, _decision(inputs))
     _finish(inputs, document)
     wanted = any(branch.files for branch in document.branches)
     raise typer.Exit(1 if interactive and wanted and not document.written else 0)

@@ -1,4 +1,4 @@
-"""The machine and the job around a command, as this process finds them."""
+"""Build the runtime of a command from this process."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import TextIO
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.inputs.reading import SECRET_VARIABLES
-from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.model.progress import Progress
 from kalypso_actions.runner import Runner
 
 
-def make_runtime(progress: ProgressDisplay, stream: TextIO, log: Callable[[str], None]) -> Runtime:
-    """Take over the environment; secrets leave that of the process.
+def make_runtime(progress: Progress, stream: TextIO, log: Callable[[str], None]) -> Runtime:
+    """Take the environment's variables, and remove secrets from the process.
 
-    `stream` is where the runner is spoken to, and `log` tells people what goes on.
+    Workflow commands go to `stream`, and messages for people to `log`.
     """
     environment = dict(os.environ)
-    for name in SECRET_VARIABLES:  # Azure's library starts programs with all that is there
+    for name in SECRET_VARIABLES:  # Azure's library hands the whole environment to programs
         os.environ.pop(name, None)
     return Runtime(
         environment=environment,
         programs=Programs(environment),
         runner=Runner(environment, stream),
-        progress=progress.update,
+        progress=progress,
         log=log,
         now=lambda: datetime.now(UTC),
         sleep=time.sleep,

@@ -1,13 +1,14 @@
-"""What files belong where: two repositories become a control plane and its GitOps repository.
+"""Set up two repositories as a control plane and its GitOps repository.
 
-setup       the two repositories and the environments, as they are to be
-starter     the first files of a new control plane, with names filled in
-workflows   our workflow files, and whose one is that stands in a branch already
-changes     branches as they are → what is written to each
-branches    what is written to which branch, from the setup and the branches as they are
-remaining   what only people can do
-  azure     the part of it that concerns Azure
-  tasks     one thing to do
+setup         the two repositories and the environments, as they are to be
+environments  the environments, and the GitOps branches that they propose to
+starter       the first files of a new control plane
+workflows     our workflow files, by branch
+branches      the plan for each branch
+changes       changes to the files of a branch, and the consent that they need
+remaining     tasks that only people can do
+  azure       their part in Azure
+  tasks       a task
 """
 
 from kalypso_actions.onboarding.branches import BranchState, plan_branches

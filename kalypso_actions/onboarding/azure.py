@@ -1,4 +1,4 @@
-"""How the chain signs in to Azure: federated credentials for the jobs of each environment."""
+"""Sign-in to Azure: federated credentials for the jobs of each environment."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ AUDIENCE: Final = "api://AzureADTokenExchange"
 
 OWNER_ID: Final = "OWNER-ID"
 REPOSITORY_ID: Final = "REPOSITORY-ID"
-"""What stands for ids that GitHub was not asked for."""
+"""Placeholders for unknown ids."""
 
 
 def azure_task(setup: Setup, identity: Identity) -> Task:
-    """What lets check-promote ask Azure Resource Graph about the clusters."""
+    """Return the task that lets check-promote query Azure Resource Graph."""
     repository = setup.control_plane
     lines = ["variables AZURE_CLIENT_ID, AZURE_TENANT_ID, AZURE_SCOPES (subscription ids)"]
     if not identity.repository_id and not _is_enterprise_server(repository.server):
@@ -39,13 +39,13 @@ def azure_task(setup: Setup, identity: Identity) -> Task:
         ""
         if _is_enterprise_server(repository.server)
         else "A repository signs in by its names or by its ids, depending on its age and settings: "
-        "with both credentials of an environment, either is known. "
+        "create both credentials of each environment. "
     )
     return Task(
         "Let the chain see the clusters",
-        "Where clusters report to Azure (AKS, Arc): an app registration with federated credentials "
-        f"and the role Reader. {forms}Without Azure, leave the annotation "
-        "kalypso.io/compliance: none on the cluster types.",
+        "If clusters report to Azure (AKS, Arc): create an app registration with federated "
+        f"credentials and the role Reader. {forms}If they do not, annotate the cluster types with "
+        "kalypso.io/compliance: none.",
         {
             "app registrations": AZURE_APPS,
             f"variables of {repository.name}": repository.settings("variables/actions/new"),
@@ -70,11 +70,11 @@ def _federated_credential(name: str, subject: str, server: str) -> str:
 def subjects(
     repository: RepositorySetup, environment: str, identity: Identity
 ) -> tuple[tuple[str, str], ...]:
-    """The two subjects that a job in a GitHub environment may have, each with a name for it.
+    """Return name and subject of each credential that a job in a GitHub environment may need.
 
-    By names, and by names with ids that never change, which repositories have that were created,
-    renamed or moved since July 2026, and those that have chosen it. GitHub Enterprise Server has
-    names alone. https://docs.github.com/actions/reference/security/oidc
+    One subject has names; the other adds ids, which never change. Repositories created, renamed or
+    moved since July 2026 use the latter, and others on request. GitHub Enterprise Server has names
+    alone. https://docs.github.com/actions/reference/security/oidc
     """
     owner, _, name = repository.name.partition("/")
     label = f"kalypso-{environment.replace('.', '-')}"  # Azure's names have no dots
@@ -88,7 +88,7 @@ def subjects(
 
 
 def issuer(server: str) -> str:
-    """Who signs the tokens of jobs."""
+    """Return the issuer of the jobs' tokens."""
     host = urlsplit(server).netloc
     if server == GITHUB:
         return "https://token.actions.githubusercontent.com"

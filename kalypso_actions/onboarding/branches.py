@@ -1,4 +1,4 @@
-"""What is written to which branch, from the setup and the branches as they are."""
+"""Plan the changes to each branch, from the set-up and the branches as they are."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ README_FILE: Final = "README.md"
 
 @dataclass(frozen=True, slots=True)
 class BranchState:
-    """A branch as it is; `head` is "" where there is none.
+    """A branch as it is; `head` is "" if it does not exist.
 
-    `files` has the texts below `.github/workflows`, `paths` all paths. `documents` are kind and
-    name of what it holds of Kalypso.
+    `files` are the texts below `.github/workflows`, `paths` all paths; `documents` are kind and
+    name of each Kalypso document.
     """
 
     head: str = ""
@@ -38,7 +38,7 @@ class BranchState:
 NO_BRANCH: Final = BranchState()
 
 States = Mapping[tuple[str, str], BranchState]
-"""By the role of the repository and the branch; what is not among them does not exist."""
+"""By role of the repository and name of the branch; a missing branch does not exist."""
 
 
 def plan_branches(
@@ -48,10 +48,10 @@ def plan_branches(
     workflows: WorkflowFiles,
     base_repo_text: str,
 ) -> tuple[BranchPlan, ...]:
-    """What each branch gets, in the order in which they are written.
+    """Return a plan for each branch, in the order of writing.
 
-    The branches of environments come before main: what is pushed to main starts the chain, which
-    then finds everything in its place. `base_repo_text` is base-repo.yaml for a new environment.
+    The environments' branches come before main, because a push to main starts the chain, which
+    needs them. `base_repo_text` is base-repo.yaml for a new environment.
     """
     planner = _Planner(setup, states, starter, workflows, base_repo_text)
     return (*planner.gitops(), *planner.control_plane())
@@ -69,7 +69,9 @@ class _Planner:
         repository = self.setup.gitops
         templates = self.workflows.gitops
         branches = dict.fromkeys(
-            branch for one in self.setup.environments for branch in one.gitops_branches
+            branch
+            for environment in self.setup.environments
+            for branch in environment.gitops_branches
         )
         for branch in branches:
             state = self._state(repository, branch)
@@ -82,22 +84,22 @@ class _Planner:
         state = self._state(repository, repository.main)
         files = self.starter.of_gitops_main(self.setup)
         if not self.setup.is_new:
-            # A repository begins with its default branch: GitHub takes the first one for it.
+            # GitHub takes the first branch of a repository for its default one.
             files = {} if state.head else {README_FILE: files[README_FILE]}
         changes = additions(files, state.paths)
         yield BranchPlan(repository, repository.main, state.head, tuple(changes))
 
     def control_plane(self) -> Iterator[BranchPlan]:
-        for branch in dict.fromkeys(one.branch for one in self.setup.environments):
+        for branch in dict.fromkeys(environment.branch for environment in self.setup.environments):
             yield self._environments(branch)
         repository = self.setup.control_plane
         state = self._state(repository, repository.main)
         templates = for_branch(self.workflows.main, repository.main)
         changes = workflow_changes(templates, state.files, state.paths)
         objects = dict(
-            self.starter.environment_object(self.setup, one)
-            for one in self.setup.environments
-            if one.is_new
+            self.starter.environment_object(self.setup, environment)
+            for environment in self.setup.environments
+            if environment.is_new
         )
         changes += additions(objects, state.paths)
         if self.setup.is_new:
@@ -105,7 +107,7 @@ class _Planner:
         yield BranchPlan(repository, repository.main, state.head, tuple(changes))
 
     def _environments(self, branch: str) -> BranchPlan:
-        """One plan for a branch, on which several environments may have a folder each."""
+        """Plan a branch of the control plane; several environments may have a folder on it."""
         repository = self.setup.control_plane
         state = self._state(repository, branch)
         changes = workflow_changes(self.workflows.environment, state.files, state.paths)
@@ -113,13 +115,13 @@ class _Planner:
         for environment in self.setup.environments:
             if environment.branch == branch and not state.documents:
                 taken = state.paths | {change.path for change in changes}
-                base_file, files = self._beginning(environment)
+                base_file, files = self._first_files(environment)
                 changes += additions(files, taken)
                 base_files.add(base_file)
         return BranchPlan(repository, branch, state.head, tuple(changes), frozenset(base_files))
 
-    def _beginning(self, environment: EnvironmentSetup) -> tuple[str, dict[str, str]]:
-        """The path of an environment's base-repo.yaml, and all files that it begins with."""
+    def _first_files(self, environment: EnvironmentSetup) -> tuple[str, dict[str, str]]:
+        """Return the path of an environment's base-repo.yaml, and its first files."""
         base_file = posixpath.normpath(f"{environment.path}/{BASE_REPO_FILE}")
         files = self.starter.of_environment(
             self.setup, environment, with_samples=self._has_templates
@@ -128,7 +130,7 @@ class _Planner:
 
     @property
     def _has_templates(self) -> bool:
-        """Whether main has, or gets, the Templates that the sample cluster type names."""
+        """Whether main has, or gets, the Templates of the sample cluster type."""
         main = self._state(self.setup.control_plane, self.setup.control_plane.main)
         names = {name for kind, name in main.documents if kind == "Template"}
         return self.setup.is_new or names >= TEMPLATE_NAMES

@@ -1,28 +1,40 @@
-"""Branches as they are → what is written to each, and what waits for consent."""
+"""Changes to the files of a branch, and the consent that some of them need."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Final, Literal
 
-from kalypso_actions.model.workflow_origins import is_upstreams_other_file, origin_of_workflow
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.workflow_origins import (
+    Origin,
+    is_upstreams_other_file,
+    origin_of_workflow,
+)
 from kalypso_actions.onboarding.setup import RepositorySetup
 
 NO_NEWLINE: Final = "\\ No newline at end of file"
 
-Action = Literal["add", "replace", "update", "delete"]
-"""`add` what is not there, `replace` upstream's workflow by ours: both are what init is for.
+REASONS: Final[Mapping[Origin, str]] = {
+    "upstream": "in place of upstream's workflow",
+    "ours": "differs from the template",
+    "foreign": "is a workflow of somebody else",
+}
 
-`update` a workflow that people have changed and `delete` what is left of upstream's wait for
-consent.
+Action = Literal["add", "replace", "update", "delete"]
+"""`add` a missing file; `replace` upstream's workflow by ours.
+
+`update` a workflow that people have changed, and `delete` a file that upstream left behind: both
+need consent.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file: its text now (None: there is none) and after (None: deleted)."""
+    """A change to one file: its text before (None: missing) and after (None: deleted)."""
 
     path: str
     action: Action
@@ -33,13 +45,13 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What people agree to besides adding and replacing."""
+    """The changes that people agree to, besides adding and replacing."""
 
     update_workflows: bool = False
     delete_upstream_workflows: bool = False
 
     def covers(self, action: str) -> bool:
-        """Whether what is done with a file (`Action`) is done."""
+        """Whether people agree to an `Action`."""
         match action:
             case "update":
                 return self.update_workflows
@@ -50,10 +62,10 @@ class Consent:
 
 @dataclass(frozen=True, slots=True)
 class BranchPlan:
-    """What a branch shall get; `head` is where it stands ("": there is no such branch).
+    """The changes to a branch; `head` is its commit ("": the branch does not exist).
 
-    `base_files` are the paths of base-repo.yaml: into those among the changes the commit of main
-    comes when it is known.
+    `base_files` are the paths of base-repo.yaml: their changes get the commit of main as soon as
+    it is known.
     """
 
     repository: RepositorySetup
@@ -67,58 +79,75 @@ class BranchPlan:
         """Whether it is the repository's default branch."""
         return self.branch == self.repository.main
 
+    @property
+    def starts_chain(self) -> bool:
+        """Whether a push to it starts the promotion chain."""
+        return self.is_main and self.repository.role == "control plane"
+
     def written(self, consent: Consent) -> tuple[FileChange, ...]:
-        """The changes that are written."""
+        """Return the changes that people agree to."""
         return tuple(change for change in self.changes if consent.covers(change.action))
 
 
-def additions(wanted: Mapping[str, str], paths: Iterable[str]) -> list[FileChange]:
-    """What of `wanted` is not there yet; a path that exists is people's, whatever it holds."""
-    taken = set(paths)
+@dataclass(frozen=True, slots=True)
+class WrittenBranch:
+    """The result of a plan: the branch's new commit ("": none), or the URL of a pull request."""
+
+    plan: BranchPlan
+    commit: str = ""
+    pull_request_url: str = ""
+
+
+def additions(files: Mapping[str, str], paths: Iterable[str]) -> list[FileChange]:
+    """Add the missing ones of `files`; an existing path belongs to people."""
+    existing = set(paths)
     return [
         FileChange(path, "add", None, text)
-        for path, text in wanted.items()
-        if path not in taken and not _in_the_way(path, taken)
+        for path, text in files.items()
+        if path not in existing and not _is_below_file(path, existing)
     ]
 
 
 def workflow_changes(
     templates: Mapping[str, str], files: Mapping[str, str], paths: Set[str]
 ) -> list[FileChange]:
-    """The workflow files of a branch become the templates, as far as that is ours to do.
+    """Turn the workflow files of a branch into the templates.
 
-    `files` are the texts of its workflow files, `paths` all that it has: links and submodules, too.
+    `files` are the texts of its workflow files, `paths` all its paths, with links and submodules.
     """
     changes = []
     for path, template in templates.items():
         text = files.get(path)
         if text is None:
-            is_free = path not in paths and not _in_the_way(path, paths)
+            is_free = path not in paths and not _is_below_file(path, paths)
             action: Action = "add" if is_free else "update"
-            reason = "" if is_free else "is no file"
+            reason = "" if is_free else "is not a file"
             changes.append(FileChange(path, action, None, template, reason))
             continue
-        match origin_of_workflow(text, template):
-            case "upstream":
-                changes.append(
-                    FileChange(path, "replace", text, template, "in place of upstream's workflow")
-                )
-            case "ours":
-                changes.append(
-                    FileChange(path, "update", text, template, "differs from the template")
-                )
-            case "foreign":
-                changes.append(
-                    FileChange(path, "update", text, template, "is a workflow of somebody else")
-                )
+        origin = origin_of_workflow(text, template)
+        if origin != "current":
+            action = "replace" if origin == "upstream" else "update"
+            changes.append(FileChange(path, action, text, template, REASONS[origin]))
     for path, text in files.items():
         if path not in templates and is_upstreams_other_file(path, text, templates):
             changes.append(FileChange(path, "delete", text, None, "upstream's, no longer used"))
     return changes
 
 
+def kept_warnings(plans: Iterable[BranchPlan], consent: Consent) -> Iterator[Problem]:
+    """Warn of changed workflows that stay as they are, for want of consent."""
+    for plan in plans:
+        for change in plan.changes:
+            if change.action == "update" and not consent.covers(change.action):
+                yield Problem(
+                    f"on {plan.branch}: it {change.reason}, and is left as it is",
+                    Location(plan.repository.name, change.path),
+                    "--update-workflows writes the template",
+                )
+
+
 def unified_diff(change: FileChange) -> str:
-    """What changes in a file, line by line."""
+    """Return the change in Git's format."""
     before = (change.before or "").splitlines(keepends=True)
     after = (change.after or "").splitlines(keepends=True)
     lines = difflib.unified_diff(
@@ -130,7 +159,6 @@ def unified_diff(change: FileChange) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n{NO_NEWLINE}\n" for line in lines)
 
 
-def _in_the_way(path: str, taken: Set[str]) -> bool:
-    """Whether a folder of the path is a file."""
-    parts = path.split("/")
-    return any("/".join(parts[:end]) in taken for end in range(1, len(parts)))
+def _is_below_file(path: str, paths: Set[str]) -> bool:
+    """Whether a parent of the path is a file, a link or a submodule."""
+    return any(str(parent) in paths for parent in PurePosixPath(path).parents)

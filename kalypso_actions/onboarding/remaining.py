@@ -1,19 +1,20 @@
-"""What only people can do: each with the exact page or command.
+"""Tasks that only people can do, each with the exact page or command.
 
-Pages that are filled in by their URL:
+URLs that fill in a form:
 https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-using-url-parameters
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
 from kalypso_actions.model.workflow_placeholders import FOLDER
 from kalypso_actions.onboarding.azure import azure_task
-from kalypso_actions.onboarding.setup import RepositorySetup, Setup
+from kalypso_actions.onboarding.changes import BranchPlan, Consent, WrittenBranch
+from kalypso_actions.onboarding.setup import RepositoryRole, Setup
 from kalypso_actions.onboarding.starter import scalar
 from kalypso_actions.onboarding.tasks import Identity, Task
 
@@ -28,10 +29,10 @@ def remaining_tasks(
     *,
     jobs_propose: bool = False,
 ) -> tuple[Task, ...]:
-    """What is to be done on GitHub and in Azure, in a good order.
+    """Return the tasks on GitHub and in Azure, in a sensible order.
 
-    `app_permissions` are those of a GitHub App for the whole chain, by the names of GitHub's API.
-    `jobs_propose`: a job's own token opens pull requests in the control plane.
+    `app_permissions` are those that the chain needs, by the names of GitHub's API. `jobs_propose`:
+    cd opens pull requests by its job's token.
     """
     return (
         _app(setup, identity, app_permissions),
@@ -43,19 +44,37 @@ def remaining_tasks(
     )
 
 
-def obsolete_task(repository: RepositorySetup, branch: str, paths: Iterable[str]) -> Task:
-    """Upstream's files that are no longer used, which nobody has agreed to delete."""
-    return Task(
-        "Delete upstream's workflow files",
-        f"They are no longer used on {branch} of {repository.name}. "
-        "kalypso init --delete-upstream-workflows does it, too.",
-        {"files": repository.files(branch, FOLDER.rstrip("/"))},
-        tuple(paths),
-    )
+def obsolete_tasks(plans: Iterable[BranchPlan], consent: Consent) -> Iterator[Task]:
+    """Return the task to delete upstream's unused files, for each branch that keeps some."""
+    if consent.covers("delete"):
+        return
+    for plan in plans:
+        paths = tuple(change.path for change in plan.changes if change.action == "delete")
+        if paths:
+            yield Task(
+                "Delete upstream's workflow files",
+                f"{plan.branch} of {plan.repository.name} no longer uses them. "
+                "kalypso init --delete-upstream-workflows deletes them, too.",
+                {"files": plan.repository.files(plan.branch, FOLDER.rstrip("/"))},
+                paths,
+            )
+
+
+def closing_tasks(
+    setup: Setup, written: Sequence[WrittenBranch], folders: Mapping[RepositoryRole, str]
+) -> Iterator[Task]:
+    """Return the tasks that start the chain; `folders` are those of clones, by role."""
+    if not any(branch.commit for branch in written):
+        return
+    if folders:
+        yield _push(written, folders)
+    elif any(branch.pull_request_url for branch in written):
+        yield _merge(written)
+    yield _first_run(setup)
 
 
 def app_url(setup: Setup, permissions: Mapping[str, str], *, personal: bool) -> str:
-    """The page that registers a GitHub App, filled in."""
+    """Return the page that registers a GitHub App, filled in."""
     repository = setup.control_plane
     server = repository.server
     account = "" if personal else f"/organizations/{repository.owner}"
@@ -78,8 +97,8 @@ def _app(setup: Setup, identity: Identity, permissions: Mapping[str, str]) -> Ta
     return Task(
         "Create a GitHub App",
         "The permissions are filled in. Generate a private key on the page that follows, then "
-        f"install the App for {setup.control_plane.name}, {setup.gitops.name} and the repositories "
-        "that are registered.",
+        f"install the App for {setup.control_plane.name}, {setup.gitops.name} and the registered "
+        "repositories.",
         links,
         tuple(f"{name}: {level}" for name, level in permissions.items()),
     )
@@ -94,13 +113,13 @@ def _credentials(setup: Setup) -> Task:
     links["tokens, without an App"] = f"{server}/settings/personal-access-tokens/new"
     return Task(
         "Give both repositories the App's credentials",
-        "The App's id and key are the same in both. With tokens in their place, the workflow files "
-        "say which lines to change.",
+        "The App's id and key are the same in both. To use tokens instead, change the lines that "
+        "the workflow files mark.",
         links,
         (
             "variable KALYPSO_APP_ID: the App's id",
             "secret KALYPSO_APP_PRIVATE_KEY: the whole text of its private key",
-            "or, without an App, tokens that may do the same:",
+            "or, without an App, tokens with the same permissions:",
             f"secret GITOPS_REPO_TOKEN of {setup.control_plane.name}",
             f"secret CONTROL_PLANE_TOKEN of {setup.gitops.name}",
         ),
@@ -108,7 +127,7 @@ def _credentials(setup: Setup) -> Task:
 
 
 def _job_token(setup: Setup, identity: Identity) -> Task:
-    """Off by default, and an organization can forbid it to its repositories."""
+    """Ask for a setting that is off by default, and that an organization can forbid."""
     repository = setup.control_plane
     links = {f"settings of {repository.name}": repository.settings("actions")}
     if identity.is_organization is not False:
@@ -116,8 +135,8 @@ def _job_token(setup: Setup, identity: Identity) -> Task:
         links[f"settings of {repository.owner}"] = f"{repository.server}/{page}"
     return Task(
         "Allow GitHub Actions to create and approve pull requests",
-        "cd.yaml has `mode: pull-request`: the job's own token proposes to the environments' "
-        "branches.",
+        "cd.yaml has `mode: pull-request`: the job's token opens pull requests to the "
+        "environments' branches.",
         links,
     )
 
@@ -126,28 +145,27 @@ def _environments(setup: Setup) -> Task:
     names = [environment.name for environment in setup.environments]
     return Task(
         "Protect the environments",
-        f"A GitHub environment of each name: with the people who must approve, and "
-        f"{setup.control_plane.main} as the only deployment branch. Those that do not exist are "
-        "created by the first run, without any protection.",
+        f"Create a GitHub environment of each name: with the people who must approve, and "
+        f"{setup.control_plane.main} as the only deployment branch. The first run creates missing "
+        "ones, without any protection.",
         {"environments": setup.control_plane.settings("environments/new")},
         tuple(names),
     )
 
 
 def _chain(setup: Setup) -> Iterator[Task]:
-    """The Environment objects that people have written: which one is first, and what follows it."""
-    new = [one for one in setup.environments if one.is_new]
-    old = [one for one in setup.environments if not one.is_new]
+    """Ask for annotations of existing Environment objects: which is first, and what follows."""
+    new = [environment for environment in setup.environments if environment.is_new]
     files = {"files": setup.control_plane.files(setup.control_plane.main, ".environments")}
-    if not any(one.is_first for one in setup.environments):
+    if not any(environment.is_first for environment in setup.environments):
         yield Task(
             "Say which environment comes first",
-            "No Environment object of main says so. CI then goes by names, or asks: annotate the "
-            "one that new commits of main come to.",
+            "No Environment object of main says so, and CI guesses by names, or fails: annotate "
+            "the one that new commits of main reach first.",
             files,
             ("metadata:", "  annotations:", '    kalypso.io/first-environment: "true"'),
         )
-    if new and old:
+    if new and len(new) < len(setup.environments):
         first = new[0].name
         yield Task(
             f"Say what comes before {first}",
@@ -157,35 +175,41 @@ def _chain(setup: Setup) -> Iterator[Task]:
         )
 
 
-def push_task(folders: Mapping[str, tuple[str, ...]]) -> Task:
-    """Branches of clones that have commits of ours: by the clone's folder."""
+def _push(written: Sequence[WrittenBranch], folders: Mapping[RepositoryRole, str]) -> Task:
+    branches: dict[str, list[str]] = {}
+    for branch in written:
+        if branch.commit:
+            folder = folders[branch.plan.repository.role]
+            branches.setdefault(folder, []).append(branch.plan.branch)
     return Task(
         "Push the commits",
         "The push of the control plane's main starts the chain: do the above before.",
         {},
         tuple(
-            f"git -C {shlex.quote(folder)} push --atomic origin {shlex.join(branches)}"
-            for folder, branches in folders.items()
+            f"git -C {shlex.quote(folder)} push --atomic origin {shlex.join(names)}"
+            for folder, names in branches.items()
         ),
     )
 
 
-def merge_task(urls: Mapping[str, str]) -> Task:
-    """Pull requests, by repository and branch, in the order in which they should be merged."""
+def _merge(written: Sequence[WrittenBranch]) -> Task:
     return Task(
         "Merge the pull requests",
         "In this order: the merge into main of the control plane starts the chain.",
-        urls,
+        {
+            f"{branch.plan.repository.name}, {branch.plan.branch}": branch.pull_request_url
+            for branch in written
+            if branch.pull_request_url
+        },
     )
 
 
-def start_task(setup: Setup) -> Task:
-    """How the chain begins when everything was pushed."""
+def _first_run(setup: Setup) -> Task:
     url = setup.control_plane.url
     return Task(
         "Look at the first run",
-        "A push to main starts CI, and so does a merge. Where it came before the App's "
-        "credentials, run it again; then merge the pull request that schedule opens in the GitOps "
+        "A push to main starts CI, and so does a merge. If it ran before the App's credentials "
+        "were there, run it again. Then merge the pull request that schedule opens in the GitOps "
         "repository.",
         {
             "CI": f"{url}/actions/workflows/ci.yaml",

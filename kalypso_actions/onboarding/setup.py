@@ -1,4 +1,4 @@
-"""The two repositories and the environments, as they are to be."""
+"""The two repositories and the environments, as they are to be set up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RepositoryRole = Literal["control plane", "GitOps repository"]
 
 @dataclass(frozen=True, slots=True)
 class RepositorySetup:
-    """One of the two repositories: `owner/name`, its URL for people and git, its default branch."""
+    """A repository: `owner/name`, its URL for people and git, its default branch."""
 
     role: RepositoryRole
     name: str
@@ -22,31 +22,31 @@ class RepositorySetup:
 
     @property
     def owner(self) -> str:
-        """The account that it belongs to."""
+        """The account that owns it."""
         return self.name.partition("/")[0]
 
     @property
     def server(self) -> str:
-        """The GitHub server that it lies on."""
+        """The URL of its GitHub server."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}"
 
     def settings(self, page: str) -> str:
-        """A page of its settings."""
+        """Return the URL of a settings page."""
         return f"{self.url}/settings/{page}"
 
     def files(self, branch: str, folder: str) -> str:
-        """The page of a folder."""
+        """Return the URL of a folder."""
         return f"{self.url}/tree/{quote(branch)}/{folder}"
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentSetup:
-    """An environment: its branch and folder in the control plane, its branches in the GitOps one.
+    """An environment: its branch and folder in the control plane, and its GitOps branches.
 
-    `is_new`: main has no Environment object for it yet. `next_environment` is that of a new one, ""
-    for the last. `gitops_branches` are empty where the environment proposes to another repository.
-    `is_first`: its object says, or is to say, that new commits of main reach it first.
+    `is_new`: main has no Environment object for it yet. `next_environment` concerns new ones ("":
+    the last). `gitops_branches` are empty if it proposes to another repository. `is_first`: new
+    commits of main reach it first.
     """
 
     name: str
@@ -60,7 +60,7 @@ class EnvironmentSetup:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """All of it. `is_new`: main of the control plane holds nothing of Kalypso yet."""
+    """The whole set-up. `is_new`: main of the control plane has no Kalypso documents yet."""
 
     control_plane: RepositorySetup
     gitops: RepositorySetup
@@ -69,9 +69,9 @@ class Setup:
 
 
 def default_branch_conflict(repository: str, default_branch: str, main: str) -> Problem:
-    """What is wrong where the chain takes `main`, and GitHub another branch for the default one."""
+    """Return the problem that the chain and GitHub differ about the default branch."""
     return Problem(
-        f"the default branch is {default_branch}, and the chain takes {main} for it",
+        f"the default branch is {default_branch}, but the chain uses {main}",
         Location(repository),
-        f"make {main} the default one, or delete it",
+        f"make {main} the default branch, or delete it",
     )

@@ -1,6 +1,6 @@
 """The first files of a new control plane, with names filled in.
 
-They lie in `kalypso_actions/starter`. Words in capitals stand for names: CONTROL_PLANE_URL,
+The files are in `kalypso_actions/starter`. Words in capitals stand for names: CONTROL_PLANE_URL,
 GITOPS_URL, GITOPS_MAIN, ENVIRONMENT, BRANCH, NEXT.
 """
 
@@ -23,11 +23,11 @@ GITOPS_ENVIRONMENT: Final = "gitops/environment/"
 
 GITOPS_REPO: Final = "gitops-repo.yaml"
 TARGET: Final = "    - name: ENVIRONMENT\n"
-"""Begins what the sample workload has once for each environment."""
+"""The start of the section that the sample workload repeats for each environment."""
 
 PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./:-]*(?<!:)")
-NO_TEXT: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
-"""Words that are no texts for YAML 1.1."""
+YAML_WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
+"""Words that YAML 1.1 reads as booleans or null."""
 
 PLACES: Final = {
     (True, True): "first-",
@@ -35,24 +35,24 @@ PLACES: Final = {
     (False, False): "last-",
     (True, False): "only-",
 }
-"""Where an environment stands in the chain, whether first and whether another follows it."""
+"""The prefix of an Environment object's file, by `is_first` and whether another follows."""
 
 TEMPLATE_NAMES: Final = frozenset({"flux", "namespace", "config-map"})
-"""What the sample cluster type names."""
+"""The Templates of the sample cluster type."""
 
 
 @dataclass(frozen=True, slots=True)
 class StarterFiles:
-    """The texts of the package's folder `starter`, by their paths in it."""
+    """The texts of the package's folder `starter`, by path."""
 
     texts: Mapping[str, str]
 
     def of_main(self, setup: Setup) -> dict[str, str]:
-        """What main of a new control plane begins with, besides its Environment objects."""
+        """Return the first files of a new main, besides its Environment objects."""
         return self._filled(MAIN, _names(setup))
 
     def environment_object(self, setup: Setup, environment: EnvironmentSetup) -> tuple[str, str]:
-        """Path and text of an Environment object."""
+        """Return path and text of an Environment object."""
         place = PLACES[environment.is_first, bool(environment.next_environment)]
         text = self.texts[f"{OBJECTS}{place}environment.yaml"]
         names = {**_names(setup), **_names_of(environment)}
@@ -61,7 +61,7 @@ class StarterFiles:
     def of_environment(
         self, setup: Setup, environment: EnvironmentSetup, *, with_samples: bool
     ) -> dict[str, str]:
-        """What the branch of a new environment begins with; without samples, what it must have."""
+        """Return the first files of a new environment; without samples, those that it must have."""
         names = {**_names(setup), **_names_of(environment)}
         files = self._filled(ENVIRONMENT, names)
         if not with_samples:
@@ -69,7 +69,7 @@ class StarterFiles:
         return {posixpath.normpath(f"{environment.path}/{path}"): files[path] for path in files}
 
     def of_gitops_main(self, setup: Setup) -> dict[str, str]:
-        """What main of a new GitOps repository begins with: a sample workload."""
+        """Return the first files of a new GitOps repository's main: a sample workload."""
         files = {}
         for path, text in self._texts(GITOPS_MAIN).items():
             head, begin, target = text.partition(TARGET)
@@ -80,7 +80,7 @@ class StarterFiles:
         return files
 
     def of_gitops_environment(self, setup: Setup) -> dict[str, str]:
-        """What the GitOps branch of a new environment begins with."""
+        """Return the first files of a new GitOps branch."""
         return self._filled(GITOPS_ENVIRONMENT, _names(setup))
 
     def _filled(self, folder: str, names: Mapping[str, str]) -> dict[str, str]:
@@ -111,12 +111,12 @@ def _names_of(environment: EnvironmentSetup) -> dict[str, str]:
 
 
 def _fill(text: str, names: Mapping[str, str]) -> str:
-    """The words in capitals become names, in quotes where YAML would read anything else."""
+    """Replace the words in capitals by names."""
     words = re.compile(rf"\b({'|'.join(names)})\b")
     return words.sub(lambda word: scalar(names[word[1]]), text)
 
 
 def scalar(name: str) -> str:
-    """A name in YAML, in quotes where it would be read as anything else than this text."""
-    is_text = PLAIN.fullmatch(name) and name.lower() not in NO_TEXT
-    return name if is_text else json.dumps(name)
+    """Write a name in YAML, in quotes unless YAML reads it as the same string."""
+    is_plain = PLAIN.fullmatch(name) and name.lower() not in YAML_WORDS
+    return name if is_plain else json.dumps(name)

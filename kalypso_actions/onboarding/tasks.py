@@ -1,4 +1,4 @@
-"""Something that only people can do, and what it takes to say where."""
+"""A task that only people can do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What GitHub says of the control plane; None where it was not asked."""
+    """GitHub's ids of the control plane; None for a clone, as nobody asked GitHub."""
 
     owner_id: int | None = None
     repository_id: int | None = None
@@ -17,7 +17,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something to do: where (pages, by what they are for), and what to type there."""
+    """A task: pages by purpose, and lines to type."""
 
     title: str
     text: str

@@ -1,4 +1,4 @@
-"""Our workflow files, by the branch that they belong to."""
+"""Our workflow files, by branch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kalypso_actions.onboarding.starter import scalar
 CD_FILE: Final = f"{FOLDER}cd.yaml"
 CHECK_PROMOTE_FILE: Final = f"{FOLDER}check-promote.yaml"
 MAIN: Final = "branches: [main]"
-"""Where a template names the default branch."""
+"""The line of a template that names the default branch."""
 
 MODE: Final = re.compile(r"^\s*mode:\s*['\"]?pull-request\b", re.MULTILINE)
 APP: Final = re.compile(r"^\s*app-private-key:", re.MULTILINE)
@@ -21,10 +21,10 @@ APP: Final = re.compile(r"^\s*app-private-key:", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class WorkflowFiles:
-    """Ours, with names filled in, by their paths: for each kind of branch.
+    """Our filled-in workflow files, by path, for each kind of branch.
 
-    `main` is for the control plane's default branch, `environment` for its environments' branches,
-    `gitops` for the environments' branches of the GitOps repository.
+    `main` is the control plane's default branch, `environment` an environment's branch there,
+    `gitops` one in the GitOps repository.
     """
 
     main: Mapping[str, str]
@@ -33,11 +33,11 @@ class WorkflowFiles:
 
 
 def for_branch(files: Mapping[str, str], branch: str) -> dict[str, str]:
-    """Workflow files of the control plane's default branch, which has this name."""
+    """Name the default branch in the control plane's workflow files."""
     ours = f"branches: [{scalar(branch)}]"
     return {path: text.replace(MAIN, ours) for path, text in files.items()}
 
 
 def proposes(text: str) -> bool:
-    """Whether a workflow file of ours opens pull requests by the job's own token."""
+    """Whether a workflow file of ours opens pull requests by its job's token."""
     return bool(MODE.search(text)) and not APP.search(text)

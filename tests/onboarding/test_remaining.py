@@ -18,12 +18,8 @@ from kalypso_actions.onboarding import (
     remaining_tasks,
 )
 from kalypso_actions.onboarding.azure import issuer, subjects
-from kalypso_actions.onboarding.remaining import (
-    merge_task,
-    obsolete_task,
-    push_task,
-    start_task,
-)
+from kalypso_actions.onboarding.changes import BranchPlan, Consent, FileChange, WrittenBranch
+from kalypso_actions.onboarding.remaining import closing_tasks, obsolete_tasks
 
 PERMISSIONS = {"actions": "write", "pull_requests": "write"}
 
@@ -211,15 +207,40 @@ def test_somebody_must_say_which_environment_is_first(
         assert task.links == {"files": "https://github.com/acme/cp/tree/main/.environments"}
 
 
-def test_the_tasks_that_end_a_run() -> None:
+def written(made: Setup, branch: str, url: str = "") -> WrittenBranch:
+    plan = BranchPlan(made.control_plane, branch, "", ())
+    return WrittenBranch(plan, "1" * 40, url)
+
+
+def test_the_commits_of_clones_are_left_to_push() -> None:
     made = setup()
-    pushed = push_task({"my clone": ("dev", "a;b", "main")})
-    assert pushed.lines == ("git -C 'my clone' push --atomic origin dev 'a;b' main",)
-    assert merge_task({"a": "https://x"}).links == {"a": "https://x"}
-    assert start_task(made).links == {
+    branches = [written(made, branch) for branch in ("dev", "a;b", "main")]
+    push, first_run = closing_tasks(made, branches, {"control plane": "my clone"})
+    assert push.lines == ("git -C 'my clone' push --atomic origin dev 'a;b' main",)
+    assert first_run.links == {
         "CI": "https://github.com/acme/cp/actions/workflows/ci.yaml",
         "pull requests": "https://github.com/acme/gitops/pulls",
     }
-    obsolete = obsolete_task(made.control_plane, "main", ["a", "b"])
-    assert obsolete.lines == ("a", "b")
-    assert obsolete.links == {"files": "https://github.com/acme/cp/tree/main/.github/workflows"}
+
+
+def test_pull_requests_are_left_to_merge() -> None:
+    made = setup()
+    branches = [written(made, "dev", "https://x"), written(made, "main")]
+    merge, _ = closing_tasks(made, branches, {})
+    assert merge.links == {"acme/cp, dev": "https://x"}
+
+
+def test_nothing_follows_a_run_that_wrote_nothing() -> None:
+    made = setup()
+    unchanged = WrittenBranch(BranchPlan(made.control_plane, "main", "1" * 40, ()))
+    assert list(closing_tasks(made, [unchanged], {})) == []
+
+
+def test_the_files_of_upstream_are_left_to_delete() -> None:
+    made = setup()
+    changes = tuple(FileChange(path, "delete", "", None) for path in ("a", "b"))
+    plan = BranchPlan(made.control_plane, "main", "1" * 40, changes)
+    (task,) = obsolete_tasks([plan], Consent())
+    assert task.lines == ("a", "b")
+    assert task.links == {"files": "https://github.com/acme/cp/tree/main/.github/workflows"}
+    assert list(obsolete_tasks([plan], Consent(delete_upstream_workflows=True))) == []

@@ -1,10 +1,12 @@
 """`kalypso init`: two repositories become a control plane and its GitOps repository.
 
-opening   the repositories, through the API or as clones
-places    how each is read and written
-reading   the branches as they are, and the environments
-writing   commits, pushes and pull requests
-told      what was planned and done, as a document
+The rules of the set-up are in `onboarding`.
+
+repositories   the two repositories, through the API or as clones
+backends       how each is read and written
+read           the branches as they are, and the environments
+write          commits, pushes and pull requests
+result         the plan and its result, as a document
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from typing import Final
 
 import kalypso_actions
 from kalypso_actions.commands.init.read import CurrentState, read_current_state
-from kalypso_actions.commands.init.repositories import InitRepositories, Machine, open_repositories
+from kalypso_actions.commands.init.repositories import InitRepositories, open_repositories
 from kalypso_actions.commands.init.result import init_document
 from kalypso_actions.commands.init.write import base_repo_text, write_plans
+from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.commands.runtime.workflow_templates import workflow_files
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.workflow_placeholders import Placeholders
@@ -33,19 +36,19 @@ from kalypso_actions.report.documents import InitDocument
 STARTER: Final = Path(kalypso_actions.__file__).parent / "starter"
 
 COMMIT_OF_MAIN: Final = "COMMIT-OF-MAIN"
-"""What a preview says where the commit that is still to be made belongs."""
+"""Stands in a preview for the commit of main, which does not exist yet."""
 
 Decide = Callable[[InitDocument], Consent | None]
-"""Shows people what would be written; what they agree to, None for nothing at all."""
+"""Shows the preview to people, and returns their consent; None to write nothing."""
 
 
-def init(inputs: InitInputs, machine: Machine, decide: Decide) -> InitDocument:
-    """Read both repositories, plan, ask, write, and tell what is left to people.
+def init(inputs: InitInputs, runtime: Runtime, decide: Decide) -> InitDocument:
+    """Read both repositories, plan, ask for consent, and write.
 
-    What people have written is never changed without consent; done again, this comes to nothing.
-    Raises UsageError for what cannot be meant, KalypsoError for what cannot be read or written.
+    Files of people change only with consent; a second run changes nothing. Raises UsageError for
+    impossible inputs, KalypsoError for a repository that cannot be read or written.
     """
-    with open_repositories(inputs, machine) as repositories:
+    with open_repositories(inputs, runtime) as repositories:
         current = read_current_state(inputs, repositories)
         plans = _plans(inputs, repositories, current)
         preview = init_document(inputs, repositories, current, plans)
@@ -60,15 +63,15 @@ def _plans(
     inputs: InitInputs, repositories: InitRepositories, current: CurrentState
 ) -> tuple[BranchPlan, ...]:
     action, _, ref = inputs.action.partition("@")
-    marks = Placeholders(action, ref, repositories.control_plane.name)
+    placeholders = Placeholders(action, ref, repositories.control_plane.name)
     return plan_branches(
         current.setup,
         current.states,
         StarterFiles(_starter_texts()),
         WorkflowFiles(
-            main=workflow_files("control-plane", marks),
-            environment=workflow_files("control-plane-environment", marks),
-            gitops=workflow_files("gitops", marks),
+            main=workflow_files("control-plane", placeholders),
+            environment=workflow_files("control-plane-environment", placeholders),
+            gitops=workflow_files("gitops", placeholders),
         ),
         base_repo_text(repositories.control_plane, COMMIT_OF_MAIN),
     )

@@ -1,4 +1,4 @@
-"""The two repositories as init reads and writes them: through the API, or in clones."""
+"""Read and write a repository: by fetch and push, or in a clone."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ AUTHOR: Final = Signature("Kalypso", "kalypso@users.noreply.github.com")
 
 
 class Backend(Protocol):
-    """One repository; commits are made first, and then branches are moved to them."""
+    """One repository; a commit is made first, and then a branch is moved to it."""
 
     def heads(self, branches: Collection[str]) -> Mapping[str, str]:
-        """The commits of those of the branches that exist. Raises KalypsoError."""
+        """Return the heads of the existing ones among the branches. Raises KalypsoError."""
 
     def files(self, commit: str) -> RevisionFiles:
-        """The files of a commit that a branch stands at. Raises KalypsoError."""
+        """Return the files of a branch's head. Raises KalypsoError."""
 
     def commit(self, parent: str, changes: Mapping[str, bytes | None], message: str) -> str:
-        """A commit on top of `parent` ("": of nothing), without a branch. Raises KalypsoError."""
+        """Commit on top of `parent` ("": no parent), without a branch. Raises KalypsoError."""
 
     def move(self, branch: str, commit: str, expected: str) -> None:
-        """Set a branch from where it stands ("": it does not exist). Raises KalypsoError."""
+        """Move a branch from `expected` ("": missing) to a commit. Raises KalypsoError."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteBackend:
-    """A repository on the GitHub server, written by pushes."""
+    """A repository on the GitHub server."""
 
     github: GitHub
     remotes: RemoteRepositories
@@ -43,15 +43,15 @@ class RemoteBackend:
     now: Callable[[], datetime]
 
     def heads(self, branches: Collection[str]) -> Mapping[str, str]:
-        """As the server says now."""
+        """Ask the server."""
         return self.remotes.heads(self.url, branches)
 
     def files(self, commit: str) -> RevisionFiles:
-        """Fetched."""
+        """Fetch the commit."""
         return self.remotes.fetch(self.url, commit=commit)
 
     def commit(self, parent: str, changes: Mapping[str, bytes | None], message: str) -> str:
-        """Made on this machine; pushed by `move`."""
+        """Commit on this machine; `move` pushes it."""
         return self.remotes.commit(
             self.url,
             parent=parent or None,
@@ -62,7 +62,7 @@ class RemoteBackend:
         )
 
     def move(self, branch: str, commit: str, expected: str) -> None:
-        """Push, if the branch stands there still."""
+        """Push, if the branch is still at `expected`."""
         try:
             self.remotes.push(self.url, commit, branch=branch, expected=expected or None)
         except ProtectedBranchError as error:
@@ -73,23 +73,23 @@ class RemoteBackend:
 
 @dataclass(frozen=True, slots=True)
 class CloneBackend:
-    """A clone: its branches get commits, which people push."""
+    """A clone, whose commits people push themselves."""
 
     clone: WorkingClone
     now: Callable[[], datetime]
 
     def heads(self, branches: Collection[str]) -> Mapping[str, str]:
-        """The clone's own branches, else origin's as they were fetched."""
+        """Read local branches, else the fetched ones of origin."""
         return {branch: head for branch in branches if (head := self.clone.head(branch))}
 
     def files(self, commit: str) -> RevisionFiles:
-        """Of the clone."""
+        """Read the clone's objects."""
         return self.clone.files(commit)
 
     def commit(self, parent: str, changes: Mapping[str, bytes | None], message: str) -> str:
-        """By whom the clone belongs to."""
+        """Commit in the name of the clone's user."""
         return self.clone.commit(parent, changes, message, AUTHOR, self.now())
 
     def move(self, branch: str, commit: str, expected: str) -> None:
-        """The local branch, and the work tree where it is checked out."""
+        """Move the local branch, and the work tree if the branch is checked out."""
         self.clone.move(branch, commit, expected)

@@ -1,20 +1,17 @@
-"""The two repositories as they are: their branches, and what they hold of Kalypso."""
+"""Read both repositories: their branches, and the Kalypso documents on them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Final
 
 from kalypso_actions import fleet
 from kalypso_actions.commands.init.repositories import InitRepositories
 from kalypso_actions.commands.runtime.workflow_templates import read_workflows
-from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.init import DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.model.documents import Reading, RevisionFiles
-from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
-from kalypso_actions.model.urls import repository_key
+from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
 from kalypso_actions.onboarding import (
     BranchState,
     EnvironmentSetup,
@@ -22,16 +19,21 @@ from kalypso_actions.onboarding import (
     Setup,
     default_branch_conflict,
 )
+from kalypso_actions.onboarding.environments import (
+    check_branch,
+    environment_setups,
+    gitops_branches,
+    kalypso_documents,
+    may_hold_kalypso_documents,
+)
 from kalypso_actions.snapshot.gather import environments_among
 from kalypso_actions.snapshot.reading import read_documents
 from kalypso_actions.snapshot.repositories import DEFAULT_BRANCH
 
-OUR_API: Final = "scheduler.kalypso.io/"
-
 
 @dataclass(frozen=True, slots=True)
 class CurrentState:
-    """How both repositories stand, and how they are to be set up."""
+    """The branches as they are, by role of the repository and name, and the wanted set-up."""
 
     setup: Setup
     states: Mapping[tuple[str, str], BranchState]
@@ -39,82 +41,38 @@ class CurrentState:
 
 
 def read_current_state(inputs: InitInputs, repositories: InitRepositories) -> CurrentState:
-    """Read every branch that matters.
+    """Read every branch that init may write.
 
-    Raises UsageError for environments that cannot be, KalypsoError for what cannot be read.
+    Raises UsageError for impossible environments, KalypsoError for unreadable branches.
     """
+    control_plane, gitops = repositories.control_plane, repositories.gitops
     reader = _Reader(repositories)
-    main = reader.read(repositories.control_plane, repositories.control_plane.main)
-    known, problems = environments_among(main.documents if main else ())
+    main = reader.read(control_plane, control_plane.main)
+    existing, problems = environments_among(main.documents if main else ())
     if problems:
         raise KalypsoError.of(problems)
-    is_new = not _ours(main)
-    environments = _environments(inputs, repositories, known, is_new=is_new)
-    reader.ask_for_heads(
-        repositories.control_plane, [DEFAULT_BRANCH, *(one.branch for one in environments)]
+    is_new = not (main and kalypso_documents(main.documents))
+    environments = environment_setups(
+        control_plane,
+        existing,
+        inputs.environments,
+        DEFAULT_ENVIRONMENTS,
+        {DEFAULT_BRANCH, control_plane.main.lower(), gitops.main.lower()},
+        is_new=is_new,
     )
+    branches = [environment.branch for environment in environments]
+    reader.read_heads(control_plane, [DEFAULT_BRANCH, *branches])
     reader.check_main()
-    reader.ask_for_heads(
-        repositories.gitops, [repositories.gitops.main, *(one.name for one in environments)]
-    )
-    environments = [reader.with_gitops_branches(one) for one in environments]
-    reader.look(repositories.gitops, repositories.gitops.main)
-    setup = Setup(repositories.control_plane, repositories.gitops, tuple(environments), is_new)
+    names = [environment.name for environment in environments]
+    reader.read_heads(gitops, [gitops.main, *names])
+    environments = [reader.with_gitops_branches(environment) for environment in environments]
+    reader.read_files(gitops, gitops.main)
+    setup = Setup(control_plane, gitops, tuple(environments), is_new)
     return CurrentState(setup, reader.states, tuple(reader.warnings))
 
 
-def _environments(
-    inputs: InitInputs,
-    repositories: InitRepositories,
-    known: Mapping[str, Environment],
-    *,
-    is_new: bool,
-) -> list[EnvironmentSetup]:
-    """Those that main has, then those that are wanted besides."""
-    wanted = inputs.environments or (() if known else DEFAULT_ENVIRONMENTS)
-    if not inputs.environments and not known and not is_new:
-        raise UsageError(
-            "the control plane has no Environment objects",
-            Location(repositories.control_plane.name),
-            "name the environments with --environments",
-        )
-    mains = {
-        DEFAULT_BRANCH,
-        repositories.control_plane.main.lower(),
-        repositories.gitops.main.lower(),
-    }
-    for name in wanted:
-        if name in mains and name not in known:
-            raise UsageError(
-                f"an environment cannot be named {name!r}, as the default branch is",
-                advice="an environment has a branch of its own: choose another name",
-            )
-    existing = [
-        EnvironmentSetup(
-            one.name,
-            one.control_plane.branch,
-            one.control_plane.path,
-            is_new=False,
-            is_first=one.is_first,
-        )
-        for one in known.values()
-    ]
-    following = dict(pairwise(wanted))
-    new = [
-        EnvironmentSetup(
-            name,
-            name,
-            next_environment=following.get(name, ""),
-            is_first=not known and name == wanted[0],
-        )
-        for name in wanted
-        if name not in known
-    ]
-    return existing + new
-
-
 class _Reader:
-    """Reads branches, and remembers their states."""
+    """Reads branches, and keeps their states."""
 
     def __init__(self, repositories: InitRepositories) -> None:
         self._repositories = repositories
@@ -122,24 +80,26 @@ class _Reader:
         self.warnings: list[Problem] = []
         self._heads: dict[tuple[str, str], str | None] = {}
 
-    def ask_for_heads(self, repository: RepositorySetup, branches: Iterable[str]) -> None:
-        """Where all of these stand, by one question."""
-        wanted = dict.fromkeys(branches)
-        found = self._repositories.backend(repository).heads(list(wanted))
-        for branch in wanted:
-            self._heads[repository.role, branch] = found.get(branch)
+    def read_heads(self, repository: RepositorySetup, branches: Iterable[str]) -> None:
+        """Read the heads of several branches by one request."""
+        names = list(dict.fromkeys(branches))
+        heads = self._repositories.backend(repository).heads(names)
+        for name in names:
+            self._heads[repository.role, name] = heads.get(name)
 
     def check_main(self) -> None:
-        """Warn where the chain takes another branch of the control plane for its main."""
+        """Warn if the chain takes another branch than the default one for main."""
         repository = self._repositories.control_plane
         if self._heads[repository.role, DEFAULT_BRANCH] and repository.main != DEFAULT_BRANCH:
-            wrong = default_branch_conflict(repository.name, repository.main, DEFAULT_BRANCH)
-            self.warnings.append(wrong)
+            self.warnings.append(
+                default_branch_conflict(repository.name, repository.main, DEFAULT_BRANCH)
+            )
 
     def read(self, repository: RepositorySetup, branch: str) -> Reading | None:
-        """The documents of a branch of the control plane; None where there is none.
+        """Read the documents of a control plane's branch; None if there is no such branch.
 
-        Raises KalypsoError for a file of Kalypso that cannot be read: it would be taken for absent.
+        Raises KalypsoError for an unreadable file of Kalypso, which would otherwise count as
+        absent.
         """
         files = self._files(repository, branch)
         if files is None:
@@ -152,25 +112,38 @@ class _Reader:
             kustomize=None,
             ignore_sourceignore=True,
         )
-        unread = [one for one in reading.problems if _is_about_us(one, files)]
-        if unread:
-            raise KalypsoError.of(unread)
-        self._remember(repository, branch, files, _ours(reading))
+        problems = [problem for problem in reading.problems if _concerns_kalypso(problem, files)]
+        if problems:
+            raise KalypsoError.of(problems)
+        self._keep(repository, branch, files, kalypso_documents(reading.documents))
         return reading
 
-    def look(self, repository: RepositorySetup, branch: str) -> None:
-        """The files of a branch of the GitOps repository, whose documents may be very many."""
+    def read_files(self, repository: RepositorySetup, branch: str) -> None:
+        """Read a GitOps branch without its documents, which may be very many."""
         files = self._files(repository, branch)
         if files is not None:
-            self._remember(repository, branch, files)
+            self._keep(repository, branch, files)
+
+    def with_gitops_branches(self, environment: EnvironmentSetup) -> EnvironmentSetup:
+        """Add the branches that the GitOpsRepo objects on the environment's branch name."""
+        control_plane, gitops = self._repositories.control_plane, self._repositories.gitops
+        check_branch(environment, control_plane)
+        reading = self.read(control_plane, environment.branch)
+        branches, warnings = gitops_branches(
+            environment, _gitops_targets(reading), control_plane, gitops
+        )
+        self.warnings += warnings
+        for branch in branches:
+            self.read_files(gitops, branch)
+        return replace(environment, gitops_branches=branches)
 
     def _files(self, repository: RepositorySetup, branch: str) -> RevisionFiles | None:
         if (repository.role, branch) not in self._heads:
-            self.ask_for_heads(repository, [branch])
+            self.read_heads(repository, [branch])
         head = self._heads[repository.role, branch]
         return None if head is None else self._repositories.backend(repository).files(head)
 
-    def _remember(
+    def _keep(
         self,
         repository: RepositorySetup,
         branch: str,
@@ -181,56 +154,18 @@ class _Reader:
             files.commit or "", frozenset(files.entries()), read_workflows(files), documents
         )
 
-    def with_gitops_branches(self, environment: EnvironmentSetup) -> EnvironmentSetup:
-        """As its branch says, in which GitOpsRepo objects stand; else of the environment's name."""
-        control_plane, gitops = self._repositories.control_plane, self._repositories.gitops
-        if environment.branch == control_plane.main:
-            raise KalypsoError(
-                f"environment {environment.name!r} lies on {control_plane.main}, from which it is "
-                "promoted",
-                Location(control_plane.name),
-                "give it a branch of its own",
-            )
-        reading = self.read(control_plane, environment.branch)
-        targets = _gitops_repos(reading)
-        branches = dict.fromkeys(
-            one.branch for one in targets if repository_key(one.repo) == repository_key(gitops.url)
-        )
-        if targets and not branches:
-            others = ", ".join(sorted({one.repo for one in targets}))
-            self.warnings.append(
-                Problem(
-                    f"environment {environment.name} proposes to {others}, not to "
-                    f"{gitops.name}: nothing is written for it there",
-                    Location(control_plane.name),
-                    "run init with that GitOps repository as well",
-                )
-            )
-        elif not targets:
-            branches = {environment.name: None}
-        for branch in branches:
-            self.look(gitops, branch)
-        return replace(environment, gitops_branches=tuple(branches))
 
-
-def _gitops_repos(reading: Reading | None) -> list[RepositoryPath]:
-    """Where an environment proposes; what is wrong with its GitOpsRepo objects, validate tells."""
-    documents = [one for one in reading.documents if one.kind == "GitOpsRepo"] if reading else []
-    nouns = (fleet.parse_document(document, fleet.Diagnostics()) for document in documents)
-    return [noun.target for noun in nouns if isinstance(noun, GitOpsRepo)]
-
-
-def _ours(reading: Reading | None) -> frozenset[tuple[str, str]]:
-    """Kind and name of every document of Kalypso."""
+def _gitops_targets(reading: Reading | None) -> list[RepositoryPath]:
+    """Return the targets of valid GitOpsRepo objects; `kalypso validate` reports the others."""
     documents = reading.documents if reading else ()
-    return frozenset(
-        (document.kind, document.name)
+    objects = (
+        fleet.parse_document(document, fleet.Diagnostics())
         for document in documents
-        if document.api_version.startswith(OUR_API)
+        if document.kind == "GitOpsRepo"
     )
+    return [gitops_repo.target for gitops_repo in objects if isinstance(gitops_repo, GitOpsRepo)]
 
 
-def _is_about_us(problem: Problem, files: RevisionFiles) -> bool:
-    """Whether a file that cannot be read as documents was meant to hold some of Kalypso."""
+def _concerns_kalypso(problem: Problem, files: RevisionFiles) -> bool:
     path = problem.where.path if problem.where else ""
-    return path in files.entries() and OUR_API.encode() in files.read([path])[path]
+    return path in files.entries() and may_hold_kalypso_documents(files.read([path])[path])

@@ -1,11 +1,10 @@
-"""The two repositories of the inputs, opened: who they are, and how they are written."""
+"""Open the two repositories of the inputs, through the API or as clones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -13,8 +12,8 @@ from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.git.urls import without_secret
 from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, repositories
-from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.init.backends import Backend, CloneBackend, RemoteBackend
+from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.github import RepositoryFacts
@@ -30,18 +29,8 @@ ADVICE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """What `cli` hands to init: the environment's variables, programs, and the clock."""
-
-    environment: Mapping[str, str]
-    programs: Programs
-    now: Callable[[], datetime]
-    sleep: Callable[[float], None]
-
-
-@dataclass(frozen=True, slots=True)
 class InitRepositories:
-    """Both repositories, by their roles; `github` is None for clones."""
+    """Both repositories; `github` is None for clones."""
 
     control_plane: RepositorySetup
     gitops: RepositorySetup
@@ -50,57 +39,65 @@ class InitRepositories:
     github: GitHub | None
 
     def backend(self, repository: RepositorySetup) -> Backend:
-        """Where a repository is read and written."""
+        """Return the backend that reads and writes a repository."""
         return self.backends[repository.role]
 
 
 @contextmanager
-def open_repositories(inputs: InitInputs, machine: Machine) -> Iterator[InitRepositories]:
-    """The repositories of the inputs; fetched copies live as long as this.
+def open_repositories(inputs: InitInputs, runtime: Runtime) -> Iterator[InitRepositories]:
+    """Open the repositories of the inputs; fetched copies live as long as the context.
 
-    Raises UsageError for what cannot be meant, KalypsoError for what cannot be reached.
+    Raises UsageError for impossible inputs, KalypsoError for a repository out of reach.
     """
     if inputs.control_plane_dir and inputs.gitops_dir:
-        yield _clones(inputs, inputs.control_plane_dir, inputs.gitops_dir, machine)
+        yield _clones(inputs, inputs.control_plane_dir, inputs.gitops_dir, runtime)
         return
-    server = GitHubServer.of_environment(machine.environment)
+    server = GitHubServer.of_environment(runtime.environment)
     token = inputs.token.get_secret_value()
     check_token(token)
-    github = GitHub(server, TokenAuth(token), machine.environment, machine.sleep, machine.now)
+    github = GitHub(server, TokenAuth(token), runtime.environment, runtime.sleep, runtime.now)
     with RemoteRepositories(
-        machine.programs,
+        runtime.programs,
         protocols=server.git_protocols,
         credentials=github.authorize,
-        sleep=machine.sleep,
+        sleep=runtime.sleep,
     ) as remotes:
-        yield _remote(inputs, github, remotes, machine)
+        yield _remote(inputs, github, remotes, runtime)
 
 
 def check_token(token: str) -> None:
-    """Raises UsageError where there is none."""
+    """Check that there is a token. Raises UsageError."""
     if not token:
         raise UsageError("no token is given", advice=ADVICE)
 
 
 def _remote(
-    inputs: InitInputs, github: GitHub, remotes: RemoteRepositories, machine: Machine
+    inputs: InitInputs, github: GitHub, remotes: RemoteRepositories, runtime: Runtime
 ) -> InitRepositories:
     server = github.server.server_url
-    facts = [_facts(github, name) for name in (inputs.control_plane, inputs.gitops)]
-    roles: tuple[RepositoryRole, ...] = ("control plane", "GitOps repository")
-    control_plane, gitops = (
-        RepositorySetup(role, one.name, f"{server}/{one.name}", one.default_branch)
-        for role, one in zip(roles, facts, strict=True)
-    )
-    _check_apart(control_plane, gitops)
+    control_plane_facts = _facts(github, inputs.control_plane)
+    gitops_facts = _facts(github, inputs.gitops)
+
+    def setup(role: RepositoryRole, facts: RepositoryFacts) -> RepositorySetup:
+        return RepositorySetup(role, facts.name, f"{server}/{facts.name}", facts.default_branch)
+
+    control_plane = setup("control plane", control_plane_facts)
+    gitops = setup("GitOps repository", gitops_facts)
+    _check_distinct(control_plane, gitops)
     return InitRepositories(
         control_plane,
         gitops,
         {
-            one.role: RemoteBackend(github, remotes, one.name, one.url, machine.now)
-            for one in (control_plane, gitops)
+            repository.role: RemoteBackend(
+                github, remotes, repository.name, repository.url, runtime.now
+            )
+            for repository in (control_plane, gitops)
         },
-        Identity(facts[0].owner_id, facts[0].id, facts[0].is_organization),
+        Identity(
+            control_plane_facts.owner_id,
+            control_plane_facts.id,
+            control_plane_facts.is_organization,
+        ),
         github,
     )
 
@@ -119,46 +116,48 @@ def _facts(github: GitHub, name: str) -> RepositoryFacts:
 
 
 def _clones(
-    inputs: InitInputs, control_plane: Path, gitops: Path, machine: Machine
+    inputs: InitInputs, control_plane_dir: Path, gitops_dir: Path, runtime: Runtime
 ) -> InitRepositories:
-    ours, theirs = (WorkingClone(folder, machine.programs) for folder in (control_plane, gitops))
-    first = _setup_of_clone(ours, "control plane", inputs.control_plane, "--control-plane", machine)
-    second = _setup_of_clone(theirs, "GitOps repository", inputs.gitops, "--gitops", machine)
-    _check_apart(first, second)
-    for clone in (ours, theirs):
+    clones = [WorkingClone(folder, runtime.programs) for folder in (control_plane_dir, gitops_dir)]
+    control_plane = _setup_of_clone(
+        clones[0], "control plane", inputs.control_plane, "--control-plane", runtime
+    )
+    gitops = _setup_of_clone(clones[1], "GitOps repository", inputs.gitops, "--gitops", runtime)
+    _check_distinct(control_plane, gitops)
+    for clone in clones:
         clone.check_clean()
     backends: dict[RepositoryRole, Backend] = {
-        first.role: CloneBackend(ours, machine.now),
-        second.role: CloneBackend(theirs, machine.now),
+        repository.role: CloneBackend(clone, runtime.now)
+        for repository, clone in zip((control_plane, gitops), clones, strict=True)
     }
-    return InitRepositories(first, second, backends, Identity(), None)
+    return InitRepositories(control_plane, gitops, backends, Identity(), None)
 
 
 def _setup_of_clone(
-    clone: WorkingClone, role: RepositoryRole, name: str, option: str, machine: Machine
+    clone: WorkingClone, role: RepositoryRole, name: str, option: str, runtime: Runtime
 ) -> RepositorySetup:
-    """Its name by the option, else by where it was cloned from."""
+    """Take the name of a clone's repository from the option, else from its origin."""
     origin = clone.origin
     server, _, path = repository_key(origin).partition("/") if origin else ("", "", "")
     is_on_server = bool(owner_of(path)) and "." in server.partition(":")[0]
     if not name and not is_on_server:
-        said = f"its origin is {without_secret(origin)}" if origin else "it has no origin"
+        reason = f"its origin is {without_secret(origin)}" if origin else "it has no origin"
         raise UsageError(
-            f"the clone does not say which repository of GitHub it is: {said}",
+            f"the clone does not tell its GitHub repository: {reason}",
             Location(clone.repository),
             f"name it with {option} OWNER/NAME",
         )
-    server_url = GitHubServer.of_environment(machine.environment).server_url
-    if is_on_server and not machine.environment.get("GITHUB_SERVER_URL"):
+    server_url = GitHubServer.of_environment(runtime.environment).server_url
+    if is_on_server and not runtime.environment.get("GITHUB_SERVER_URL"):
         server_url = f"https://{server}"
     name = name or name_in(origin)
     main = clone.main_branch(DEFAULT_BRANCH)
     return RepositorySetup(role, name, f"{server_url}/{name}", main)
 
 
-def _check_apart(control_plane: RepositorySetup, gitops: RepositorySetup) -> None:
+def _check_distinct(control_plane: RepositorySetup, gitops: RepositorySetup) -> None:
     if repository_key(control_plane.url) == repository_key(gitops.url):
         raise UsageError(
             f"{gitops.name} is the control plane itself",
-            advice="the GitOps repository is another one: its branches have the same names",
+            advice="use another repository for GitOps: the two have branches of the same names",
         )

@@ -197,7 +197,7 @@ def test_another_default_branch_than_main(healthy: Acme) -> None:
         git.update_ref("refs/heads/trunk", git.head("main"), None)
         healthy.control_plane.default_branch = "trunk"
     found = lines(healthy.doctor(), "problem", "warning")
-    text = "the default branch is trunk, and the chain takes main for it"
+    text = "the default branch is trunk, but the chain uses main"
     assert f"warning {CONTROL_PLANE}: {text}" in found
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,10 +15,12 @@ from jsonschema import Draft202012Validator
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.init import Decide, init
-from kalypso_actions.commands.init.repositories import Machine
+from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.inputs.init import InitInputs
+from kalypso_actions.model.progress import no_progress
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import InitDocument
+from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from tests.commands.chain.organisation import NOON
@@ -26,6 +30,23 @@ from tools.reference.schemas import schema_of
 CONTROL_PLANE: Final = "acme/control-plane"
 GITOPS: Final = "acme/gitops"
 WORKFLOWS: Final = ".github/workflows"
+
+
+def runtime(
+    environment: Mapping[str, str],
+    now: Callable[[], datetime],
+    sleep: Callable[[float], None] = lambda _: None,
+) -> Runtime:
+    """A machine with these variables and this clock."""
+    return Runtime(
+        environment=environment,
+        programs=Programs(environment),
+        runner=Runner(environment, StringIO()),
+        progress=no_progress,
+        log=lambda _: None,
+        now=now,
+        sleep=sleep,
+    )
 
 
 class Acme:
@@ -39,14 +60,14 @@ class Acme:
         self.variables: dict[str, str] = {}
         """What the environment says besides."""
 
-    def machine(self) -> Machine:
+    def runtime(self) -> Runtime:
         variables = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
             **self.sandbox.environment(),
             **self.variables,
         }
-        return Machine(variables, Programs(variables), self.clock, self.clock.sleep)
+        return runtime(variables, self.clock, self.clock.sleep)
 
     def init(self, decide: Decide | None = None, **given: Any) -> InitDocument:
         """Run it with `--yes`; `decide` stands for somebody who is asked instead."""
@@ -59,7 +80,7 @@ class Acme:
         }
         inputs = InitInputs.model_validate(options)
         agreed = Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
-        document = init(inputs, self.machine(), decide or (lambda _: agreed))
+        document = init(inputs, self.runtime(), decide or (lambda _: agreed))
         Draft202012Validator(schema_of(InitDocument)).validate(json.loads(document.to_json()))
         return document
 

@@ -11,14 +11,12 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.init import init
-from kalypso_actions.commands.init.repositories import Machine
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import Consent
 from kalypso_actions.report.documents import InitDocument
-from tests.commands.init.repositories import WORKFLOWS, outline
+from tests.commands.init.repositories import WORKFLOWS, outline, runtime
 from tests.git_repositories import ENVIRONMENT, commit, git
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -43,7 +41,7 @@ def run(folder: Path, **given: Any) -> InitDocument:
         **given,
     }
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
-    machine = Machine(environment, Programs(environment), lambda: NOON, lambda _: None)
+    machine = runtime(environment, lambda: NOON)
     return init(InitInputs.model_validate(options), machine, lambda _: Consent())
 
 
@@ -160,7 +158,7 @@ def test_a_work_tree_with_changes_is_refused_before_anything_is_written(folder: 
 
 def test_what_is_only_looked_at_changes_nothing(folder: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
-    machine = Machine(environment, Programs(environment), lambda: NOON, lambda _: None)
+    machine = runtime(environment, lambda: NOON)
     inputs = InitInputs(
         control_plane_dir=folder / "control-plane", gitops_dir=folder / "gitops", dry_run=True
     )

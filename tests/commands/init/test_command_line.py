@@ -30,7 +30,7 @@ class Terminal:
         """With `typed` there is a terminal; without, none."""
         self._monkeypatch.setattr(init, "is_terminal", lambda: typed is not None)
         environment = {
-            **self._acme.machine().environment,
+            **self._acme.runtime().environment,
             "GH_TOKEN": self._acme.token if token is None else token,
             "TERMINAL_WIDTH": "100",
         }

@@ -88,8 +88,8 @@ def test_main_is_not_the_default_branch(acme: Acme) -> None:
     acme.create({"README.md": "x"}, default_branch="trunk")
     acme.sandbox.commit(CONTROL_PLANE, {"README.md": "y"}, branch="main")
     (warning,) = acme.init().warnings
-    assert warning.message == "the default branch is trunk, and the chain takes main for it"
-    assert warning.advice == "make main the default one, or delete it"
+    assert warning.message == "the default branch is trunk, but the chain uses main"
+    assert warning.advice == "make main the default branch, or delete it"
 
 
 def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
@@ -243,7 +243,7 @@ def test_a_control_plane_without_environments_needs_their_names(acme: Acme) -> N
 def test_an_environment_on_main_itself_is_refused(acme: Acme) -> None:
     object_on_main = upstream.environment(acme.url, "dev").replace("branch: dev", "branch: main")
     acme.create({"dev.yaml": object_on_main})
-    with pytest.raises(KalypsoError, match="lies on main, from which it is promoted"):
+    with pytest.raises(KalypsoError, match="lies on main, which commits are promoted from"):
         acme.init()
 
 

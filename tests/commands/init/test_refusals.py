@@ -71,14 +71,14 @@ def test_no_network(acme: Acme) -> None:
 def test_an_environment_named_as_a_default_branch(acme: Acme, name: str) -> None:
     acme.sandbox.create_repository(CONTROL_PLANE)
     acme.sandbox.create_repository(GITOPS, default_branch="trunk")
-    with pytest.raises(UsageError, match=f"cannot be named '{name}', as the default branch is"):
+    with pytest.raises(UsageError, match=f"cannot be named '{name}', like the default branch"):
         acme.init(environments=f"dev,{name}")
     assert acme.state() == {CONTROL_PLANE: {}, GITOPS: {}}
 
 
 def test_an_environment_named_as_what_the_chain_takes_for_the_default_branch(acme: Acme) -> None:
     acme.create(default_branch="trunk")
-    with pytest.raises(UsageError, match="cannot be named 'main', as the default branch is"):
+    with pytest.raises(UsageError, match="cannot be named 'main', like the default branch"):
         acme.init(environments="dev,main")
 
 
@@ -88,7 +88,7 @@ def test_ids_and_kind_of_the_owner_are_as_github_says(acme: Acme) -> None:
     inputs = InitInputs(
         control_plane=CONTROL_PLANE, gitops=GITOPS, token=SecretStr(acme.token), yes=True
     )
-    with open_repositories(inputs, acme.machine()) as repositories:
+    with open_repositories(inputs, acme.runtime()) as repositories:
         identity = repositories.identity
     with acme.sandbox.lock:
         repository = acme.sandbox.repository(CONTROL_PLANE)
