@@ -25,7 +25,7 @@ from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.promotion import Merge, meaning_of_push
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.verification import Claim
+from kalypso_actions.promotion.requests import PromotionRequest
 from kalypso_actions.report.chain_documents import NotifyDocument
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.notify_summary import StartedCheck, notify_summary
@@ -212,8 +212,8 @@ def _never_named(
     """The problem of a tracking file that somebody wrote by hand."""
     if not merge.commit or merge.commit == one.read.promoted_commit:
         return None
-    claim = Claim(one.environment.name, merge.commit, pushed)
-    return never_named(claim, one.environment, context.environments(), context)
+    request = PromotionRequest(one.environment.name, merge.commit, pushed)
+    return never_named(request, one.environment, context.environments(), context)
 
 
 def _tree(context: CommandContext, branch: str, folder: str, commit: str) -> BaseTree:

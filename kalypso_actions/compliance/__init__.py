@@ -1,25 +1,28 @@
-"""Whether the clusters run what was merged, and whether it works there.
+"""Whether the clusters run a merged commit, and whether it works there.
 
-revisions    what a cluster says it has synced, in the forms of Flux old and new
-paths        the paths of a Flux configuration → those of the environment's tree
-judged       the part of a configuration that counts, where not all of its paths do
-clusters     one Flux configuration → the state of its cluster
-assessment   all clusters → compliant, failed, none targeted, or still waiting, with counts
+interface      a source of cluster reports
+revisions      the revision in a report → a commit
+paths          the paths in a report → those of the environment's tree
+relevant_part  the part of a report that counts, if not all of its paths do
+clusters       one report → the state of its cluster
+assessment     all clusters of a GitOps branch → a verdict, or still waiting
 """
 
 from kalypso_actions.compliance.assessment import Assessment, ForeignPaths, Requirements, assess
-from kalypso_actions.compliance.clusters import Cluster, ClusterState, Target
-from kalypso_actions.compliance.paths import Tree
+from kalypso_actions.compliance.clusters import Cluster, ClusterState, DesiredState
+from kalypso_actions.compliance.interface import ClusterReports
+from kalypso_actions.compliance.paths import EnvironmentTree
 from kalypso_actions.compliance.revisions import synced_commit
 
 __all__ = [
     "Assessment",
     "Cluster",
+    "ClusterReports",
     "ClusterState",
+    "DesiredState",
+    "EnvironmentTree",
     "ForeignPaths",
     "Requirements",
-    "Target",
-    "Tree",
     "assess",
     "synced_commit",
 ]

@@ -1,9 +1,9 @@
-"""All clusters of an environment → one verdict, for now."""
+"""The clusters of a GitOps branch → a verdict, or still waiting."""
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -12,23 +12,23 @@ from typing import Literal
 from kalypso_actions.compliance.clusters import (
     STATES,
     Cluster,
-    Target,
-    cluster_id,
+    DesiredState,
+    cluster_name,
     clusters_of,
 )
-from kalypso_actions.compliance.paths import FollowedPaths, followed_paths
+from kalypso_actions.compliance.paths import EnvironmentTree, FollowedPaths, followed_paths
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.counts import abbreviated, counted
-from kalypso_actions.model.flux import FluxConfiguration
-
-Outcome = Literal["compliant", "waiting", "failed", "none-targeted"]
+from kalypso_actions.model.verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What is asked of the clusters; names and meaning as the inputs of check-promote.
+    """The requirements on the clusters, named as the inputs of check-promote.
 
     `min_compliant` is in percent, overall and in each cluster type. `ignore_clusters` are globs of
-    resource ids.
+    cluster ids.
     """
 
     min_compliant: int = 100
@@ -41,59 +41,79 @@ class Requirements:
 
 @dataclass(frozen=True, slots=True)
 class ForeignPaths:
-    """Paths that a cluster follows outside of the environment's tree; `id` is the cluster's."""
+    """Paths that a cluster follows outside the environment's tree; `id` is the cluster's."""
 
     id: str
     paths: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        """The last part of its resource id."""
-        return self.id.rstrip("/").rpartition("/")[2]
+        """The last part of the cluster's id."""
+        return cluster_name(self.id)
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """How it stands. `missing` are cluster types with assignments and without a cluster.
+    """The verdict on the clusters of a branch; `waiting` as long as it is open.
 
-    `waiting` means that nothing is decided yet; `reason` says in one line what decides, or what is
-    waited for. The paths that are `not_ours` decide nothing.
+    `missing` are the cluster types with assignments and without a cluster. `reason` says in one
+    line what decides, or what is still missing. The paths that are `not_ours` do not count.
     """
 
-    outcome: Outcome
-    clusters: tuple[Cluster, ...]
-    missing: tuple[str, ...]
-    reason: str
+    verdict: Verdict
+    clusters: tuple[Cluster, ...] = ()
+    missing: tuple[str, ...] = ()
+    reason: str = ""
     not_ours: tuple[ForeignPaths, ...] = ()
+
+    def warnings(self, tree: EnvironmentTree, where: Location, advice: str) -> list[Problem]:
+        """Return a warning for clusters whose state is unknown, though the verdict ignores it.
+
+        `advice` says what to check if no cluster reports.
+        """
+        problems = []
+        not_reporting = sorted(tree.assigned & tree.not_reporting)
+        if not_reporting:
+            message = f"the state of the clusters of {', '.join(not_reporting)} is not known: by "
+            message += "an annotation of their ClusterTypes, they do not report"
+            problems.append(Problem(message, where, "check them by other means"))
+        if self.verdict == "compliant" and self.missing:
+            message = f"no cluster reports for {', '.join(self.missing)}"
+            problems.append(Problem(message if self.clusters else self.reason, where, advice))
+        return problems
 
 
 def assess(
-    rows: Iterable[FluxConfiguration],
-    target: Target,
-    assigned: Collection[str],
+    reports: Iterable[ClusterReport] | None,
+    desired: DesiredState,
     requirements: Requirements,
     *,
     started: datetime,
     now: datetime,
 ) -> Assessment:
-    """The verdict of one look at the clusters.
+    """Judge the clusters of a branch by their reports; None means that the source was not asked.
 
-    `assigned` are the cluster types with assignments whose clusters report. `started` is when the
-    waiting began. A cluster with several configurations for a cluster type is as good as the worst.
-    A configuration without any path of the target's tree does not count.
+    The waiting began at `started`. A cluster with several configurations for a cluster type is as
+    good as the worst. A configuration without any path of the environment's tree does not count.
     """
+    if not desired.tree.assigned:
+        return Assessment("nothing-scheduled")
+    if not desired.tree.reporting:
+        return Assessment("compliant", reason="its clusters do not report")
+    if reports is None:
+        return Assessment("waiting", reason="its clusters have not been asked for yet")
     followed = [
-        (row, followed_paths(row, target.tree))
-        for row in rows
-        if not _is_ignored(row, requirements)
+        (report, followed_paths(report, desired.tree))
+        for report in reports
+        if not _is_ignored(report, requirements)
     ]
     clusters = _worst_of_each(
         cluster
-        for row, paths in followed
+        for report, paths in followed
         for cluster in clusters_of(
-            row,
+            report,
             paths,
-            target,
+            desired,
             grace=requirements.grace,
             stale_after=requirements.stale_after,
             started=started,
@@ -101,36 +121,36 @@ def assess(
         )
     )
     not_ours = _foreign_paths(followed)
-    seen = {cluster.cluster_type for cluster in clusters}
-    missing = tuple(sorted(set(assigned) - seen))
+    reporting = {cluster.cluster_type for cluster in clusters}
+    missing = tuple(sorted(desired.tree.reporting - reporting))
     in_grace = now - started <= requirements.grace
     if clusters:
-        outcome, reason = _outcome(clusters, missing, requirements)
+        verdict, reason = _verdict(clusters, missing, requirements)
     else:
-        outcome, reason = _without_clusters(requirements, not_ours, in_grace=in_grace)
-    return Assessment(outcome, clusters, missing, reason, not_ours)
+        verdict, reason = _without_clusters(requirements, not_ours, in_grace=in_grace)
+    return Assessment(verdict, clusters, missing, reason, not_ours)
 
 
-def _is_ignored(row: FluxConfiguration, requirements: Requirements) -> bool:
-    name = cluster_id(row).lower()
+def _is_ignored(report: ClusterReport, requirements: Requirements) -> bool:
+    cluster = report.cluster.lower()
     return any(
-        fnmatch.fnmatchcase(name, pattern.lower()) for pattern in requirements.ignore_clusters
+        fnmatch.fnmatchcase(cluster, pattern.lower()) for pattern in requirements.ignore_clusters
     )
 
 
 def _foreign_paths(
-    followed: Iterable[tuple[FluxConfiguration, FollowedPaths]],
+    followed: Iterable[tuple[ClusterReport, FollowedPaths]],
 ) -> tuple[ForeignPaths, ...]:
-    """Each cluster once with all its paths that are not ours, sorted by its id."""
-    found: dict[str, set[str]] = {}
-    for row, paths in followed:
+    """Return each cluster once with all its paths outside the tree, sorted by id."""
+    foreign: dict[str, set[str]] = {}
+    for report, paths in followed:
         if paths.not_ours:
-            found.setdefault(cluster_id(row), set()).update(paths.not_ours)
-    return tuple(ForeignPaths(name, tuple(sorted(found[name]))) for name in sorted(found))
+            foreign.setdefault(report.cluster, set()).update(paths.not_ours)
+    return tuple(ForeignPaths(name, tuple(sorted(foreign[name]))) for name in sorted(foreign))
 
 
 def _worst_of_each(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
-    """One cluster for each id and cluster type, sorted by them."""
+    """Return one cluster for each id and cluster type, sorted by them."""
 
     def key(cluster: Cluster) -> tuple[str, str]:
         return cluster.cluster_type, cluster.id.lower()
@@ -139,38 +159,38 @@ def _worst_of_each(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
     return tuple(list(group)[-1] for _, group in groupby(worst_last, key))
 
 
-def _outcome(
-    clusters: Sequence[Cluster],
-    missing: Sequence[str],
-    requirements: Requirements,
-) -> tuple[Outcome, str]:
-    """What is decided, and why."""
+def _verdict(
+    clusters: Sequence[Cluster], missing: Sequence[str], requirements: Requirements
+) -> tuple[Verdict, str]:
+    """Return the verdict, and the reason."""
     groups = _groups(clusters)
     if any(_fails(group, requirements) for group in groups):
         return "failed", _failure(clusters)
-    without = missing if requirements.missing == "fail" else ()
-    if without or not all(_complies(group, requirements) for group in groups):
-        return "waiting", _open(clusters, without)
-    complying = sum(one.state == "compliant" for one in clusters)
+    awaited = missing if requirements.missing == "fail" else ()
+    if awaited or not all(_complies(group, requirements) for group in groups):
+        return "waiting", _awaited(clusters, awaited)
+    complying = sum(cluster.state == "compliant" for cluster in clusters)
     return "compliant", counted(complying, "cluster complies", "clusters comply")
 
 
 def _without_clusters(
     requirements: Requirements, not_ours: Sequence[ForeignPaths], *, in_grace: bool
-) -> tuple[Outcome, str]:
-    """Zero rows are no success by default: a missing Reader role looks the same."""
+) -> tuple[Verdict, str]:
+    """Zero reports are no success by default: a missing permission looks the same."""
     if in_grace:
         return "waiting", "no cluster reports this repository and branch yet"
     nobody = "no Flux configuration points at this repository and branch"
     if not_ours:
-        others = abbreviated([f"{one.name} ({abbreviated(one.paths)})" for one in not_ours])
+        others = abbreviated(
+            [f"{foreign.name} ({abbreviated(foreign.paths)})" for foreign in not_ours]
+        )
         nobody = f"no Flux configuration follows this environment's tree; other paths: {others}"
     return ("none-targeted" if requirements.require_targets else "compliant"), nobody
 
 
 def _groups(clusters: Sequence[Cluster]) -> list[Sequence[Cluster]]:
-    """All of them, and those of each cluster type."""
-    by_type = groupby(clusters, lambda one: one.cluster_type)
+    """Return all clusters, and those of each cluster type."""
+    by_type = groupby(clusters, lambda cluster: cluster.cluster_type)
     return [clusters, *(tuple(group) for _, group in by_type)]
 
 
@@ -185,7 +205,7 @@ def _complies(group: Sequence[Cluster], requirements: Requirements) -> bool:
 
 
 def _needed(group: Sequence[Cluster], requirements: Requirements) -> int:
-    """How many of a group must comply: the percentage, rounded up."""
+    """Return how many clusters of a group must comply: the percentage, rounded up."""
     return -(-len(group) * requirements.min_compliant // 100)
 
 
@@ -196,8 +216,8 @@ def _failure(clusters: Sequence[Cluster]) -> str:
     return f"{first.name}{others}: {first.reason}"
 
 
-def _open(clusters: Sequence[Cluster], missing: Sequence[str]) -> str:
-    """Who is waited for, by state, and which cluster types have no cluster."""
+def _awaited(clusters: Sequence[Cluster], missing: Sequence[str]) -> str:
+    """Name the clusters that do not comply, by state, and the cluster types without a cluster."""
     states = [state for state in STATES if state != "compliant"]
     parts = []
     for state in states:

@@ -1,60 +1,74 @@
-"""Which paths of a GitOps branch belong to an environment's tree."""
+"""The paths of a GitOps branch that belong to an environment's tree."""
 
 from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
 
-from kalypso_actions.model.flux import FluxConfiguration, FluxKustomization
+from kalypso_actions.model.cluster_reports import ClusterReport, ReportedPath
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
-    """Where an environment's tree lies in its GitOps branch.
+class EnvironmentTree:
+    """An environment's tree in its GitOps branch.
 
-    `folder` holds it ("" is the root). `cluster_types` are its own: those of the fleet, and those
-    whose folders still stand. The clusters of those `left_out` do not report.
+    folder         the folder that holds the tree; "" for the root
+    cluster_types  those of the fleet, and those whose folders still exist
+    assigned       those with assignments
+    not_reporting  those whose clusters do not report
     """
 
     folder: str
     cluster_types: frozenset[str]
-    left_out: frozenset[str] = frozenset()
+    assigned: frozenset[str] = frozenset()
+    not_reporting: frozenset[str] = frozenset()
+
+    @property
+    def reporting(self) -> frozenset[str]:
+        """The cluster types with assignments whose clusters report."""
+        return self.assigned - self.not_reporting
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedPaths:
-    """What a Flux configuration follows of a tree.
+    """The paths of a report, held against an environment's tree.
 
-    cluster_types  those that its paths name; "" alone where it follows the whole tree
-    counted        the kustomizations whose paths count
-    passed_over    paths that do not count
-    not_ours       those of them that are not of the tree
+    cluster_types  the cluster types that the paths name; "" alone for the whole tree
+    counted        the paths that count
+    passed_over    the paths that do not count
+    not_ours       the paths outside the tree, which do not count either
     """
 
     cluster_types: tuple[str, ...]
-    counted: tuple[FluxKustomization, ...]
+    counted: tuple[ReportedPath, ...]
     passed_over: tuple[str, ...]
     not_ours: tuple[str, ...]
 
 
-def followed_paths(row: FluxConfiguration, tree: Tree) -> FollowedPaths:
-    """Return which paths of a Flux configuration count; one without any path counts as a whole."""
-    types = {one: cluster_type_of(one.path, tree) for one in row.kustomizations}
-    counted = {one: of for one, of in types.items() if of is not None and of not in tree.left_out}
+def followed_paths(report: ClusterReport, tree: EnvironmentTree) -> FollowedPaths:
+    """Return which paths of a report count; a report without paths counts for the whole tree."""
+    types = {path: cluster_type_of(path.path, tree) for path in report.paths}
+    counted = {
+        path: cluster_type
+        for path, cluster_type in types.items()
+        if cluster_type is not None and cluster_type not in tree.not_reporting
+    }
     named = set(counted.values()) - {""}
     whole = [""] if counted or not types else []
     return FollowedPaths(
         cluster_types=tuple(sorted(named) or whole),
         counted=tuple(counted),
-        passed_over=tuple(dict.fromkeys(one.path for one in types if one not in counted)),
-        not_ours=tuple(dict.fromkeys(one.path for one, of in types.items() if of is None)),
+        passed_over=tuple(dict.fromkeys(path.path for path in types if path not in counted)),
+        not_ours=tuple(
+            dict.fromkeys(path.path for path, cluster_type in types.items() if cluster_type is None)
+        ),
     )
 
 
-def cluster_type_of(path: str, tree: Tree) -> str | None:
-    """Return the cluster type that a kustomization's path is of; None for a path that is not ours.
+def cluster_type_of(path: str, tree: EnvironmentTree) -> str | None:
+    """Return the cluster type that a path belongs to; None for a path outside the tree.
 
-    "" is a path at the tree's folder or above it, which holds the whole tree.
+    "" is the tree's folder, or a folder above it: such a path holds the whole tree.
     """
     parts = _parts(path)
     folder = _parts(tree.folder)

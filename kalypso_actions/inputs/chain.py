@@ -8,7 +8,7 @@ read: they come with the action's inputs or from the environment.
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field, SecretStr
 from pydantic.alias_generators import to_snake
@@ -183,24 +183,32 @@ class NotifyInputs(ChainInputs):
     ] = ""
 
 
-AzureClientId = Annotated[
-    str, Field(description="Client id of the identity that signs in to Azure by OIDC.")
-]
-AzureTenantId = Annotated[str, Field(description="Tenant id of that identity.")]
-AzureScopes = Annotated[
-    List, Field(description="Subscriptions or management groups of the clusters.")
-]
-AzureCloud = Annotated[
-    Literal["public", "usgov", "china"],
-    Field(description="Azure's cloud: public, usgov or china."),
-]
-AzureCredentials = Annotated[
-    Secret,
-    Field(description="JSON of a service principal with a secret, instead of OIDC."),
-]
+DEFAULT_CLUSTER_REPORTS: Final = "azure-resource-graph"
 
 
-class CheckPromoteInputs(ChainInputs):
+class ClusterReportsInputs(ChainInputs):
+    """The source of cluster reports, and the inputs of each source."""
+
+    cluster_reports: Annotated[
+        str, Field(description="The source of cluster reports, by its name.")
+    ] = DEFAULT_CLUSTER_REPORTS
+    azure_client_id: Annotated[
+        str, Field(description="Client id of the identity that signs in to Azure by OIDC.")
+    ] = ""
+    azure_tenant_id: Annotated[str, Field(description="Tenant id of that identity.")] = ""
+    azure_scopes: Annotated[
+        List, Field(description="Subscriptions or management groups of the clusters.")
+    ] = ()
+    azure_cloud: Annotated[
+        Literal["public", "usgov", "china"],
+        Field(description="Azure's cloud: public, usgov or china."),
+    ] = "public"
+    azure_credentials: Annotated[
+        Secret, Field(description="JSON of a service principal with a secret, instead of OIDC.")
+    ] = EMPTY
+
+
+class CheckPromoteInputs(ClusterReportsInputs):
     """Inputs of `kalypso check-promote`."""
 
     environment: EnvironmentInput
@@ -250,11 +258,6 @@ class CheckPromoteInputs(ChainInputs):
         str, Field(description="When the waiting began, for a run that goes on with it.")
     ] = ""
     verify_only: VerifyOnly = False
-    azure_client_id: AzureClientId = ""
-    azure_tenant_id: AzureTenantId = ""
-    azure_scopes: AzureScopes = ()
-    azure_cloud: AzureCloud = "public"
-    azure_credentials: AzureCredentials = EMPTY
 
 
 class PollInputs(ChainInputs):

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from kalypso_actions.inputs.chain import (
-    EMPTY,
-    AzureClientId,
-    AzureCloud,
-    AzureCredentials,
-    AzureScopes,
-    AzureTenantId,
-    PlanInputs,
-)
+from kalypso_actions.inputs.chain import ClusterReportsInputs, PlanInputs
 
 
-class DoctorInputs(PlanInputs):
+class DoctorInputs(ClusterReportsInputs, PlanInputs):
     """Inputs of `kalypso doctor`.
 
-    The token is a person's, who may see the settings of both repositories; the App, where it is
-    given, is looked at besides, and Azure is asked where it is said which clusters are meant.
+    The token is that of a person who may see the settings of both repositories. An App is examined
+    as well, and the clusters' reports are read if the source's inputs are given.
     """
-
-    azure_client_id: AzureClientId = ""
-    azure_tenant_id: AzureTenantId = ""
-    azure_scopes: AzureScopes = ()
-    azure_cloud: AzureCloud = "public"
-    azure_credentials: AzureCredentials = EMPTY

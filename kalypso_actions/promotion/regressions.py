@@ -16,7 +16,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class EnvironmentFaults:
     """What is wrong in an environment with one commit of main.
 
     `failures` are assignments that fail, by their folder; `unusable` registrations that cannot be
@@ -43,14 +43,16 @@ class Regressions:
     warnings: tuple[Problem, ...]
 
 
-def regressions(after: Look, before: Look | None, *, sources_block: bool) -> Regressions:
+def regressions(
+    after: EnvironmentFaults, before: EnvironmentFaults | None, *, sources_block: bool
+) -> Regressions:
     """Hold an environment with the commit (`after`) against the same without it (`before`).
 
     Without a look before, everything that is wrong is new. A registration that was not usable
     before, or was not there, is a problem only where `sources_block`: its repository is somebody
     else's, and a fleet goes on without it.
     """
-    known = before or Look()
+    known = before or EnvironmentFaults()
     standing = {_key(problem) for problem in known.faults}
     judged: list[tuple[bool, Problem]] = [
         *((folder not in known.failures, one) for folder, one in after.failures.items()),

@@ -6,71 +6,85 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.compliance import Requirements, Target, assess
+from kalypso_actions.compliance import DesiredState, Requirements, assess
 from kalypso_actions.compliance.assessment import Assessment, ForeignPaths
-from kalypso_actions.model.flux import FluxConfiguration
-from tests.compliance.flux_configurations import (
+from kalypso_actions.model.cluster_reports import ClusterReport
+from tests.compliance.cluster_reports import (
     MERGED,
     NOW,
     OLD,
     TREE,
-    broken_row,
     cluster_id,
-    kustomizations,
+    failing_report,
+    healthy_report,
     minutes,
-    row,
+    reported_paths,
 )
 
-LATE = row("late", synced_revision=f"dev@sha1:{OLD}")
+LATE = healthy_report("late", revision=f"dev@sha1:{OLD}")
 
 
-def look(
-    rows: Sequence[FluxConfiguration],
+def desired(assigned: Sequence[str], not_reporting: Sequence[str] = ()) -> DesiredState:
+    tree = dataclasses.replace(
+        TREE, assigned=frozenset(assigned), not_reporting=frozenset(not_reporting)
+    )
+    return DesiredState(frozenset({MERGED}), tree)
+
+
+def assessed(
+    reports: Sequence[ClusterReport],
     assigned: Sequence[str] = ("drone",),
     *,
     since: float = 10,
     **requirements: Any,
 ) -> Assessment:
     return assess(
-        rows,
-        Target(frozenset({MERGED}), TREE),
-        assigned,
+        reports,
+        desired(assigned),
         Requirements(**requirements),
         started=NOW - minutes(since),
         now=NOW,
     )
 
 
-def drones(count: int) -> list[FluxConfiguration]:
-    return [row(f"drone-{number}") for number in range(count)]
+def drones(count: int) -> list[ClusterReport]:
+    return [healthy_report(f"drone-{number}") for number in range(count)]
 
 
 @pytest.mark.parametrize(
-    ("rows", "options", "outcome"),
+    ("reports", "options", "verdict"),
     [
         (drones(3), {}, "compliant"),
         ([*drones(3), LATE], {}, "waiting"),
         ([*drones(3), LATE], {"min_compliant": 75}, "compliant"),
         ([*drones(3), LATE], {"min_compliant": 76}, "waiting"),
-        ([*drones(3), broken_row("bad")], {}, "failed"),
-        ([*drones(3), broken_row("bad")], {"min_compliant": 75}, "compliant"),
-        ([*drones(2), broken_row("bad"), broken_row("worse")], {"min_compliant": 75}, "failed"),
+        ([*drones(3), failing_report("bad")], {}, "failed"),
+        ([*drones(3), failing_report("bad")], {"min_compliant": 75}, "compliant"),
+        (
+            [*drones(2), failing_report("bad"), failing_report("worse")],
+            {"min_compliant": 75},
+            "failed",
+        ),
         # Rounded up: 90% of 3 are 3.
-        ([*drones(2), broken_row("bad")], {"min_compliant": 90}, "failed"),
+        ([*drones(2), failing_report("bad")], {"min_compliant": 90}, "failed"),
         # The percentage holds in each cluster type, not only overall.
-        ([*drones(9), broken_row("big", "./large")], {"min_compliant": 90}, "failed"),
-        ([*drones(9), row("big", "./large", suspended=True)], {"min_compliant": 90}, "waiting"),
-        ([*drones(2), row("s", suspended=True)], {}, "waiting"),
-        ([*drones(2), row("elsewhere", "./")], {}, "compliant"),
-        ([*drones(2), broken_row("elsewhere", "./")], {}, "failed"),
+        ([*drones(9), failing_report("big", "./large")], {"min_compliant": 90}, "failed"),
+        (
+            [*drones(9), healthy_report("big", "./large", suspended=True)],
+            {"min_compliant": 90},
+            "waiting",
+        ),
+        ([*drones(2), healthy_report("s", suspended=True)], {}, "waiting"),
+        ([*drones(2), healthy_report("elsewhere", "./")], {}, "compliant"),
+        ([*drones(2), failing_report("elsewhere", "./")], {}, "failed"),
     ],
 )
-def test_the_outcome(rows: list[FluxConfiguration], options: dict[str, Any], outcome: str) -> None:
-    assert look(rows, **options).outcome == outcome
+def test_the_outcome(reports: list[ClusterReport], options: dict[str, Any], verdict: str) -> None:
+    assert assessed(reports, **options).verdict == verdict
 
 
 @pytest.mark.parametrize(
-    ("options", "outcome"),
+    ("options", "verdict"),
     [
         ({"since": 1}, "waiting"),
         ({"since": 3}, "none-targeted"),
@@ -78,98 +92,100 @@ def test_the_outcome(rows: list[FluxConfiguration], options: dict[str, Any], out
         ({"since": 1, "require_targets": False}, "waiting"),
     ],
 )
-def test_without_a_row(options: dict[str, Any], outcome: str) -> None:
-    assert look([], **options).outcome == outcome
+def test_without_a_row(options: dict[str, Any], verdict: str) -> None:
+    assert assessed([], **options).verdict == verdict
 
 
 def test_a_cluster_type_without_a_cluster() -> None:
-    seen = look(drones(2), ("drone", "large"))
-    assert (seen.outcome, seen.missing, seen.reason) == (
+    assessment = assessed(drones(2), ("drone", "large"))
+    assert (assessment.verdict, assessment.missing, assessment.reason) == (
         "waiting",
         ("large",),
         "missing: large",
     )
-    lenient = look(drones(2), ("drone", "large"), missing="warn")
-    assert (lenient.outcome, lenient.missing) == ("compliant", ("large",))
+    lenient = assessed(drones(2), ("drone", "large"), missing="warn")
+    assert (lenient.verdict, lenient.missing) == ("compliant", ("large",))
     # What has failed has failed, whoever is missing.
-    assert look([broken_row()], ("drone", "large")).outcome == "failed"
+    assert assessed([failing_report()], ("drone", "large")).verdict == "failed"
 
 
 def test_who_is_waited_for_and_who_is_missing_is_told_at_once() -> None:
-    assert look([*drones(1), LATE], ("drone", "post", "large")).reason == (
+    assert assessed([*drones(1), LATE], ("drone", "post", "large")).reason == (
         "progressing: late; missing: large, post"
     )
 
 
 def test_cluster_types_that_are_left_out() -> None:
-    rows = [*drones(1), broken_row("lamp-1", "./lamp")]
-    assert look(rows).outcome == "failed"
-    seen = assess(
-        rows,
-        Target(frozenset({MERGED}), dataclasses.replace(TREE, left_out=frozenset({"lamp"}))),
-        ("drone",),
+    reports = [*drones(1), failing_report("lamp-1", "./lamp")]
+    assert assessed(reports).verdict == "failed"
+    assessment = assess(
+        reports,
+        desired(("drone",), not_reporting=("lamp",)),
         Requirements(),
         started=NOW - minutes(10),
         now=NOW,
     )
-    assert seen.not_ours == ()
-    assert (seen.outcome, [one.name for one in seen.clusters]) == ("compliant", ["drone-0"])
+    assert assessment.not_ours == ()
+    assert (assessment.verdict, [one.name for one in assessment.clusters]) == (
+        "compliant",
+        ["drone-0"],
+    )
 
 
 def test_other_paths_of_the_branch_do_not_count() -> None:
-    others = [broken_row("mon", "./monitoring"), row("old", "./Drone", suspended=True)]
-    seen = look([*drones(2), *others])
-    assert (seen.outcome, seen.reason) == ("compliant", "2 clusters comply")
-    assert seen.not_ours == (
+    others = [
+        failing_report("mon", "./monitoring"),
+        healthy_report("old", "./Drone", suspended=True),
+    ]
+    assessment = assessed([*drones(2), *others])
+    assert (assessment.verdict, assessment.reason) == ("compliant", "2 clusters comply")
+    assert assessment.not_ours == (
         ForeignPaths(cluster_id("mon"), ("./monitoring",)),
         ForeignPaths(cluster_id("old"), ("./Drone",)),
     )
     # Nor do they among those that must comply.
-    late = row("late", synced_revision="")
-    assert look([*drones(1), late, row("mon", "./monitoring")], min_compliant=60).outcome == (
-        "waiting"
-    )
+    late = healthy_report("late", revision="")
+    assert assessed(
+        [*drones(1), late, healthy_report("mon", "./monitoring")], min_compliant=60
+    ).verdict == ("waiting")
     # Nor is a cluster type there because of them.
-    assert look([*drones(1), row("mon", "./x/large")], ("drone", "large")).missing == ("large",)
-    assert look([*drones(1), others[0]], ignore_clusters=("*/mon",)).not_ours == ()
+    assert assessed(
+        [*drones(1), healthy_report("mon", "./x/large")], ("drone", "large")
+    ).missing == ("large",)
+    assert assessed([*drones(1), others[0]], ignore_clusters=("*/mon",)).not_ours == ()
 
 
 def test_a_cluster_is_named_once_with_all_its_other_paths() -> None:
-    provider = "/providers/Microsoft.KubernetesConfiguration/fluxConfigurations"
-    rows = [
-        row("a", kustomizations=kustomizations("./drone", "./x", "./y"), objects=()),
-        row("a", "./z", id=f"{cluster_id('a')}{provider}/other"),
+    reports = [
+        healthy_report("a", paths=reported_paths("./drone", "./x", "./y"), objects=()),
+        healthy_report("a", "./z", configuration="other"),
     ]
-    assert look(rows).not_ours == (ForeignPaths(cluster_id("a"), ("./x", "./y", "./z")),)
+    assert assessed(reports).not_ours == (ForeignPaths(cluster_id("a"), ("./x", "./y", "./z")),)
 
 
 def test_nobody_follows_the_tree() -> None:
-    rows = [row(f"mon-{number}", "./monitoring") for number in range(5)]
-    seen = look(rows)
-    assert (seen.outcome, seen.reason) == (
+    reports = [healthy_report(f"mon-{number}", "./monitoring") for number in range(5)]
+    assessment = assessed(reports)
+    assert (assessment.verdict, assessment.reason) == (
         "none-targeted",
         "no Flux configuration follows this environment's tree; other paths: "
         "mon-0 (./monitoring), mon-1 (./monitoring), mon-2 (./monitoring) and 2 more",
     )
-    assert look(rows, require_targets=False).outcome == "compliant"
-    assert look(rows, since=1).outcome == "waiting"
+    assert assessed(reports, require_targets=False).verdict == "compliant"
+    assert assessed(reports, since=1).verdict == "waiting"
 
 
 def test_ignored_clusters() -> None:
-    rows = [*drones(1), broken_row("lab-7")]
-    assert look(rows, ignore_clusters=("*/LAB-*",)).outcome == "compliant"
-    assert look(rows, ignore_clusters=(cluster_id("lab-8"),)).outcome == "failed"
-    assert look([broken_row("lab-7")], ignore_clusters=("*",)).outcome == "none-targeted"
+    reports = [*drones(1), failing_report("lab-7")]
+    assert assessed(reports, ignore_clusters=("*/LAB-*",)).verdict == "compliant"
+    assert assessed(reports, ignore_clusters=(cluster_id("lab-8"),)).verdict == "failed"
+    assert assessed([failing_report("lab-7")], ignore_clusters=("*",)).verdict == "none-targeted"
 
 
 def test_a_cluster_is_as_good_as_its_worst_configuration() -> None:
-    second = broken_row(
-        "drone-1",
-        id=cluster_id("DRONE-1")
-        + "/providers/Microsoft.KubernetesConfiguration/fluxConfigurations/b",
-    )
-    seen = look([row("drone-1"), second])
-    assert [(cluster.state, cluster.cluster_type) for cluster in seen.clusters] == [
+    second = failing_report("drone-1", cluster=cluster_id("DRONE-1"), configuration="b")
+    assessment = assessed([healthy_report("drone-1"), second])
+    assert [(cluster.state, cluster.cluster_type) for cluster in assessment.clusters] == [
         ("failed", "drone")
     ]
 
@@ -178,17 +194,38 @@ def test_a_cluster_is_as_good_as_its_worst_configuration() -> None:
     ("number", "reason"), [(1, "1 cluster complies"), (2, "2 clusters comply")]
 )
 def test_how_many_comply(number: int, reason: str) -> None:
-    assert look(drones(number)).reason == reason
+    assert assessed(drones(number)).reason == reason
 
 
 def test_reasons_name_some_and_say_how_many_more() -> None:
-    rows = [*drones(2), *(row(f"late-{n}", synced_revision="") for n in range(5))]
-    seen = look([*rows, row("s", suspended=True)])
-    assert seen.reason == "progressing: late-0, late-1, late-2 and 2 more; suspended: s"
-    failed = look([broken_row("a"), broken_row("b"), *drones(1)])
+    reports = [*drones(2), *(healthy_report(f"late-{n}", revision="") for n in range(5))]
+    assessment = assessed([*reports, healthy_report("s", suspended=True)])
+    assert assessment.reason == "progressing: late-0, late-1, late-2 and 2 more; suspended: s"
+    failed = assessed([failing_report("a"), failing_report("b"), *drones(1)])
     assert failed.reason == "a and 1 more: HealthCheckFailed: pod web-1 crashes"
 
 
 def test_the_order_of_rows_makes_no_difference() -> None:
-    rows = [*drones(3), LATE, broken_row("bad", "./large")]
-    assert look(rows) == look(rows[::-1])
+    reports = [*drones(3), LATE, failing_report("bad", "./large")]
+    assert assessed(reports) == assessed(reports[::-1])
+
+
+@pytest.mark.parametrize(
+    ("assigned", "not_reporting", "verdict", "reason"),
+    [
+        pytest.param((), (), "nothing-scheduled", "", id="no assignment"),
+        pytest.param(
+            ("lamp",), ("lamp",), "compliant", "its clusters do not report", id="no report"
+        ),
+        pytest.param(
+            ("drone",), (), "waiting", "its clusters have not been asked for yet", id="not asked"
+        ),
+    ],
+)
+def test_without_reports(
+    assigned: Sequence[str], not_reporting: Sequence[str], verdict: str, reason: str
+) -> None:
+    assessment = assess(
+        None, desired(assigned, not_reporting), Requirements(), started=NOW, now=NOW
+    )
+    assert (assessment.verdict, assessment.reason) == (verdict, reason)

@@ -4,112 +4,112 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.model.flux import FluxConfiguration
-from tests.compliance.flux_configurations import (
+from kalypso_actions.model.cluster_reports import ClusterReport
+from tests.compliance.cluster_reports import (
     FIXED,
     MERGED,
     NOW,
     OLD,
-    broken_row,
+    clusters,
     failing,
-    kustomizations,
+    failing_report,
+    healthy_report,
     minutes,
-    row,
-    seen,
+    reported_paths,
 )
 
 
-def state_of(flux: FluxConfiguration, **more: Any) -> tuple[str, str]:
-    (cluster,) = seen(flux, **more)
+def state_of(report: ClusterReport, **more: Any) -> tuple[str, str]:
+    (cluster,) = clusters(report, **more)
     return cluster.state, cluster.reason
 
 
 @pytest.mark.parametrize(
-    ("flux", "state", "reason"),
+    ("report", "state", "reason"),
     [
-        (row(), "compliant", ""),
-        (row(synced_revision=f"dev/{MERGED}"), "compliant", ""),
-        (row(synced_revision=f"dev@sha1:{FIXED}"), "ahead", "it runs a later commit"),
-        (row(synced_revision=f"dev@sha1:{OLD}"), "progressing", "it is on 0000000"),
-        (row(synced_revision=""), "progressing", "it has synced nothing yet"),
+        (healthy_report(), "compliant", ""),
+        (healthy_report(revision=f"dev/{MERGED}"), "compliant", ""),
+        (healthy_report(revision=f"dev@sha1:{FIXED}"), "ahead", "it runs a later commit"),
+        (healthy_report(revision=f"dev@sha1:{OLD}"), "progressing", "it is on 0000000"),
+        (healthy_report(revision=""), "progressing", "it has synced nothing yet"),
         (
-            row(synced_revision="", error_message="no such branch"),
+            healthy_report(revision="", message="no such branch"),
             "progressing",
             "it has synced nothing yet: no such branch",
         ),
         # Whatever its state, it says nothing of a commit that has not come yet.
-        (broken_row(synced_revision=f"dev@sha1:{OLD}"), "progressing", "it is on 0000000"),
-        (row(compliance_state="Pending"), "progressing", "its state is Pending"),
-        (row(compliance_state="Unknown"), "progressing", "its state is Unknown"),
-        (row(compliance_state="Reconsidering"), "progressing", "its state is Reconsidering"),
-        (row(compliance_state=""), "progressing", "its state is not known"),
-        (row(suspended=True), "suspended", "its reconciliation is suspended"),
-        (row(compliance_state="Suspended"), "suspended", "its reconciliation is suspended"),
-        (broken_row(), "failed", "HealthCheckFailed: pod web-1 crashes"),
+        (failing_report(revision=f"dev@sha1:{OLD}"), "progressing", "it is on 0000000"),
+        (healthy_report(state="Pending"), "progressing", "its state is Pending"),
+        (healthy_report(state="Unknown"), "progressing", "its state is Unknown"),
+        (healthy_report(state="Reconsidering"), "progressing", "its state is Reconsidering"),
+        (healthy_report(state=""), "progressing", "its state is not known"),
+        (healthy_report(suspended=True), "suspended", "its reconciliation is suspended"),
+        (healthy_report(state="Suspended"), "suspended", "its reconciliation is suspended"),
+        (failing_report(), "failed", "HealthCheckFailed: pod web-1 crashes"),
         (
-            broken_row(provisioning_state="Creating"),
+            failing_report(provisioning_state="Creating"),
             "progressing",
             "HealthCheckFailed: pod web-1 crashes",
         ),
         (
-            broken_row(provisioning_state="Updating"),
+            failing_report(provisioning_state="Updating"),
             "progressing",
             "HealthCheckFailed: pod web-1 crashes",
         ),
-        (row(provisioning_state="Updating"), "compliant", ""),
+        (healthy_report(provisioning_state="Updating"), "compliant", ""),
         (
-            row(compliance_state="Not Compliant", error_message="quota exceeded"),
+            healthy_report(state="Not Compliant", message="quota exceeded"),
             "failed",
             "quota exceeded",
         ),
         (
-            row(provisioning_state="Failed"),
+            healthy_report(provisioning_state="Failed"),
             "failed",
             "its state is Compliant, provisioning Failed",
         ),
         (
-            broken_row(objects=(failing("DependencyNotReady", "infra is not ready"),)),
+            failing_report(objects=(failing("DependencyNotReady", "infra is not ready"),)),
             "progressing",
             "DependencyNotReady: infra is not ready",
         ),
         (
-            broken_row(objects=(failing("Progressing"),)),
+            failing_report(objects=(failing("Progressing"),)),
             "progressing",
             "Progressing",
         ),
         # While Flux works on it, it does not know.
         (
-            broken_row(objects=(failing("Progressing", "reconciling", status="Unknown"),)),
+            failing_report(objects=(failing("Progressing", "reconciling", status="Unknown"),)),
             "progressing",
             "Progressing: reconciling",
         ),
         # What waits for something broken does not hide it.
         (
-            broken_row(
+            failing_report(
                 objects=(failing("DependencyNotReady"), failing("BuildFailed", "no such path"))
             ),
             "failed",
             "BuildFailed: no such path",
         ),
         (
-            broken_row(objects=(failing("Progressing"),), provisioning_state="Failed"),
+            failing_report(objects=(failing("Progressing"),), provisioning_state="Failed"),
             "failed",
             "Progressing",
         ),
     ],
 )
-def test_the_first_state_that_fits(flux: FluxConfiguration, state: str, reason: str) -> None:
-    assert state_of(flux) == (state, reason)
+def test_the_first_state_that_fits(report: ClusterReport, state: str, reason: str) -> None:
+    assert state_of(report) == (state, reason)
 
 
 @pytest.mark.parametrize(
-    ("flux", "state"),
+    ("report", "state"),
     [
-        (broken_row(objects=(failing("BuildFailed", minutes_ago=1),)), "progressing"),
-        (broken_row(objects=(failing("BuildFailed", minutes_ago=3),)), "failed"),
+        (failing_report(objects=(failing("BuildFailed", minutes_ago=1),)), "progressing"),
+        (failing_report(objects=(failing("BuildFailed", minutes_ago=3),)), "failed"),
         # Each time that Flux begins to work on something else, it is no other failure.
         (
-            broken_row(
+            failing_report(
                 objects=(
                     failing("BuildFailed", minutes_ago=3),
                     failing("Progressing", status="Unknown", minutes_ago=0),
@@ -118,44 +118,47 @@ def test_the_first_state_that_fits(flux: FluxConfiguration, state: str, reason: 
             "failed",
         ),
         # The commit came a minute ago, the condition has stood since the one before.
-        (broken_row(source_updated_at=NOW - minutes(1)), "progressing"),
-        (row(provisioning_state="Failed", source_updated_at=NOW - minutes(1)), "progressing"),
+        (failing_report(source_updated_at=NOW - minutes(1)), "progressing"),
+        (
+            healthy_report(provisioning_state="Failed", source_updated_at=NOW - minutes(1)),
+            "progressing",
+        ),
     ],
 )
-def test_a_failure_counts_when_it_lasts(flux: FluxConfiguration, state: str) -> None:
-    assert state_of(flux)[0] == state
+def test_a_failure_counts_when_it_lasts(report: ClusterReport, state: str) -> None:
+    assert state_of(report)[0] == state
 
 
 def test_grace_begins_with_the_failure_and_not_with_the_run() -> None:
-    assert state_of(broken_row(), started=NOW)[0] == "failed"
-    timeless = broken_row(objects=(), source_updated_at=None)
+    assert state_of(failing_report(), started=NOW)[0] == "failed"
+    timeless = failing_report(objects=(), source_updated_at=None)
     assert state_of(timeless, started=NOW)[0] == "progressing"
     assert state_of(timeless, started=NOW - minutes(3))[0] == "failed"
 
 
 def test_a_cluster_that_has_stopped_reporting() -> None:
-    silent = row(status_updated_at=NOW - minutes(11))
+    silent = healthy_report(reported_at=NOW - minutes(11))
     assert state_of(silent)[0] == "compliant"
     assert state_of(silent, stale_after=minutes(10)) == (
         "stale",
         "it has not reported since 2026-05-01 11:49 UTC",
     )
-    assert state_of(row(status_updated_at=None), stale_after=minutes(10))[0] == "stale"
+    assert state_of(healthy_report(reported_at=None), stale_after=minutes(10))[0] == "stale"
 
 
 def test_one_configuration_of_several_cluster_types() -> None:
-    flux = row(kustomizations=kustomizations("./drone", "./large/web", "./drone/web", "./"))
-    clusters = seen(flux)
-    assert [(cluster.name, cluster.cluster_type) for cluster in clusters] == [
+    report = healthy_report(paths=reported_paths("./drone", "./large/web", "./drone/web", "./"))
+    found = clusters(report)
+    assert [(cluster.name, cluster.cluster_type) for cluster in found] == [
         ("drone-1", "drone"),
         ("drone-1", "large"),
     ]
 
 
 def test_a_configuration_of_other_paths_alone_has_no_cluster() -> None:
-    assert seen(broken_row(path="./monitoring")) == []
+    assert clusters(failing_report(path="./monitoring")) == []
 
 
 def test_a_configuration_without_paths_is_one_of_the_whole_tree() -> None:
-    [cluster] = seen(row(kustomizations=()))
+    [cluster] = clusters(healthy_report(paths=()))
     assert (cluster.cluster_type, cluster.state) == ("", "compliant")

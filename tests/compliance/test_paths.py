@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.compliance.paths import Tree, cluster_type_of, followed_paths
-from tests.compliance.flux_configurations import TREE, kustomizations, row
+from kalypso_actions.compliance.paths import EnvironmentTree, cluster_type_of, followed_paths
+from tests.compliance.cluster_reports import TREE, healthy_report, reported_paths
 
 OWN = TREE.cluster_types
 
@@ -47,7 +47,7 @@ OWN = TREE.cluster_types
     ],
 )
 def test_the_cluster_type_of_a_path(path: str, folder: str, cluster_type: str | None) -> None:
-    assert cluster_type_of(path, Tree(folder, OWN)) == cluster_type
+    assert cluster_type_of(path, EnvironmentTree(folder, OWN)) == cluster_type
 
 
 SEGMENTS = st.sampled_from(["drone", "large", "envs", "dev", "stage", "x", ".github"])
@@ -65,7 +65,7 @@ def test_only_paths_at_above_or_inside_the_tree_count(path: str, folder: str, fo
     types = {one.removeprefix(folder).strip("/").partition("/")[0] for one in below}
     inside = {one for one in OWN if f"{path}/".startswith(posixpath.join(folder, one, "web", ""))}
     named = types | inside
-    of = cluster_type_of(form.format(path), Tree(folder, OWN))
+    of = cluster_type_of(form.format(path), EnvironmentTree(folder, OWN))
     if named == OWN:
         assert of == ""
     elif named:
@@ -77,20 +77,22 @@ def test_only_paths_at_above_or_inside_the_tree_count(path: str, folder: str, fo
 
 @given(st.lists(PATHS, max_size=5), FOLDERS, st.sets(st.sampled_from(sorted(OWN))))
 def test_each_path_counts_or_is_passed_over(
-    paths: list[str], folder: str, left_out: set[str]
+    paths: list[str], folder: str, not_reporting: set[str]
 ) -> None:
-    tree = Tree(folder, OWN, frozenset(left_out))
-    flux = row(kustomizations=kustomizations(*paths))
-    followed = followed_paths(flux, tree)
+    tree = EnvironmentTree(folder, OWN, not_reporting=frozenset(not_reporting))
+    report = healthy_report(paths=reported_paths(*paths))
+    followed = followed_paths(report, tree)
     assert {one.path for one in followed.counted} | set(followed.passed_over) == set(paths)
     assert not {one.path for one in followed.counted} & set(followed.passed_over)
     assert set(followed.not_ours) <= set(followed.passed_over)
     assert bool(followed.cluster_types) == bool(followed.counted or not paths)
-    assert not set(followed.cluster_types) & left_out
+    assert not set(followed.cluster_types) & not_reporting
 
 
-def test_a_cluster_type_that_does_not_report_is_passed_over_and_ours() -> None:
-    tree = dataclasses.replace(TREE, left_out=frozenset({"lamp"}))
-    followed = followed_paths(row(kustomizations=kustomizations("./lamp", "./drone", "./x")), tree)
+def test_a_cluster_type_that_does_not_reportis_passed_over_and_ours() -> None:
+    tree = dataclasses.replace(TREE, not_reporting=frozenset({"lamp"}))
+    followed = followed_paths(
+        healthy_report(paths=reported_paths("./lamp", "./drone", "./x")), tree
+    )
     assert followed.cluster_types == ("drone",)
     assert (followed.passed_over, followed.not_ours) == (("./lamp", "./x"), ("./x",))

@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.promotion.regressions import (
-    Look,
+    EnvironmentFaults,
     by_environment,
     regressions,
     without,
@@ -20,23 +20,46 @@ MOVED = Problem("old", Location("https://GitHub.com/acme/fleet.git", "a.yaml", 7
 @pytest.mark.parametrize(
     ("after", "before", "problems", "warnings"),
     [
-        (Look(), Look(failures={"large/a": OLD}), [], []),
-        (Look(failures={"large/a": NEW}), Look(), [NEW], []),
-        (Look(failures={"large/a": NEW}), None, [NEW], []),
+        (EnvironmentFaults(), EnvironmentFaults(failures={"large/a": OLD}), [], []),
+        (EnvironmentFaults(failures={"large/a": NEW}), EnvironmentFaults(), [NEW], []),
+        (EnvironmentFaults(failures={"large/a": NEW}), None, [NEW], []),
         # It fails for another reason now, but it did fail.
-        (Look(failures={"large/a": NEW}), Look(failures={"large/a": OLD}), [], [NEW]),
-        (Look(failures={"large/b": NEW}), Look(failures={"large/a": OLD}), [NEW], []),
-        (Look(faults=(OLD, NEW)), Look(faults=(OLD,)), [NEW], [OLD]),
-        (Look(faults=(MOVED,)), Look(faults=(OLD,)), [], [MOVED]),
-        (Look(faults=(OLD,)), None, [OLD], []),
-        (Look(unusable={"shop": (NEW,)}), Look(usable={"shop"}), [NEW], []),
-        (Look(unusable={"shop": (NEW,)}), Look(unusable={"shop": (OLD,)}), [], [NEW]),
-        (Look(unusable={"shop": (NEW,)}), Look(), [], [NEW]),
-        (Look(unusable={"shop": (NEW,)}), None, [], [NEW]),
+        (
+            EnvironmentFaults(failures={"large/a": NEW}),
+            EnvironmentFaults(failures={"large/a": OLD}),
+            [],
+            [NEW],
+        ),
+        (
+            EnvironmentFaults(failures={"large/b": NEW}),
+            EnvironmentFaults(failures={"large/a": OLD}),
+            [NEW],
+            [],
+        ),
+        (EnvironmentFaults(faults=(OLD, NEW)), EnvironmentFaults(faults=(OLD,)), [NEW], [OLD]),
+        (EnvironmentFaults(faults=(MOVED,)), EnvironmentFaults(faults=(OLD,)), [], [MOVED]),
+        (EnvironmentFaults(faults=(OLD,)), None, [OLD], []),
+        (
+            EnvironmentFaults(unusable={"shop": (NEW,)}),
+            EnvironmentFaults(usable={"shop"}),
+            [NEW],
+            [],
+        ),
+        (
+            EnvironmentFaults(unusable={"shop": (NEW,)}),
+            EnvironmentFaults(unusable={"shop": (OLD,)}),
+            [],
+            [NEW],
+        ),
+        (EnvironmentFaults(unusable={"shop": (NEW,)}), EnvironmentFaults(), [], [NEW]),
+        (EnvironmentFaults(unusable={"shop": (NEW,)}), None, [], [NEW]),
     ],
 )
 def test_what_is_new_is_a_problem_and_what_stood_a_warning(
-    after: Look, before: Look | None, problems: list[Problem], warnings: list[Problem]
+    after: EnvironmentFaults,
+    before: EnvironmentFaults | None,
+    problems: list[Problem],
+    warnings: list[Problem],
 ) -> None:
     found = regressions(after, before, sources_block=False)
     assert (list(found.problems), list(found.warnings)) == (problems, warnings)
@@ -46,15 +69,15 @@ def test_what_is_new_is_a_problem_and_what_stood_a_warning(
     ("before", "is_problem"),
     [
         (None, True),
-        (Look(), True),
-        (Look(usable={"shop"}), True),
-        (Look(unusable={"shop": (OLD,)}), False),
+        (EnvironmentFaults(), True),
+        (EnvironmentFaults(usable={"shop"}), True),
+        (EnvironmentFaults(unusable={"shop": (OLD,)}), False),
     ],
 )
 def test_where_sources_block_a_new_one_has_to_be_usable(
-    before: Look | None, is_problem: bool
+    before: EnvironmentFaults | None, is_problem: bool
 ) -> None:
-    found = regressions(Look(unusable={"shop": (NEW,)}), before, sources_block=True)
+    found = regressions(EnvironmentFaults(unusable={"shop": (NEW,)}), before, sources_block=True)
     assert bool(found.problems) == is_problem
 
 

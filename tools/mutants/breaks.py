@@ -49,9 +49,9 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "every promotion is superseded",
-        f"{PROMOTION}/rounds.py",
-        "    if tracked == promoted or (",
-        "    if promoted is None or (",
+        f"{PROMOTION}/verdicts.py",
+        "    if promoted_commit == expected or (",
+        "    if expected is None or (",
         (THROUGH,),
     ),
     Break(
@@ -78,7 +78,7 @@ CHAIN_BREAKS: Final = (
     Break(
         "a cluster complies with whatever commit it runs",
         f"{COMPLIANCE}/clusters.py",
-        "    if commit in target.commits:\n",
+        "    if commit in desired.commits:\n",
         "    if commit:\n",
         (f"{CONFIGURED}[after]",),
     ),
@@ -106,8 +106,8 @@ CHAIN_BREAKS: Final = (
     Break(
         "a doubled run takes back what was found",
         f"{COMMANDS}/check_promote/status.py",
-        "        if not table.is_deployed(latest):\n",
-        "        if latest is None or table.context:\n",
+        "        if not is_deployed(latest):\n",
+        "        if latest is None or failed:\n",
         (f"{CONFIGURED}[before]",),
     ),
     Break(
@@ -225,8 +225,8 @@ CHAIN_BREAKS: Final = (
     Break(
         "one of two GitOps repositories is enough",
         f"{COMMANDS}/check_promote/watch.py",
-        "        if self._promoted is not None:\n",
-        "        if self._promoted is None:\n",
+        "        if self._promoted_commit is not None:\n",
+        "        if self._promoted_commit is None:\n",
         (story("several", "one_of_two_gitops_repositories_is_merged_first"),),
     ),
     Break(
@@ -238,10 +238,10 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "a dispatch is believed",
-        f"{PROMOTION}/verification.py",
-        "    if promoted is None:\n        return None\n    if promoted == tracked:\n",
-        "    if promoted is None:\n        return None\n    if tracked:\n",
-        ("tests/promotion/test_verification.py::test_what_a_branch_says",),
+        f"{PROMOTION}/requests.py",
+        "    if requested is None:\n        return None\n    if requested == promoted_commit:\n",
+        "    if requested is None:\n        return None\n    if promoted_commit:\n",
+        ("tests/promotion/test_requests.py::test_what_a_branch_says",),
     ),
     Break(
         "a broken commit is sent on",

@@ -32,14 +32,14 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a claim needs no base-repo.yaml",
         f"{COMMANDS}/check_promote/verify_request.py",
-        "    refuted = never_named(claim, environment, environments, context)\n",
-        "    refuted = None\n",
+        "    problem = never_named(request, environment, environments, context)\n",
+        "    problem = None\n",
         (story("claims", "a_commit_that_still_waits_for_its_approval"),),
     ),
     Break(
         "a claim needs no sources.json",
         f"{COMMANDS}/check_promote/verify_request.py",
-        '        if contradicts(tree.sources, claim.environment, claim.promoted_commit or ""):\n',
+        "        if tree.contradicts(request.promoted_commit):\n",
         "        if not tree:\n",
         (story("claims", "an_upstream_merge_that_moved_the_tracking_file_alone"),),
     ),

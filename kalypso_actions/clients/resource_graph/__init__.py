@@ -3,7 +3,7 @@
 clouds       Azure's clouds and their addresses
 scopes       subscriptions or management groups
 query        the one question, in KQL
-rows         an answer's rows → model.flux
+rows         an answer's rows → model.cluster_reports
 client       the whole answer: pages, waiting, what makes it incomplete
 wait_budget  the seconds that a reading may still wait
 service      one call, by Azure's client

@@ -1,4 +1,4 @@
-"""The Flux configurations of all clusters that follow a branch: every one, or an error.
+"""The reports of all clusters that follow a branch: every one, or an error.
 
 Resource Graph leaves out what the identity may not read, and says nothing of it. Of subscriptions
 that are named it can be found out.
@@ -15,11 +15,11 @@ from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredErr
 from kalypso_actions.clients.resource_graph.clouds import Cloud
 from kalypso_actions.clients.resource_graph.query import SUBSCRIPTIONS, flux_configurations_query
 from kalypso_actions.clients.resource_graph.refusals import unseen
-from kalypso_actions.clients.resource_graph.rows import flux_configurations, subscription_ids
+from kalypso_actions.clients.resource_graph.rows import cluster_reports, subscription_ids
 from kalypso_actions.clients.resource_graph.scopes import Scopes
 from kalypso_actions.clients.resource_graph.wait_budget import WaitBudget
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.model.flux import FluxConfiguration
+from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.urls import repository_key
 
 if TYPE_CHECKING:
@@ -73,17 +73,15 @@ class ResourceGraph:
         if close is not None:
             close()
 
-    def flux_configurations(
-        self, repository_url: str, branch: str
-    ) -> tuple[FluxConfiguration, ...]:
-        """Those that follow the branch of the repository, in whatever state, by their ids.
+    def cluster_reports(self, repository_url: str, branch: str) -> tuple[ClusterReport, ...]:
+        """Return the reports of the Flux configurations that follow a branch, in whatever state.
 
         Raises KalypsoError where not all of them can be read: an answer of Resource Graph that is
         incomplete, or a row that is not understood, would hide clusters.
         """
         key = _key(repository_url)
         query = flux_configurations_query(key.partition("/")[2], branch)
-        return flux_configurations(self._rows(query, "Flux configurations"), key)
+        return cluster_reports(self._rows(query, "Flux configurations"), key)
 
     def check_subscriptions(self) -> None:
         """Make sure that every named subscription can be read; one query, to be asked once a run.

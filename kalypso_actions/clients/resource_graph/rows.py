@@ -1,4 +1,4 @@
-"""A row of Resource Graph → a Flux configuration, or a subscription.
+"""A row of Resource Graph → the report of a Flux configuration, or a subscription.
 
 The fields are those of Azure's own API for Flux configurations (Microsoft.KubernetesConfiguration,
 2022-03-01 to 2025-04-01); each may be null or absent, but for the id and the URL that was asked
@@ -8,43 +8,47 @@ must not vanish from the count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Annotated, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from pydantic import AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.model.flux import (
-    FluxCondition,
-    FluxConfiguration,
-    FluxKustomization,
-    FluxObject,
-    FluxReference,
+from kalypso_actions.model.cluster_reports import (
+    ClusterReport,
+    Condition,
+    ObjectReference,
+    ReportedObject,
+    ReportedPath,
 )
 from kalypso_actions.model.urls import repository_key
 
 Value = TypeVar("Value")
 
+PROVIDER: Final = re.compile(r"/providers/Microsoft\.KubernetesConfiguration/", re.IGNORECASE)
+"""Ends the cluster's part of a configuration's resource id."""
 
-def flux_configurations(rows: Iterable[object], repository: str) -> tuple[FluxConfiguration, ...]:
-    """The configurations among the rows whose URL names a repository, given by its key.
+
+def cluster_reports(rows: Iterable[object], repository: str) -> tuple[ClusterReport, ...]:
+    """Return the reports of the rows whose URL names a repository, given by its key.
 
     Raises KalypsoError that names every row which cannot be read.
     """
-    found: list[FluxConfiguration] = []
+    reports: list[ClusterReport] = []
     problems: list[Problem] = []
     for place, row in enumerate(rows, 1):
         if not _may_be_of(row, repository):
             continue
         try:
-            found.append(_Row.model_validate(row).configuration())
+            reports.append(_Row.model_validate(row).report())
         except ValidationError as error:
             problems.append(_unreadable(row, place, error))
     if problems:
         raise KalypsoError.of(problems)
-    return tuple(found)
+    return tuple(reports)
 
 
 def subscription_ids(rows: Iterable[object]) -> frozenset[str]:
@@ -132,8 +136,8 @@ class _Condition(_Part):
     message: Text = ""
     last_transition_time: Moment = None
 
-    def condition(self) -> FluxCondition:
-        return FluxCondition(
+    def condition(self) -> Condition:
+        return Condition(
             self.type, self.status, self.reason, self.message, self.last_transition_time
         )
 
@@ -151,16 +155,16 @@ class _Object(_Part):
     compliance_state: Text = ""
     status_conditions: Annotated[list[_Condition], _or(list)] = Field(default_factory=list)
 
-    def flux_object(self) -> FluxObject:
+    def reported_object(self) -> ReportedObject:
         conditions = tuple(one.condition() for one in self.status_conditions)
         by = self.applied_by
-        return FluxObject(
+        return ReportedObject(
             self.kind,
             self.name,
             self.compliance_state,
             conditions,
             self.namespace,
-            FluxReference(by.name, by.namespace) if by and by.name else None,
+            ObjectReference(by.name, by.namespace) if by and by.name else None,
         )
 
 
@@ -168,13 +172,8 @@ class _Kustomization(_Part):
     path: Text = ""
 
 
-class _Branch(_Part):
-    branch: Text = ""
-
-
 class _GitRepository(_Part):
     url: str
-    repository_ref: Annotated[_Branch, _or(_Branch)] = Field(default_factory=_Branch)
 
 
 class _Properties(_Part):
@@ -196,21 +195,21 @@ class _Row(_Part):
     id: Annotated[str, Field(min_length=1)]
     properties: _Properties
 
-    def configuration(self) -> FluxConfiguration:
+    def report(self) -> ClusterReport:
         given = self.properties
-        return FluxConfiguration(
-            id=self.id,
-            repository_url=given.git_repository.url,
-            branch=given.git_repository.repository_ref.branch,
-            compliance_state=given.compliance_state,
-            provisioning_state=given.provisioning_state,
-            suspended=given.suspend,
-            synced_revision=given.source_synced_commit_id,
-            source_updated_at=given.source_updated_at,
-            status_updated_at=given.status_updated_at,
-            error_message=given.error_message,
-            kustomizations=tuple(
-                FluxKustomization(name, one.path) for name, one in given.kustomizations.items()
+        return ClusterReport(
+            cluster=PROVIDER.split(self.id)[0],
+            configuration=self.id.rstrip("/").rpartition("/")[2],
+            paths=tuple(
+                ReportedPath(kustomization.path, name)
+                for name, kustomization in given.kustomizations.items()
             ),
-            objects=tuple(one.flux_object() for one in given.statuses),
+            revision=given.source_synced_commit_id,
+            state=given.compliance_state,
+            suspended=given.suspend,
+            message=given.error_message,
+            source_updated_at=given.source_updated_at,
+            reported_at=given.status_updated_at,
+            provisioning_state=given.provisioning_state,
+            objects=tuple(status.reported_object() for status in given.statuses),
         )

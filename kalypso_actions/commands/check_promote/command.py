@@ -1,8 +1,9 @@
-"""`kalypso check-promote`: the clusters of an environment have it, and the commit goes on."""
+"""`kalypso check-promote`: once the clusters comply, the commit goes on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -10,12 +11,12 @@ from typing import Final
 
 from kalypso_actions.commands.check_promote.status import DeploymentStatus
 from kalypso_actions.commands.check_promote.verify_request import (
-    VerifiedClaim,
+    VerifiedRequest,
     verify,
     waiting_since,
 )
-from kalypso_actions.commands.check_promote.watch import Look, Watch
-from kalypso_actions.commands.runtime.azure_clusters import AzureClusters
+from kalypso_actions.commands.check_promote.watch import Observation, Watch
+from kalypso_actions.commands.runtime.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import (
     acknowledge_check_promote,
@@ -26,12 +27,12 @@ from kalypso_actions.commands.runtime.dispatch import (
 from kalypso_actions.commands.runtime.hook import LONGEST as LONGEST_HOOK
 from kalypso_actions.commands.runtime.hook import HookRun, run_hook
 from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.github import CommitStatus
-from kalypso_actions.promotion import next_environments
-from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.rounds import FAILURES, GOES_ON, Decision, Superseded, decide
+from kalypso_actions.promotion import next_environments, statuses
+from kalypso_actions.promotion.verdicts import RunVerdict, Superseded, run_verdict
 from kalypso_actions.report.chain_documents import (
     CheckPromoteDocument,
     ClusterEntry,
@@ -49,34 +50,37 @@ WORKFLOW: Final = "check-promote.yaml"
 """The file that runs this command, by the name that every control plane gives it."""
 
 LONGEST_RUN: Final = timedelta(hours=5, minutes=30)
-"""A hosted job is ended after six hours: before that, another run goes on with the waiting. A
-command that runs after it has to end within them, too."""
+"""GitHub ends a hosted job after six hours. Before that, another run continues the waiting; the
+post-deployment command has to end within them, too."""
 
 SHORTEST_PAUSE: Final = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """How a run ends: the verdict (None: another run goes on), the last look, and what came of it.
+    """The end of a run: its verdict (None: another run continues), and what the run has done.
 
-    `status` is what the promoted commit gets; `started` are pages by what was started.
+    `status` is the new status of the promoted commit; `started` are the pages of started workflows.
     """
 
-    decision: Decision | None
-    look: Look = field(default_factory=Look)
+    verdict: RunVerdict | None
+    observation: Observation = field(default_factory=Observation)
     status: CommitStatus | None = None
     hook: HookRun | None = None
     started: Mapping[str, str] = field(default_factory=dict)
 
 
-def check_promote(inputs: CheckPromoteInputs, context: CommandContext) -> CommandResult:
-    """Wait until the clusters of an environment comply with a merge, and promote its commit.
+def check_promote(
+    inputs: CheckPromoteInputs, context: CommandContext, reports: ClusterReports | None = None
+) -> CommandResult:
+    """Wait until the clusters of an environment comply with a merge, then promote its commit.
 
-    Nothing that the inputs claim is believed before the repositories say it. The commit's status
-    tells how it stands; once its clusters comply, CD is started for the next environments. Run
-    again, this repairs what an earlier run has left undone. `verify-only` replaces the record of
-    the start, and otherwise only looks whether the claim holds. Raises UsageError for one that does
-    not, before anything is written.
+    The repositories must confirm the inputs first. The commit's status shows the progress; once its
+    clusters comply, CD starts for the next environments. A repeated run repairs what an earlier one
+    has left undone. With `verify-only` the run only confirms the inputs and records its start.
+    `reports` replaces the source that the inputs name.
+
+    Raise UsageError, before anything is written, if the repositories contradict the inputs.
     """
     began = context.runtime.now()
     verified = verify(inputs, context)
@@ -92,24 +96,24 @@ def check_promote(inputs: CheckPromoteInputs, context: CommandContext) -> Comman
     record(inputs.gitops_commit)
     if inputs.verify_only:
         return _verified(inputs, context, verified)
-    status = DeploymentStatus(context, verified.claim)
-    with AzureClusters(inputs, context.runtime) as azure:
-        watch = Watch(inputs, context, verified, azure)
-        found = watch.look_at_branches()
-        if watch.must_ask and not found:
-            azure.connect()  # what is wrong with the inputs is told before anything is posted
-        if not found:
-            status.post(table.deploying(inputs.environment))
-        with status.told_where_it_ends():
-            if found:
-                ending = _superseded(inputs, found, Look())
+    status = DeploymentStatus(context, verified.request)
+    with closing(reports or open_cluster_reports(inputs, context)) as source:
+        watch = Watch(inputs, context, verified, source)
+        superseded = watch.read_branches()
+        if watch.needs_reports and not superseded:
+            source.check_inputs()  # before anything is posted
+        if not superseded:
+            status.post(statuses.deploying(inputs.environment))
+        with status.failure_of_run():
+            if superseded:
+                ending = _superseded(inputs, superseded, Observation())
             else:
                 ending = _wait(inputs, context, verified, watch, began=began, started=started)
-            if ending.decision and ending.decision.verdict in GOES_ON:
+            if ending.verdict and ending.verdict.goes_on:
                 ending = _finish(inputs, context, watch, ending, onward)
             if ending.status:
                 status.post(ending.status)
-        if ending.decision:
+        if ending.verdict:
             acknowledge_end(
                 context,
                 inputs.environment,
@@ -118,11 +122,11 @@ def check_promote(inputs: CheckPromoteInputs, context: CommandContext) -> Comman
                 {inputs.gitops_commit, watch.gitops_commit},
                 watch.gitops_commit,
             )
-    return _outcome(inputs, ending, _facts(context, verified))
+    return _result(inputs, ending, _facts(context, verified))
 
 
 def _verified(
-    inputs: CheckPromoteInputs, context: CommandContext, verified: VerifiedClaim
+    inputs: CheckPromoteInputs, context: CommandContext, verified: VerifiedRequest
 ) -> CommandResult:
     document = CheckPromoteDocument(
         environment=inputs.environment,
@@ -134,8 +138,8 @@ def _verified(
     return CommandResult(document, check_promote_summary(document, facts))
 
 
-def _onward(inputs: CheckPromoteInputs, verified: VerifiedClaim) -> tuple[str, ...]:
-    """The environments that the commit goes on to; a configuration change goes nowhere."""
+def _onward(inputs: CheckPromoteInputs, verified: VerifiedRequest) -> tuple[str, ...]:
+    """Return the environments that the commit goes on to; none for a configuration change."""
     if inputs.promoted_commit is None:
         return ()
     return next_environments(inputs.next_environment, inputs.environment, verified.environments)
@@ -144,58 +148,56 @@ def _onward(inputs: CheckPromoteInputs, verified: VerifiedClaim) -> tuple[str, .
 def _wait(
     inputs: CheckPromoteInputs,
     context: CommandContext,
-    verified: VerifiedClaim,
+    verified: VerifiedRequest,
     watch: Watch,
     *,
     began: datetime,
     started: datetime,
 ) -> _Ending:
-    """Look until there is a verdict; `began` is when this run did, `started` when the waiting did.
+    """Observe the clusters until there is a verdict.
 
-    The clusters are asked before the branches are read: what a cluster has then, the branch has.
+    The run `began`, the waiting `started`. Reports are read before the branches: see Watch.observe.
     """
     runtime = context.runtime
     longest = LONGEST_RUN - timedelta(seconds=LONGEST_HOOK if inputs.post_deployment else 0)
     while True:
-        rows = watch.ask()
-        found = watch.look_at_branches()
-        look = watch.judge(rows, started)
-        if rows:
-            runtime.log(look.progress())
-        if found:
-            return _superseded(inputs, found, look)
+        reports = watch.read_reports()
+        superseded = watch.read_branches()
+        observation = watch.observe(reports, started)
+        if reports:
+            runtime.log(observation.progress())
+        if superseded:
+            return _superseded(inputs, superseded, observation)
         left = started + inputs.timeout - runtime.now()
-        decision = decide(look.standings, timed_out=left <= timedelta(0))
-        if decision:
-            return _Ending(decision, look, _status(inputs, decision))
+        verdict = run_verdict(observation.branches, timed_out=left <= timedelta(0))
+        if verdict:
+            return _Ending(verdict, observation, _failure_status(inputs, verdict))
         pause = max(min(inputs.poll_interval, left), SHORTEST_PAUSE)
         if runtime.job.in_actions and runtime.now() + pause - began >= longest:
-            return _Ending(None, look, started=_continue(inputs, context, verified, started))
+            pages = _continue(inputs, context, verified, started)
+            return _Ending(None, observation, started=pages)
         runtime.sleep(pause.total_seconds())
 
 
-def _status(inputs: CheckPromoteInputs, decision: Decision) -> CommitStatus | None:
-    """What a verdict makes of the commit's status; None where it stays."""
-    if decision.verdict in FAILURES:
-        return table.failed(inputs.environment, decision.reason)
-    return None
+def _failure_status(inputs: CheckPromoteInputs, verdict: RunVerdict) -> CommitStatus | None:
+    return statuses.failed(inputs.environment, verdict.reason) if verdict.is_failure else None
 
 
-def _superseded(inputs: CheckPromoteInputs, found: Superseded, look: Look) -> _Ending:
-    by = found.by or "none"
-    if found.goes_back:
-        reason = f"{found.source} went back: it names {by[:7]}"
-        status = table.rolled_back(inputs.environment, by)
-    else:
-        reason = f"{found.source} names {by[:7]} by now"
-        status = table.superseded(inputs.environment, by)
-    return _Ending(Decision("superseded", reason), look, status)
+def _superseded(
+    inputs: CheckPromoteInputs, superseded: Superseded, observation: Observation
+) -> _Ending:
+    post = statuses.rolled_back if superseded.goes_back else statuses.superseded
+    status = post(inputs.environment, superseded.by or "none")
+    return _Ending(RunVerdict("superseded", superseded.reason), observation, status)
 
 
 def _continue(
-    inputs: CheckPromoteInputs, context: CommandContext, verified: VerifiedClaim, started: datetime
+    inputs: CheckPromoteInputs,
+    context: CommandContext,
+    verified: VerifiedRequest,
+    started: datetime,
 ) -> Mapping[str, str]:
-    """Start the run that goes on with the waiting; its page."""
+    """Start the run that continues the waiting; return its page."""
     page = start_check_promote(
         context,
         WORKFLOW,
@@ -215,9 +217,10 @@ def _finish(
     ending: _Ending,
     onward: Sequence[str],
 ) -> _Ending:
-    """Let the user's command decide whether the commit goes on.
+    """Run the user's command, which decides whether the commit goes on.
 
-    It may take its time: what people have taken back meanwhile does not go on.
+    The command may take long, so the branches are read once more: people may have reverted the
+    promotion meanwhile.
     """
     if not inputs.post_deployment:
         return _go_on(inputs, context, ending, onward)
@@ -228,21 +231,21 @@ def _finish(
     }
     hook = run_hook(HOOK, inputs.post_deployment, context.runtime, about)
     if hook.failed:
-        decision = Decision("failed", hook.reason)
-        return replace(ending, decision=decision, hook=hook, status=_status(inputs, decision))
-    found = watch.look_at_branches()
-    if found:
-        return replace(_superseded(inputs, found, ending.look), hook=hook)
+        verdict = RunVerdict("failed", hook.reason)
+        status = _failure_status(inputs, verdict)
+        return replace(ending, verdict=verdict, hook=hook, status=status)
+    superseded = watch.read_branches()
+    if superseded:
+        return replace(_superseded(inputs, superseded, ending.observation), hook=hook)
     return replace(_go_on(inputs, context, ending, onward), hook=hook)
 
 
 def _go_on(
     inputs: CheckPromoteInputs, context: CommandContext, ending: _Ending, onward: Sequence[str]
 ) -> _Ending:
-    """Start CD for the next environments.
+    """Start CD for the next environments, before the commit's status becomes `Deployed`.
 
-    Only after that is the commit to be called deployed: where this ends in between, the next run
-    starts them again.
+    If the run ends in between, the next run starts them again.
     """
     started = {}
     for environment in onward:
@@ -253,23 +256,20 @@ def _go_on(
             promoted_commit=inputs.promoted_commit or "",
             promoted_from=inputs.environment,
         )
-    status = table.deployed(inputs.environment, is_last=not onward)
+    status = statuses.deployed(inputs.environment, is_last=not onward)
     return replace(ending, started=started, status=status)
 
 
-def _facts(context: CommandContext, verified: VerifiedClaim) -> CheckPromoteFacts:
-    """The pages of the repositories that this is about."""
-    place = next(iter(verified.own))
-    return CheckPromoteFacts(context.url(context.control_plane), context.url(place.repository))
+def _facts(context: CommandContext, verified: VerifiedRequest) -> CheckPromoteFacts:
+    gitops_url = context.url(verified.repository)
+    return CheckPromoteFacts(context.url(context.control_plane), gitops_url)
 
 
-def _outcome(
-    inputs: CheckPromoteInputs, ending: _Ending, facts: CheckPromoteFacts
-) -> CommandResult:
-    decision, look = ending.decision, ending.look
-    verdict = decision.verdict if decision else ""
-    reason = decision.reason if decision else ""
-    failed = decision is not None and decision.verdict in FAILURES
+def _result(inputs: CheckPromoteInputs, ending: _Ending, facts: CheckPromoteFacts) -> CommandResult:
+    observation = ending.observation
+    verdict = ending.verdict.verdict if ending.verdict else ""
+    reason = ending.verdict.reason if ending.verdict else ""
+    failed = ending.verdict is not None and ending.verdict.is_failure
     problems = [Problem(reason, advice=ADVICE[verdict])] if failed else []
     document = CheckPromoteDocument(
         environment=inputs.environment,
@@ -277,21 +277,24 @@ def _outcome(
         gitops_commit=inputs.gitops_commit,
         verdict=verdict,
         reason=reason,
-        clusters=look.counts(),
+        clusters=observation.counts(),
         rows=tuple(
             ClusterEntry(
-                id=one.id,
-                cluster_type=one.cluster_type,
-                state=one.state,
-                reason=one.reason,
-                revision=one.revision,
+                id=cluster.id,
+                cluster_type=cluster.cluster_type,
+                state=cluster.state,
+                reason=cluster.reason,
+                revision=cluster.revision,
             )
-            for one in look.clusters
+            for cluster in observation.clusters
         ),
-        missing=look.missing,
-        not_ours=tuple(ForeignPathsEntry(id=one.id, paths=one.paths) for one in look.not_ours),
+        missing=observation.missing,
+        not_ours=tuple(
+            ForeignPathsEntry(id=foreign.id, paths=foreign.paths)
+            for foreign in observation.not_ours
+        ),
         promoted_to=tuple(ending.started) if verdict else (),
-        warnings=ProblemEntry.all_of(look.warnings),
+        warnings=ProblemEntry.all_of(observation.warnings),
         problems=ProblemEntry.all_of(problems),
     )
     hook = ending.hook.summary() if ending.hook else ""

@@ -1,93 +1,92 @@
-"""A GitOps branch of an environment, read again and again while its clusters are waited for."""
+"""A GitOps branch while the run waits for its clusters."""
 
 from __future__ import annotations
 
-from kalypso_actions.clients.github import branches, commits
+from kalypso_actions.clients.github import commits
+from kalypso_actions.commands.check_promote.branch_tree import read_head, read_tree
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.gitops_branches import GitOpsBranch, named_commit, tree_at
+from kalypso_actions.commands.runtime.gitops_branches import GitOpsBranch
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.gitops import contradicts
 from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.promotion.verdicts import holds
 
 
 class FollowedBranch:
-    """Where a branch stands, and which of its commits count as synced.
+    """The head of a branch, and the commits that count as synced.
 
-    `own` are those that the run was started for. `named` is the commit of main that the branch
-    should name. Every commit from `start` to the newest head that names it is as good as any: what
-    is merged meanwhile, without another commit of main, is the same promotion.
+    The branch should name the `expected` commit of main; `promoted_commit` is the one that it
+    names. Every commit from `gitops_commit` to the newest head that names the expected one counts
+    as synced: a merge that keeps the promoted commit belongs to the same promotion. A branch
+    `is_own` if the run was started for it.
     """
 
     def __init__(
         self,
         context: CommandContext,
         environment: str,
-        place: GitOpsBranch,
-        named: str | None,
+        branch: GitOpsBranch,
+        expected: str | None,
         *,
-        start: str = "",
+        gitops_commit: str = "",
     ) -> None:
-        self.place = place
-        self.own = bool(start)
-        self.named = named
+        self.branch = branch
+        self.is_own = bool(gitops_commit)
+        self.expected = expected
         self.tree: BaseTree | None = None
-        self.tracked: str | None = None
+        self.promoted_commit: str | None = None
         self.holds = False
         self.synced: frozenset[str] = frozenset()
         self.later: frozenset[str] = frozenset()
-        self._session = context
+        self._context = context
         self._environment = environment
-        self._start = start
+        self._first = gitops_commit
         self._head: str | None = None
-        self._target = start
+        self._newest = gitops_commit
 
     @property
-    def target(self) -> str:
-        """The newest commit that names the promoted commit; "" where none was seen."""
-        return self._target
+    def gitops_commit(self) -> str:
+        """The newest commit that names the expected commit; "" if there was none."""
+        return self._newest
 
-    def look(self) -> None:
-        """Read where the branch stands now. Raises KalypsoError where that is not possible."""
-        github, repository = self._session.github, self.place.repository
-        head = branches.head(github, repository, self.place.branch)
-        if head is None and self.own:
+    def read(self) -> None:
+        """Read the branch as it is now. Raise KalypsoError if that fails."""
+        head = read_head(self._context, self.branch)
+        if head is None and self.is_own:
             raise KalypsoError(
-                f"the branch {self.place.branch!r} of {repository} is gone",
-                self.place.where,
+                f"the branch {self.branch.branch!r} of {self.branch.repository} is gone",
+                self.branch.where,
                 "restore it, or correct the GitOpsRepo",
             )
         if head == self._head:
             return
         self._head = head
         if head is None:
-            self.tracked, self.holds = None, False
+            self.promoted_commit, self.holds = None, False
             return
-        tree = tree_at(self._session, self.place, head)
-        self.tracked = named_commit(tree, self._environment)
-        self.holds = self.tracked == self.named and (self.own or self._agrees(tree))
+        found = read_tree(self._context, self.branch, self._environment, head)
+        self.promoted_commit = found.promoted_commit
+        contradicted = self.expected is not None and found.contradicts(self.expected)
+        self.holds = holds(
+            self.expected, self.promoted_commit, is_own=self.is_own, contradicted=contradicted
+        )
         if self.holds:
-            self.tree = tree
-            self._aim_at(head)
-        elif self._target:
-            self.later = frozenset(self._between(self._target, head) or ())
+            self.tree = found.tree
+            self._set_newest(head)
+        elif self._newest:
+            self.later = frozenset(self._between(self._newest, head) or ())
 
-    def _agrees(self, tree: BaseTree) -> bool:
-        """Whether the tree was made of the commit that it names: nobody has verified this one."""
-        named = self.named
-        return named is None or not contradicts(tree.sources, self._environment, named)
-
-    def _aim_at(self, head: str) -> None:
-        """From now on the clusters should have this head, or any commit on the way to it."""
-        between = self._between(self._start, head) if self._start else None
+    def _set_newest(self, head: str) -> None:
+        """Count this head, and all commits on the way to it, as synced from now on."""
+        between = self._between(self._first, head) if self._first else None
         if between is None:
-            # The first look; or somebody has set the branch elsewhere by force.
-            self._start, between = head, ()
-        self._target = head
-        self.synced = frozenset({self._start, *between})
+            # The first head of this branch; or a forced push has replaced the earlier commits.
+            self._first, between = head, ()
+        self._newest = head
+        self.synced = frozenset({self._first, *between})
 
     def _between(self, base: str, head: str) -> tuple[str, ...] | None:
-        """The commits behind `base` up to `head`; None where the one does not lead to the other."""
-        github, repository = self._session.github, self.place.repository
+        """Return the commits after `base` up to `head`; None if `base` does not lead to `head`."""
+        github, repository = self._context.github, self.branch.repository
         if base == head:
             return ()
         if commits.relation(github, repository, base, head) != "ahead":

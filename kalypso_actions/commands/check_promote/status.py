@@ -9,38 +9,37 @@ from kalypso_actions.clients.github import statuses
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import CommitStatus
-from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.verification import Claim
+from kalypso_actions.promotion.requests import PromotionRequest
+from kalypso_actions.promotion.statuses import failed, is_deployed
 
 
 class DeploymentStatus:
-    """Posts on the promoted commit; silent for a configuration change.
+    """The status of the promoted commit; nothing is posted for a configuration change.
 
-    Silent, too, once the commit is `Deployed`: a run that was doubled, or is repeated, does not
-    take back what another one has found.
+    Once the commit is `Deployed`, the status stays: a second run for the same merge does not
+    revoke the verdict of the first.
     """
 
-    def __init__(self, context: CommandContext, claim: Claim) -> None:
-        self._session = context
-        self._claim = claim
+    def __init__(self, context: CommandContext, request: PromotionRequest) -> None:
+        self._context = context
+        self._request = request
 
     def post(self, status: CommitStatus) -> None:
-        """Post a status unless the latest says the same. Raises GitHubError."""
-        commit = self._claim.promoted_commit
-        if commit is None:
+        """Post a status unless the latest says the same. Raise GitHubError if that fails."""
+        promoted_commit = self._request.promoted_commit
+        if promoted_commit is None:
             return
-        github, repository = self._session.github, self._session.control_plane
-        latest = statuses.latest(github, repository, commit).get(status.context.lower())
-        if not table.is_deployed(latest):
-            statuses.post(github, repository, commit, status)
+        github, repository = self._context.github, self._context.control_plane
+        latest = statuses.latest(github, repository, promoted_commit).get(status.context.lower())
+        if not is_deployed(latest):
+            statuses.post(github, repository, promoted_commit, status)
 
     @contextmanager
-    def told_where_it_ends(self) -> Iterator[None]:
-        """An error that ends the run is told as a failure, and raised.
+    def failure_of_run(self) -> Iterator[None]:
+        """Post an error that ends the run as a failure, and raise it.
 
-        So that the commit does not stand at `Deploying` for ever; whatever comes in between, be it
-        a cancelled job or a bug of ours. A run that is killed can tell nothing: there, the job is
-        run again, or the next merge goes on.
+        Otherwise a cancelled job or a bug would leave the commit at `Deploying`. A killed run can
+        post nothing: then a person runs the job again, or the next merge goes on.
         """
         try:
             yield
@@ -50,9 +49,9 @@ class DeploymentStatus:
 
     def _fail(self, reason: str) -> None:
         try:
-            self.post(table.failed(self._claim.environment, reason))
+            self.post(failed(self._request.environment, reason))
         except KalypsoError as error:
-            self._session.runtime.log(f"The failure cannot be told: {error.problem.message}")
+            self._context.runtime.log(f"The failure cannot be posted: {error.problem.message}")
 
 
 def _reason(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""What check-promote was told, held against the repositories before anything is written."""
+"""Hold the inputs of check-promote against the repositories before anything is written."""
 
 from __future__ import annotations
 
@@ -6,40 +6,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kalypso_actions.clients.github import branches, commits
+from kalypso_actions.clients.github import commits
+from kalypso_actions.commands.check_promote.branch_tree import read_head, read_tree
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.environment_history import never_named
 from kalypso_actions.commands.runtime.gitops_branches import (
     GitOpsBranch,
     gitops_branches,
-    named_commit,
     read_environment,
-    tree_at,
 )
 from kalypso_actions.errors import Location, Problem, UsageError
-from kalypso_actions.gitops import contradicts
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.layout import SOURCES_FILE
-from kalypso_actions.promotion.verification import (
-    AFTER,
-    Claim,
-    refuted_by_branch,
-    refuted_by_main,
+from kalypso_actions.promotion.requests import (
+    ON_BRANCH,
+    PromotionRequest,
+    branch_problem,
+    main_problem,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedClaim:
-    """A claim that holds.
+class VerifiedRequest:
+    """A request that the repositories confirm.
 
-    `own` are the GitOps branches that it is about (several, where one branch holds several trees),
-    each with the commit of main that its tracking file names; `others` are those that the
-    environment has besides. `reading` are the documents of the environment's own branch.
+    own      its GitOps branches (several if one branch holds several trees), each with the
+             promoted commit that its tracking file names
+    others   the other GitOps branches of the environment
+    reading  the documents of the environment's own branch
     """
 
-    claim: Claim
+    request: PromotionRequest
     environment: Environment
     environments: Mapping[str, Environment]
     own: Mapping[GitOpsBranch, str | None]
@@ -48,46 +46,46 @@ class VerifiedClaim:
 
     @property
     def repository(self) -> str:
-        """The GitOps repository of the claimed commit, as owner/name."""
+        """The GitOps repository of the GitOps commit, as owner/name."""
         return next(iter(self.own)).repository
 
 
-def verify(inputs: CheckPromoteInputs, context: CommandContext) -> VerifiedClaim:
-    """Look up whether the repositories say what the inputs claim.
+def verify(inputs: CheckPromoteInputs, context: CommandContext) -> VerifiedRequest:
+    """Verify that the repositories confirm the inputs.
 
-    Raises UsageError where they do not, KalypsoError where they cannot be read.
+    Raise UsageError if they do not, KalypsoError if they cannot be read.
     """
-    claim = Claim(inputs.environment, inputs.promoted_commit, inputs.gitops_commit)
+    request = PromotionRequest(inputs.environment, inputs.promoted_commit, inputs.gitops_commit)
     environments = context.environments()
-    # Where there is none of this name, the session says which there are.
-    environment = environments.get(claim.environment) or context.environment(claim.environment)
-    read = read_environment(context, environment)
-    everything = gitops_branches(context, environment, read.gitops_repos)
-    candidates = _named(inputs.gitops_repository, everything, context)
-    refuted = _refuted_by_main(claim, context)
-    if refuted:
-        raise UsageError.of([refuted])
+    # The context's error for an unknown name lists the known ones.
+    environment = environments.get(request.environment) or context.environment(request.environment)
+    environment_reading = read_environment(context, environment)
+    every_branch = gitops_branches(context, environment, environment_reading.gitops_repos)
+    candidates = _candidates(inputs.gitops_repository, every_branch, context)
+    problem = _main_problem(request, context)
+    if problem:
+        raise UsageError.of([problem])
     own: dict[GitOpsBranch, str | None] = {}
     problems = []
-    for place in candidates:
-        tracked, problem = _look_at(place, claim, context)
+    for branch in candidates:
+        promoted_commit, problem = _verify_branch(branch, request, context)
         if problem:
             problems.append(problem)
         else:
-            own[place] = tracked
+            own[branch] = promoted_commit
     if not own:
         raise UsageError.of(problems)
-    refuted = never_named(claim, environment, environments, context)
-    if refuted:
-        raise UsageError.of([refuted])
-    others = tuple(place for place in everything if place not in own)
-    return VerifiedClaim(claim, environment, environments, own, others, read.own)
+    problem = never_named(request, environment, environments, context)
+    if problem:
+        raise UsageError.of([problem])
+    others = tuple(branch for branch in every_branch if branch not in own)
+    return VerifiedRequest(request, environment, environments, own, others, environment_reading.own)
 
 
 def waiting_since(inputs: CheckPromoteInputs, context: CommandContext) -> datetime:
-    """When the waiting began: as the run before says, now where a person runs a job again.
+    """Return when the waiting began: at the time of `started-at`, or now if a person reruns a job.
 
-    Raises UsageError for what is no moment with an offset.
+    Raise UsageError if `started-at` is not a time with an offset.
     """
     now = context.runtime.now()
     if not inputs.started_at or context.runtime.job.attempt > 1:
@@ -98,17 +96,17 @@ def waiting_since(inputs: CheckPromoteInputs, context: CommandContext) -> dateti
         moment = None
     if moment is None or moment.tzinfo is None:
         raise UsageError(
-            f"started-at: {inputs.started_at!r} is no moment",
-            advice="leave it empty: runs that go on with another one's waiting fill it in",
+            f"started-at: {inputs.started_at!r} is not a time with an offset",
+            advice="leave it empty: only a run that continues another one's waiting has it",
         )
     return min(moment.astimezone(UTC), now)
 
 
-def _named(
-    repository: str, everything: tuple[GitOpsBranch, ...], context: CommandContext
+def _candidates(
+    repository: str, branches: tuple[GitOpsBranch, ...], context: CommandContext
 ) -> tuple[GitOpsBranch, ...]:
-    """The environment's branches in the repository that is named, or in its only one."""
-    names = {place.repository.lower(): place.repository for place in everything}
+    """Return the environment's branches in the given repository, or in its only one."""
+    names = {branch.repository.lower(): branch.repository for branch in branches}
     known = ", ".join(sorted(names.values()))
     where = Location(context.url(context.control_plane))
     if not repository and len(names) > 1:
@@ -118,45 +116,44 @@ def _named(
             f"give one of {known}",
         )
     wanted = repository.lower() or next(iter(names))
-    found = tuple(place for place in everything if place.repository.lower() == wanted)
-    if not found:
+    candidates = tuple(branch for branch in branches if branch.repository.lower() == wanted)
+    if not candidates:
         raise UsageError(
             f"{repository} is no GitOps repository of the environment", where, f"it has {known}"
         )
-    return found
+    return candidates
 
 
-def _refuted_by_main(claim: Claim, context: CommandContext) -> Problem | None:
-    if claim.promoted_commit is None:
+def _main_problem(request: PromotionRequest, context: CommandContext) -> Problem | None:
+    if request.promoted_commit is None:
         return None
     relation = commits.relation(
-        context.github, context.control_plane, claim.promoted_commit, context.main()
+        context.github, context.control_plane, request.promoted_commit, context.main()
     )
-    return refuted_by_main(claim, relation, Location(context.url(context.control_plane)))
+    return main_problem(request, relation, Location(context.url(context.control_plane)))
 
 
-def _look_at(
-    place: GitOpsBranch, claim: Claim, context: CommandContext
+def _verify_branch(
+    branch: GitOpsBranch, request: PromotionRequest, context: CommandContext
 ) -> tuple[str | None, Problem | None]:
-    """What the claimed commit of a branch tracks, and what is wrong with the claim by it.
+    """Return the promoted commit that the GitOps commit names, and how the branch contradicts.
 
-    Nothing of a commit is read that does not lie on the branch: GitHub shows those of forks, too.
+    Only commits of the branch are read: by its id, GitHub also gives a commit of a fork.
     """
-    github, repository = context.github, place.repository
-    head = branches.head(github, repository, place.branch)
+    github, repository = context.github, branch.repository
+    gitops_commit = request.gitops_commit
+    head = read_head(context, branch)
     relation = (
-        commits.relation(github, repository, claim.gitops_commit, head)
-        if head is not None
-        else None
+        commits.relation(github, repository, gitops_commit, head) if head is not None else None
     )
-    tracked = None
+    promoted_commit = None
     contradiction = ""
-    if relation in AFTER:
-        tree = tree_at(context, place, claim.gitops_commit)
-        tracked = named_commit(tree, claim.environment)
-        if contradicts(tree.sources, claim.environment, claim.promoted_commit or ""):
-            contradiction = f"{tree.path}/{SOURCES_FILE}" if tree.path else SOURCES_FILE
+    if relation in ON_BRANCH:
+        tree = read_tree(context, branch, request.environment, gitops_commit)
+        promoted_commit = tree.promoted_commit
+        if tree.contradicts(request.promoted_commit):
+            contradiction = tree.sources_path
     where = Location(context.url(repository))
-    return tracked, refuted_by_branch(
-        claim, place.branch, relation, tracked, where, contradiction=contradiction
+    return promoted_commit, branch_problem(
+        request, branch.branch, relation, promoted_commit, where, contradiction=contradiction
     )

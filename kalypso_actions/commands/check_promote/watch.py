@@ -1,63 +1,57 @@
-"""All GitOps branches of a promotion, and the clusters that follow them: one look after another."""
+"""The GitOps branches of a promotion, and the reports of their clusters, read repeatedly."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Final
 
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.check_promote.followed_branch import FollowedBranch
-from kalypso_actions.commands.check_promote.verify_request import VerifiedClaim
-from kalypso_actions.commands.runtime.azure_clusters import AzureClusters
+from kalypso_actions.commands.check_promote.verify_request import VerifiedRequest
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.environment_history import EnvironmentCommit
 from kalypso_actions.compliance import (
     Assessment,
     Cluster,
+    ClusterReports,
+    DesiredState,
+    EnvironmentTree,
     ForeignPaths,
     Requirements,
-    Target,
-    Tree,
     assess,
 )
 from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
 from kalypso_actions.inputs.chain import CheckPromoteInputs
-from kalypso_actions.model.flux import FluxConfiguration
+from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id
-from kalypso_actions.promotion.rounds import Standing, Superseded, overtaken
+from kalypso_actions.promotion.verdicts import BranchVerdict, Superseded, superseded
 from kalypso_actions.snapshot.gather import read_control_plane
 
-Rows = Mapping[tuple[str, str], tuple[FluxConfiguration, ...]]
-"""What follows a branch of a repository, by its URL and the branch."""
-
-NOBODY_FOLLOWS: Final = (
-    "check the URL and branch of the clusters' Flux configurations, and that the identity has the "
-    "role Reader on their subscriptions (azure-scopes)"
-)
+ReportsOfBranches = Mapping[tuple[str, str], Sequence[ClusterReport]]
+"""The reports of the clusters that follow a branch, by the repository's URL and the branch."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """How everything stood at one moment; `missing` are cluster types without a cluster.
+class Observation:
+    """The branches and clusters at one moment; `missing` are cluster types without a cluster.
 
-    `not_ours` are paths of the branches outside of the environment's tree, which do not count.
+    `not_ours` are paths of the branches outside the environment's tree, which do not count.
     """
 
-    standings: tuple[Standing, ...] = ()
+    branches: tuple[BranchVerdict, ...] = ()
     clusters: tuple[Cluster, ...] = ()
     missing: tuple[str, ...] = ()
     warnings: tuple[Problem, ...] = ()
     not_ours: tuple[ForeignPaths, ...] = ()
 
     def progress(self) -> str:
-        """One line for people: `compliant 7/10, progressing 2, failed 1`."""
+        """Return one line for people: `compliant 7/10, progressing 2, failed 1`."""
         counted = Counter(cluster.state for cluster in self.clusters)
         parts = [f"compliant {counted['compliant']}/{len(self.clusters)}"]
         parts += [f"{state} {counted[state]}" for state in STATES[1:] if counted[state]]
@@ -66,27 +60,27 @@ class Look:
         return ", ".join(parts)
 
     def counts(self) -> dict[str, int]:
-        """Clusters of each state that occurs, best first."""
+        """Return the number of clusters of each state that occurs, best first."""
         counted = Counter(cluster.state for cluster in self.clusters)
         return {state: counted[state] for state in STATES if counted[state]}
 
 
 class Watch:
-    """Looks at a promotion: where its branches stand, and how their clusters are."""
+    """Reads the branches of a promotion, and the reports of their clusters."""
 
     def __init__(
         self,
         inputs: CheckPromoteInputs,
         context: CommandContext,
-        verified: VerifiedClaim,
-        azure: AzureClusters,
+        verified: VerifiedRequest,
+        reports: ClusterReports,
     ) -> None:
-        """Raises KalypsoError where the cluster types of the environment cannot be read."""
-        self._session = context
-        self._azure = azure
-        self._promoted = verified.claim.promoted_commit
+        """Raise KalypsoError if the cluster types of the environment cannot be read."""
+        self._context = context
+        self._reports = reports
+        self._promoted_commit = verified.request.promoted_commit
         self._relations: dict[str, Relation | None] = {}
-        self._base = EnvironmentCommit(context, verified.environment)
+        self._environment_commit = EnvironmentCommit(context, verified.environment)
         self._requirements = Requirements(
             min_compliant=inputs.min_compliant,
             grace=inputs.grace_period,
@@ -99,155 +93,135 @@ class Watch:
             verified.environment.name,
             verified.reading,
             context.reader,
-            promoted_commit=self._promoted,
+            promoted_commit=self._promoted_commit,
         ).fleet
-        self._cluster_types = frozenset(one.name for one in fleet.cluster_types)
-        self._left_out = frozenset(
-            one.name for one in fleet.cluster_types if not one.reports_compliance
+        self._cluster_types = frozenset(cluster_type.name for cluster_type in fleet.cluster_types)
+        self._not_reporting = frozenset(
+            cluster_type.name
+            for cluster_type in fleet.cluster_types
+            if not cluster_type.reports_compliance
         )
         follow = partial(FollowedBranch, context, verified.environment.name)
-        start = verified.claim.gitops_commit
         self._branches = [
-            follow(place, named, start=start) for place, named in verified.own.items()
+            follow(branch, expected, gitops_commit=verified.request.gitops_commit)
+            for branch, expected in verified.own.items()
         ]
-        if self._promoted is not None:
-            self._branches += [follow(place, self._promoted) for place in verified.others]
-
-    def look_at_branches(self) -> Superseded | None:
-        """Read where all branches stand now: whether another commit has come to one of them.
-
-        The environment's own branch is read last, right before something is started.
-        """
-        for branch in self._branches:
-            branch.look()
-        for branch in self._branches:
-            found = overtaken(branch.named, branch.tracked, self._relation(branch), own=branch.own)
-            if found:
-                return found
-        return self._left()
-
-    def _left(self) -> Superseded | None:
-        """Whether people have gone back from the promoted commit on the environment's branch."""
-        if self._promoted is None:
-            return None
-        named = self._base.look()
-        if not self._base.has_left(self._promoted):
-            return None
-        return Superseded(named or "", goes_back=True, source="base-repo.yaml")
+        if self._promoted_commit is not None:
+            self._branches += [follow(branch, self._promoted_commit) for branch in verified.others]
 
     @property
     def gitops_commit(self) -> str:
-        """The newest commit of the claimed GitOps branch that this run stands for."""
-        return next(branch.target for branch in self._branches if branch.own)
+        """The newest commit of the run's own GitOps branch that the run stands for."""
+        return next(branch.gitops_commit for branch in self._branches if branch.is_own)
 
     @property
-    def must_ask(self) -> bool:
-        """Whether there is any cluster to be asked for."""
-        return any(map(self._reporting, self._branches))
+    def needs_reports(self) -> bool:
+        """Whether any cluster reports at all."""
+        return any(self._tree(branch).reporting for branch in self._branches)
 
-    def ask(self) -> Rows:
-        """The Flux configurations that follow the branches, as of now. Raises KalypsoError."""
-        places = {
-            (branch.place.url, branch.place.branch): None
-            for branch in self._branches
-            if self._reporting(branch)
-        }
-        return {(url, branch): self._azure.following(url, branch) for url, branch in places}
+    def read_branches(self) -> Superseded | None:
+        """Read all branches as they are now; return the commit that ends the promotion, if any.
 
-    def judge(self, rows: Rows, started: datetime) -> Look:
-        """How everything stands by these rows, which are older than the look at the branches.
-
-        So a commit that a cluster has is never newer than what is known of the branch.
+        The environment's own branch is read last, right before anything is started.
         """
-        standings = []
-        clusters: list[Cluster] = []
-        missing: list[str] = []
-        not_ours: list[ForeignPaths] = []
+        for branch in self._branches:
+            branch.read()
+        for branch in self._branches:
+            other = superseded(
+                branch.expected,
+                branch.promoted_commit,
+                self._relation(branch.promoted_commit),
+                is_own=branch.is_own,
+            )
+            if other:
+                return other
+        return self._left()
+
+    def read_reports(self) -> ReportsOfBranches:
+        """Read the reports of the clusters that follow the branches. Raise KalypsoError."""
+        branches = {
+            (branch.branch.url, branch.branch.branch): None
+            for branch in self._branches
+            if self._tree(branch).reporting
+        }
+        return {(url, branch): self._reports.reports(url, branch) for url, branch in branches}
+
+    def observe(self, reports: ReportsOfBranches, started: datetime) -> Observation:
+        """Judge reports that were read before the branches.
+
+        In this order, no cluster runs a commit that is newer than the known head of its branch.
+        """
+        branches = []
+        assessments = []
         warnings = []
         for branch in self._branches:
-            assessment = self._assess(branch, rows, started)
-            standings.append(self._standing(branch, assessment))
-            warnings += self._warnings(branch, assessment)
-            if assessment:
-                clusters += assessment.clusters
-                missing += assessment.missing
-                not_ours += assessment.not_ours
-        return Look(
-            tuple(standings),
-            tuple(clusters),
-            tuple(dict.fromkeys(missing)),
+            assessment = self._assess(branch, reports, started)
+            assessments.append(assessment)
+            branches.append(
+                BranchVerdict(
+                    branch.branch.name,
+                    branch.is_own,
+                    branch.holds,
+                    assessment.verdict,
+                    assessment.reason,
+                )
+            )
+            if branch.holds:
+                where = Location(self._context.url(branch.branch.repository))
+                advice = self._reports.no_reports_advice
+                warnings += assessment.warnings(self._tree(branch), where, advice)
+        return Observation(
+            tuple(branches),
+            tuple(cluster for one in assessments for cluster in one.clusters),
+            tuple(dict.fromkeys(name for one in assessments for name in one.missing)),
             tuple(dict.fromkeys(warnings)),
-            tuple(dict.fromkeys(not_ours)),
+            tuple(dict.fromkeys(foreign for one in assessments for foreign in one.not_ours)),
         )
 
-    def _relation(self, branch: FollowedBranch) -> Relation | None:
-        """How the commit that a branch names stands to the promoted one on main."""
-        tracked = branch.tracked
-        if self._promoted is None or tracked is None or tracked == self._promoted:
+    def _left(self) -> Superseded | None:
+        """Return the commit that replaced the promoted one on the environment's branch, if any."""
+        if self._promoted_commit is None:
             return None
-        if tracked not in self._relations:
-            github, repository = self._session.github, self._session.control_plane
-            self._relations[tracked] = (
-                commits.relation(github, repository, self._promoted, tracked)
-                if is_commit_id(tracked)
+        named = self._environment_commit.look()
+        if not self._environment_commit.has_left(self._promoted_commit):
+            return None
+        return Superseded(named or "", goes_back=True, source="base-repo.yaml")
+
+    def _relation(self, named: str | None) -> Relation | None:
+        """Return the relation of a commit to the promoted one on main."""
+        if self._promoted_commit is None or named is None or named == self._promoted_commit:
+            return None
+        if named not in self._relations:
+            github, repository = self._context.github, self._context.control_plane
+            self._relations[named] = (
+                commits.relation(github, repository, self._promoted_commit, named)
+                if is_commit_id(named)
                 else None
             )
-        return self._relations[tracked]
+        return self._relations[named]
 
-    def _assigned(self, branch: FollowedBranch) -> frozenset[str]:
-        if branch.tree is None:
-            return frozenset()
+    def _tree(self, branch: FollowedBranch) -> EnvironmentTree:
+        """Return the environment's tree in a branch; without assignments as long as none is known.
+
+        A branch has a tree as soon as it has named the expected commit.
+        """
         tree = branch.tree
-        return assigned_cluster_types(tree.entries, tree.path, self._cluster_types)
-
-    def _reporting(self, branch: FollowedBranch) -> frozenset[str]:
-        """The cluster types with assignments whose clusters report."""
-        return self._assigned(branch) - self._left_out
-
-    def _assess(self, branch: FollowedBranch, rows: Rows, started: datetime) -> Assessment | None:
-        """How the clusters of a branch are; None where none are to be asked for."""
-        following = rows.get((branch.place.url, branch.place.branch))
-        reporting = self._reporting(branch)
-        if following is None or branch.tree is None or not reporting:
-            return None
-        tree = branch.tree
-        own = cluster_type_folders(tree.entries, tree.path, self._cluster_types)
-        return assess(
-            following,
-            Target(branch.synced, Tree(tree.path, own, self._left_out), branch.later),
-            reporting,
-            self._requirements,
-            started=started,
-            now=self._session.runtime.now(),
+        if tree is None:
+            return EnvironmentTree("", frozenset())
+        return EnvironmentTree(
+            tree.path,
+            cluster_type_folders(tree.entries, tree.path, self._cluster_types),
+            assigned_cluster_types(tree.entries, tree.path, self._cluster_types),
+            self._not_reporting,
         )
 
-    def _standing(self, branch: FollowedBranch, assessment: Assessment | None) -> Standing:
-        standing = partial(Standing, branch.place.name, branch.own, branch.holds)
-        if not branch.holds:
-            return standing()
-        if assessment:
-            return standing(assessment.outcome, assessment.reason)
-        if not self._assigned(branch):
-            return standing("nothing-scheduled")
-        if not self._reporting(branch):
-            return standing("compliant", "its clusters do not report")
-        return standing("waiting", "its clusters have not been asked for yet")
-
-    def _warnings(self, branch: FollowedBranch, assessment: Assessment | None) -> list[Problem]:
-        """What is passed over although nobody knows how it is."""
-        if not branch.holds:
-            return []
-        where = Location(self._session.url(branch.place.repository))
-        unasked = sorted(self._assigned(branch) & self._left_out)
-        found = []
-        if unasked:
-            message = f"nobody knows how the clusters of {', '.join(unasked)} are: they do not "
-            message += "report, as their ClusterTypes are annotated"
-            found.append(Problem(message, where, "look at them by other means"))
-        if assessment and assessment.outcome == "compliant":
-            if not assessment.clusters:
-                found.append(Problem(assessment.reason, where, NOBODY_FOLLOWS))
-            elif assessment.missing:
-                message = f"no cluster reports for {', '.join(assessment.missing)}"
-                found.append(Problem(message, where, NOBODY_FOLLOWS))
-        return found
+    def _assess(
+        self, branch: FollowedBranch, reports: ReportsOfBranches, started: datetime
+    ) -> Assessment:
+        return assess(
+            reports.get((branch.branch.url, branch.branch.branch)),
+            DesiredState(branch.synced, self._tree(branch), branch.later),
+            self._requirements,
+            started=started,
+            now=self._context.runtime.now(),
+        )

@@ -15,7 +15,7 @@ from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.plan import Plan, PlanOptions, failure_problem, make_plan
 from kalypso_actions.promotion import with_commit
 from kalypso_actions.promotion.base_branch import base_document
-from kalypso_actions.promotion.regressions import Look, Regressions, regressions
+from kalypso_actions.promotion.regressions import EnvironmentFaults, Regressions, regressions
 from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.base_file import read_base_file
 from kalypso_actions.snapshot.base_tree import read_base_tree
@@ -64,7 +64,7 @@ class EnvironmentChecks:
 class _Rendered:
     """One look, and the plan and the snapshot that it is made of, as far as they exist."""
 
-    look: Look
+    look: EnvironmentFaults
     plan: Plan | None = None
     snapshot: Snapshot | None = None
 
@@ -129,7 +129,7 @@ class _Environment:
             (*found.warnings, *self._base_trees.warnings, *warnings),
         )
 
-    def _look_before(self) -> Look | None:
+    def _look_before(self) -> EnvironmentFaults | None:
         """With the commit that the environment has; where it has none, with main's before."""
         for commit in self._earlier_commits():
             rendered = self._rendered(commit)
@@ -155,7 +155,7 @@ class _Environment:
                 open_base_trees=self._base_trees.open,
             )
         except KalypsoError as error:
-            return _Rendered(Look(faults=error.problems))
+            return _Rendered(EnvironmentFaults(faults=error.problems))
         progress = checks.context.runtime.progress
         # Of the plan's own problems none is counted: what is wrong is held against the look before.
         options = dataclasses.replace(checks.options, on_failure="block", on_source_failure="block")
@@ -163,9 +163,9 @@ class _Environment:
         return _Rendered(_look(snapshot, plan), plan, snapshot)
 
 
-def _look(snapshot: Snapshot, plan: Plan) -> Look:
+def _look(snapshot: Snapshot, plan: Plan) -> EnvironmentFaults:
     readings = snapshot.registrations
-    return Look(
+    return EnvironmentFaults(
         failures={
             item.assignment.folder: failure_problem(item)
             for item in plan.assignments

@@ -8,21 +8,24 @@ workflows       workflow files, and the secrets and variables that they use
 control_plane   the control plane
 gitops          the GitOps repositories
 environments    each environment: its rendering, and where it promotes to
-access          rights of the App or the token, and the answers of Azure
+access          rights of the App or the token, and the reports of the clusters
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 
-from kalypso_actions.commands.doctor.access import check_azure, check_credentials
+from kalypso_actions.commands.doctor.access import check_cluster_reports, check_credentials
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.control_plane import check_control_plane
 from kalypso_actions.commands.doctor.environments import check_environment
 from kalypso_actions.commands.doctor.facts import read_facts
 from kalypso_actions.commands.doctor.gitops import check_gitops
+from kalypso_actions.commands.runtime.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.runtime.context import CommandContext, Runtime, open_context
+from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.doctor_rules import Check
 from kalypso_actions.inputs.chain import EMPTY
 from kalypso_actions.inputs.doctor import DoctorInputs
@@ -30,23 +33,31 @@ from kalypso_actions.report.documents import CheckEntry, DoctorDocument
 from kalypso_actions.snapshot.reader import in_parallel
 
 
-def doctor(inputs: DoctorInputs, runtime: Runtime) -> DoctorDocument:
+def doctor(
+    inputs: DoctorInputs, runtime: Runtime, reports: ClusterReports | None = None
+) -> DoctorDocument:
     """Check everything that the chain needs.
 
-    The token's owner reads the settings. The App, if it is given, reads what jobs read. Raises
-    UsageError for inputs that are missing or contradict one another.
+    The token's owner reads the settings. The App, if it is given, reads what jobs read. `reports`
+    replaces the source of cluster reports that the inputs name. Raises UsageError for inputs that
+    are missing or contradict one another.
     """
     has_token = bool(inputs.token.get_secret_value())
     has_app = bool(inputs.app_id or inputs.app_private_key.get_secret_value())
     by_token = inputs.model_copy(update={"app_id": "", "app_private_key": EMPTY})
-    with open_context(by_token if has_token else inputs, runtime) as context:
+    with (
+        open_context(by_token if has_token else inputs, runtime) as context,
+        closing(reports or open_cluster_reports(inputs, context)) as source,
+    ):
         if not (has_app and has_token):
-            return _check(inputs, context, context)
+            return _check(inputs, context, context, source)
         with open_context(inputs, runtime) as jobs:
-            return _check(inputs, context, jobs)
+            return _check(inputs, context, jobs, source)
 
 
-def _check(inputs: DoctorInputs, context: CommandContext, jobs: CommandContext) -> DoctorDocument:
+def _check(
+    inputs: DoctorInputs, context: CommandContext, jobs: CommandContext, reports: ClusterReports
+) -> DoctorDocument:
     """Check with `context`, which may read the settings, and with `jobs`, as jobs read."""
     checklist = Checklist(context.control_plane)
     facts = read_facts(context, checklist)
@@ -60,7 +71,7 @@ def _check(inputs: DoctorInputs, context: CommandContext, jobs: CommandContext) 
         parts: list[Callable[[Checklist], None]] = [
             partial(check_control_plane, context, facts, without_azure),
             *(partial(check_gitops, context, name, facts) for name in facts.gitops_repositories),
-            partial(check_azure, inputs, context, facts, without_azure),
+            partial(check_cluster_reports, reports, facts, without_azure),
         ]
 
         def run(part: Callable[[Checklist], None]) -> list[Check]:

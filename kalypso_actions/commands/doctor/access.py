@@ -1,26 +1,22 @@
-"""Rights of the App or the token, and the answers of Azure."""
+"""Rights of the App or the token, and the reports of the clusters."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Final
 
 from kalypso_actions.clients.github import repositories
 from kalypso_actions.clients.github.apps import Installations
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
-from kalypso_actions.commands.runtime.azure_clusters import AzureClusters
 from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.doctor_rules import app_checks, app_repository_check, ok, warning
 from kalypso_actions.doctor_rules import repositories as rules
 from kalypso_actions.inputs import permissions
-from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.github import AppInstallation
 from kalypso_actions.model.urls import owner_of
-
-AZURE: Final = "Azure"
 
 
 def check_credentials(jobs: CommandContext, facts: Facts, checklist: Checklist) -> None:
@@ -56,34 +52,29 @@ def _owner(name: str) -> str:
     return owner_of(name) or name
 
 
-def check_azure(
-    inputs: DoctorInputs,
-    context: CommandContext,
-    facts: Facts,
-    without_azure: Collection[str],
-    checklist: Checklist,
+def check_cluster_reports(
+    reports: ClusterReports, facts: Facts, not_reporting: Collection[str], checklist: Checklist
 ) -> None:
-    """Query Azure about each GitOps branch, as check-promote does.
+    """Check that clusters report on each GitOps branch, by the source of check-promote.
 
-    The environments `without_azure` have no clusters that report to it.
+    The clusters of the environments `not_reporting` do not report.
     """
-    environments = [
-        environment for environment in facts.environments if environment.name not in without_azure
-    ]
+    environments = [one for one in facts.environments if one.name not in not_reporting]
     if not environments:
         return
-    if not inputs.azure_scopes:
-        advice = "give --azure-scopes, and sign in (az login), to check the clusters"
-        checklist.add([warning(AZURE, "Azure was not asked about clusters", advice)])
+    source, advice = reports.title, reports.setup_advice()
+    if advice:
+        checklist.add([warning(source, f"{source} was not asked about clusters", advice)])
         return
-    with AzureClusters(inputs, context.runtime) as azure:
-        for environment in environments:
-            for branch in environment.gitops:
-                rows = checklist.required(
-                    partial(azure.following, branch.url, branch.branch), AZURE
-                )
-                if rows is None:
-                    return
-                text = f"{branch.name} is followed by {counted(len(rows), 'Flux configuration')}"
-                advice = "see that the scopes and the role Reader cover the clusters' subscriptions"
-                checklist.add([ok(AZURE, text) if rows else warning(AZURE, text, advice)])
+    for environment in environments:
+        for branch in environment.gitops:
+            read = partial(reports.reports, branch.url, branch.branch)
+            branch_reports = checklist.required(read, source)
+            if branch_reports is None:
+                return
+            number = counted(len(branch_reports), "configuration")
+            text = f"{branch.name} is followed by {number} of clusters"
+            check = ok(source, text)
+            if not branch_reports:
+                check = warning(source, text, reports.no_reports_advice)
+            checklist.add([check])

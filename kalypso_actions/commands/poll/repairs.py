@@ -16,9 +16,9 @@ from kalypso_actions.model.github import ActiveRun, CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.requests import ON_BRANCH
 from kalypso_actions.promotion.start_records import Command, Repair, StartRecord, read_record
 from kalypso_actions.promotion.starts import may_start_cd
-from kalypso_actions.promotion.verification import AFTER
 from kalypso_actions.report.chain_documents import StartEntry
 from kalypso_actions.report.pull_request import read_mark
 
@@ -257,7 +257,7 @@ class Repairs:
         if promoted_commit is None:
             return False
         relation = commits.relation(context.github, context.control_plane, commit, promoted_commit)
-        return relation in AFTER
+        return relation in ON_BRANCH
 
     def _workflow(self, command: Command) -> str:
         return {

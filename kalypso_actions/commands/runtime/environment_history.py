@@ -11,13 +11,13 @@ from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.promotion.requests import PromotionRequest, environment_problem
 from kalypso_actions.promotion.rollbacks import (
     comes_back,
     has_left,
     left_commits,
     standing_commit,
 )
-from kalypso_actions.promotion.verification import Claim, refuted_by_base
 from kalypso_actions.snapshot.base_file import read_base_file
 from kalypso_actions.snapshot.base_history import BaseWrite, read_base_writes
 
@@ -133,7 +133,7 @@ class EnvironmentHistory:
 
 
 def never_named(
-    claim: Claim,
+    request: PromotionRequest,
     environment: Environment,
     environments: Mapping[str, Environment],
     context: CommandContext,
@@ -142,7 +142,7 @@ def never_named(
 
     The history is read only if the environment does not name the commit now. Raises KalypsoError.
     """
-    promoted = claim.promoted_commit
+    promoted = request.promoted_commit
     if promoted is None:
         return None
     now = EnvironmentCommit(context, environment)
@@ -151,4 +151,4 @@ def never_named(
         history = EnvironmentHistory(context, environment, environments)
         named = history.has_named(promoted, now.head)
     branch = environment.control_plane.branch
-    return refuted_by_base(claim, named=named, branch=branch, where=now.where)
+    return environment_problem(request, named=named, branch=branch, where=now.where)

@@ -27,8 +27,8 @@ from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.promotion import meaning_of_push, start_records
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.requests import ON_BRANCH
 from kalypso_actions.promotion.starts import next_check_attempt
-from kalypso_actions.promotion.verification import AFTER
 from kalypso_actions.report import markdown, pull_request
 from kalypso_actions.report.chain_documents import PullRequestEntry
 from kalypso_actions.report.pull_request import PullRequestText
@@ -270,7 +270,7 @@ def _has_changed(state: GitOpsState, context: CommandContext, gitops_commit: str
     if not is_commit_id(gitops_commit):
         return True
     relation = commits.relation(context.github, state.repository, gitops_commit, state.commit)
-    if relation not in AFTER:
+    if relation not in ON_BRANCH:
         return True
     before = context.repositories.open(state.url, commit=gitops_commit).entries()
     return gitops.touches(before, state.tree.entries, state.tree.path)

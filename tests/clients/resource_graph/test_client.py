@@ -10,7 +10,7 @@ import responses
 from kalypso_actions import __version__
 from kalypso_actions.clients.resource_graph import ResourceGraph, cloud_of
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.model.flux import FluxConfiguration
+from kalypso_actions.model.cluster_reports import ClusterReport
 from tests.clients.resource_graph.azure import (
     ACCESS_TOKEN,
     OTHER_SUBSCRIPTION,
@@ -43,11 +43,11 @@ def read(
     with responses.RequestsMock() as server, resource_graph(waits, **settings) as client:
         for answer in answers:
             server.post(RESOURCES, **answer)
-        return names(client.flux_configurations(REPOSITORY, "dev")), asked(server)
+        return names(client.cluster_reports(REPOSITORY, "dev")), asked(server)
 
 
-def names(configurations: tuple[FluxConfiguration, ...]) -> list[str]:
-    return [one.id.split("/")[8] for one in configurations]
+def names(configurations: tuple[ClusterReport, ...]) -> list[str]:
+    return [one.cluster.split("/")[8] for one in configurations]
 
 
 def refused(*answers: dict[str, Any], waits: Waits | None = None, **settings: Any) -> KalypsoError:
@@ -61,7 +61,7 @@ def test_one_request_asks_for_all_states() -> None:
     rows = [row("a"), row("b", complianceState="Suspended"), row("c", complianceState="Pending")]
     with responses.RequestsMock() as server, resource_graph(Waits()) as client:
         server.post(RESOURCES, json=page(rows))
-        assert names(client.flux_configurations(REPOSITORY, "dev")) == ["a", "b", "c"]
+        assert names(client.cluster_reports(REPOSITORY, "dev")) == ["a", "b", "c"]
         sent = server.calls[0].request
         body = asked(server)[0]
     assert sent.url == f"{RESOURCES}?api-version=2021-03-01"
@@ -100,7 +100,7 @@ def test_scopes(scopes: list[str], named: dict[str, list[str]]) -> None:
 def test_any_url_of_the_repository_asks_the_same(url: str) -> None:
     with responses.RequestsMock() as server, resource_graph(Waits()) as client:
         server.post(RESOURCES, json=page([row("a")]))
-        assert names(client.flux_configurations(url, "dev")) == ["a"]
+        assert names(client.cluster_reports(url, "dev")) == ["a"]
         assert "contains 'acme/gitops'" in asked(server)[0]["query"]
 
 
@@ -109,7 +109,7 @@ def test_any_url_of_the_repository_asks_the_same(url: str) -> None:
 )
 def test_what_is_no_repository_is_not_asked(url: str) -> None:
     with resource_graph(Waits()) as client, pytest.raises(UsageError, match="names no") as raised:
-        client.flux_configurations(url, "dev")
+        client.cluster_reports(url, "dev")
     assert "password" not in str(raised.value)
 
 
@@ -206,9 +206,9 @@ def test_a_used_up_quota_paces_the_next_reading_by_what_is_left() -> None:
     waits = Waits()
     with responses.RequestsMock() as server, resource_graph(waits) as client:
         server.post(RESOURCES, json=page([row("a")]), headers=quota(0, "00:00:05"))
-        client.flux_configurations(REPOSITORY, "dev")
+        client.cluster_reports(REPOSITORY, "dev")
         waits.sleep(3)
-        client.flux_configurations(REPOSITORY, "dev")
+        client.cluster_reports(REPOSITORY, "dev")
     assert waits.slept == [3, 2.0]
 
 
@@ -349,7 +349,7 @@ def test_a_refused_token_is_replaced_once(header: dict[str, str]) -> None:
     with responses.RequestsMock() as server, resource_graph(Waits()) as client:
         for answer in (refusal_of_token, {"json": page([row("a")])}):
             server.post(RESOURCES, **answer)
-        assert names(client.flux_configurations(REPOSITORY, "dev")) == ["a"]
+        assert names(client.cluster_reports(REPOSITORY, "dev")) == ["a"]
         sent = [call.request.headers["Authorization"] for call in server.calls]
     assert sent == [f"Bearer {ACCESS_TOKEN}", f"Bearer {ACCESS_TOKEN}-anew"]
 
@@ -359,7 +359,7 @@ def test_a_second_refusal_of_a_token_ends_it() -> None:
     with responses.RequestsMock() as server, resource_graph(waits) as client:
         server.post(RESOURCES, status=401)
         with pytest.raises(KalypsoError, match="the access token is not accepted"):
-            client.flux_configurations(REPOSITORY, "dev")
+            client.cluster_reports(REPOSITORY, "dev")
         assert len(server.calls) == 2
     assert waits.slept == []
 

@@ -99,7 +99,7 @@ def client(server: Server, waits: Waits) -> ResourceGraph:
 def test_a_connection_that_breaks_is_tried_again(way: Way) -> None:
     waits = Waits()
     with serving(way) as server, client(server, waits) as graph:
-        assert len(graph.flux_configurations(REPOSITORY, "dev")) == 1
+        assert len(graph.cluster_reports(REPOSITORY, "dev")) == 1
     assert waits.slept == [1.0]
     path = "/providers/Microsoft.ResourceGraph/resources?api-version=2021-03-01"
     assert server.seen == [(path, f"Bearer {ACCESS_TOKEN}")] * 2
@@ -112,7 +112,7 @@ def test_the_access_token_follows_no_redirect() -> None:
         client(server, Waits()) as graph,
         pytest.raises(KalypsoError, match="307"),
     ):
-        graph.flux_configurations(REPOSITORY, "dev")
+        graph.cluster_reports(REPOSITORY, "dev")
     assert (len(server.seen), other.seen) == (1, [])
 
 

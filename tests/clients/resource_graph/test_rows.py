@@ -8,26 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.clients.resource_graph.rows import flux_configurations
+from kalypso_actions.clients.resource_graph.rows import cluster_reports
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.model.flux import (
-    FluxCondition,
-    FluxConfiguration,
-    FluxKustomization,
-    FluxObject,
-    FluxReference,
+from kalypso_actions.model.cluster_reports import (
+    ClusterReport,
+    Condition,
+    ObjectReference,
+    ReportedObject,
+    ReportedPath,
 )
 from kalypso_actions.model.urls import repository_key
 from tests.clients.resource_graph.azure import REPOSITORY, row
 
 KEY = repository_key(REPOSITORY)
 ID = row()["id"]
+CLUSTER = ID.partition("/providers/Microsoft.KubernetesConfiguration")[0]
 
 
-def read(given_row: object) -> FluxConfiguration:
-    configurations = flux_configurations([given_row], KEY)
-    assert len(configurations) == 1
-    return configurations[0]
+def read(given_row: object) -> ClusterReport:
+    (report,) = cluster_reports([given_row], KEY)
+    return report
 
 
 def at_url(url: object) -> dict[str, Any]:
@@ -68,49 +68,45 @@ def test_a_row_with_everything() -> None:
         kustomizations={"infra": {"path": "./infra"}, "apps": {"path": "apps/large"}},
         statuses=statuses,
     )
-    condition = FluxCondition(
+    condition = Condition(
         "Ready",
         "False",
         "DependencyNotReady",
         "dependency 'cluster-config/cluster-config-infra' is not ready",
         datetime(2022, 5, 13, 11, 54, 41, tzinfo=UTC),
     )
-    assert read(given_row) == FluxConfiguration(
-        id=ID,
-        repository_url=REPOSITORY,
-        branch="dev",
-        compliance_state="Non-Compliant",
-        provisioning_state="Failed",
+    assert read(given_row) == ClusterReport(
+        cluster=CLUSTER,
+        configuration="cluster-config",
+        paths=(ReportedPath("./infra", "infra"), ReportedPath("apps/large", "apps")),
+        revision="dev@sha1:c4e327286379495f8b6edc2c9c208095b6cc53ab",
+        state="Non-Compliant",
         suspended=True,
-        synced_revision="dev@sha1:c4e327286379495f8b6edc2c9c208095b6cc53ab",
+        message="it broke",
+        provisioning_state="Failed",
         source_updated_at=datetime(2022, 5, 13, 11, 54, 42, tzinfo=UTC),
-        status_updated_at=datetime(2022, 5, 13, 11, 54, 54, 830000, tzinfo=UTC),
-        error_message="it broke",
-        kustomizations=(
-            FluxKustomization("infra", "./infra"),
-            FluxKustomization("apps", "apps/large"),
-        ),
+        reported_at=datetime(2022, 5, 13, 11, 54, 54, 830000, tzinfo=UTC),
         objects=(
-            FluxObject(
+            ReportedObject(
                 "Kustomization",
                 "cluster-config-apps",
                 "Non-Compliant",
                 (condition,),
                 "flux-system",
             ),
-            FluxObject(
+            ReportedObject(
                 "HelmRelease",
                 "web",
                 "Compliant",
                 (),
-                applied_by=FluxReference("cluster-config-apps", "flux-system"),
+                applied_by=ObjectReference("cluster-config-apps", "flux-system"),
             ),
         ),
     )
 
 
 FIELDS = sorted(row()["properties"].keys() - {"gitRepository"})
-NOTHING = FluxConfiguration(ID, REPOSITORY, "", "", "", False, "", None, None, "", (), ())
+NOTHING = ClusterReport(CLUSTER, "cluster-config", (), "", "")
 
 
 @pytest.mark.parametrize(
@@ -138,15 +134,20 @@ def test_parts_that_are_null() -> None:
         "statusConditions": None,
         "appliedBy": {},
     }
-    flux = read(row(kustomizations={"apps": None, "infra": {"path": None}}, statuses=[status, {}]))
-    assert flux.kustomizations == (FluxKustomization("apps", ""), FluxKustomization("infra", ""))
-    assert flux.objects == (FluxObject("HelmRelease", "", "", ()), FluxObject("", "", "", ()))
+    report = read(
+        row(kustomizations={"apps": None, "infra": {"path": None}}, statuses=[status, {}])
+    )
+    assert report.paths == (ReportedPath("", "apps"), ReportedPath("", "infra"))
+    assert report.objects == (
+        ReportedObject("HelmRelease", "", "", ()),
+        ReportedObject("", "", "", ()),
+    )
 
 
 @pytest.mark.parametrize("state", ["Not Compliant", "Unknown", "Paused", "compliant"])
 def test_states_keep_azures_words(state: str) -> None:
-    flux = read(row(complianceState=state, provisioningState=state))
-    assert (flux.compliance_state, flux.provisioning_state) == (state, state)
+    report = read(row(complianceState=state, provisioningState=state))
+    assert (report.state, report.provisioning_state) == (state, state)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_states_keep_azures_words(state: str) -> None:
     ],
 )
 def test_times(text: str | None, moment: datetime | None) -> None:
-    assert read(row(statusUpdatedAt=text)).status_updated_at == moment
+    assert read(row(statusUpdatedAt=text)).reported_at == moment
 
 
 OFFSETS = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -201,7 +202,7 @@ def test_times_with_any_offset_and_2_to_7_digits(moment: datetime, digits: int) 
 )
 def test_a_row_that_cannot_be_read_is_named(properties: dict[str, Any], field: str) -> None:
     with pytest.raises(KalypsoError, match=re.escape(ID)) as raised:
-        flux_configurations([row("small"), row(**properties), row("small-2")], KEY)
+        cluster_reports([row("small"), row(**properties), row("small-2")], KEY)
     assert f"properties.{field}" in raised.value.problem.message
     assert "its cluster cannot be judged" in raised.value.problem.advice
 
@@ -209,12 +210,12 @@ def test_a_row_that_cannot_be_read_is_named(properties: dict[str, Any], field: s
 @pytest.mark.parametrize("nameless", ["a text", None, [], {}, {"id": ""}, {"id": 3}, {"id": None}])
 def test_a_row_without_id_is_named_by_its_place(nameless: object) -> None:
     with pytest.raises(KalypsoError, match="row 2 of the answer"):
-        flux_configurations([row(), nameless], KEY)
+        cluster_reports([row(), nameless], KEY)
 
 
 def test_every_unreadable_row_is_told() -> None:
     with pytest.raises(KalypsoError) as raised:
-        flux_configurations([row("a", suspend=1), row("b"), row("c", suspend=1)], KEY)
+        cluster_reports([row("a", suspend=1), row("b"), row("c", suspend=1)], KEY)
     assert [re.findall(r"managedClusters/(\w)", str(one)) for one in raised.value.problems] == [
         ["a"],
         ["c"],
@@ -236,9 +237,9 @@ def test_every_unreadable_row_is_told() -> None:
     ],
 )
 def test_only_rows_of_the_repository_itself(url: str, *, same: bool) -> None:
-    assert len(flux_configurations([at_url(url)], KEY)) == int(same)
+    assert len(cluster_reports([at_url(url)], KEY)) == int(same)
 
 
 def test_an_unreadable_row_of_another_repository_does_not_matter() -> None:
     foreign = at_url("https://github.com/acme/gitops-old") | {"id": None}
-    assert flux_configurations([foreign, row()], KEY) == (read(row()),)
+    assert cluster_reports([foreign, row()], KEY) == (read(row()),)

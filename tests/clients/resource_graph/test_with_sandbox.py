@@ -67,7 +67,7 @@ def use_managed_identity(made: Azure, url: str, monkeypatch: pytest.MonkeyPatch)
 
 def found(client: ResourceGraph, made: Azure) -> list[str]:
     url = f"{made.world.server_url}/acme/fleet.git"
-    return [one.id.split("/")[8] for one in client.flux_configurations(url, "dev")]
+    return [one.cluster.split("/")[8] for one in client.cluster_reports(url, "dev")]
 
 
 def test_a_managed_identity_reads_all_pages_through_throttling(
@@ -99,7 +99,7 @@ def test_what_makes_an_answer_useless(
     with serving(simulated) as url:
         environment = use_managed_identity(simulated, url, monkeypatch)
         with signed_in(environment) as client, pytest.raises(KalypsoError, match=message):
-            client.flux_configurations("https://github.com/acme/fleet", "dev")
+            client.cluster_reports("https://github.com/acme/fleet", "dev")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_scopes_that_are_not_there(
             signed_in(environment, scopes=(scope,)) as client,
             pytest.raises(KalypsoError, match=message),
         ):
-            client.flux_configurations("https://github.com/acme/fleet", "dev")
+            client.cluster_reports("https://github.com/acme/fleet", "dev")
 
 
 def test_a_subscription_that_nobody_may_read(
@@ -145,7 +145,7 @@ def test_a_tenant_with_too_many_subscriptions(
     with serving(simulated) as url:
         environment = use_managed_identity(simulated, url, monkeypatch)
         with signed_in(environment) as client, pytest.raises(KalypsoError, match="more subscr"):
-            client.flux_configurations("https://github.com/acme/fleet", "dev")
+            client.cluster_reports("https://github.com/acme/fleet", "dev")
 
 
 def test_a_job_signs_in_by_its_own_tokens(simulated: Azure, tls: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
 
 from kalypso_actions.commands.check_promote.command import check_promote
 from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.gitops.provenance import SourceRevision, SourcesFile, sources_file
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, README_TEXT, SOURCES_FILE
@@ -100,18 +102,23 @@ def main_commit(acme: Organisation, text: str = "a change") -> str:
 
 
 def check(
-    acme: Organisation, gitops_commit: str, promoted: str | None = None, **inputs: Any
+    acme: Organisation,
+    gitops_commit: str,
+    promoted_commit: str | None = None,
+    *,
+    reports: ClusterReports | None = None,
+    **inputs: Any,
 ) -> CommandResult:
-    """Run check-promote for dev; times are short unless they are given."""
+    """Run check-promote for dev with short times, and the sandbox's Azure unless given reports."""
     given = {
         "environment": "dev",
         "gitops_commit": gitops_commit,
-        **({"promoted_commit": promoted} if promoted else {}),
+        **({"promoted_commit": promoted_commit} if promoted_commit else {}),
         "timeout": "10m",
         "grace_period": "1m",
         **inputs,
     }
-    return acme.run(check_promote, CheckPromoteInputs, **given)
+    return acme.run(partial(check_promote, reports=reports), CheckPromoteInputs, **given)
 
 
 def document(outcome: CommandResult) -> CheckPromoteDocument:

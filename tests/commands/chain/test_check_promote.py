@@ -237,7 +237,7 @@ def test_cluster_types_that_do_not_report_are_left_out(acme: Organisation) -> No
     assert verdict(outcome) == "compliant"
     assert [row.cluster_type for row in document(outcome).rows] == ["large"]
     (warning,) = document(outcome).warnings
-    assert warning.message.startswith("nobody knows how the clusters of drone are")
+    assert warning.message.startswith("the state of the clusters of drone is not known")
 
 
 def test_where_no_cluster_reports_azure_is_not_asked(acme: Organisation) -> None:

@@ -101,10 +101,10 @@ def test_several_repositories_and_none_is_named(acme: Organisation) -> None:
 
 
 @pytest.mark.parametrize("moment", ["yesterday", "2026-03-01", "2026-03-01T12:00:00"])
-def test_a_beginning_that_is_no_moment(acme: Organisation, moment: str) -> None:
+def test_a_beginning_that_is_no_time(acme: Organisation, moment: str) -> None:
     commit = main_commit(acme)
     message = refused(acme, merge(acme, commit), commit, started_at=moment)
-    assert f"started-at: '{moment}' is no moment" in message
+    assert f"started-at: '{moment}' is not a time with an offset" in message
 
 
 def test_a_next_environment_that_does_not_exist(acme: Organisation) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_a_run_near_the_limit_of_its_job_is_followed_by_another(acme: Organisati
     commit = main_commit(acme)
     merged = merge(acme, commit)
     began = acme.clock()
-    inputs = {"timeout": "9h", "poll_interval": "10m"}
+    inputs: dict[str, Any] = {"timeout": "9h", "poll_interval": "10m"}
     outcome = check(acme, merged, commit, **inputs)
     assert (outcome.failed, verdict(outcome)) == (False, "")
     assert (acme.clock() - began) < timedelta(hours=5, minutes=30)

@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from kalypso_actions.commands.runtime.azure_clusters import AzureClusters
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.model.flux import FluxConfiguration
+from kalypso_actions.model.cluster_reports import ClusterReport, ReportedPath
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.azure import Disturbance
+from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
 
@@ -56,18 +56,21 @@ def test_a_configuration_change_before_the_clusters_have_synced_still_promotes(
 
 
 def test_what_is_merged_while_the_clusters_are_asked_is_known_when_they_are_judged(
-    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+    acme: Organisation,
 ) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
-    ask = AzureClusters.following
 
-    def ask_later(azure: AzureClusters, *place: str) -> tuple[FluxConfiguration, ...]:
-        merge(acme, commit, config="2")
-        return ask(azure, *place)
+    def merge_and_report(_url: str, _branch: str) -> list[ClusterReport]:
+        head = merge(acme, commit, config="2")
+        return [
+            ClusterReport(f"clusters/{name}", "fleet", (ReportedPath(name),), head, "Compliant")
+            for name in ("drone", "large")
+        ]
 
-    monkeypatch.setattr(AzureClusters, "following", ask_later)
-    outcome = check(acme, merged, commit)
+    reports = FakeClusterReports(merge_and_report)
+    outcome = check(acme, merged, commit, reports=reports)
+    assert reports.is_closed
     assert document(outcome).clusters == {"compliant": 2}
     assert {row.revision for row in document(outcome).rows} == {acme.head("dev", GITOPS)}
 
@@ -284,4 +287,4 @@ def test_a_failure_that_cannot_be_told_does_not_hide_the_first(acme: Organisatio
     meanwhile(acme, 30, end)
     with pytest.raises(KalypsoError, match="may not read the scope"):
         check(acme, merged, commit)
-    assert any(line.startswith("The failure cannot be told: ") for line in acme.said)
+    assert any(line.startswith("The failure cannot be posted: ") for line in acme.said)

@@ -107,7 +107,7 @@ def test_merges_that_are_claimed_wrongly(acme: Organisation) -> None:
         f"names {commit[:7]}, not": (merged, old, {}),
         "acme/shop is no GitOps repository": (merged, commit, {"gitops_repository": "acme/shop"}),
         "there is no Environment 'qa'": (merged, commit, {"next_environment": "qa"}),
-        "started-at: 'soon' is no moment": (merged, commit, {"started_at": "soon"}),
+        "started-at: 'soon' is not a time with an offset": (merged, commit, {"started_at": "soon"}),
     }
     for message, (gitops_commit, promoted, inputs) in cases.items():
         with pytest.raises(UsageError, match=message) as caught:

@@ -18,6 +18,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, found
 from kalypso_actions.commands.doctor import doctor
 from kalypso_actions.commands.runtime.context import Runtime
+from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.report.documents import DoctorDocument
@@ -78,7 +79,7 @@ class Acme:
             **self.sandbox.azure.job_environment(self.sandbox.url, job),
         }
 
-    def doctor(self, **given: Any) -> DoctorDocument:
+    def doctor(self, reports: ClusterReports | None = None, **given: Any) -> DoctorDocument:
         """Run it as somebody with all rights, with the App and with Azure."""
         options = {
             "token": self.token,
@@ -89,7 +90,7 @@ class Acme:
             **{name.replace("_", "-"): value for name, value in given.items()},
         }
         inputs = DoctorInputs.model_validate(options)
-        document = doctor(inputs, self._around())
+        document = doctor(inputs, self._around(), reports)
         Draft202012Validator(schema_of(DoctorDocument)).validate(json.loads(document.to_json()))
         return document
 

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.errors import UsageError
+from kalypso_actions.model.cluster_reports import ClusterReport, ReportedPath
 from kalypso_actions.sandbox.world import BranchRule, Permissions
+from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.doctor.organisation import APP_KEY, Acme, acme, lines
 from tests.commands.doctor.planted_faults import SET_UPS, WORKFLOWS, rule, without_permission
 
@@ -41,7 +44,7 @@ def test_a_set_up_in_order(healthy: Acme) -> None:
         "AZURE_TENANT_ID, KALYPSO_APP_ID, KALYPSO_APP_PRIVATE_KEY",
         "acme: the App is installed with all permissions that it needs",
         f"{GITOPS}: the label promoted does not exist yet: schedule creates it",
-        f"Azure: {GITOPS}, branch dev is followed by 8 Flux configurations",
+        f"Azure: {GITOPS}, branch dev is followed by 8 configurations of clusters",
     ):
         assert f"ok {text}" in told
     assert [healthy.sandbox.git(name).refs() for name in (CONTROL_PLANE, GITOPS)] == before
@@ -112,6 +115,16 @@ def test_without_app_and_azure(healthy: Acme) -> None:
     assert lines(document, "warning", "problem") == [
         "warning Azure: Azure was not asked about clusters"
     ]
+
+
+def test_another_source_of_cluster_reports(healthy: Acme) -> None:
+    healthy.azure.clear()
+    report = ClusterReport("clusters/drone-1", "fleet", (ReportedPath("drone"),), "", "Compliant")
+    reports = FakeClusterReports(lambda _, branch: [report] if branch == "dev" else [])
+    found = [line for line in lines(healthy.doctor(reports)) if " Fake: " in line]
+    assert found[0] == f"ok Fake: {GITOPS}, branch dev is followed by 1 configuration of clusters"
+    assert {line.partition(":")[0] for line in found[1:]} == {"warning Fake"}
+    assert reports.is_closed
 
 
 def test_the_app_alone(healthy: Acme) -> None:
@@ -211,7 +224,7 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     change(healthy, CONTROL_PLANE, "main", "cd", *proposes)
     for branch in ENVIRONMENTS:
         change(healthy, GITOPS, branch, "check-promote", *BY_TOKEN)
-    without_app = {"app_id": "", "app_private_key": ""}
+    without_app: dict[str, Any] = {"app_id": "", "app_private_key": ""}
     found = lines(healthy.doctor(**without_app), "problem", "warning")
     assert [line.partition(" (for ")[0] for line in found] == [
         f"problem {CONTROL_PLANE}: the secret GITOPS_REPO_TOKEN is not set",

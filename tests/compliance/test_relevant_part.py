@@ -6,28 +6,28 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.compliance.judged import judged_part
 from kalypso_actions.compliance.paths import followed_paths
-from kalypso_actions.model.flux import FluxObject, FluxReference
-from tests.compliance.flux_configurations import TREE, failing, kustomizations, row, seen
+from kalypso_actions.compliance.relevant_part import relevant_part
+from kalypso_actions.model.cluster_reports import ObjectReference, ReportedObject
+from tests.compliance.cluster_reports import TREE, clusters, failing, healthy_report, reported_paths
 
 BAD = "Non-Compliant"
-TWO = kustomizations("./drone", "./monitoring")
+TWO = reported_paths("./drone", "./monitoring")
 
 
 def status(
     name: str, state: str = "Compliant", by: str = "", kind: str = "Kustomization"
-) -> FluxObject:
+) -> ReportedObject:
     """An object of the configuration `fleet`; `by` is the Kustomization that has applied it."""
     conditions = failing("BuildFailed", f"{name} is broken").conditions if state == BAD else ()
-    reference = FluxReference(by, "flux-system") if by else None
-    return FluxObject(kind, name, state, conditions, "flux-system", reference)
+    reference = ObjectReference(by, "flux-system") if by else None
+    return ReportedObject(kind, name, state, conditions, "flux-system", reference)
 
 
-def mixed(*objects: FluxObject, **more: Any) -> tuple[str, str]:
+def mixed(*objects: ReportedObject, **more: Any) -> tuple[str, str]:
     """The state of a cluster that is not compliant as a whole, and why."""
-    given = {"compliance_state": BAD, "kustomizations": TWO, "objects": objects, **more}
-    (cluster,) = seen(row(**given))
+    given = {"state": BAD, "paths": TWO, "objects": objects, **more}
+    (cluster,) = clusters(healthy_report(**given))
     return cluster.state, cluster.reason
 
 
@@ -127,7 +127,9 @@ OTHER = status("fleet-monitoring", BAD)
         pytest.param([status("FLEET-Drone"), OTHER], "compliant", NOTE, id="names differ by case"),
     ],
 )
-def test_it_is_judged_by_what_counts(objects: list[FluxObject], state: str, reason: str) -> None:
+def test_it_is_judged_by_what_counts(
+    objects: list[ReportedObject], state: str, reason: str
+) -> None:
     assert mixed(*objects) == (state, reason)
     assert mixed(*reversed(objects)) == (state, reason)
 
@@ -145,21 +147,21 @@ WHOLE = "judged by the whole configuration with ./monitoring: statuses are missi
         pytest.param([status("fleet-drone", ""), OTHER], id="it says nothing"),
     ],
 )
-def test_without_statuses_it_is_judged_as_a_whole(objects: list[FluxObject]) -> None:
+def test_without_statuses_it_is_judged_as_a_whole(objects: list[ReportedObject]) -> None:
     state, reason = mixed(*objects)
     assert state == "failed"
     assert reason.endswith(WHOLE)
-    assert mixed(*objects, compliance_state="Compliant") == ("compliant", WHOLE)
+    assert mixed(*objects, state="Compliant") == ("compliant", WHOLE)
 
 
 def test_a_configuration_of_our_paths_alone_is_judged_as_azure_says() -> None:
-    flux = row(
-        compliance_state=BAD,
-        kustomizations=kustomizations("./drone", "./large"),
+    report = healthy_report(
+        state=BAD,
+        paths=reported_paths("./drone", "./large"),
         objects=(status("fleet-drone"), status("fleet-large")),
     )
-    part = judged_part(flux, followed_paths(flux, TREE))
-    assert (part.compliance_state, part.objects, part.note) == (BAD, flux.objects, "")
+    part = relevant_part(report, followed_paths(report, TREE))
+    assert (part.state, part.objects, part.note) == (BAD, report.objects, "")
 
 
 def test_azure_failing_to_set_a_configuration_up_fails_all_of_it() -> None:

@@ -1,4 +1,4 @@
-"""One look at the branches of an environment → a verdict, or nothing yet."""
+"""The branches of an environment → a verdict, or none yet."""
 
 from __future__ import annotations
 
@@ -8,34 +8,33 @@ from typing import get_args
 import pytest
 
 from kalypso_actions.model.github import Relation
-from kalypso_actions.promotion.rounds import (
-    FAILURES,
-    GOES_ON,
-    Clusters,
-    Decision,
-    Standing,
+from kalypso_actions.model.verdicts import FAILURES, GOES_ON, Verdict
+from kalypso_actions.promotion.verdicts import (
+    BranchVerdict,
+    RunVerdict,
     Superseded,
-    Verdict,
-    decide,
-    overtaken,
+    holds,
+    run_verdict,
+    superseded,
 )
 
 M, OTHER = "a" * 40, "b" * 40
+OF_BRANCHES = frozenset(get_args(Verdict)) - {"superseded", "timed-out"}
 
 
-def own(clusters: Clusters = "compliant", reason: str = "") -> Standing:
-    return Standing("own", own=True, holds=True, clusters=clusters, reason=reason)
+def own(verdict: Verdict = "compliant", reason: str = "") -> BranchVerdict:
+    return BranchVerdict("own", is_own=True, holds=True, verdict=verdict, reason=reason)
 
 
-def other(clusters: Clusters = "compliant", reason: str = "", *, holds: bool = True) -> Standing:
-    return Standing("other", own=False, holds=holds, clusters=clusters, reason=reason)
+def other(verdict: Verdict = "compliant", reason: str = "", *, holds: bool = True) -> BranchVerdict:
+    return BranchVerdict("other", is_own=False, holds=holds, verdict=verdict, reason=reason)
 
 
 ABSENT = other("waiting", holds=False)
 
 
 @pytest.mark.parametrize(
-    ("standings", "before", "after"),
+    ("branches", "before", "after"),
     [
         ([own()], "compliant", "compliant"),
         ([own("nothing-scheduled")], "nothing-scheduled", "nothing-scheduled"),
@@ -65,38 +64,39 @@ ABSENT = other("waiting", holds=False)
     ],
 )
 def test_the_verdict(
-    standings: list[Standing], before: Verdict | None, after: Verdict | None
+    branches: list[BranchVerdict], before: Verdict | None, after: Verdict | None
 ) -> None:
     for timed_out, wanted in ((False, before), (True, after)):
-        decision = decide(standings, timed_out=timed_out)
-        assert (decision.verdict if decision else None) == wanted
+        verdict = run_verdict(branches, timed_out=timed_out)
+        assert (verdict.verdict if verdict else None) == wanted
 
 
 def test_reasons_name_their_branch_where_there_are_several() -> None:
-    assert decide([own("failed", "x")], timed_out=False) == Decision("failed", "x")
-    assert decide([own("failed", "x"), ABSENT], timed_out=False) == Decision("failed", "own: x")
-    assert decide([own(), ABSENT], timed_out=False) == Decision(
+    assert run_verdict([own("failed", "x")], timed_out=False) == RunVerdict("failed", "x")
+    assert run_verdict([own("failed", "x"), ABSENT], timed_out=False) == RunVerdict(
+        "failed", "own: x"
+    )
+    assert run_verdict([own(), ABSENT], timed_out=False) == RunVerdict(
         "waiting", "other does not hold the commit yet"
     )
-    assert decide([own(reason="1"), other(reason="2")], timed_out=False) == Decision(
+    assert run_verdict([own(reason="1"), other(reason="2")], timed_out=False) == RunVerdict(
         "compliant", "own: 1; other: 2"
     )
 
 
 def test_in_the_end_it_is_decided_and_only_what_complies_goes_on() -> None:
-    clusters: tuple[Clusters, ...] = get_args(Clusters)
-    for one, two, holds in itertools.product(clusters, clusters, (True, False)):
-        standings = [own(one), other(two, holds=holds)]
-        early, late = decide(standings, timed_out=False), decide(standings, timed_out=True)
+    for one, two, has_commit in itertools.product(OF_BRANCHES, OF_BRANCHES, (True, False)):
+        branches = [own(one), other(two, holds=has_commit)]
+        early, late = run_verdict(branches, timed_out=False), run_verdict(branches, timed_out=True)
         assert late is not None
         assert early is None or early == late
         if late.verdict in GOES_ON:
-            assert all(standing.complies for standing in standings)
+            assert all(branch.complies for branch in branches)
         assert not (late.verdict in GOES_ON and late.verdict in FAILURES)
 
 
 @pytest.mark.parametrize(
-    ("tracked", "relation", "is_own", "wanted"),
+    ("promoted_commit", "relation", "is_own", "wanted"),
     [
         (M, None, True, None),
         (M, None, False, None),
@@ -113,11 +113,28 @@ def test_in_the_end_it_is_decided_and_only_what_complies_goes_on() -> None:
     ],
 )
 def test_when_another_commit_ends_a_promotion(
-    tracked: str | None, relation: Relation | None, is_own: bool, wanted: Superseded | None
+    promoted_commit: str | None, relation: Relation | None, is_own: bool, wanted: Superseded | None
 ) -> None:
-    assert overtaken(M, tracked, relation, own=is_own) == wanted
+    assert superseded(M, promoted_commit, relation, is_own=is_own) == wanted
 
 
 def test_a_configuration_change_without_any_commit() -> None:
-    assert overtaken(None, None, None, own=True) is None
-    assert overtaken(None, M, None, own=True) == Superseded(M, goes_back=False)
+    assert superseded(None, None, None, is_own=True) is None
+    assert superseded(None, M, None, is_own=True) == Superseded(M, goes_back=False)
+
+
+@pytest.mark.parametrize(
+    ("promoted_commit", "is_own", "contradicted", "wanted"),
+    [
+        pytest.param(M, True, False, True, id="own"),
+        pytest.param(M, True, True, True, id="own, verified with the request"),
+        pytest.param(M, False, False, True, id="another"),
+        pytest.param(M, False, True, False, id="another, made of another commit"),
+        pytest.param(OTHER, True, False, False, id="another commit"),
+        pytest.param(None, False, False, False, id="no commit"),
+    ],
+)
+def test_which_branches_hold_the_commit(
+    promoted_commit: str | None, is_own: bool, contradicted: bool, wanted: bool
+) -> None:
+    assert holds(M, promoted_commit, is_own=is_own, contradicted=contradicted) == wanted

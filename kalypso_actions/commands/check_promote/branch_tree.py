@@ -1,0 +1,43 @@
+"""The head of a GitOps branch, and the tree at one of its commits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kalypso_actions.clients.github import branches
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.commands.runtime.gitops_branches import GitOpsBranch, named_commit, tree_at
+from kalypso_actions.gitops import contradicts
+from kalypso_actions.model.layout import SOURCES_FILE
+from kalypso_actions.model.tree import BaseTree
+
+
+@dataclass(frozen=True, slots=True)
+class BranchTree:
+    """An environment's tree in a GitOps branch; `promoted_commit` is the one that it tracks."""
+
+    environment: str
+    tree: BaseTree
+    promoted_commit: str | None
+
+    @property
+    def sources_path(self) -> str:
+        """The path of the tree's `sources.json`."""
+        return f"{self.tree.path}/{SOURCES_FILE}" if self.tree.path else SOURCES_FILE
+
+    def contradicts(self, promoted_commit: str | None) -> bool:
+        """Return whether `sources.json` names another commit of main than this one."""
+        return contradicts(self.tree.sources, self.environment, promoted_commit or "")
+
+
+def read_head(context: CommandContext, branch: GitOpsBranch) -> str | None:
+    """Return the head of a branch now; None if the branch does not exist."""
+    return branches.head(context.github, branch.repository, branch.branch)
+
+
+def read_tree(
+    context: CommandContext, branch: GitOpsBranch, environment: str, commit: str
+) -> BranchTree:
+    """Return the tree of a commit. Raise KalypsoError if it cannot be read."""
+    tree = tree_at(context, branch, commit)
+    return BranchTree(environment, tree, named_commit(tree, environment))

@@ -1,0 +1,73 @@
+"""Cluster reports from Azure Resource Graph."""
+
+from __future__ import annotations
+
+from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.inputs.chain import ClusterReportsInputs
+from kalypso_actions.model.cluster_reports import ClusterReport
+
+
+class AzureResourceGraph:
+    """The Flux configurations of Arc-enabled Kubernetes and AKS clusters."""
+
+    title = "Azure"
+    no_reports_advice = (
+        "check the URL and branch of the clusters' Flux configurations, and that the identity has "
+        "the role Reader on their subscriptions (azure-scopes)"
+    )
+
+    def __init__(self, inputs: ClusterReportsInputs, context: CommandContext) -> None:
+        self._inputs = inputs
+        self._runtime = context.runtime
+        self._client: ResourceGraph | None = None
+        self._has_checked_subscriptions = False
+
+    def check_inputs(self) -> None:
+        """Make the client; send no request. Raise UsageError if the inputs do not suffice."""
+        self._connected()
+
+    def setup_advice(self) -> str:
+        """Return what a person must give before `kalypso doctor` asks."""
+        if self._inputs.azure_scopes:
+            return ""
+        return "give --azure-scopes, and sign in (az login), to have Azure asked"
+
+    def reports(self, repository_url: str, branch: str) -> tuple[ClusterReport, ...]:
+        """Return the reports of the Flux configurations that follow a branch.
+
+        The first call makes sure that the identity can see every named subscription. Raise
+        KalypsoError if not all reports can be read.
+        """
+        client = self._connected()
+        if not self._has_checked_subscriptions:
+            client.check_subscriptions()
+            self._has_checked_subscriptions = True
+        return client.cluster_reports(repository_url, branch)
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            self._client.close()
+
+    def _connected(self) -> ResourceGraph:
+        if self._client is None:
+            inputs, runtime = self._inputs, self._runtime
+            cloud = cloud_of(inputs.azure_cloud, runtime.environment)
+            credential = azure_credential(
+                client_id=inputs.azure_client_id,
+                tenant_id=inputs.azure_tenant_id,
+                credentials=inputs.azure_credentials.get_secret_value(),
+                cloud=cloud,
+                environment=runtime.environment,
+                sleep=runtime.sleep,
+            )
+            self._client = ResourceGraph(
+                credential,
+                cloud=cloud,
+                scopes=inputs.azure_scopes,
+                environment=runtime.environment,
+                sleep=runtime.sleep,
+                now=lambda: runtime.now().timestamp(),
+            )
+        return self._client

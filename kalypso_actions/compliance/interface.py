@@ -1,0 +1,34 @@
+"""A source of cluster reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from kalypso_actions.model.cluster_reports import ClusterReport
+
+
+class ClusterReports(Protocol):
+    """A source of reports on the clusters that follow GitOps branches.
+
+    `title` names it for people. `no_reports_advice` says what to check if no cluster reports.
+    """
+
+    title: str
+    no_reports_advice: str
+
+    def check_inputs(self) -> None:
+        """Raise UsageError if the inputs are missing or wrong; send no request."""
+
+    def setup_advice(self) -> str:
+        """Return what a person must give before `kalypso doctor` asks; "" if it may ask."""
+
+    def reports(self, repository_url: str, branch: str) -> Sequence[ClusterReport]:
+        """Return the reports of all clusters that follow a branch, in whatever state.
+
+        Raise KalypsoError if any report may be missing: a cluster that is overlooked would count
+        as compliant.
+        """
+
+    def close(self) -> None:
+        """Close the connections."""

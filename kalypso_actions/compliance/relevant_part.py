@@ -1,0 +1,127 @@
+"""The part of a cluster's report that decides the cluster's state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from kalypso_actions.compliance.paths import FollowedPaths
+from kalypso_actions.model.cluster_reports import ClusterReport, ObjectReference, ReportedObject
+from kalypso_actions.model.counts import abbreviated
+
+
+@dataclass(frozen=True, slots=True)
+class RelevantPart:
+    """The state as reported, and the objects behind it.
+
+    `note` says which part of the report this is; "" for all of it.
+    """
+
+    state: str
+    objects: tuple[ReportedObject, ...]
+    note: str = ""
+
+
+def relevant_part(report: ClusterReport, followed: FollowedPaths) -> RelevantPart:
+    """Return the part of a report that counts: all of it if every path counts.
+
+    Without a state of each Kustomization that counts, the paths cannot be told apart.
+    """
+    if not followed.passed_over:
+        return RelevantPart(report.state, report.objects)
+    passed_over = abbreviated(followed.passed_over)
+    kustomizations = _declared_kustomizations(report)
+    counted = {path.kustomization.lower() for path in followed.counted}
+    if not all(name in kustomizations and _state(kustomizations[name]) for name in counted):
+        note = f"judged by the whole configuration with {passed_over}: statuses are missing"
+        return RelevantPart(report.state, report.objects, note)
+    objects = _counted_objects(report, counted)
+    return RelevantPart(_worst(objects), objects, f"judged without {passed_over}")
+
+
+def normal_state(state: str) -> str:
+    """Return a state as letters: Azure's portal says `Not Compliant`, its API `Non-Compliant`."""
+    letters = re.sub(r"[^a-z]", "", state.lower())
+    return "noncompliant" if letters == "notcompliant" else letters
+
+
+def _declared_kustomizations(report: ClusterReport) -> Mapping[str, ReportedObject]:
+    """Return the Kustomizations that the configuration itself declares, by their names there.
+
+    On the cluster they are named `<configuration>-<name>`, and no other object applies them.
+    """
+    prefix = f"{report.configuration}-".lower()
+    return {
+        reported.name.lower().removeprefix(prefix): reported
+        for reported in report.objects
+        if reported.kind == "Kustomization"
+        and reported.applied_by is None
+        and reported.name.lower().startswith(prefix)
+    }
+
+
+def _counted_objects(report: ClusterReport, counted: Collection[str]) -> tuple[ReportedObject, ...]:
+    """Return the objects that no Kustomization outside of `counted` is or applies."""
+    declared = {
+        f"{report.configuration}-{path.kustomization}".lower(): path.kustomization.lower()
+        for path in report.paths
+    }
+    left_out = {name for name, kustomization in declared.items() if kustomization not in counted}
+    appliers = {
+        _key(reported.reference): reported
+        for reported in report.objects
+        if reported.kind == "Kustomization"
+    }
+    return tuple(
+        reported
+        for reported in report.objects
+        if _root(reported, appliers, declared) not in left_out
+    )
+
+
+def _root(
+    reported: ReportedObject,
+    appliers: Mapping[tuple[str, str], ReportedObject],
+    declared: Collection[str],
+) -> str:
+    """Return the name of the declared Kustomization that an object comes from; "" for none."""
+    seen: set[tuple[str, str]] = set()
+    while reported.applied_by is not None:
+        key = _key(reported.applied_by)
+        if key[1] in declared:
+            return key[1]
+        if key in seen or key not in appliers:
+            return ""
+        seen.add(key)
+        reported = appliers[key]
+    name = reported.name.lower()
+    return name if reported.kind == "Kustomization" and name in declared else ""
+
+
+def _key(reference: ObjectReference) -> tuple[str, str]:
+    return reference.namespace.lower(), reference.name.lower()
+
+
+def _worst(objects: Collection[ReportedObject]) -> str:
+    """Return the worst state: suspended, then not compliant, then any that is not compliant yet."""
+    states = [state for reported in objects if (state := _state(reported))]
+    for worst in ("suspended", "noncompliant"):
+        for state in states:
+            if normal_state(state) == worst:
+                return state
+    return next((state for state in states if normal_state(state) != "compliant"), "Compliant")
+
+
+def _state(reported: ReportedObject) -> str:
+    """Return an object's state: as reported, else by its condition Ready; "" without both."""
+    if reported.state:
+        return reported.state
+    ready = [
+        condition.status.lower()
+        for condition in reported.conditions
+        if condition.type.lower() == "ready"
+    ]
+    if not ready:
+        return ""
+    return {"true": "Compliant", "false": "Non-Compliant"}.get(ready[-1], "Unknown")

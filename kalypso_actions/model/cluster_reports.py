@@ -1,0 +1,83 @@
+"""What a cluster reports of a GitOps branch that it follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition of an object on the cluster, as in Kubernetes."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
+    last_transition: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectReference:
+    """The name and namespace of an object on the cluster."""
+
+    name: str
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedObject:
+    """The state of an object on the cluster, such as a Kustomization of Flux.
+
+    `applied_by` is the Kustomization that made it; None for an object of the configuration itself.
+    """
+
+    kind: str
+    name: str
+    state: str
+    conditions: tuple[Condition, ...]
+    namespace: str = ""
+    applied_by: ObjectReference | None = None
+
+    @property
+    def reference(self) -> ObjectReference:
+        """The reference by which other objects name this one in `applied_by`."""
+        return ObjectReference(self.name, self.namespace)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedPath:
+    """A path of the branch that a configuration applies, and the Kustomization that applies it."""
+
+    path: str
+    kustomization: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterReport:
+    """The state of one configuration (of Flux, Argo CD, …) by which a cluster follows a branch.
+
+    cluster             the cluster's id: a path, whose last part is its name
+    configuration       the name of the configuration
+    paths               the paths that it applies; none: the whole branch
+    revision            the revision that it has synced, in any of Flux's forms, or a commit id
+    state               Compliant, Non-Compliant or Suspended; any other word: not known yet
+    suspended           whether its reconciliation is suspended
+    message             the configuration's error
+    source_updated_at   when it synced the revision
+    reported_at         when the cluster last reported
+    provisioning_state  Creating or Updating: a failure is not final; Failed or Canceled: it failed
+    objects             the objects behind the state
+    """
+
+    cluster: str
+    configuration: str
+    paths: tuple[ReportedPath, ...]
+    revision: str
+    state: str
+    suspended: bool = False
+    message: str = ""
+    source_updated_at: datetime | None = None
+    reported_at: datetime | None = None
+    provisioning_state: str = ""
+    objects: tuple[ReportedObject, ...] = ()

@@ -1,0 +1,21 @@
+"""Verdicts on a promotion: of the clusters of one GitOps branch, and of a run of check-promote."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+Verdict = Literal[
+    "compliant",
+    "nothing-scheduled",
+    "waiting",
+    "superseded",
+    "failed",
+    "none-targeted",
+    "timed-out",
+]
+"""`superseded` and `timed-out` are verdicts of a run only."""
+
+FAILURES: Final[frozenset[Verdict]] = frozenset({"failed", "none-targeted", "timed-out"})
+
+GOES_ON: Final[frozenset[Verdict]] = frozenset({"compliant", "nothing-scheduled"})
+"""With these the commit goes on to the next environments."""

@@ -1,0 +1,112 @@
+"""The request to check a promotion, held against the repositories: anyone may dispatch one.
+
+The command looks up the facts, and this module compares them:
+
+    the commit of the GitOps branch      lies on the branch
+    its tracking file                    names the promoted commit
+    sources.json of the same tree        names it as well, if the file exists
+    the promoted commit                  lies on the control plane's main
+    BaseRepo main of the environment     names it, or has named it before
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.github import Relation
+from kalypso_actions.model.kinds import MAIN_BASE_REPO
+
+ON_BRANCH: Final[frozenset[Relation | None]] = frozenset({"identical", "ahead"})
+"""The relations of a branch's head to the commits of the branch."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionRequest:
+    """The inputs of check-promote; `promoted_commit` is None for a configuration change."""
+
+    environment: str
+    promoted_commit: str | None
+    gitops_commit: str
+
+
+def branch_problem(
+    request: PromotionRequest,
+    branch: str,
+    head: Relation | None,
+    promoted_commit: str | None,
+    where: Location,
+    *,
+    contradiction: str = "",
+) -> Problem | None:
+    """Return how a GitOps branch of the repository `where` contradicts the request.
+
+    `head` is the relation of the branch's head to the GitOps commit: None if the branch, or the
+    commit in its repository, does not exist. `promoted_commit` is the one that the tracking file of
+    the GitOps commit names. `contradiction` is the path of its `sources.json` if that names another
+    commit of main, or none.
+    """
+    gitops_commit = request.gitops_commit[:7]
+    if head not in ON_BRANCH:
+        return Problem(
+            f"the commit {gitops_commit} does not lie on the branch {branch!r}",
+            where,
+            "give the merged commit of the GitOps branch as gitops-commit",
+        )
+    requested = request.promoted_commit
+    if requested is None:
+        return None
+    if requested == promoted_commit:
+        return _sources_problem(request, requested, where, contradiction)
+    named = promoted_commit[:7] if promoted_commit else "no commit"
+    return Problem(
+        f"the tracking file of the commit {gitops_commit} names {named}, not {requested[:7]}",
+        where,
+        "give the commit that it names as promoted-commit, or none for a configuration change",
+    )
+
+
+def _sources_problem(
+    request: PromotionRequest, promoted_commit: str, where: Location, path: str
+) -> Problem | None:
+    """Upstream's pull requests, and people, write the tracking file alone."""
+    if not path:
+        return None
+    return Problem(
+        f"the tracking file of the commit {request.gitops_commit[:7]} names {promoted_commit[:7]}, "
+        "but by this file the tree was made of another commit",
+        Location(where.repository, path),
+        f"run schedule for {request.environment}, and merge its pull request",
+    )
+
+
+def environment_problem(
+    request: PromotionRequest, *, named: bool, branch: str, where: Location
+) -> Problem | None:
+    """Return how the environment's branch of the control plane, at `where`, contradicts a request.
+
+    `named`: BaseRepo main on the branch names the promoted commit, or has named it before.
+    """
+    if request.promoted_commit is None or named:
+        return None
+    return Problem(
+        f"the BaseRepo {MAIN_BASE_REPO!r} on the branch {branch!r} never named the commit "
+        f"{request.promoted_commit[:7]}",
+        where,
+        f"promote it to {request.environment}: start cd, or approve or merge what waits there; a "
+        "tracking file written by hand promotes nothing",
+    )
+
+
+def main_problem(
+    request: PromotionRequest, main: Relation | None, where: Location
+) -> Problem | None:
+    """Return how main contradicts the request; `main` is its relation to the promoted commit."""
+    if request.promoted_commit is None or main in ON_BRANCH:
+        return None
+    return Problem(
+        f"the promoted commit {request.promoted_commit[:7]} does not lie on main",
+        where,
+        "promote commits of main only",
+    )
