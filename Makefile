@@ -69,8 +69,12 @@ lint-workflows: $(INSTALLED) $(ACTIONLINT) ## templates, our own workflows, acti
 WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 
 .PHONY: test
-test: $(INSTALLED) ## all tests
+test: $(INSTALLED) ## every rule, in four minutes
 	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal
+
+.PHONY: test-slow
+test-slow: $(INSTALLED) ## random stories, installations, every fault; more examples of each property
+	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile thorough -m "slow or hypothesis"
 
 .PHONY: mutants
 mutants: $(INSTALLED) ## break the promotion chain in every listed way; a test must notice each
@@ -94,7 +98,7 @@ stories: $(INSTALLED) ## many random stories of the promotion chain, new ones ea
 		$(PYTHON) -m pytest -rfEP -n $(WORKERS) --dist worksteal tests/chain/machine/test_machine.py
 
 .PHONY: test-all
-test-all: test mutants e2e stories ## all that tests the package, with what takes too long for CI
+test-all: test test-slow mutants e2e ## all that tests the package
 
 .PHONY: golden
 golden: $(INSTALLED) ## rewrite the whole-folder goldens (not in CI)

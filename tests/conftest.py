@@ -20,7 +20,9 @@ from tests.github_api.traffic import by_client, check_events, check_exchanges
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("any machine")
+settings.register_profile("quick", settings.get_profile("any machine"), max_examples=25)
+settings.register_profile("thorough", settings.get_profile("any machine"), max_examples=200)
+settings.load_profile("quick")
 
 
 KNOWN: Final[set[bytes]] = set()

@@ -23,6 +23,9 @@ from tests.actions.package_index import index_of
 
 pytestmark = POSIX
 
+SLOW_PIP = pytest.mark.parametrize("installer", ["uv", pytest.param("pip", marks=pytest.mark.slow)])
+SLOW_UV = pytest.mark.parametrize("installer", [pytest.param("uv", marks=pytest.mark.slow), "pip"])
+
 STORE = 'echo "Python was not found; run without arguments to install from the Store" >&2; exit 49'
 SHIM = 'echo "shim: python3: command not found in the installed versions" >&2; exit 127'
 TOO_OLD = (
@@ -40,7 +43,7 @@ def machine(tmp_path: Path) -> Machine:
 # What is installed
 
 
-@pytest.mark.parametrize("installer", ["uv", "pip"])
+@SLOW_PIP
 def test_an_action_installs_once_per_job(machine: Machine, installer: str) -> None:
     machine.has(installer)
     first = machine.launch()
@@ -58,12 +61,14 @@ def test_an_action_installs_once_per_job(machine: Machine, installer: str) -> No
     assert second.errors == ""
 
 
+@pytest.mark.slow
 def test_without_uv_and_pip_python_installs_its_own_pip(machine: Machine) -> None:
     machine.has("pip")
     machine.bare_python()
     assert machine.launch().seen["arguments"] == ["ci", "two words"]
 
 
+@pytest.mark.slow
 def test_a_pip_that_cannot_install_for_another_python_is_passed_over(machine: Machine) -> None:
     """Some distributions' own is older than the option for it (pip 22.3)."""
     machine.has("pip")
@@ -73,7 +78,7 @@ def test_a_pip_that_cannot_install_for_another_python_is_passed_over(machine: Ma
     assert machine.launch().seen["arguments"] == ["ci", "two words"]
 
 
-@pytest.mark.parametrize("installer", ["uv", "pip"])
+@SLOW_UV
 def test_what_is_not_as_locked_is_refused(machine: Machine, installer: str) -> None:
     machine.has(installer)
     machine.checkout.lock("0" * 64)
@@ -85,7 +90,7 @@ def test_what_is_not_as_locked_is_refused(machine: Machine, installer: str) -> N
     assert list(machine.temp.iterdir()) == []
 
 
-@pytest.mark.parametrize("installer", ["uv", "pip"])
+@SLOW_UV
 def test_nothing_is_built(machine: Machine, installer: str) -> None:
     """Building a package is running its code."""
     machine.has(installer)
@@ -256,6 +261,7 @@ def test_an_index_that_a_variable_names(machine: Machine, installer: str, variab
         assert [path for path in index.asked if path.startswith("/files/")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_uv", [True, False])
 def test_an_index_that_pip_conf_names(machine: Machine, has_uv: bool) -> None:
     """uv does not read it, and where uv finds nothing, pip is asked."""
@@ -270,6 +276,7 @@ def test_an_index_that_pip_conf_names(machine: Machine, has_uv: bool) -> None:
         assert ("uv cannot do it; pip is tried." in launched.errors) is has_uv
 
 
+@pytest.mark.slow
 def test_pip_conf_may_prefer_the_user_s_own_folder(machine: Machine) -> None:
     machine.has("pip")
     configuration = machine.folder / "pip.conf"

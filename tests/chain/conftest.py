@@ -1,4 +1,4 @@
-"""Stories begin with Acme at rest, unless they ask for another beginning."""
+"""Stories begin with Acme at rest, unless they ask for another beginning. Most are slow."""
 
 from __future__ import annotations
 
@@ -14,6 +14,18 @@ from tests.chain.driver import Chain
 from tests.chain.opening import Opening
 from tests.chain.organisation import Layout
 from tests.chain.quick_reads import quick_reads
+from tools.mutants.all_breaks import BREAKS
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Stories are slow; `make test` plays those that the mutants of the chain name."""
+    named = {test for broken in BREAKS for test in broken.tests}
+    for item in items:
+        is_story = isinstance(item, pytest.Function) and "open_chain" in item.fixturenames
+        is_story = is_story and item.path.parent == Path(__file__).parent
+        if is_story and not {item.nodeid, item.nodeid.partition("[")[0]} & named:
+            item.add_marker(pytest.mark.slow)
 
 
 class OpenChain(Protocol):

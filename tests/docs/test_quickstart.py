@@ -61,6 +61,7 @@ def sandbox(folder: Path) -> Iterator[dict[str, str]]:
             process.send_signal(signal.SIGTERM)
 
 
+@pytest.mark.slow
 def test_two_commands_open_the_first_pull_request(tmp_path: Path) -> None:
     with sandbox(tmp_path) as exported:
         done = subprocess.run(

@@ -21,6 +21,8 @@ from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP
 from tests.docs.pages import ROOT, Page
 
+pytestmark = pytest.mark.slow
+
 RUNBOOKS: Final = Page(ROOT / "docs" / "guide" / "runbooks.md")
 START: Final = re.compile(r"^ *gh workflow run ((?:.*\\\n)*.*)", re.MULTILINE)
 

@@ -17,7 +17,6 @@ from kalypso_actions.cli.command_list import COMMANDS, load
 from tests.docs.pages import ROOT, Block, Page, pages
 
 WORKFLOWS: Final = ROOT / "workflows-templates" / "control-plane"
-MAKE: Final = re.compile(r"^make ([a-z-]+)", re.MULTILINE)
 
 BLOCKS: Final = [
     (page, block) for page in pages() for block in page.blocks("sh", "bash", "console")
@@ -82,9 +81,3 @@ def test_commands_and_options_exist(page: Page, block: Block) -> None:
         known = {option for one in load(name).params for option in one.opts} | {"--help"}
         given = {one.partition("=")[0] for one in arguments if one.startswith("--")}
         assert given <= known, name
-
-
-@pytest.mark.parametrize(("page", "block"), SCRIPTS, ids=name_of)
-def test_targets_of_make_exist(page: Page, block: Block) -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert set(MAKE.findall(block.text)) <= set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))

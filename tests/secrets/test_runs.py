@@ -24,6 +24,7 @@ from tests.commands.chain.promotions import merge
 from tests.secrets.recorded_programs import Ended, Observatory, Started
 from tests.secrets.secret_forms import found
 
+SLOW: Final = pytest.mark.slow
 MASK: Final = "::add-mask::"
 VARIABLE: Final = "GIT_CONFIG_VALUE_1"
 REMOTE: Final = {"fetch", "ls-remote", "push"}
@@ -139,7 +140,7 @@ def by_token(laboratory: Laboratory) -> dict[str, str]:
 Given = Callable[[Laboratory], dict[str, str]]
 
 
-@pytest.mark.parametrize("given", [by_token, by_app])
+@pytest.mark.parametrize("given", [by_token, pytest.param(by_app, marks=SLOW)])
 def test_the_chain(laboratory: Laboratory, given: Given) -> None:
     acme = laboratory.acme
     commit = acme.commit({"notes.txt": "a change"})
@@ -264,7 +265,12 @@ def token_in_a_wrong_place(laboratory: Laboratory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "given", [refused_push, wrong_token, wrong_key, no_permission, token_in_a_wrong_place]
+    "given",
+    [
+        refused_push,
+        token_in_a_wrong_place,
+        *(pytest.param(one, marks=SLOW) for one in (wrong_token, wrong_key, no_permission)),
+    ],
 )
 def test_what_fails(laboratory: Laboratory, given: Given) -> None:
     commit = laboratory.acme.commit({"notes.txt": "a change"})
@@ -286,6 +292,7 @@ def test_our_own_bugs(laboratory: Laboratory) -> None:
     assert leaks(laboratory, ended) == []
 
 
+@SLOW
 def test_local_commands(laboratory: Laboratory) -> None:
     """They need no token, and take none from where one lies."""
     url = laboratory.acme.url()
@@ -296,6 +303,7 @@ def test_local_commands(laboratory: Laboratory) -> None:
         assert leaks(laboratory, ended) == []
 
 
+@SLOW
 def test_setting_up(laboratory: Laboratory) -> None:
     """init takes the token of a person from the environment, for the API and for git."""
     for name in ("acme/new", "acme/new-gitops"):

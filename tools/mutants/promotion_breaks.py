@@ -25,7 +25,7 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a circle of environments is no error",
         "kalypso_actions/validation.py",
-        "    findings.problems += promotion.environment_circles(environments)\n",
+        "    diagnostics.problems += promotion.environment_circles(environments)\n",
         "",
         (story("first_environments", "ci_starts_nothing_with_a_circle"),),
     ),

@@ -1,4 +1,6 @@
-"""Random stories of the chain: 20 known ones, or as many new ones as KALYPSO_STORIES says.
+"""Random stories of the chain: known ones, or as many new ones as KALYPSO_STORIES says.
+
+`make test` plays 4 of the known ones, `make test-slow` 20 others.
 
 They are split over shards, which run beside one another and have seeds of their own. A story that
 fails is the last of its shard. It tells what happened, line by line, its steps, and two ways to
@@ -8,7 +10,7 @@ play it again:
     KALYPSO_STORY="b'<what is printed>'" make stories   the story alone
 
 KALYPSO_SHRINK=1 besides looks for a shorter story that fails as well, for some minutes. A shard of
-the 20 is played again by its test's name.
+known stories is played again by its test's name.
 """
 
 from __future__ import annotations
@@ -27,22 +29,26 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.chain.machine.steps import Story
 from tests.chain.opening import Opening
 
-IN_CI = 20
 MANY = int(os.environ.get("KALYPSO_STORIES", "0"))
 SEED = os.environ.get("KALYPSO_SEED", "")
 STORY = os.environ.get("KALYPSO_STORY", "")
 
-SHARD = 20 if MANY else 10
-"""Stories of a shard, besides the simplest one, with which hypothesis begins each."""
+SHARD = 20
+"""New stories of a shard, besides the simplest one, with which hypothesis begins each."""
 
-SHARDS = 1 if SEED or STORY else -(-(MANY or IN_CI) // SHARD)
+SHARDS = 1 if SEED or STORY else -(-MANY // SHARD)
 # Workers of pytest must agree on the names of tests, so the seeds are not random among them.
 FIRST = int(os.environ.get("KALYPSO_FIRST_SEED", "0"))
 SEEDS = [int(SEED)] if SEED else [FIRST + number for number in range(SHARDS)]
+KNOWN = [
+    pytest.param(0, 4, id="0"),
+    pytest.param(1, 10, id="1", marks=pytest.mark.slow),
+    pytest.param(2, 10, id="2", marks=pytest.mark.slow),
+]
+CASES = [pytest.param(one, SHARD, id=f"{one}") for one in SEEDS] or KNOWN
 
 SETTINGS = settings(
-    max_examples=SHARD + 1,
-    stateful_step_count=15 if MANY else 10,
+    stateful_step_count=15 if SEEDS else 10,
     database=None,
     phases=(Phase.generate, *([Phase.shrink] if os.environ.get("KALYPSO_SHRINK") else [])),
     report_multiple_bugs=False,
@@ -52,9 +58,9 @@ SETTINGS = settings(
 )
 
 
-@pytest.mark.parametrize("number", SEEDS)
+@pytest.mark.parametrize(("number", "count"), CASES)
 def test_every_story_comes_to_a_good_end(
-    number: int, begun: Callable[[str], Opening], tmp_path: Path
+    number: int, count: int, begun: Callable[[str], Opening], tmp_path: Path
 ) -> None:
     told: list[int] = []
     started = time.monotonic()
@@ -67,7 +73,8 @@ def test_every_story_comes_to_a_good_end(
     if STORY:
         chosen = reproduce_failure(hypothesis.__version__, ast.literal_eval(STORY))(story)
     try:
-        run_state_machine_as_test(chosen, settings=SETTINGS)  # type: ignore[arg-type]  # is called
+        limited = settings(SETTINGS, max_examples=count + 1)
+        run_state_machine_as_test(chosen, settings=limited)  # type: ignore[arg-type]  # is called
     finally:
         seconds = time.monotonic() - started
         print(f"{len(told)} stories of the seed {number} in {seconds:.0f} s")  # noqa: T201

@@ -13,6 +13,8 @@ from tests.chain.machine.played import OUTSIDE, PLAYED, WITHOUT_EVENT
 from tests.chain.machine.steps import Story
 from tests.chain.opening import Opening
 
+pytestmark = pytest.mark.slow
+
 DEV = 0
 
 

@@ -13,6 +13,8 @@ from tests.chain.machine.steps import Story
 from tests.chain.opening import Opening
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
+pytestmark = pytest.mark.slow
+
 UNKNOWN = "1" * 40
 
 

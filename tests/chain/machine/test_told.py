@@ -10,6 +10,8 @@ import pytest
 from tests.chain.machine.steps import Story
 from tests.chain.opening import Opening
 
+pytestmark = pytest.mark.slow
+
 DEV, STAGE = 0, 1
 
 

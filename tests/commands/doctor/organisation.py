@@ -27,6 +27,7 @@ from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Job
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.world import Environment, Repository
+from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 from tools.reference.schemas import schema_of
@@ -120,7 +121,9 @@ def acme(folder: Path, now: Callable[[], datetime] | None = None) -> Iterator[Ac
     """Acme in a sandbox of its own, with this clock; by default with one that nobody waits for."""
     clock = now or Clock(NOON)
     with Sandbox(folder / "sandbox", programs(), now=clock, sign_in=True) as sandbox:
-        yield Acme(sandbox, clock, folder)
+        acme = Acme(sandbox, clock, folder)
+        with quick_reads(sandbox):
+            yield acme
 
 
 def lines(document: DoctorDocument, *states: str) -> list[str]:
