@@ -47,11 +47,11 @@ class ChainInputs(Inputs):
     model_config = ConfigDict(alias_generator=_kebab, validate_by_name=True)
 
     token: Annotated[Secret, Field(description="Token for GitHub's API and git.")] = EMPTY
-    app_id: Annotated[
-        str, Field(description="Id of a GitHub App that is used instead of the token.")
-    ] = ""
+    app_id: Annotated[str, Field(description="Id of a GitHub App to use instead of the token.")] = (
+        ""
+    )
     app_private_key: Annotated[
-        Secret, Field(description="The App's private key, as GitHub gives it (PEM).")
+        Secret, Field(description="The App's private key, in PEM as GitHub creates it.")
     ] = EMPTY
     control_plane: Annotated[
         RepositoryName,
@@ -59,17 +59,17 @@ class ChainInputs(Inputs):
     ] = ""
     git_credentials: Annotated[
         Secret,
-        Field(description="Credentials of other hosts: lines of host-or-URL-prefix=user:token."),
+        Field(description="Credentials for other hosts: lines of host-or-URL-prefix=user:token."),
     ] = EMPTY
     allowed_repositories: Annotated[
         List,
         Field(
-            description="Globs of the repositories that may be registered; default: everything of "
-            "the control plane's owner."
+            description="Globs of repositories that may be registered; default: all "
+            "repositories of the control plane's owner."
         ),
     ] = ()
     wheelhouse: Annotated[
-        str, Field(description="A folder of wheels to install from, without the network.")
+        str, Field(description="A folder of wheels from which to install, without the network.")
     ] = ""
 
 
@@ -78,19 +78,21 @@ class PlanInputs(ChainInputs):
 
     namespace_scheme: Annotated[
         NamespaceScheme,
-        Field(description="current, or legacy: <environment>-<workspace>-<target>."),
+        Field(description="Namespaces: current, or legacy (<environment>-<workspace>-<target>)."),
     ] = "current"
     config_file: Annotated[
-        ConfigFile, Field(description="current, or legacy: config.yaml for platform-config.yaml.")
+        ConfigFile, Field(description="current, or legacy (config.yaml for platform-config.yaml).")
     ] = "current"
     on_source_failure: Annotated[
         OnSourceFailure,
-        Field(description="What an unusable registered repository does: last-good or block."),
+        Field(
+            description="For an unusable registered repository: use its last-good commit, or block."
+        ),
     ] = "last-good"
 
 
 EnvironmentInput = Annotated[
-    EnvironmentName, Field(description="The environment, by its Environment object's name.")
+    EnvironmentName, Field(description="The name of the Environment object.")
 ]
 
 
@@ -102,17 +104,17 @@ class CiInputs(PlanInputs):
     ] = None
     first_environments: Annotated[
         List,
-        Field(description="Where CD begins; default: as the Environment objects are annotated."),
+        Field(description="Where CD begins; default: as annotated on the Environment objects."),
     ] = ()
     start_cd: Annotated[
         Literal["auto", "true", "false"],
-        Field(description="auto (on a push to the default branch), true or false."),
+        Field(description="Start CD: auto (on a push to the default branch), true or false."),
     ] = "auto"
     cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
 
 
 VerifyOnly = Annotated[
-    Flag, Field(description="Only hold the inputs against the repositories, and write nothing.")
+    Flag, Field(description="Only verify the inputs, and write nothing but the start record.")
 ]
 
 
@@ -122,17 +124,17 @@ class CdInputs(ChainInputs):
     environment: EnvironmentInput
     commit: Annotated[Commit, Field(description="The commit of main to promote.")]
     promoted_from: Annotated[
-        str, Field(description="The environment before, or ci; empty: a person started this.")
+        str, Field(description="The previous environment, or ci; empty: a person started this.")
     ] = ""
     mode: Annotated[
         Literal["commit", "pull-request"],
-        Field(description="How base-repo.yaml is changed: commit or pull-request."),
+        Field(description="How to change base-repo.yaml: commit or pull-request."),
     ] = "commit"
     allow_rollback: Annotated[
-        Flag, Field(description="Allow a commit that is older than the environment's.")
+        Flag, Field(description="Allow a commit that is older than that of the environment.")
     ] = False
     pre_deployment: Annotated[
-        str, Field(description="A command to run before; its exit code decides.")
+        str, Field(description="A command to run first; if it fails, the commit does not enter.")
     ] = ""
     schedule_workflow: Annotated[
         str, Field(description="The workflow file that runs schedule.")
@@ -146,24 +148,24 @@ class ScheduleInputs(PlanInputs):
     environment: EnvironmentInput
     on_failure: Annotated[
         OnFailure,
-        Field(description="What a failing assignment does: block, or keep its folder as it is."),
+        Field(description="For a failing assignment: block all, or keep its folder as it is."),
     ] = "block"
     max_removal_percent: Annotated[
         Percent,
-        Field(description="Refuse to remove more of the assignments (and more than 5) at once."),
+        Field(description="Refuse to remove more assignments than this (and more than 5) at once."),
     ] = MAX_REMOVAL_PERCENT
-    allow_removals: Annotated[Flag, Field(description="Let such a removal pass.")] = False
+    allow_removals: Annotated[Flag, Field(description="Allow such a removal.")] = False
     auto_merge: Annotated[
         Literal["none", "tracking-only", "always"],
-        Field(description="Which pull requests are merged at once: none, tracking-only, always."),
+        Field(description="Pull requests to merge automatically: none, tracking-only, always."),
     ] = "none"
-    force: Annotated[
-        Flag, Field(description="Propose again what people have closed or reverted.")
-    ] = False
+    force: Annotated[Flag, Field(description="Propose again what people closed or reverted.")] = (
+        False
+    )
     branch_prefix: Annotated[
-        str, Field(description="How the names of Kalypso's branches begin.", pattern=r"^[\w./-]+$")
+        str, Field(description="The prefix of the branches of proposals.", pattern=r"^[\w./-]+$")
     ] = OWN_BRANCHES
-    labels: Annotated[List, Field(description="More labels for Kalypso's pull requests.")] = ()
+    labels: Annotated[List, Field(description="More labels for the pull requests.")] = ()
     check_promote_workflow: Annotated[
         str, Field(description="The workflow file that runs check-promote.")
     ] = "check-promote.yaml"
@@ -179,7 +181,7 @@ class NotifyInputs(ChainInputs):
         str, Field(description="The workflow file there that runs check-promote.")
     ] = "check-promote.yaml"
     environment: Annotated[
-        str, Field(description="Narrows it to one environment; default: all of this branch.")
+        str, Field(description="Only this environment; default: all environments of this branch.")
     ] = ""
 
 
@@ -193,7 +195,7 @@ class ClusterReportsInputs(ChainInputs):
         str, Field(description="The source of cluster reports, by its name.")
     ] = DEFAULT_CLUSTER_REPORTS
     azure_client_id: Annotated[
-        str, Field(description="Client id of the identity that signs in to Azure by OIDC.")
+        str, Field(description="Client id of the identity that signs in to Azure with OIDC.")
     ] = ""
     azure_tenant_id: Annotated[str, Field(description="Tenant id of that identity.")] = ""
     azure_scopes: Annotated[
@@ -201,7 +203,7 @@ class ClusterReportsInputs(ChainInputs):
     ] = ()
     azure_cloud: Annotated[
         Literal["public", "usgov", "china"],
-        Field(description="Azure's cloud: public, usgov or china."),
+        Field(description="The Azure cloud: public, usgov or china."),
     ] = "public"
     azure_credentials: Annotated[
         Secret, Field(description="JSON of a service principal with a secret, instead of OIDC.")
@@ -213,7 +215,7 @@ class CheckPromoteInputs(ClusterReportsInputs):
 
     environment: EnvironmentInput
     promoted_commit: Annotated[
-        CommitId, Field(description="The promoted commit; empty: a configuration change.")
+        CommitId, Field(description="The promoted commit; empty for a configuration change.")
     ] = None
     gitops_commit: Annotated[Commit, Field(description="The merged commit of the GitOps branch.")]
     gitops_repository: Annotated[
@@ -221,41 +223,42 @@ class CheckPromoteInputs(ClusterReportsInputs):
         Field(description="The GitOps repository, as owner/name; default: the only one."),
     ] = ""
     next_environment: Annotated[
-        List, Field(description="Where it goes on; default: as the Environment is annotated.")
+        List, Field(description="The next environments; default: as annotated on the Environment.")
     ] = ()
     timeout: Annotated[Duration, Field(description="How long to wait for the clusters.")] = (
         timedelta(minutes=30)
     )
-    poll_interval: Annotated[Duration, Field(description="How often to look at the clusters.")] = (
-        timedelta(seconds=15)
-    )
+    poll_interval: Annotated[
+        Duration, Field(description="The time between two checks of the clusters.")
+    ] = timedelta(seconds=15)
     grace_period: Annotated[
         Duration,
-        Field(description="How long a cluster must fail, or be absent, before that counts."),
+        Field(description="How long a cluster must fail or be absent before it counts as failed."),
     ] = timedelta(minutes=2)
     stale_after: Annotated[
         DurationOrOff,
-        Field(description="Clusters that were silent for so long are stale; off: none is."),
+        Field(description="Clusters that do not report for this long are stale; off: none is."),
     ] = None
     min_compliant: Annotated[
-        Percent, Field(description="Share of clusters that must comply, also in each cluster type.")
+        Percent,
+        Field(description="Share of clusters that must comply, in total and in each cluster type."),
     ] = 100
     missing: Annotated[
         Literal["fail", "warn"],
-        Field(description="What a cluster type without a cluster does: fail or warn."),
+        Field(description="For a cluster type without a cluster: fail or warn."),
     ] = "fail"
     require_targets: Annotated[
-        Flag, Field(description="Whether a branch that no cluster follows is a failure.")
+        Flag, Field(description="Fail if no cluster follows the branch.")
     ] = True
     ignore_clusters: Annotated[
-        List, Field(description="Globs of resource ids of clusters that do not count.")
+        List, Field(description="Globs of resource ids of clusters to ignore.")
     ] = ()
     post_deployment: Annotated[
-        str, Field(description="A command to run after; its exit code decides.")
+        str, Field(description="A command to run last; if it fails, the commit does not go on.")
     ] = ""
     cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
     started_at: Annotated[
-        str, Field(description="When the waiting began, for a run that goes on with it.")
+        str, Field(description="When an earlier run began to wait for the clusters.")
     ] = ""
     verify_only: VerifyOnly = False
 
@@ -263,9 +266,9 @@ class CheckPromoteInputs(ClusterReportsInputs):
 class PollInputs(ChainInputs):
     """Inputs of `kalypso poll`."""
 
-    environments: Annotated[List, Field(description="Which environments; default: all.")] = ()
+    environments: Annotated[List, Field(description="The environments; default: all.")] = ()
     repair_after: Annotated[
-        Duration, Field(description="How long a start may be without a run before it is repeated.")
+        Duration, Field(description="How long to wait for the run of a start before repeating it.")
     ] = timedelta(minutes=10)
     schedule_workflow: Annotated[
         str, Field(description="The workflow file that runs schedule.")
@@ -279,9 +282,7 @@ class PollInputs(ChainInputs):
 class StartScheduleInputs(ChainInputs):
     """Inputs of `kalypso start-schedule`."""
 
-    branch: Annotated[
-        str, Field(description="The branch that was pushed; default: the current one.")
-    ] = ""
+    branch: Annotated[str, Field(description="The pushed branch; default: the current one.")] = ""
     schedule_workflow: Annotated[
         str, Field(description="The workflow file that runs schedule.")
     ] = "schedule.yaml"

@@ -46,8 +46,8 @@ class Permission:
 READS_MAIN: Final = Permission(
     CONTROL_PLANE, "contents", "read", "reads main and the environment branches"
 )
-READS_GITOPS: Final = Permission(GITOPS, "contents", "read", "reads what the environments have")
-READS_WORKLOADS: Final = Permission(REGISTERED, "contents", "read", "reads what is registered")
+READS_GITOPS: Final = Permission(GITOPS, "contents", "read", "reads the GitOps branches")
+READS_WORKLOADS: Final = Permission(REGISTERED, "contents", "read", "reads the registered folders")
 
 RECORDS: Final = Permission(
     CONTROL_PLANE, "statuses", "write", "records that the run has begun; else poll may repeat it"
@@ -68,12 +68,12 @@ PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
         Permission(
             CONTROL_PLANE, "actions", "write", "starts `cd.yaml`", "on a push to main, or start-cd"
         ),
-        Permission(GITOPS, "contents", "read", "says what would change; else a warning"),
+        Permission(GITOPS, "contents", "read", "reports what would change; else a warning"),
         READS_WORKLOADS,
     ),
     "cd": (
         Permission(CONTROL_PLANE, "contents", "write", "writes `base-repo.yaml` to a branch"),
-        Permission(CONTROL_PLANE, "statuses", "write", "tells where the commit stands"),
+        Permission(CONTROL_PLANE, "statuses", "write", "posts the state of the commit"),
         Permission(
             CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`", "the branch has the commit"
         ),
@@ -91,7 +91,7 @@ PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
             CONTROL_PLANE,
             "statuses",
             "write",
-            "reads whether the commit was deployed; records what it has looked at, for poll",
+            "reads whether the commit is deployed; records its inputs for poll",
         ),
         Permission(
             CONTROL_PLANE,
@@ -100,9 +100,14 @@ PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
             "starts `check-promote.yaml`",
             "auto-merge, or its start after a merge was lost",
         ),
-        Permission(GITOPS, "contents", "write", "pushes its branch; merges, with auto-merge"),
+        Permission(
+            GITOPS,
+            "contents",
+            "write",
+            "pushes the branch of the proposal; merges, with auto-merge",
+        ),
         Permission(GITOPS, "pull-requests", "write", "proposes the tree, with labels"),
-        Permission(GITOPS, "issues", "write", "opens and closes issues about what fails"),
+        Permission(GITOPS, "issues", "write", "opens and closes issues about failing assignments"),
         READS_WORKLOADS,
     ),
     "notify": (
@@ -112,13 +117,13 @@ PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
             CONTROL_PLANE,
             "statuses",
             "write",
-            "reads whether the commit was deployed; records the start, for poll",
+            "reads whether the commit is deployed; records the start for poll",
         ),
         Permission(CONTROL_PLANE, "actions", "write", "starts `check-promote.yaml`"),
     ),
     "check-promote": (
         READS_MAIN,
-        Permission(CONTROL_PLANE, "statuses", "write", "tells where the commit stands"),
+        Permission(CONTROL_PLANE, "statuses", "write", "posts the state of the commit"),
         Permission(
             CONTROL_PLANE, "actions", "write", "starts `cd.yaml`, or itself after some hours"
         ),
@@ -134,7 +139,7 @@ PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
             CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`; repeats lost starts"
         ),
         READS_GITOPS,
-        Permission(GITOPS, "pull-requests", "read", "reads what is proposed"),
+        Permission(GITOPS, "pull-requests", "read", "reads the proposals"),
         READS_WORKLOADS,
     ),
     "start-schedule": (

@@ -18,8 +18,8 @@ class SetUpInputs(ChainInputs):
     run: Annotated[
         str,
         Field(
-            description="A command to run, as it is written after the word kalypso: quotes hold "
-            "words together, and nothing else of a shell is understood."
+            description="A command to run, without the word kalypso. Quotes work as in a shell; "
+            "nothing else of a shell does."
         ),
     ] = ""
 

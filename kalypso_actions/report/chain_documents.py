@@ -59,8 +59,8 @@ class CiDocument(ChainDocument):
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "environments": "The environments where CD was started (JSON).",
-        "problems": "How many problems were found.",
-        "warnings": "How many warnings there are.",
+        "problems": "The number of problems.",
+        "warnings": "The number of warnings.",
     }
 
     schema_name: str = Field("kalypso.ci/v1", alias="schema")
@@ -82,10 +82,10 @@ class CdDocument(ChainDocument):
     """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
-        "changed": "true where the branch or the proposal was changed.",
-        "environment-commit": "The head of the environment's branch; empty where it is proposed.",
-        "pull-request-number": "With mode pull-request: the number of the proposal.",
-        "pull-request-url": "Its page.",
+        "changed": "true if the branch or the pull request changed.",
+        "environment-commit": "The head of the environment's branch; empty with a pull request.",
+        "pull-request-number": "The number of the pull request, with mode pull-request.",
+        "pull-request-url": "The page of the pull request.",
     }
 
     schema_name: str = Field("kalypso.cd/v1", alias="schema")
@@ -113,14 +113,14 @@ class ScheduleDocument(ChainDocument):
     """What `kalypso schedule --output json` prints; `digest` is that of the first GitOpsRepo."""
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
-        "changed": "true where the tree differs from that of the GitOps branch.",
-        "promoted": "true where the tree is made of another commit of main.",
-        "degraded": "true where a registered repository could not be used.",
-        "assignments": "How many assignments there are.",
-        "digest": "A hash of the tree; of the first GitOpsRepo's, where there are several.",
-        "pull-requests": "The pull requests: repository, number, url and action of each (JSON).",
-        "pull-request-number": "The number of the first.",
-        "pull-request-url": "The page of the first.",
+        "changed": "true if the tree differs from that of the GitOps branch.",
+        "promoted": "true if the promoted commit differs from that of the GitOps branch.",
+        "degraded": "true if a registered repository could not be used.",
+        "assignments": "The number of assignments.",
+        "digest": "A hash of the tree for the first GitOpsRepo.",
+        "pull-requests": "The repository, number, url and action of each pull request (JSON).",
+        "pull-request-number": "The number of the first pull request.",
+        "pull-request-url": "The page of the first pull request.",
     }
 
     schema_name: str = Field("kalypso.schedule/v1", alias="schema")
@@ -140,9 +140,9 @@ class NotifyDocument(ChainDocument):
     """What `kalypso notify --output json` prints."""
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
-        "promoted": "true where the push is a promotion.",
+        "promoted": "true if the push is a promotion.",
         "promoted-commit": "The promoted commit of main.",
-        "run-url": "The page of the run that was started, where GitHub tells it.",
+        "run-url": "The page of the started run, if GitHub names it.",
     }
 
     schema_name: str = Field("kalypso.notify/v1", alias="schema")
@@ -189,7 +189,7 @@ class CheckPromoteDocument(ChainDocument):
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "verdict": "compliant, nothing-scheduled, waiting, superseded, failed, none-targeted or "
         "timed-out.",
-        "clusters": "How many clusters are in each state (JSON).",
+        "clusters": "The number of clusters in each state (JSON).",
         "promoted-to": "The environments where CD was started (JSON).",
     }
 
