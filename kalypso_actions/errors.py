@@ -1,10 +1,50 @@
-"""What can go wrong, for every floor.
+"""Problems, their places, and the exceptions of the package.
 
-    KalypsoError                 problems, each with message, where, advice: exit 1
-    └── UsageError               wrong options or inputs: exit 2
+A stage returns its value and every `Problem` that it has found; a command decides which of them
+stop it. `KalypsoError` is raised when going on makes no sense; only `cli` catches it.
 
-A `Problem` is the same as a value: stages collect problems and go on, so that one run reports
-all of them; a command raises only when going on makes no sense.
+    KalypsoError                 errors                  the run ends with exit code 1
+    ├── UsageError               errors                  invalid options or inputs: exit code 2
+    ├── MovedError               commands.runtime.environment_snapshot   a branch moved meanwhile
+    ├── ProcessError             clients.process         a program is missing, failed, or timed out
+    │   └── OutputLimitError     clients.process         it wrote too much
+    ├── ProtectedBranchError     clients.git.errors      a rule protects the branch from pushes
+    ├── PushConflictError        clients.git.pushing     another push has moved the branch
+    ├── ForeignUrlError          clients.github.server   a URL does not belong to GitHub's API
+    └── GitHubError              clients.github.errors   a call to GitHub failed
+        ├── NoInstallationError  clients.github.apps     the App is not installed for the owner
+        └── RefConflictError     clients.github.refs     the branch is not at the expected commit
+
+All other exceptions are caught in the room that raises them, or by the room that calls it:
+
+    ErrorResponseError           clients.github.messages           GitHub answered with an error
+    NoResponseError              clients.github.messages           GitHub did not answer
+    UnansweredError              clients.resource_graph.answers    Azure may answer later
+    OutsideRepositoryError       sources.paths                     a path leaves the repository
+    SchemaError                  config_schemas.errors             an invalid schema
+    UnsupportedValueError        config_schemas.errors             a value without a JSON form
+    PatternError                 config_schemas.patterns           an invalid regular expression
+    ManifestError                rendering.manifests               a manifest does not render
+    TemplateError                gotemplate.errors                 a template fails, in Go's words
+    FunctionError                gotemplate.values                 a template function fails
+    └── LimitError               gotemplate.budget                 a template exceeds a limit
+    BreakLoop, ContinueLoop      gotemplate.execution              `{{break}}`, `{{continue}}`
+    AddressError                 gotemplate.addresses              not an IP address
+    RangeError                   gotemplate.numerals               a number exceeds its type
+    CorruptInputError            gotemplate.sprig.encoding         a text is not encoded
+    PatternError                 gotemplate.sprig.patterns         an invalid regular expression
+    URLError                     gotemplate.urls                   not a URL
+    YAMLError                    goyaml.errors                     not YAML, or a value without YAML
+    └── YAMLBoundError           goyaml.errors                     too deep or too large
+    RefusedError                 sandbox.endpoints                 the embedded GitHub refuses
+    └── MovedError               sandbox.rest                      a renamed repository
+    ProtocolError                sandbox.pkt_lines                 invalid lines of git's protocol
+    RefusedQueryError            sandbox.azure.resource_graph      the embedded Azure refuses
+    QueryError                   sandbox.azure.kql.syntax          an invalid query
+    RefusedSignInError           sandbox.azure.identity.entra      a refused sign-in
+    UnknownNameError             sandbox.azure.clusters            an unknown cluster
+
+Exceptions with a leading underscore stay in their module.
 """
 
 from __future__ import annotations
@@ -18,8 +58,8 @@ from typing import Self
 class Location:
     """A place in a file of a repository.
 
-    `repository` is the URL or path as the user knows it, `path` is relative to its root, `line`
-    and `column` count from 1; 0 means the place as a whole.
+    `repository` is the URL or path that the user gave; `path` is relative to its root. `line` and
+    `column` count from 1; 0 means the whole file or line.
     """
 
     repository: str
@@ -28,7 +68,7 @@ class Location:
     column: int = 0
 
     def __str__(self) -> str:
-        """`repository: path:line:column`, as far as known."""
+        """Return `repository: path:line:column`, without unknown parts."""
         place = self.path
         if self.line:
             place += f":{self.line}"
@@ -39,20 +79,20 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: what, where, and what to change."""
+    """What is wrong, where, and what to change."""
 
     message: str
     where: Location | None = None
     advice: str = ""
 
     def __str__(self) -> str:
-        """One line for a terminal or a log."""
+        """Return one line for a terminal or a log."""
         text = f"{self.where}: {self.message}" if self.where else self.message
         return f"{text} ({self.advice})" if self.advice else text
 
 
 class KalypsoError(Exception):
-    """Going on makes no sense: the run ends with this message and exit code 1."""
+    """An error that ends the run with its message and exit code 1."""
 
     exit_code = 1
 
@@ -62,14 +102,14 @@ class KalypsoError(Exception):
 
     @classmethod
     def of(cls, problems: Sequence[Problem]) -> Self:
-        """One error that tells several problems; there is at least one."""
+        """Make one error of several problems, at least one."""
         error = cls(problems[0].message)
         error.problems = tuple(problems)
         return error
 
     @property
     def problem(self) -> Problem:
-        """The first problem, which is the only one of most errors."""
+        """The first problem; most errors have only one."""
         return self.problems[0]
 
     def __str__(self) -> str:
@@ -77,6 +117,6 @@ class KalypsoError(Exception):
 
 
 class UsageError(KalypsoError):
-    """What the user asked for cannot be meant: exit code 2."""
+    """Invalid options or inputs; the exit code is 2."""
 
     exit_code = 2

@@ -8,7 +8,7 @@ from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.promotion.base_branch import BASE_REPO_FILE, BaseDocument, base_document
 from kalypso_actions.snapshot.reading import read_documents
-from kalypso_actions.sources.paths import OutsideError, join, normalise
+from kalypso_actions.sources.paths import OutsideRepositoryError, join, normalize
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ def read_base_file(files: RevisionFiles, folder: str) -> BaseFile:
     Raises KalypsoError where the branch cannot be read, or has two of them.
     """
     try:
-        usual = join(normalise(folder), BASE_REPO_FILE)
-    except OutsideError as error:
+        usual = join(normalize(folder), BASE_REPO_FILE)
+    except OutsideRepositoryError as error:
         message = f"the environment's path {folder!r} leaves the repository"
         raise KalypsoError(message, Location(files.repository)) from error
     found = _document(files, folder) or BaseDocument(usual, None)

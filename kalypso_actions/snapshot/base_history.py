@@ -14,7 +14,7 @@ from kalypso_actions.model.history import FileVersion, HistoryCommit
 from kalypso_actions.promotion.base_branch import BaseDocument, base_document
 from kalypso_actions.snapshot.base_file import read_base_file
 from kalypso_actions.sources.objects import read_objects
-from kalypso_actions.sources.paths import normalise, within
+from kalypso_actions.sources.paths import normalize, within
 from kalypso_actions.sources.source_tree import YAML_SUFFIXES
 
 CHUNK: Final = 100
@@ -58,7 +58,7 @@ def read_base_writes(
     def read_blobs(ids: Collection[str]) -> Mapping[str, bytes]:
         return remotes.blobs(url, ids)
 
-    trail = _Trail(url, normalise(folder), path if document else "", base.commit, read_blobs)
+    trail = _Trail(url, normalize(folder), path if document else "", base.commit, read_blobs)
     return trail.writes(remotes.history(url, head), main)
 
 

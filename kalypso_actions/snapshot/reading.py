@@ -10,7 +10,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.documents import Reading, Revision, RevisionFiles
 from kalypso_actions.sources.discovery import Build, discover
-from kalypso_actions.sources.paths import OutsideError, normalise
+from kalypso_actions.sources.paths import OutsideRepositoryError, normalize
 
 
 class KustomizeBuild(Protocol):
@@ -80,7 +80,7 @@ def _build(
 
 def _revision(files: RevisionFiles, repository: str, branch: str, path: str) -> Revision:
     try:
-        folder = normalise(path)
-    except OutsideError:
+        folder = normalize(path)
+    except OutsideRepositoryError:
         return Revision(repository, branch, files.commit, path, None)
     return Revision(repository, branch, files.commit, folder or ".", files.tree_id(folder))

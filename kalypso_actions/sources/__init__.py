@@ -1,1 +1,1 @@
-"""Documents out of the files of a commit, by the rules of Flux."""
+"""Read the documents of a commit by the rules of Flux."""

@@ -1,7 +1,7 @@
-"""Which files of a repository hold its documents, by the rules of Flux.
+"""Find the files of a repository that contain documents, by the rules of Flux.
 
-Every YAML file below a folder counts, unless it is excluded. A folder with a `kustomization.yaml`
-stands for what that asks for, and nothing else in it or below it counts.
+These are all YAML files below a folder that are not excluded. In a folder with a
+`kustomization.yaml`, only the files that it names count, in the folder and below.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, Documen
 from kalypso_actions.sources.ignore_rules import IGNORE_FILE, IgnoreRules, read_ignore_files
 from kalypso_actions.sources.kustomization import Kustomization, Resource, read_kustomization
 from kalypso_actions.sources.objects import read_objects
-from kalypso_actions.sources.paths import OutsideError, join, normalise, parent, printable
+from kalypso_actions.sources.paths import OutsideRepositoryError, join, normalize, parent, printable
 from kalypso_actions.sources.source_tree import NON_FILE_MODES, YAML_SUFFIXES, SourceTree
 from kalypso_actions.sources.yaml_documents import MAX_BYTES, MAX_DEPTH, too_large
 
@@ -24,7 +24,7 @@ from kalypso_actions.sources.yaml_documents import MAX_BYTES, MAX_DEPTH, too_lar
 class Build:
     """A folder that the kustomize program must build, because its kustomization has `fields`.
 
-    `where` is the place of the first of them; `files` are all files that the build may need.
+    `where` is the place of the first field; `files` are all files that the build may need.
     """
 
     folder: str
@@ -35,9 +35,9 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What can be said about the documents with the contents read so far.
+    """The documents, as far as the contents read so far show them.
 
-    Final when `wanted` (files still to be read) and `builds` (folders still to be built) are empty.
+    Complete if `wanted` (files to read) and `builds` (folders to build) are empty.
     """
 
     documents: tuple[Document, ...] = ()
@@ -56,13 +56,13 @@ def discover(
     *,
     whole_tree: bool = False,
 ) -> Discovery:
-    """Documents below the folder `root` of a repository, in the order of their files.
+    """Find the documents below the folder `root` of a repository, in the order of their files.
 
-    `contents` are the files read so far, `built` what the kustomize program made of folders.
-    A file of `entries` whose content is wanted is asked for by `wanted`; call again with it.
+    `contents` are the files read so far, `built` the outputs of kustomize by folder. If the result
+    has `wanted` files or `builds`, call again with these.
 
-    With `whole_tree` every YAML file counts that the default exclusions leave: neither
-    `.sourceignore` files nor kustomizations choose.
+    With `whole_tree`, only the default exclusions apply: `.sourceignore` files and kustomizations
+    have no effect.
     """
     if whole_tree:
         search = _Search(
@@ -93,7 +93,7 @@ def discover(
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Source:
-    """Something to read objects from: a file, or what kustomize made of one."""
+    """A source of objects: a file, or the output of kustomize."""
 
     path: str
     content: bytes
@@ -102,7 +102,7 @@ class _Source:
 
 @dataclass(slots=True)
 class _Search:
-    """One walk over a tree: what to read, and what is wrong on the way."""
+    """One walk over a tree: the files to read, and problems on the way."""
 
     repository: str
     tree: SourceTree
@@ -114,13 +114,13 @@ class _Search:
     warnings: list[Problem] = field(default_factory=list)
     wanted: set[str] = field(default_factory=set)
     builds: dict[str, Build] = field(default_factory=dict)
-    reached: dict[str, Location] = field(default_factory=dict)
+    included: dict[str, Location] = field(default_factory=dict)
 
     def start(self, path: str) -> None:
-        """Search below `path`, which is as somebody wrote it."""
+        """Search below `path`, a path written by a user."""
         try:
-            root = normalise(path)
-        except OutsideError:
+            root = normalize(path)
+        except OutsideRepositoryError:
             self._problem(f"the path {path!r} leads out of the repository", self._at(""))
             return
         if root in self.tree.folders:
@@ -130,7 +130,7 @@ class _Search:
             self._no_such_folder(path, root)
 
     def result(self) -> Discovery:
-        """Documents only when everything has been read: until then parsing would be in vain."""
+        """Return the documents if everything has been read; otherwise what is still needed."""
         if self.wanted or self.builds:
             builds = tuple(self.builds[folder] for folder in sorted(self.builds))
             return Discovery(wanted=frozenset(self.wanted), builds=builds)
@@ -140,9 +140,11 @@ class _Search:
             self.problems.extend(parsed.problems)
             self.warnings.extend(parsed.warnings)
             if source.is_build:
-                # Lines of what kustomize wrote say nothing about the file people know.
-                whole = self._at(source.path)
-                documents.extend(replace(one, where=whole, lines={}) for one in parsed.documents)
+                # Lines of kustomize's output do not exist in the repository.
+                where = self._at(source.path)
+                documents.extend(
+                    replace(document, where=where, lines={}) for document in parsed.documents
+                )
             else:
                 documents.extend(parsed.documents)
         return Discovery(tuple(documents), tuple(self.problems), tuple(self.warnings))
@@ -159,22 +161,22 @@ class _Search:
             pending.extend(self.tree.folders[folder].folders)
 
     def _file(self, path: str, where: Location) -> None:
-        if self._first_time(path, where):
+        if self._add_once(path, where):
             content = self._content(path)
             if content is not None:
                 self.sources.append(_Source(path, content))
 
-    def _first_time(self, path: str, where: Location) -> bool:
-        """False, with a problem, for what counts already: its objects would exist twice."""
-        first = self.reached.setdefault(path, where)
+    def _add_once(self, path: str, where: Location) -> bool:
+        """Return False, with a problem, if the path was included before."""
+        first = self.included.setdefault(path, where)
         if first is where:
             return True
         message = f"{printable(path) or 'the root'} is included twice, first by {first}"
-        self._problem(message, where, "kustomize refuses objects that occur twice")
+        self._problem(message, where, "kustomize refuses duplicate objects")
         return False
 
     def _content(self, path: str) -> bytes | None:
-        """The content if it has been read already; else it is wanted, unless it is too large."""
+        """Return the content if it has been read; otherwise request it, unless it is too large."""
         content = self.contents.get(path)
         if content is None:
             size = self.entries[path].size
@@ -185,14 +187,14 @@ class _Search:
         return content
 
     def _kustomization(self, folder: str, where: Location, ancestors: tuple[str, ...]) -> None:
-        """What a folder with a kustomization asks for, followed or built."""
-        if not self._first_time(folder, where):
+        """Follow or build the kustomization of a folder."""
+        if not self._add_once(folder, where):
             return
         kustomization = self._read_kustomization(folder)
         if kustomization is None:
             return
         if kustomization.is_component:
-            message = "a Component counts only where a kustomization lists it under components"
+            message = "a Component has an effect only if a kustomization lists it under components"
             self._problem(message, kustomization.where, "make it a Kustomization")
         elif kustomization.build_fields:
             self._build(folder, kustomization)
@@ -201,7 +203,7 @@ class _Search:
                 self._resource(folder, resource, (*ancestors, folder))
 
     def _read_kustomization(self, folder: str) -> Kustomization | None:
-        """The kustomization of a folder; None while it is wanted, or with a problem."""
+        """Return the kustomization of a folder; None if it is not read yet, or invalid."""
         paths = self.tree.kustomizations(folder)
         if len(paths) > 1:
             self._problem(
@@ -225,28 +227,28 @@ class _Search:
         elif target in ancestors:
             self._problem(f"{resource.path} leads back to this kustomization", resource.where)
         elif len(ancestors) >= MAX_DEPTH:
-            message = f"kustomizations refer to one another over more than {MAX_DEPTH} steps"
+            message = f"more than {MAX_DEPTH} kustomizations refer to one another in a chain"
             self._problem(message, resource.where)
         else:
             self._kustomization(target, resource.where, ancestors)
 
     def _resolve(self, folder: str, resource: Resource) -> str | None:
-        """The file, or the folder with a kustomization, that an entry names."""
+        """Return the file, or the folder with a kustomization, that an entry names."""
         try:
             target = join(folder, resource.path)
-        except OutsideError:
+        except OutsideRepositoryError:
             target = None
         if target is not None and self.tree.has_file(target):
             return target
         advice = ""
         if resource.is_remote:
-            message = f"{resource.path} is remote, and only files of this repository are read"
+            message = f"{resource.path} is remote, but only files of this repository are read"
             advice = "copy it into the repository"
         elif target is None:
             message = f"{resource.path} leads out of the repository"
         elif target not in self.tree.folders:
             message = f"{resource.path} does not exist"
-            advice = "or it is a link, or excluded by .sourceignore"
+            advice = "check whether it is a symbolic link, or excluded by .sourceignore"
         elif not self.tree.kustomizations(target):
             message = f"the folder {resource.path} has no kustomization.yaml"
             advice = "add one, or list the files of the folder"
@@ -266,9 +268,9 @@ class _Search:
             self.builds[folder] = Build(folder, kustomization.where, fields, frozenset(files))
 
     def _files_of_build(self, folder: str, kustomization: Kustomization) -> set[str] | None:
-        """All files of the folders that a build reaches; None while that cannot be said.
+        """Return all files of the folders that a build reaches; None if they are not known yet.
 
-        kustomize is not started where it would go to the network for a resource.
+        Remote resources are problems: kustomize would use the network for them.
         """
         before = len(self.problems)
         files: set[str] = set()
@@ -294,7 +296,7 @@ class _Search:
         return files if complete and len(self.problems) == before else None
 
     def _check_symlinks(self, root: str) -> None:
-        """A link out of the repository is a problem; others are passed over, as Flux does."""
+        """Report links that leave the repository; warn of ignored links, as Flux ignores them."""
         for path in self.tree.symlinks(root):
             content = self._content(path)
             if content is None:
@@ -303,15 +305,15 @@ class _Search:
             name = repr(printable(target))
             try:
                 resolved = join(parent(path), target)
-            except OutsideError:
+            except OutsideRepositoryError:
                 message = f"the symbolic link leads out of the repository, to {name}"
                 advice = "remove it, or exclude it by .sourceignore"
                 self._problem(message, self._at(path), advice)
                 continue
             if path.endswith(YAML_SUFFIXES) or resolved in self.tree.folders:
-                message = f"the symbolic link to {name} is passed over, as Flux does"
+                message = f"the symbolic link to {name} is ignored, as by Flux"
                 where = self._at(path)
-                self.warnings.append(Problem(message, where, "put the files in its place"))
+                self.warnings.append(Problem(message, where, "replace it by the files"))
 
     def _no_such_folder(self, path: str, root: str) -> None:
         entry = self.entries.get(root)

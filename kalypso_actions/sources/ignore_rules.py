@@ -1,11 +1,10 @@
-"""What is left out of a source: Flux's default exclusions and `.sourceignore` files.
+"""Exclusions of a source: Flux's defaults and `.sourceignore` files.
 
-Patterns are those of .gitignore, relative to the folder of their file. As in Flux the last pattern
-decides that matches a file or a folder it is in, whichever file it stands in, deeper ones last;
-so, unlike with git, `!` can take a file back out of an excluded folder.
+Patterns have the syntax of .gitignore and are relative to the folder of their file. As in Flux, the
+last pattern that matches a file or one of its folders decides; patterns of deeper files come later.
+Unlike in git, `!` can therefore include a file of an excluded folder.
 
-The default exclusions always apply, and come first: a `.sourceignore` can take back what they
-leave out (`!.github/`).
+The default exclusions come first: a `.sourceignore` can include what they exclude (`!.github/`).
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ codeship-steps.yml
 **/.flux.yaml
 """
 
-# RE2 matches the patterns, so that none of them can take long; it has bounds of its own.
+# RE2 matches in linear time, and has limits of its own.
 MAX_LINES = 1000
 MAX_LENGTH = 1000
 
@@ -62,12 +61,12 @@ DEFAULTS: Spec = PathSpec(
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The exclusions of a repository: patterns by the folder that they are relative to."""
+    """The exclusions of a repository: patterns by the folder of their file."""
 
     specs: Mapping[str, Spec]
 
     def excludes(self, path: str) -> bool:
-        """Whether the file `path` is left out."""
+        """Whether a file is excluded."""
         folder = parent(path)
         while True:
             spec = self.specs.get(folder)
@@ -82,7 +81,7 @@ class IgnoreRules:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreFiles:
-    """The exclusions of a repository, what makes them unusable, and patterns without effect."""
+    """The exclusions of a repository; with problems they are unusable."""
 
     ignore: IgnoreRules
     problems: tuple[Problem, ...]
@@ -90,7 +89,7 @@ class IgnoreFiles:
 
 
 def read_ignore_files(repository: str, contents: Mapping[str, bytes]) -> IgnoreFiles:
-    """The exclusions of these `.sourceignore` files."""
+    """Read `.sourceignore` files."""
     specs: dict[str, Spec] = {}
     problems: list[Problem] = []
     warnings: list[Problem] = []
@@ -118,14 +117,14 @@ def _patterns(
         try:
             patterns.append(GitIgnoreSpecPattern(line))
         except GitIgnorePatternError:
-            message = f"{line.strip()!r} is not a pattern and excludes nothing"
+            message = f"{line.strip()!r} is not a pattern; it excludes nothing"
             place = Location(where.repository, where.path, number)
             warnings.append(Problem(message, place, "see git's documentation of .gitignore"))
     return patterns
 
 
 def _decision(spec: Spec, path: str) -> bool | None:
-    """True: left out; False: taken back by a `!` pattern; None: no pattern matches."""
-    # Neither patterns nor the names they are held against need be UTF-8.
+    """True: excluded; False: included by a `!` pattern; None: no pattern matches."""
+    # Patterns and paths may contain bytes that are not UTF-8.
     text = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return spec.check_file(text).include

@@ -1,7 +1,7 @@
-"""What a `kustomization.yaml` asks for: files and folders to read, or a real build.
+"""Parse `kustomization.yaml`: files and folders to read, or a build.
 
-One that only lists `resources` (or `bases`, their old name) is followed here. One that changes
-or generates objects has to be built by the kustomize program.
+A kustomization that only lists `resources` (or `bases`, their old name) is followed here. One that
+changes or generates objects must be built by the kustomize program.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 KIND, COMPONENT = "Kustomization", "Component"
 
 LISTS = ("resources", "bases", "components")
-"""Fields whose entries name files or folders with further objects."""
+"""Fields that list files and folders with objects."""
 
-# `namespace` is not here by mistake: every object is moved to its environment's namespace anyway.
+# `namespace` has no effect, because every object moves to its environment's namespace.
 WITHOUT_EFFECT = frozenset(
     {"apiVersion", "kind", "metadata", "resources", "bases", "namespace", "sortOptions"}
 )
@@ -32,7 +32,7 @@ REMOTE = re.compile(r"[\w+.-]+:?://|git::|[^/]+@[^/]+:|github\.com[/:]|.*\?ref="
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """An entry of a kustomization's list, and where it stands."""
+    """An entry of a kustomization's list, and its place."""
 
     path: str
     where: Location
@@ -45,7 +45,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Kustomization:
-    """A kustomization; with `build_fields`, the first of which stands at `where`, it is built.
+    """A kustomization; it must be built if it has `build_fields`, the first of them at `where`.
 
     A component changes the kustomizations that list it under `components`, and is built with them.
     """
@@ -59,19 +59,19 @@ class Kustomization:
 def read_kustomization(
     repository: str, path: str, content: bytes
 ) -> tuple[Kustomization | None, tuple[Problem, ...], tuple[Problem, ...]]:
-    """The kustomization in a file (None when there is none), problems and warnings."""
+    """Return the kustomization of a file, or None, with problems and warnings."""
     parsed = parse_yaml(repository, printable(path), content)
     problems = list(parsed.problems)
     whole = Location(repository, printable(path))
     if not problems and len(parsed.documents) != 1:
-        count = "no" if not parsed.documents else "more than one"
-        problems.append(Problem(f"the file holds {count} kustomization", whole))
+        count = "more than one" if parsed.documents else "no"
+        problems.append(Problem(f"the file contains {count} kustomization", whole))
     if problems:
         return None, tuple(problems), parsed.warnings
     document = parsed.documents[0]
     kind = document.body.get("kind", KIND)
     if kind not in (KIND, COMPONENT):
-        message = f"the kind of a kustomization is {KIND}, not {kind}"
+        message = f"the kind of a kustomization must be {KIND}, not {kind}"
         return None, (Problem(message, document.at("kind")),), parsed.warnings
     if document.body.keys() <= {"apiVersion", "kind"}:
         return None, (Problem("the kustomization is empty", document.where),), parsed.warnings

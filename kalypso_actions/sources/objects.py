@@ -1,4 +1,4 @@
-"""The Kubernetes objects of a YAML file: lists expanded, apiVersion and kind checked."""
+"""Read the Kubernetes objects of a YAML file: expand lists, check apiVersion and kind."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from kalypso_actions.model.documents import Document
 from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
 
 LOCAL_CONFIG_ANNOTATION = "config.kubernetes.io/local-config"
-"""kustomize leaves out objects with it, unless its value is "false"."""
+"""kustomize skips objects with this annotation, unless its value is "false"."""
 
 KUSTOMIZE_GROUP = "kustomize.config.k8s.io/"
 
 
 def read_objects(repository: str, path: str, content: bytes) -> ParsedFile:
-    """The objects of a file as Flux finds them in it, of known and unknown kinds.
+    """Return the objects of a file, of known and unknown kinds, as Flux reads them.
 
-    An object of a kind that ends in `List` stands for its items. An object without apiVersion or
-    kind is a problem, with one exception that older documentation asks for: a ConfigMap without
-    apiVersion is taken for a `v1` one, with a warning.
+    An object whose kind ends in `List` is replaced by its items. An object without apiVersion or
+    kind is a problem. Old documentation has ConfigMaps without apiVersion: these become `v1`, with
+    a warning.
     """
     parsed = parse_yaml(repository, path, content)
     objects = _Objects(list(parsed.problems), list(parsed.warnings))
-    found = [one for document in parsed.documents for one in objects.of(document)]
-    return ParsedFile(tuple(found), tuple(objects.problems), tuple(objects.warnings))
+    expanded = tuple(item for document in parsed.documents for item in objects.of(document))
+    return ParsedFile(expanded, tuple(objects.problems), tuple(objects.warnings))
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class _Objects:
         elif document.kind.endswith("List"):
             yield from self._items(document)
         elif document.api_version.startswith(KUSTOMIZE_GROUP):
-            message = f"a {document.kind} of kustomize counts only in a file kustomization.yaml"
+            message = f"a {document.kind} of kustomize has an effect only in a kustomization.yaml"
             self.warnings.append(Problem(message, document.where, "rename the file or remove it"))
         elif not _is_local(document):
             yield document
@@ -53,18 +53,18 @@ class _Objects:
     def _with_api_version(self, document: Document) -> Document:
         if document.kind != "ConfigMap" or document.body.get("apiVersion") is not None:
             return document
-        message = "the ConfigMap has no apiVersion; v1 is assumed, Kubernetes would refuse it"
+        message = "the ConfigMap has no apiVersion; v1 is assumed, but Kubernetes would refuse it"
         self.warnings.append(Problem(message, document.where, "add apiVersion: v1"))
         return replace(document, body={**document.body, "apiVersion": "v1"})
 
     def _refuse(self, document: Document, missing: list[str]) -> None:
-        written = [name for name in missing if document.body.get(name) not in (None, "")]
-        if written:
-            message = f"{' and '.join(written)} must be a string"
+        wrong_type = [name for name in missing if document.body.get(name) not in (None, "")]
+        if wrong_type:
+            message = f"{' and '.join(wrong_type)} must be a string"
         else:
             message = f"the document has no {' and no '.join(missing)}"
-        where = document.at(written[0]) if written else document.where
-        advice = "a file that is no Kubernetes manifest can be excluded by .sourceignore"
+        where = document.at(wrong_type[0]) if wrong_type else document.where
+        advice = "exclude files that are not Kubernetes manifests by .sourceignore"
         self.problems.append(Problem(message, where, advice))
 
     def _items(self, document: Document) -> Iterator[Document]:
@@ -72,7 +72,7 @@ class _Objects:
         if items is None:
             return
         if not isinstance(items, list):
-            message = f"items of a {document.kind} must be a list"
+            message = f"the items of a {document.kind} must be a list"
             self.problems.append(Problem(message, document.at("items")))
             return
         lines = _lines_of_items(document.lines)
@@ -89,7 +89,7 @@ class _Objects:
 def _lines_of_items(
     lines: Mapping[tuple[str | int, ...], int],
 ) -> Mapping[str | int, Mapping[tuple[str | int, ...], int]]:
-    """The lines of a list, divided among its items."""
+    """Divide the lines of a list among its items."""
     divided: dict[str | int, dict[tuple[str | int, ...], int]] = {}
     for path, line in lines.items():
         if len(path) > 2 and path[0] == "items":

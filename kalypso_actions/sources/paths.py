@@ -7,27 +7,27 @@ import re
 WINDOWS_DRIVE = re.compile(r"[A-Za-z]:")
 
 
-class OutsideError(ValueError):
-    """A path that leaves the repository."""
+class OutsideRepositoryError(ValueError):
+    """A path leaves the repository."""
 
 
-def normalise(path: str) -> str:
-    """Normalise the `path` of a source: `.`, `./x`, `x/` and `/x` are all within the repository.
+def normalize(path: str) -> str:
+    """Normalize the `path` of a source; `.`, `./x`, `x/` and `/x` are relative to the root.
 
-    Raises OutsideError when `..` leaves it.
+    Raises OutsideRepositoryError if `..` leaves the repository.
     """
     return join("", path.lstrip("/"))
 
 
 def join(folder: str, path: str) -> str:
-    """`path` as seen from `folder`; raises OutsideError when it is absolute or leaves the root."""
+    """Resolve a relative path. Raises OutsideRepositoryError for any other, or above the root."""
     if path.startswith(("/", "\\")) or WINDOWS_DRIVE.match(path):
-        raise OutsideError(path)
+        raise OutsideRepositoryError(path)
     segments = folder.split("/") if folder else []
     for segment in path.split("/"):
         if segment == "..":
             if not segments:
-                raise OutsideError(path)
+                raise OutsideRepositoryError(path)
             segments.pop()
         elif segment not in {"", "."}:
             segments.append(segment)
@@ -35,15 +35,15 @@ def join(folder: str, path: str) -> str:
 
 
 def parent(path: str) -> str:
-    """The folder that a file or folder is in."""
+    """Return the folder of a file or folder."""
     return path.rpartition("/")[0]
 
 
 def within(path: str, folder: str) -> bool:
-    """Whether `path` is `folder` or somewhere below it."""
+    """Whether `path` is `folder` or below it."""
     return not folder or path == folder or path.startswith(folder + "/")
 
 
 def printable(path: str) -> str:
-    r"""A path for people: bytes that are not UTF-8 are written as `\xff`."""
+    r"""Return a path for messages; bytes that are not UTF-8 are written as `\xff`."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""The files of a source as Flux sees them, by folder."""
+"""The files of a source by folder, without those that Flux ignores."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ NON_FILE_MODES = frozenset({GIT_LINK_MODE, SYMLINK_MODE})
 
 @dataclass(slots=True)
 class Folder:
-    """What is right in a folder: the paths of its files and of its folders."""
+    """The paths of the files and folders directly in a folder."""
 
     files: list[str] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
 
 
 class SourceTree:
-    """Regular files that are not excluded; symlinks and git links are no part of a source."""
+    """Regular files that are not excluded; a source has no symbolic links and no submodules."""
 
     def __init__(
         self, entries: Mapping[str, FileEntry], ignore: IgnoreRules, *, kustomized: bool = True
     ) -> None:
-        """Without `kustomized`, kustomizations are no files either, and none has an effect."""
+        """If not `kustomized`, kustomizations have no effect."""
         self._entries = entries
         self._ignore = ignore
         self._kustomized = kustomized
@@ -48,7 +48,7 @@ class SourceTree:
         return self.folders[missing[0] if missing else path]
 
     def has_file(self, path: str) -> bool:
-        """Whether it is a regular file that is not excluded."""
+        """Whether a path is a regular file that is not excluded."""
         entry = self._entries.get(path)
         return (
             entry is not None
@@ -57,7 +57,7 @@ class SourceTree:
         )
 
     def symlinks(self, root: str) -> list[str]:
-        """The symbolic links below a folder."""
+        """Return the symbolic links below a folder."""
         return [
             path
             for path, entry in self._entries.items()
@@ -65,13 +65,13 @@ class SourceTree:
         ]
 
     def kustomizations(self, folder: str) -> list[str]:
-        """The kustomization files of a folder; more than one is a mistake."""
+        """Return the kustomization files of a folder; more than one is an error."""
         if not self._kustomized:
             return []
         return [path for name in FILE_NAMES if self.has_file(path := join(folder, name))]
 
     def manifests(self, folder: str) -> list[str]:
-        """The YAML files right in a folder that is walked."""
+        """Return the YAML files directly in a folder, without kustomizations."""
         return [
             path
             for path in self.folders[folder].files
@@ -81,11 +81,11 @@ class SourceTree:
         ]
 
     def files(self, folder: str) -> list[str]:
-        """Every file in a folder and below it."""
-        found: list[str] = []
+        """Return all files below a folder."""
+        files: list[str] = []
         pending = [folder]
         while pending:
             inner = self.folders[pending.pop()]
-            found.extend(path for path in inner.files if not self._ignore.excludes(path))
+            files.extend(path for path in inner.files if not self._ignore.excludes(path))
             pending.extend(inner.folders)
-        return found
+        return files

@@ -1,8 +1,8 @@
-"""The documents of one YAML file as plain Python values with the lines of their keys.
+"""Parse the documents of a YAML file to plain Python values with the lines of their keys.
 
-Read as Kubernetes reads: YAML 1.1 with the scalars of yaml.v2, so `yes` is a boolean, and neither
-dates nor sexagesimal numbers exist. Whatever the bytes, the result is documents and problems,
-never an exception: size, nesting, the expansion of aliases and the number of problems are bounded.
+As in Kubernetes, this is YAML 1.1 with the scalars of yaml.v2: `yes` is a boolean, and there are no
+dates and no sexagesimal numbers. Any input gives documents and problems, never an exception; size,
+nesting, expansion of aliases and the number of problems are limited.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_VALUES: Final = 500_000
 MAX_DEPTH: Final = 100
 MAX_PROBLEMS: Final = 100
 
-# libyaml where PyYAML was built with it, several times faster; the same events without it.
+# libyaml is several times faster, if PyYAML was built with it; the events are the same.
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MERGE_KEY: Final = "<<"
 BLOCK_STYLES: Final = frozenset({"|", ">"})
@@ -36,7 +36,7 @@ Path = tuple[str | int, ...]
 
 
 class _Mark(Protocol):
-    """A place in the text; libyaml's marks and PyYAML's own have no class in common."""
+    """A place in the text; the marks of libyaml and of PyYAML have no common class."""
 
     @property
     def line(self) -> int:
@@ -45,7 +45,7 @@ class _Mark(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """The documents of a file in order, as far as they could be read."""
+    """The readable documents of a file, in order."""
 
     documents: tuple[Document, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -53,10 +53,7 @@ class ParsedFile:
 
 
 def parse_yaml(repository: str, path: str, content: bytes) -> ParsedFile:
-    """Parse all documents of a file; empty ones are left out.
-
-    Everything up to the first syntax error is kept, and the error is a problem.
-    """
+    """Parse all documents of a file, without empty ones, up to the first syntax error."""
     whole = Location(repository, path)
     if len(content) > MAX_BYTES:
         return ParsedFile(problems=(too_large(whole, len(content)),))
@@ -64,31 +61,31 @@ def parse_yaml(repository: str, path: str, content: bytes) -> ParsedFile:
         text = _decode(content)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        message = f"not a text in UTF-8 (byte {error.start})"
+        message = f"the file is not UTF-8 (byte {error.start})"
         where = Location(repository, path, line)
         return ParsedFile(problems=(Problem(message, where, "save the file as UTF-8"),))
     return _Composer(whole).compose(text)
 
 
 def too_large(where: Location, size: int) -> Problem:
-    """The problem of a file beyond the limit."""
+    """Return the problem of a file that is too large."""
     limit = MAX_BYTES // (1024 * 1024)
     return Problem(
-        f"the file has {size / (1024 * 1024):.1f} MiB, at most {limit} MiB are read",
+        f"the file has {size / (1024 * 1024):.1f} MiB, but the limit is {limit} MiB",
         where,
         "split it, or exclude it by .sourceignore",
     )
 
 
 def _decode(content: bytes) -> str:
-    """UTF-8, or UTF-16 where a byte order mark says so."""
+    """Decode UTF-8, or UTF-16 with a byte order mark."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16")
     return content.decode("utf-8-sig")
 
 
 class _UnreadableError(Exception):
-    """The text cannot be read any further; the reason and its line."""
+    """The rest of the text cannot be read; the reason and its line."""
 
     def __init__(self, message: str, line: int, advice: str = "") -> None:
         super().__init__(message)
@@ -99,16 +96,16 @@ class _UnreadableError(Exception):
 
 @dataclass(slots=True)
 class _Anchor:
-    """An anchored value and what it weighs once expanded; not `complete` while it is being read."""
+    """An anchored value and its expanded size; not `complete` while it is being read."""
 
     value: object = None
-    weight: int = 0
+    size: int = 0
     complete: bool = False
 
 
 @dataclass(slots=True)
 class _Composer:
-    """Builds values from the events of one file."""
+    """Builds values from the events of a file."""
 
     whole: Location
     problems: list[Problem] = field(default_factory=list)
@@ -117,12 +114,12 @@ class _Composer:
     anchors: dict[str, _Anchor] = field(default_factory=dict)
     lines: dict[Path, int] = field(default_factory=dict)
     blocks: set[Path] = field(default_factory=set)
-    weight: int = 0
+    size: int = 0
     documents: int = 0
     values: int = 0
 
     def compose(self, text: str) -> ParsedFile:
-        """Documents until the end or the first error."""
+        """Return the documents up to the end or the first error."""
         documents: list[Document] = []
         try:
             self.events = iter(yaml.parse(text, Loader=LOADER))
@@ -131,24 +128,24 @@ class _Composer:
                     document = self._document()
                     if document is not None:
                         documents.append(document)
-        except _UnreadableError as refused:
-            self.problems.append(Problem(refused.message, self._at(refused.line), refused.advice))
+        except _UnreadableError as error:
+            self.problems.append(Problem(error.message, self._at(error.line), error.advice))
         except yaml.YAMLError as error:
             where = self._at(_error_line(error, text))
-            self.problems.append(Problem(f"not valid YAML: {_words(error)}", where))
+            self.problems.append(Problem(f"not valid YAML: {_message(error)}", where))
         except (ValueError, OverflowError) as error:
             # PyYAML without libyaml does not check the number in an escape like "\UFFFFFFFF".
             self.problems.append(Problem(f"not valid YAML: {error}", self.whole))
         return ParsedFile(tuple(documents), tuple(self.problems), tuple(self.warnings))
 
     def _document(self) -> Document | None:
-        self.anchors, self.lines, self.blocks, self.weight = {}, {}, set(), 0
+        self.anchors, self.lines, self.blocks, self.size = {}, {}, set(), 0
         start = next(self.events)
         line = _line(start)
         self.documents += 1
         if self.documents > MAX_DOCUMENTS:
             raise _UnreadableError(
-                f"more than {MAX_DOCUMENTS} documents in one file", line, "split it"
+                f"the file has more than {MAX_DOCUMENTS} documents", line, "split it"
             )
         body = self._value(start, ())
         next(self.events)  # the document's end
@@ -157,24 +154,24 @@ class _Composer:
         if isinstance(body, dict):
             return Document(body, self._at(line), self.lines, self.blocks)
         name = "list" if isinstance(body, list) else "single value"
-        message = f"the document is a {name} where an object with apiVersion and kind is expected"
-        self._doubt(self.problems, message, line)
+        message = f"the document is a {name}, but must be an object with apiVersion and kind"
+        self._report(self.problems, message, line)
         return None
 
     def _value(self, event: yaml.NodeEvent, path: Path) -> object:
         if len(path) > MAX_DEPTH:
-            raise _UnreadableError(f"nested more than {MAX_DEPTH} levels deep", _line(event))
+            raise _UnreadableError(f"the nesting has more than {MAX_DEPTH} levels", _line(event))
         self.values += 1
         if self.values > MAX_VALUES:
             raise _UnreadableError(
-                f"more than {MAX_VALUES} values in one file", _line(event), "split it"
+                f"the file has more than {MAX_VALUES} values", _line(event), "split it"
             )
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event)
         anchor = _Anchor()
         if event.anchor is not None:
             self.anchors[event.anchor] = anchor
-        before = self.weight
+        before = self.size
         value: object
         if isinstance(event, yaml.ScalarEvent):
             value = self._scalar(event)
@@ -184,24 +181,24 @@ class _Composer:
             value = self._sequence(path)
         else:
             value = self._mapping(path)
-        self.weight += 1
-        anchor.value, anchor.weight, anchor.complete = value, self.weight - before, True
+        self.size += 1
+        anchor.value, anchor.size, anchor.complete = value, self.size - before, True
         return value
 
     def _alias(self, event: yaml.AliasEvent) -> object:
         anchor = self.anchors.get(str(event.anchor))
         if anchor is None:
             raise _UnreadableError(
-                f"no anchor &{event.anchor} before the alias *{event.anchor}", _line(event)
+                f"the alias *{event.anchor} has no anchor &{event.anchor} before it", _line(event)
             )
         if not anchor.complete:
             raise _UnreadableError(
-                f"the alias *{event.anchor} stands inside its own anchor", _line(event)
+                f"the alias *{event.anchor} is inside its own anchor", _line(event)
             )
-        self.weight += anchor.weight
-        if self.weight > MAX_BYTES:
+        self.size += anchor.size
+        if self.size > MAX_BYTES:
             raise _UnreadableError(
-                "the document grows beyond all measure when its aliases are expanded",
+                "the expanded aliases make the document too large",
                 _line(event),
                 "write the values out, or repeat fewer of them",
             )
@@ -209,15 +206,15 @@ class _Composer:
 
     def _scalar(self, event: yaml.ScalarEvent) -> object:
         text: str = event.value
-        self.weight += len(text)
+        self.size += len(text)
         if not text.isascii() and SURROGATE.search(text):
-            raise _UnreadableError("an escape that is no character", _line(event))
+            raise _UnreadableError("the escape is not a character", _line(event))
         if event.tag is not None:
             try:
                 return tagged(text, event.tag)
             except YAMLError as error:
                 raise _UnreadableError(error.message, _line(event)) from error
-        # implicit[0]: a plain scalar, whose type its text decides.
+        # implicit[0] marks a plain scalar, whose text determines its type.
         return resolve(text) if event.implicit[0] else text
 
     def _sequence(self, path: Path) -> list[object]:
@@ -250,9 +247,10 @@ class _Composer:
         return entries
 
     def _key(self, event: yaml.Event) -> str:
-        """The key as text, which stands for a decimal number too.
+        """Return a key as text.
 
-        Any other key that is no string is a problem: which text it becomes is not certain.
+        A decimal number becomes its text. Any other key that is not a string is a problem, because
+        its text is ambiguous.
         """
         if isinstance(event, yaml.ScalarEvent):
             key = self._scalar(event)
@@ -266,26 +264,26 @@ class _Composer:
             return key
         text = event.value if isinstance(event, yaml.ScalarEvent) else str(key)
         if type(key) is int and str(key) == text:
-            return text  # Kubernetes' conversion to JSON has one way to write it: this one
+            return text  # as Kubernetes writes the number when it converts the key to JSON
         name = {bool: "boolean", type(None): "null"}.get(type(key), "number")
-        self._doubt(
+        self._report(
             self.problems,
-            f"the key {text!r} is a {name} to YAML, and keys must be strings",
+            f"the key {text!r} is a {name} in YAML, but keys must be strings",
             _line(event),
             f'write it in quotes: "{text}"',
         )
         return text
 
     def _repeated(self, key: str, first: int, line: int) -> None:
-        message = f"the key {key!r} is written twice, on lines {first} and {line}; the last counts"
-        self._doubt(self.warnings, message, line, "remove one of them")
+        message = f"the key {key!r} is duplicate, on lines {first} and {line}; the last one counts"
+        self._report(self.warnings, message, line, "remove one of them")
 
-    def _doubt(self, kept: list[Problem], message: str, line: int, advice: str = "") -> None:
-        """Note something that is wrong or doubtful and go on, unless it is too much already."""
-        kept.append(Problem(message, self._at(line), advice))
+    def _report(self, problems: list[Problem], message: str, line: int, advice: str = "") -> None:
+        """Add a problem or warning; stop after `MAX_PROBLEMS`."""
+        problems.append(Problem(message, self._at(line), advice))
         if len(self.problems) + len(self.warnings) >= MAX_PROBLEMS:
             raise _UnreadableError(
-                "too much is wrong with this file: the rest of it is not read", line
+                f"the file has {MAX_PROBLEMS} problems: the rest of it is not read", line
             )
 
     def _at(self, line: int) -> Location:
@@ -293,15 +291,15 @@ class _Composer:
 
 
 def _is_merge(event: yaml.Event) -> bool:
-    """Whether a key is YAML 1.1's merge key; in quotes it is a key like any other."""
+    """Whether a key is YAML 1.1's merge key, which is not quoted."""
     return isinstance(event, yaml.ScalarEvent) and event.value == MERGE_KEY and event.implicit[0]
 
 
 def _merge(entries: dict[str, object], merged: object, line: int) -> None:
-    """Take over the entries of `<<` that are not written out; of several, the first wins."""
+    """Add the entries of `<<` whose keys are missing; the first of several sources wins."""
     for source in merged if isinstance(merged, list) else [merged]:
         if not isinstance(source, Mapping):
-            raise _UnreadableError("<< takes an object or a list of objects", line)
+            raise _UnreadableError("the value of << must be an object or a list of objects", line)
         for key, value in source.items():
             entries.setdefault(key, value)
 
@@ -314,7 +312,7 @@ def _mark_line(mark: _Mark | None) -> int:
     return int(mark.line) + 1 if mark else 0
 
 
-def _words(error: yaml.YAMLError) -> str:
+def _message(error: yaml.YAMLError) -> str:
     if isinstance(error, yaml.MarkedYAMLError):
         return ", ".join(part for part in (error.context, error.problem) if part)
     if isinstance(error, yaml.reader.ReaderError):
@@ -325,7 +323,7 @@ def _words(error: yaml.YAMLError) -> str:
 
 def _error_line(error: yaml.YAMLError, text: str) -> int:
     if isinstance(error, yaml.MarkedYAMLError):
-        # libyaml puts the end of a text without a final newline on a line of its own.
+        # libyaml counts the end of a text without a final newline as a line.
         last = text.count("\n") + (0 if text.endswith("\n") else 1)
         return min(_mark_line(error.problem_mark or error.context_mark), last)
     if isinstance(error, yaml.reader.ReaderError):

@@ -117,7 +117,7 @@ def test_symbolic_link_inside_is_passed_over(path: str, target: str, *, warned: 
     found = discovered({**files("a/y.yaml"), "docs/README": ""}, links={path: target})
     assert names(found) == ["a-y.yaml"]
     assert found.problems == ()
-    expected = f"{path}:0: the symbolic link to {target!r} is passed over, as Flux does"
+    expected = f"{path}:0: the symbolic link to {target!r} is ignored, as by Flux"
     assert texts(found.warnings) == ([expected] if warned else [])
 
 
@@ -133,7 +133,7 @@ def test_symbolic_links_elsewhere_or_excluded_are_no_matter() -> None:
 
 def test_file_beyond_the_limit_is_a_problem_and_is_not_read() -> None:
     found = discovered({"big.yaml": b"#" * (MAX_BYTES + 1), **files("x.yaml")})
-    assert texts(found.problems) == ["big.yaml:0: the file has 10.0 MiB, at most 10 MiB are read"]
+    assert texts(found.problems) == ["big.yaml:0: the file has 10.0 MiB, but the limit is 10 MiB"]
     assert names(found) == ["x.yaml"]
 
 

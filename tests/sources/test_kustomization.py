@@ -182,7 +182,7 @@ ELSEWHERE = [
 def test_remote_resources_are_refused(resource: str, more: str) -> None:
     found = discovered({"kustomization.yaml": kustomization(resource, more=more)})
     assert texts(found.problems) == [
-        f"kustomization.yaml:4: {resource} is remote, and only files of this repository are read"
+        f"kustomization.yaml:4: {resource} is remote, but only files of this repository are read"
     ]
     assert found.builds == ()
 
@@ -217,14 +217,14 @@ def test_resource_that_cannot_be_read_is_a_problem(resource: str, message: str) 
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        ("", "0: the file holds no kustomization"),
-        ("# nothing\n", "0: the file holds no kustomization"),
+        ("", "0: the file contains no kustomization"),
+        ("# nothing\n", "0: the file contains no kustomization"),
         ("kind: Kustomization\n", "1: the kustomization is empty"),
-        ("a: 1\n---\na: 1\n", "0: the file holds more than one kustomization"),
-        ("kind: Job\n", "1: the kind of a kustomization is Kustomization, not Job"),
+        ("a: 1\n---\na: 1\n", "0: the file contains more than one kustomization"),
+        ("kind: Job\n", "1: the kind of a kustomization must be Kustomization, not Job"),
         (
             "kind: Component\nnamePrefix: x-\n",
-            "2: a Component counts only where a kustomization lists it under components",
+            "2: a Component has an effect only if a kustomization lists it under components",
         ),
         ("resources: x\n", "1: resources must be a list"),
         (
@@ -285,7 +285,7 @@ def test_long_chains_end_with_a_problem() -> None:
     }
     found = discovered(chain, "0")
     assert texts(found.problems) == [
-        "99/kustomization.yaml:4: kustomizations refer to one another over more than 100 steps"
+        "99/kustomization.yaml:4: more than 100 kustomizations refer to one another in a chain"
     ]
 
 

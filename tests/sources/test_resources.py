@@ -75,7 +75,7 @@ def test_empty_list_is_fine(items: str) -> None:
         ("apiVersion: v1\nkind: ''\n", "1: the document has no kind"),
         ("apiVersion: v1\nkind: 5\n", "2: kind must be a string"),
         ("apiVersion: [v1]\nkind: {a: b}\n", "1: apiVersion and kind must be a string"),
-        ("apiVersion: v1\nkind: List\nitems: {}\n", "3: items of a List must be a list"),
+        ("apiVersion: v1\nkind: List\nitems: {}\n", "3: the items of a List must be a list"),
         ("apiVersion: v1\nkind: List\nitems: [x]\n", "3: an item of a List must be an object"),
         ("apiVersion: v1\nkind: List\nitems:\n- kind: Pod\n", "4: the document has no apiVersion"),
     ],
@@ -92,7 +92,7 @@ def test_config_map_without_api_version_is_taken_with_a_warning(line: str) -> No
     (document,) = parsed.documents
     assert document.body == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
     assert texts(parsed.warnings) == [
-        "x.yaml:1: the ConfigMap has no apiVersion; v1 is assumed, Kubernetes would refuse it"
+        "x.yaml:1: the ConfigMap has no apiVersion; v1 is assumed, but Kubernetes would refuse it"
     ]
     assert parsed.problems == ()
 
@@ -103,7 +103,7 @@ def test_kustomization_in_another_file_is_passed_over_with_a_warning() -> None:
     )
     assert parsed.documents == ()
     assert texts(parsed.warnings) == [
-        "x.yaml:1: a Kustomization of kustomize counts only in a file kustomization.yaml"
+        "x.yaml:1: a Kustomization of kustomize has an effect only in a kustomization.yaml"
     ]
 
 

@@ -163,7 +163,7 @@ quoted: {"<<": 5}
 
 def test_anchors_end_with_their_document() -> None:
     assert texts(parse("a: &x 1\n---\nb: *x\n").problems) == [
-        "x.yaml:3: no anchor &x before the alias *x"
+        "x.yaml:3: the alias *x has no anchor &x before it"
     ]
 
 
@@ -179,7 +179,7 @@ def test_alias_as_a_key() -> None:
 def test_key_written_twice_is_a_warning_and_the_last_wins() -> None:
     parsed = parse("a:\n  b: 1\n  c: {d: 1}\n  b: 2\n")
     assert texts(parsed.warnings) == [
-        "x.yaml:4: the key 'b' is written twice, on lines 2 and 4; the last counts"
+        "x.yaml:4: the key 'b' is duplicate, on lines 2 and 4; the last one counts"
     ]
     assert parsed.documents[0].body == {"a": {"b": 2, "c": {"d": 1}}}
     assert parsed.documents[0].at("a", "b").line == 4
@@ -207,7 +207,7 @@ def test_decimal_keys_are_texts(key: str) -> None:
 def test_key_that_is_no_string_is_a_problem(key: str, name: str, written: str) -> None:
     parsed = parse(f"ok: 1\n{key}: 2\n")
     (problem,) = parsed.problems
-    assert problem.message == f"the key {written!r} is a {name} to YAML, and keys must be strings"
+    assert problem.message == f"the key {written!r} is a {name} in YAML, but keys must be strings"
     assert problem.advice == f'write it in quotes: "{written}"'
     assert problem.where
     assert problem.where.line == 2
@@ -223,23 +223,26 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"a: \xff\n", "1: not a text in UTF-8 (byte 3)"),
-        (b"a: 1\nb: \xc3", "2: not a text in UTF-8 (byte 8)"),
-        (b"\xff\xfea", "1: not a text in UTF-8 (byte 2)"),
-        (b"- a\n- b\n", "1: the document is a list where an object"),
-        (b"\n\njust text\n", "3: the document is a single value where an object"),
-        (b"a: *x\n", "1: no anchor &x before the alias *x"),
-        (b"a: &x\n  b: *x\n", "2: the alias *x stands inside its own anchor"),
-        (b"a: &x [*x]\n", "1: the alias *x stands inside its own anchor"),
-        (b"a: {<<: 1}\n", "1: << takes an object or a list of objects"),
-        (b"a: {<<: [x]}\n", "1: << takes an object or a list of objects"),
+        (b"a: \xff\n", "1: the file is not UTF-8 (byte 3)"),
+        (b"a: 1\nb: \xc3", "2: the file is not UTF-8 (byte 8)"),
+        (b"\xff\xfea", "1: the file is not UTF-8 (byte 2)"),
+        (b"- a\n- b\n", "1: the document is a list, but must be an object"),
+        (b"\n\njust text\n", "3: the document is a single value, but must be an object"),
+        (b"a: *x\n", "1: the alias *x has no anchor &x before it"),
+        (b"a: &x\n  b: *x\n", "2: the alias *x is inside its own anchor"),
+        (b"a: &x [*x]\n", "1: the alias *x is inside its own anchor"),
+        (b"a: {<<: 1}\n", "1: the value of << must be an object or a list of objects"),
+        (b"a: {<<: [x]}\n", "1: the value of << must be an object or a list of objects"),
         (b"? [a]\n: 1\n", "1: a list or an object cannot be a key"),
         (b"a: !!int x\n", "1: cannot decode !!str `x` as a !!int"),
-        (b"a:\n" + b"- " * 200, "2: nested more than 100 levels deep"),
-        (b"a: " + b"[" * 10_000, "1: nested more than 100 levels deep"),
-        (b"a: " + b"{a: " * 10_000, "1: nested more than 100 levels deep"),
-        (BOMB.encode(), "7: the document grows beyond all measure when its aliases are expanded"),
-        (b"a: &a " + b"x" * 1_000_000 + b"\nb: [" + b"*a," * 12 + b"]", "2: the document grows"),
+        (b"a:\n" + b"- " * 200, "2: the nesting has more than 100 levels"),
+        (b"a: " + b"[" * 10_000, "1: the nesting has more than 100 levels"),
+        (b"a: " + b"{a: " * 10_000, "1: the nesting has more than 100 levels"),
+        (BOMB.encode(), "7: the expanded aliases make the document too large"),
+        (
+            b"a: &a " + b"x" * 1_000_000 + b"\nb: [" + b"*a," * 12 + b"]",
+            "2: the expanded aliases make the document too large",
+        ),
         (b"a: 1\n\x00b: 1\n", "2: not valid YAML: #x0000"),
         (b"a: \x1b[31m\n", "1: not valid YAML: #x001b"),
         (b"a: b\n\tc: d\n", "2: not valid YAML: "),
@@ -251,7 +254,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         (b'a: "\\U00110000"\n', ": not valid YAML: "),
         (b"%YAML 3.0\n---\na: 1\n", ": not valid YAML: "),
         (b"a: !<tag:yaml.org,2002:bool> x\n", "1: cannot decode !!str `x` as a !!bool"),
-        (b"#" * (10 * 1024 * 1024 + 1), "0: the file has 10.0 MiB, at most 10 MiB are read"),
+        (b"#" * (10 * 1024 * 1024 + 1), "0: the file has 10.0 MiB, but the limit is 10 MiB"),
     ],
 )
 def test_what_cannot_be_read_is_a_problem(content: bytes, text: str) -> None:
@@ -270,8 +273,12 @@ def test_what_comes_before_an_error_is_kept() -> None:
     [
         ("MAX_DOCUMENTS", "a: 1\n---\nb: 1\n---\nc: 1\n---\nd: 1\n", "more than 3 documents"),
         ("MAX_VALUES", "a: [1, 2, 3]\n", "more than 3 values"),
-        ("MAX_PROBLEMS", "1.5: a\n2.5: b\n3.5: c\n4.5: d\n", "too much is wrong with this file"),
-        ("MAX_PROBLEMS", "a: a\na: b\na: c\na: d\n", "too much is wrong with this file"),
+        (
+            "MAX_PROBLEMS",
+            "1.5: a\n2.5: b\n3.5: c\n4.5: d\n",
+            "problems: the rest of it is not read",
+        ),
+        ("MAX_PROBLEMS", "a: a\na: b\na: c\na: d\n", "problems: the rest of it is not read"),
     ],
 )
 def test_limits(limit: str, text: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_
 from kalypso_actions.report import pull_request
 from kalypso_actions.snapshot.gather import ControlPlane, read_control_plane
 from kalypso_actions.snapshot.reader import Reader, SharedReader, in_parallel
-from kalypso_actions.sources.paths import OutsideError, normalise
+from kalypso_actions.sources.paths import OutsideRepositoryError, normalize
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +193,8 @@ def _read_by_git(context: CommandContext, folder: RepositoryPath) -> str | Probl
     try:
         commit = _head(context, folder)
         files = context.repositories.open(folder.repo, branch=folder.branch, commit=commit)
-        return files.tree_id(normalise(folder.path))
-    except OutsideError:
+        return files.tree_id(normalize(folder.path))
+    except OutsideRepositoryError:
         return None
     except KalypsoError as error:
         return _unreadable(folder, error)
