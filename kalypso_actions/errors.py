@@ -5,7 +5,7 @@ stop it. `KalypsoError` is raised when going on makes no sense; only `cli` catch
 
     KalypsoError                 errors                  the run ends with exit code 1
     ├── UsageError               errors                  invalid options or inputs: exit code 2
-    ├── MovedError               commands.runtime.environment_snapshot   a branch moved meanwhile
+    ├── MovedError               commands.schedule.read  a branch moved while it was read
     ├── ProcessError             clients.process         a program is missing, failed, or timed out
     │   └── OutputLimitError     clients.process         it wrote too much
     ├── ProtectedBranchError     clients.git.errors      a rule protects the branch from pushes
