@@ -1,0 +1,127 @@
+"""The guide's source of cluster reports, installed and asked by check-promote."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.model.cluster_reports import ClusterReport
+from tests.commands.chain.conftest import acme
+from tests.commands.chain.organisation import Organisation
+from tests.commands.chain.promotions import check, document, main_commit, merge
+from tests.docs.pages import ROOT, Page
+
+__all__ = ["acme"]  # a fixture
+
+PAGE = Page(ROOT / "docs" / "guide" / "cluster-reports.md")
+
+
+def block(language: str) -> str:
+    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.text, re.DOTALL | re.MULTILINE)
+    return str(text)
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install the page's package, as pip does: a module, and metadata with its entry points."""
+    (tmp_path / "acme_inventory.py").write_text(block("python"), encoding="utf-8")
+    metadata = tmp_path / "acme_inventory-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: acme-inventory\nVersion: 1\n", encoding="utf-8")
+    header, entry = block("toml").splitlines()
+    (group,) = re.findall(r'"(.*)"', header)
+    points = f"[{group}]\n{entry.replace(chr(34), '')}\n"
+    (metadata / "entry_points.txt").write_text(points, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    sys.modules.pop("acme_inventory", None)
+
+
+@contextmanager
+def inventory(answer: Any) -> Iterator[str]:
+    """Serve one answer to every request; yield the URL."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/clusters"
+        server.shutdown()
+
+
+def entry(cluster_type: str, commit: str, *, healthy: bool = True) -> dict[str, Any]:
+    return {
+        "cluster": f"rack/{cluster_type}-1",
+        "agent": "gitops",
+        "path": cluster_type,
+        "commit": commit,
+        "healthy": healthy,
+        "message": "" if healthy else "out of disk space",
+        "time": "2026-05-01T12:00:00+00:00",
+    }
+
+
+def check_with_inventory(acme: Organisation, url: str, *commits: str) -> Any:
+    variables = {"INVENTORY_URL": url} if url else {}
+    return check(acme, *commits, cluster_reports="inventory", variables=variables)
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_source_decides(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with inventory([entry("drone", merged), entry("large", merged)]) as url:
+        found = document(check_with_inventory(acme, url, merged, commit))
+    assert (found.verdict, found.reason) == ("compliant", "2 clusters comply")
+    acme.clock.sleep(300)
+    with inventory([entry("drone", merged, healthy=False), entry("large", merged)]) as url:
+        found = document(check_with_inventory(acme, url, merged))
+    assert (found.verdict, found.reason) == ("failed", "drone-1: out of disk space")
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_source_raises(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with pytest.raises(UsageError, match="INVENTORY_URL is missing"):
+        check_with_inventory(acme, "", merged, commit)
+    assert acme.statuses(commit) == {}
+    with (
+        inventory([{"cluster": "rack/drone-1"}]) as url,
+        pytest.raises(KalypsoError, match="the inventory cannot be read: 'agent'"),
+    ):
+        check_with_inventory(acme, url, merged, commit)
+
+
+def test_a_source_that_is_not_installed(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with pytest.raises(UsageError, match="there is no source 'inventory'") as raised:
+        check_with_inventory(acme, "", merged, commit)
+    assert raised.value.problem.advice == "installed are: azure-resource-graph"
+
+
+def test_the_page_lists_every_field_of_a_report() -> None:
+
+    table = PAGE.text.partition("| field | value |")[2]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [
+        field.name for field in fields(ClusterReport)
+    ]
