@@ -64,3 +64,12 @@ def advance(
         "or is about to have",
         advice="to go back on purpose, set allow-rollback",
     )
+
+
+def replaced_by(commit: str, current: str | None, proposed: str | None) -> str | None:
+    """Return the commit that has replaced `commit` in the environment, if any.
+
+    `current` is the environment's commit, `proposed` that of the open pull request.
+    """
+    newest = proposed or current
+    return newest if newest != commit else None

@@ -7,6 +7,7 @@ commit of main that goes beyond it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.history import Ancestry
@@ -51,3 +52,29 @@ def has_left(promoted_commit: str, named: str | None, relation: Relation | None)
     `relation` is how the commit that it has `named` last stands to the promoted one.
     """
     return named != promoted_commit and (named is None or relation != "ahead")
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """Why cd does not write a commit, and the commit that people went back to ("" for none)."""
+
+    reason: str
+    back_to: str
+
+
+def rollback_of(environment: str, promoted_commit: str, back_to: str) -> Rollback:
+    """Return the rollback of an environment from a commit, or past it."""
+    reason = f"{environment} was rolled back to {back_to[:7]}; start cd by hand, without "
+    return Rollback(f"{reason}promoted-from, to bring {promoted_commit[:7]} back", back_to)
+
+
+def rollback_of_origin(origin: str, named: str | None) -> Rollback:
+    """Return the rollback of the environment from which a commit comes; it has `named` another."""
+    named_text = named[:7] if named else "no commit"
+    reason = f"base-repo.yaml of {origin}, which it comes from, names {named_text}"
+    return Rollback(reason, named or "")
+
+
+def unknown_origin(origin: str) -> Rollback:
+    """Return the rollback for an environment that no longer exists."""
+    return Rollback(f"there is no Environment {origin!r} that it comes from", "")

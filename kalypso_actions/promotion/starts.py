@@ -52,3 +52,11 @@ def next_check_attempt(
         return 0
     made = record.attempt if record and is_same else 0
     return made + 1 if made < MOST_ATTEMPTS else 0
+
+
+def forces_schedule(action: str, promoted_from: str) -> bool:
+    """Whether cd starts schedule with force.
+
+    A person who promotes the present commit again wants its manifests, even if people removed them.
+    """
+    return action == "unchanged" and not promoted_from

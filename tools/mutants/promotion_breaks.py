@@ -53,8 +53,8 @@ PROMOTION_BREAKS: Final = (
     Break(
         "cd does not look again at the environment before",
         f"{COMMANDS}/cd/rollback_check.py",
-        "return self._looks[standing.head] or self._withdrawn()",
-        "return self._looks[standing.head]",
+        "return self._rollbacks[state.head] or self._of_origin()",
+        "return self._rollbacks[state.head]",
         (story("rollbacks", "a_commit_is_withdrawn_while_cd_waits_for_an_approval"),),
     ),
     Break(

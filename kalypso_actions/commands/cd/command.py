@@ -1,4 +1,4 @@
-"""`kalypso cd`: a commit of main reaches an environment."""
+"""`kalypso cd`: promote a commit of main to an environment."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.advance import replaced_by
+from kalypso_actions.promotion.starts import forces_schedule
 from kalypso_actions.report.cd_summary import CdFacts, cd_headline, cd_summary
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.report.documents import ProblemEntry
@@ -20,11 +22,10 @@ from kalypso_actions.report.documents import ProblemEntry
 def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     """Promote a commit of main to an environment, and start schedule for it.
 
-    The commit is written to base-repo.yaml on the environment's branch, or proposed to it. Run
-    again, this repairs what an earlier run has left undone. `verify-only` replaces the record of
-    the start, and otherwise only looks whether the inputs hold. Raises UsageError for an
-    environment that does not exist, and for a commit that is not on main or goes back without being
-    told so.
+    cd writes the commit to base-repo.yaml on the environment's branch, or proposes it there. A
+    second run completes the work of the first. `verify-only` replaces the record of the start and
+    checks the inputs. Raises UsageError for an environment that does not exist, and for a commit
+    that is not on main, or is older than the environment's without allow-rollback.
     """
     environment = context.environment(inputs.environment)
     main = context.main()
@@ -36,7 +37,7 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     acknowledge_cd(context, inputs.environment, inputs.commit)
     promoted = promote(inputs, context, branch, main)
     _post_statuses(inputs, context, promoted)
-    _yield_to_newer(inputs, context, branch, promoted)
+    _post_replacement(inputs, context, branch, promoted)
     started = ""
     if promoted.action in {"written", "unchanged"}:
         started = start_schedule(
@@ -44,14 +45,14 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
             inputs.schedule_workflow,
             environment=inputs.environment,
             environment_commit=promoted.environment_commit,
-            force=_is_wish(inputs, promoted),
+            force=forces_schedule(promoted.action, inputs.promoted_from),
         )
     document = CdDocument(
         environment=inputs.environment,
         commit=inputs.commit,
         action=promoted.action,
         changed=promoted.changed,
-        reason=promoted.withheld.reason if promoted.withheld else "",
+        reason=promoted.rollback.reason if promoted.rollback else "",
         environment_commit=promoted.environment_commit,
         pull_request_number=promoted.pull.number if promoted.pull else None,
         pull_request_url=promoted.pull.url if promoted.pull else "",
@@ -69,11 +70,6 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     return CommandResult(document, cd_summary(document, facts), failed=bool(document.problems))
 
 
-def _is_wish(inputs: CdInputs, promoted: Promoted) -> bool:
-    """Whether a person wants what the environment has once more, whatever people took out."""
-    return promoted.action == "unchanged" and not inputs.promoted_from
-
-
 def _verified(
     inputs: CdInputs, context: CommandContext, branch: EnvironmentBranch
 ) -> CommandResult:
@@ -86,15 +82,13 @@ def _verified(
 def _warnings(promoted: Promoted, context: CommandContext) -> list[Problem]:
     if promoted.action != "rejected" or promoted.pull is None:
         return []
-    message = f"nothing is proposed: #{promoted.pull.number} with the same commit was closed "
-    advice = "to propose it again, start cd by hand, without promoted-from; a newer commit of main "
-    return [
-        Problem(
-            f"{message}without merging",
-            Location(context.url(context.control_plane)),
-            f"{advice}is proposed by itself",
-        )
-    ]
+    number = promoted.pull.number
+    message = f"nothing is proposed: #{number} with the same commit was closed without merging"
+    advice = (
+        "to propose it again, start cd by hand, without promoted-from; a newer commit of main is "
+        "proposed by itself"
+    )
+    return [Problem(message, Location(context.url(context.control_plane)), advice)]
 
 
 def _problems(promoted: Promoted) -> list[Problem]:
@@ -106,7 +100,7 @@ def _problems(promoted: Promoted) -> list[Problem]:
 
 
 def _post_statuses(inputs: CdInputs, context: CommandContext, promoted: Promoted) -> None:
-    """Tell where the commit stands, and the end of the one that it replaces."""
+    """Post the status of the commit, and of the one that it replaces."""
     environment, commit = inputs.environment, inputs.commit
     match promoted:
         case Promoted(action="written"):
@@ -115,40 +109,37 @@ def _post_statuses(inputs: CdInputs, context: CommandContext, promoted: Promoted
             _post_unless_deployed(context, commit, table.promoted(environment))
         case Promoted(action="proposed", pull=pull) if pull:
             _post(context, commit, table.waiting_for(environment, pull.number))
-        case Promoted(withheld=withheld) if withheld:
-            back = table.rolled_back(environment, withheld.back_to or "none")
-            _post_unless_deployed(context, commit, back)
+        case Promoted(rollback=rollback) if rollback:
+            status = table.rolled_back(environment, rollback.back_to or "none")
+            _post_unless_deployed(context, commit, status)
         case Promoted(action="superseded", before=before) if before:
             _post_unless_deployed(context, commit, table.superseded(environment, before))
         case Promoted(hook=hook) if hook:
             _post(context, commit, table.failed(environment, hook.reason))
     if promoted.replaced:
-        _end(context, environment, promoted.replaced, commit)
+        _post_end(context, environment, promoted.replaced, commit)
 
 
-def _yield_to_newer(
+def _post_replacement(
     inputs: CdInputs, context: CommandContext, branch: EnvironmentBranch, promoted: Promoted
 ) -> None:
-    """What has replaced the commit since it was written may have been told before it was.
+    """Post the status again if another run has replaced the commit meanwhile.
 
-    Whoever tells last looks last, so that the older commit ends superseded whoever is faster.
+    That run may have posted before this one: the run that posts last must read last.
     """
     if promoted.action not in {"written", "unchanged", "proposed"}:
         return
-    standing = branch.read(proposals=promoted.action == "proposed")
-    now = standing.base.commit
-    if standing.proposal and standing.proposal.commit:
-        now = standing.proposal.commit
-        branch.describe(standing, now)
-    if now and now != inputs.commit:
-        _end(context, inputs.environment, inputs.commit, now)
+    state = branch.read(proposals=promoted.action == "proposed")
+    proposed = state.proposal.commit if state.proposal else None
+    if proposed:
+        branch.describe(state, proposed)
+    newer = replaced_by(inputs.commit, state.base.commit, proposed)
+    if newer:
+        _post_end(context, inputs.environment, inputs.commit, newer)
 
 
-def _end(context: CommandContext, environment: str, commit: str, by: str) -> None:
-    """Tell that another commit came, unless this one was deployed.
-
-    What is no longer in the repository cannot be told anything.
-    """
+def _post_end(context: CommandContext, environment: str, commit: str, by: str) -> None:
+    """Post that the commit `by` replaced another one, unless that one was deployed or is gone."""
     relation = commits.relation(context.github, context.control_plane, commit, by)
     if relation is not None:
         goes_back = relation in {"behind", "diverged"}

@@ -1,4 +1,4 @@
-"""A commit of main on its way into an environment's branch, against whoever writes there too."""
+"""Write a commit of main to an environment's branch, or propose it there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.clients.github import commits
-from kalypso_actions.commands.cd.rollback_check import Rollback, RollbackCheck
+from kalypso_actions.commands.cd.rollback_check import RollbackCheck
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, EnvironmentState
 from kalypso_actions.commands.runtime.hook import HookRun, run_hook
@@ -16,22 +16,23 @@ from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import PullRequest, Relation
 from kalypso_actions.promotion import Advance, advance
 from kalypso_actions.promotion.advance import about_to_have
+from kalypso_actions.promotion.rollbacks import Rollback
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0, 30.0)
-"""Seconds before each new attempt where somebody else has moved the branch meanwhile."""
+"""Seconds before each new attempt after somebody else moved the branch."""
 
 HOOK: Final = "pre-deployment"
 
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """What has become of the commit; `action` is "" where the pre-deployment command stopped it.
+    """What cd did with the commit; `action` is "" if the pre-deployment command failed.
 
-    rejected    people have closed the pull request (`pull`) that brought it
+    rejected    people closed the pull request (`pull`) with the commit
 
-    `before`: the commit that the environment had, or was about to have. `replaced`: the one whose
-    way to the environment ends with this. `environment_commit`: that of the environment's branch
-    which has the commit. `withheld`: why a commit is superseded that no newer one came before.
+    `before` is the commit that the environment had or was about to have, `replaced` the one that
+    this commit replaces, `environment_commit` the commit of the environment's branch that names
+    this commit. `rollback`: why the commit is superseded, if not by a newer one.
     """
 
     action: Literal["written", "proposed", "unchanged", "superseded", "rejected", ""]
@@ -41,56 +42,56 @@ class Promoted:
     environment_commit: str = ""
     pull: PullRequest | None = None
     hook: HookRun | None = None
-    withheld: Rollback | None = None
+    rollback: Rollback | None = None
 
 
 def promote(
     inputs: CdInputs, context: CommandContext, branch: EnvironmentBranch, main: str
 ) -> Promoted:
-    """Bring the commit to the environment as far as it is to get there.
+    """Write or propose the commit, unless the environment has a newer one or people rejected it.
 
-    Where somebody else moves the branch meanwhile, it is read and decided again; and so it is after
-    the pre-deployment command, which runs once, and only before a write. Raises UsageError for a
-    commit that is not on main, or goes back without being told so.
+    The pre-deployment command runs once, and only before a write. After it, and after somebody else
+    moved the branch, everything is read and decided again. Raises UsageError for a commit that is
+    not on main, or is older than the environment's without allow-rollback.
     """
     _check_on_main(context, inputs.commit, main)
     hook: HookRun | None = None
     delays = iter(DELAYS)
-    withholding = RollbackCheck(inputs, context)
+    rollback_check = RollbackCheck(inputs, context)
     while True:
-        standing = branch.read(proposals=inputs.mode == "pull-request")
-        before, decision = _decide(inputs, context, standing, main)
+        state = branch.read(proposals=inputs.mode == "pull-request")
+        before, decision = _decide(inputs, context, state, main)
         if decision.action == "superseded":
             return Promoted("superseded", before, hook=hook)
         if decision.action == "unchanged":
-            return _unchanged(branch, standing, before, hook)
-        rejected = _rejected(inputs, branch, standing)
+            return _unchanged(branch, state, before, hook)
+        rejected = _rejected(inputs, branch, state)
         if rejected:
             return Promoted("rejected", before, hook=hook, pull=rejected)
-        withheld = withholding.look(standing)
-        if withheld:
-            return Promoted("superseded", before, hook=hook, withheld=withheld)
-        if hook is None and inputs.pre_deployment and not standing.brings(inputs.commit):
+        rollback = rollback_check.find(state)
+        if rollback:
+            return Promoted("superseded", before, hook=hook, rollback=rollback)
+        if hook is None and inputs.pre_deployment and not state.brings(inputs.commit):
             hook = _run_hook(inputs, context, before)
             if hook.failed:
                 return Promoted("", before, hook=hook)
-            continue  # it may take an hour, in which people change their minds
+            continue  # the command may take an hour, in which people may promote another commit
         try:
-            return _write(inputs, branch, standing, before, hook)
-        except PushConflictError as raced:
+            return _write(inputs, branch, state, before, hook)
+        except PushConflictError as conflict:
             delay = next(delays, None)
             if delay is None:
                 raise
-            context.runtime.log(f"{raced.problem.message}; looking again in {delay:g} s")
+            context.runtime.log(f"{conflict.problem.message}; looking again in {delay:g} s")
             context.runtime.sleep(delay)
 
 
 def check_promotable(
     inputs: CdInputs, context: CommandContext, branch: EnvironmentBranch, main: str
 ) -> None:
-    """Raise UsageError where `promote` would refuse the commit; nothing is written.
+    """Raise UsageError if `promote` would refuse the commit; write nothing.
 
-    Pull requests are not looked at: what is refused without them is refused with them, too.
+    Pull requests do not matter: they only delay a commit.
     """
     _check_on_main(context, inputs.commit, main)
     _decide(inputs, context, branch.read(proposals=False), main)
@@ -101,25 +102,25 @@ def _check_on_main(context: CommandContext, commit: str, main: str) -> None:
         raise UsageError(
             f"the commit {commit} is not on {main}",
             Location(context.url(context.control_plane)),
-            f"promote a commit of {main}; others have to be merged to it before",
+            f"promote a commit of {main}; merge other commits to it first",
         )
 
 
 def _is_on(context: CommandContext, main: str, commit: str) -> bool:
-    found = commits.relation(context.github, context.control_plane, commit, main)
-    return found in {"ahead", "identical"}
+    relation = commits.relation(context.github, context.control_plane, commit, main)
+    return relation in {"ahead", "identical"}
 
 
 def _decide(
-    inputs: CdInputs, context: CommandContext, standing: EnvironmentState, main: str
+    inputs: CdInputs, context: CommandContext, state: EnvironmentState, main: str
 ) -> tuple[str | None, Advance]:
-    """What the commit is held against, and what is to be done with it."""
-    current = standing.base.commit
-    proposed = standing.proposal.commit if standing.proposal else None
+    """Return the commit before this one, and what to do with this one."""
+    current = state.base.commit
+    proposed = state.proposal.commit if state.proposal else None
     before = current
     if proposed and inputs.commit not in {current, proposed}:
-        stands = _relation(context, current, proposed, main) if current else None
-        before = about_to_have(current, proposed, stands)
+        to_current = _relation(context, current, proposed, main) if current else None
+        before = about_to_have(current, proposed, to_current)
     relation: Relation | None = None
     if before and before != inputs.commit:
         relation = _relation(context, before, inputs.commit, main)
@@ -133,21 +134,21 @@ def _decide(
 
 
 def _relation(context: CommandContext, base: str, commit: str, main: str) -> Relation | None:
-    """How the commit stands to another one; None where that is not on main."""
-    found = commits.relation(context.github, context.control_plane, base, commit)
-    if found in {None, "ahead"} or _is_on(context, main, base):
-        return found
+    """Return the relation of a commit to `base`; None if `base` is not on main."""
+    relation = commits.relation(context.github, context.control_plane, base, commit)
+    if relation in {None, "ahead"} or _is_on(context, main, base):
+        return relation
     return None
 
 
 def _rejected(
-    inputs: CdInputs, branch: EnvironmentBranch, standing: EnvironmentState
+    inputs: CdInputs, branch: EnvironmentBranch, state: EnvironmentState
 ) -> PullRequest | None:
-    """The pull request by which people have refused the commit: only a person proposes it again.
+    """Return the pull request with which people rejected the commit.
 
-    What is open in spite of that, a person has proposed again.
+    Only a person proposes it again; an open pull request shows that one did.
     """
-    is_open = standing.proposal is not None and standing.proposal.commit == inputs.commit
+    is_open = state.proposal is not None and state.proposal.commit == inputs.commit
     if inputs.mode != "pull-request" or not inputs.promoted_from or is_open:
         return None
     return branch.rejected(inputs.commit)
@@ -165,15 +166,15 @@ def _run_hook(inputs: CdInputs, context: CommandContext, before: str | None) -> 
 
 
 def _unchanged(
-    branch: EnvironmentBranch, standing: EnvironmentState, before: str | None, hook: HookRun | None
+    branch: EnvironmentBranch, state: EnvironmentState, before: str | None, hook: HookRun | None
 ) -> Promoted:
-    """The commit is there; an earlier run may not have come to what belongs to that."""
-    branch.withdraw_empty(standing)
+    """Complete the work of an earlier run, which wrote the commit."""
+    branch.withdraw_empty(state)
     return Promoted(
         "unchanged",
         before,
-        replaced=branch.before(standing),
-        environment_commit=standing.head,
+        replaced=branch.before(state),
+        environment_commit=state.head,
         hook=hook,
     )
 
@@ -181,13 +182,13 @@ def _unchanged(
 def _write(
     inputs: CdInputs,
     branch: EnvironmentBranch,
-    standing: EnvironmentState,
+    state: EnvironmentState,
     before: str | None,
     hook: HookRun | None,
 ) -> Promoted:
     if inputs.mode == "commit":
-        made = branch.write(standing, inputs.commit)
+        made = branch.write(state, inputs.commit)
         return Promoted("written", before, before, changed=True, environment_commit=made, hook=hook)
-    pull, changed = branch.propose(standing, inputs.commit)
-    replaced = standing.proposal.instead_of(inputs.commit) if standing.proposal else None
+    pull, changed = branch.propose(state, inputs.commit)
+    replaced = state.proposal.instead_of(inputs.commit) if state.proposal else None
     return Promoted("proposed", before, replaced, changed=changed, pull=pull, hook=hook)

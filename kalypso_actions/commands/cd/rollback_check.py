@@ -1,8 +1,6 @@
-"""Commits that cd withholds after a rollback."""
+"""Check whether people rolled back from the commit that cd brings."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.environment_branch import EnvironmentState
@@ -12,63 +10,56 @@ from kalypso_actions.commands.runtime.environment_history import (
 )
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.promotion.environments import FROM_CI
-
-
-@dataclass(frozen=True, slots=True)
-class Rollback:
-    """Why a commit is not written, and the commit that people went back to ("" for none)."""
-
-    reason: str
-    back_to: str
+from kalypso_actions.promotion.rollbacks import (
+    Rollback,
+    rollback_of,
+    rollback_of_origin,
+    unknown_origin,
+)
 
 
 class RollbackCheck:
-    """Looks whether people have gone back from the commit that the inputs bring.
+    """Finds rollbacks of the environment, and of the environment from which the commit comes.
 
     A person's own dispatch, without `promoted_from`, may bring any commit.
     """
 
     def __init__(self, inputs: CdInputs, context: CommandContext) -> None:
         self._inputs = inputs
-        self._session = context
-        self._looks: dict[str, Rollback | None] = {}
-        self._before: EnvironmentCommit | None = None
+        self._context = context
+        self._rollbacks: dict[str, Rollback | None] = {}
+        self._origin: EnvironmentCommit | None = None
 
-    def look(self, standing: EnvironmentState) -> Rollback | None:
-        """Why the commit is not written now; None if it may be.
+    def find(self, state: EnvironmentState) -> Rollback | None:
+        """Return why cd must not write the commit; None if it may.
 
-        An open pull request that brings the commit is for people to decide. Raises KalypsoError.
+        If an open pull request brings the commit, people decide. Raises KalypsoError.
         """
-        if not self._inputs.promoted_from or standing.brings(self._inputs.commit):
+        if not self._inputs.promoted_from or state.brings(self._inputs.commit):
             return None
-        if standing.head not in self._looks:
-            self._looks[standing.head] = self._rolled_back(standing)
-        return self._looks[standing.head] or self._withdrawn()
+        if state.head not in self._rollbacks:
+            self._rollbacks[state.head] = self._of_environment(state)
+        return self._rollbacks[state.head] or self._of_origin()
 
-    def _rolled_back(self, standing: EnvironmentState) -> Rollback | None:
-        """Whether this environment was rolled back from the commit, or past it."""
-        environments = self._session.environments()
+    def _of_environment(self, state: EnvironmentState) -> Rollback | None:
+        """Return the rollback of this environment from the commit, or past it."""
+        environments = self._context.environments()
         environment = environments[self._inputs.environment]
-        history = EnvironmentHistory(self._session, environment, environments)
-        back_to = history.rolled_back_to(self._inputs.commit, standing.base.commit, standing.head)
-        if back_to is None:
-            return None
-        reason = f"{environment.name} was rolled back to {back_to[:7]}; start cd by hand, without "
-        return Rollback(f"{reason}promoted-from, to bring {self._inputs.commit[:7]} back", back_to)
+        history = EnvironmentHistory(self._context, environment, environments)
+        promoted_commit = self._inputs.commit
+        back_to = history.rolled_back_to(promoted_commit, state.base.commit, state.head)
+        return rollback_of(environment.name, promoted_commit, back_to) if back_to else None
 
-    def _withdrawn(self) -> Rollback | None:
-        """Whether the environment before has gone back from the commit meanwhile."""
+    def _of_origin(self) -> Rollback | None:
+        """Return the rollback of the environment from which the commit comes."""
         name = self._inputs.promoted_from
         if name == FROM_CI:
             return None
-        if self._before is None:
-            environment = self._session.environments().get(name)
+        if self._origin is None:
+            environment = self._context.environments().get(name)
             if environment is None:
-                return Rollback(f"there is no Environment {name!r} that it comes from", "")
-            self._before = EnvironmentCommit(self._session, environment)
-        named = self._before.look()
-        if not self._before.has_left(self._inputs.commit):
-            return None
-        back_to = named or ""
-        told = back_to[:7] if back_to else "no commit"
-        return Rollback(f"base-repo.yaml of {name}, which it comes from, names {told}", back_to)
+                return unknown_origin(name)
+            self._origin = EnvironmentCommit(self._context, environment)
+        named = self._origin.look()
+        has_left = self._origin.has_left(self._inputs.commit)
+        return rollback_of_origin(name, named) if has_left else None

@@ -1,4 +1,4 @@
-"""What `cli` hands to the commands of the promotion chain."""
+"""The clients, the clock and the log of a command of the promotion chain."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ from kalypso_actions.snapshot.repositories import Repositories
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The machine and the job around a command, as `cli` finds them.
+    """The machine and the job in which a command runs.
 
-    `log` tells people what goes on, a line at a time; `now` and `sleep` are the clock's. `job`
-    is what the environment says of the job.
+    `log` prints a line for people; `now` and `sleep` are the clock.
     """
 
     environment: Mapping[str, str]
@@ -45,7 +44,7 @@ class Runtime:
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """GitHub, git, the control plane (`owner/name`), and the surroundings of the command."""
+    """GitHub, git, the control plane (`owner/name`), and the runtime of the command."""
 
     github: GitHub
     remotes: RemoteRepositories
@@ -55,15 +54,15 @@ class CommandContext:
 
     @property
     def reader(self) -> Reader:
-        """Reads documents; within one session a branch is the same commit however often asked."""
+        """A reader of documents; it reads a branch at the same commit each time."""
         return Reader(self.repositories, kustomize_builder(self.runtime.programs))
 
     def url(self, repository: str) -> str:
-        """The URL of `owner/name` on this GitHub."""
+        """Return the URL of `owner/name` on this GitHub."""
         return f"{self.github.server.server_url}/{repository}"
 
     def repository(self, url: str, where: Location | None = None) -> str:
-        """`owner/name` of a URL on this GitHub. Raises KalypsoError for one elsewhere."""
+        """Return `owner/name` of a URL on this GitHub. Raises KalypsoError for another server."""
         server, _, path = repository_key(url).partition("/")
         if server != urlsplit(self.github.server.server_url).netloc.lower() or "/" not in path:
             raise KalypsoError(
@@ -74,18 +73,20 @@ class CommandContext:
         return name_in(url)
 
     def main(self) -> str:
-        """The control plane's default branch."""
+        """Return the control plane's default branch."""
         return self.repositories.default_branch(self.url(self.control_plane))
 
     def environments(self) -> dict[str, Environment]:
-        """The Environment objects of main, by name. Raises KalypsoError with their problems."""
-        found, problems = find_environments(self.reader, self.url(self.control_plane), self.main())
+        """Return the Environment objects of main by name. Raises KalypsoError."""
+        environments, problems = find_environments(
+            self.reader, self.url(self.control_plane), self.main()
+        )
         if problems:
             raise KalypsoError.of(problems)
-        return found
+        return environments
 
     def environment(self, name: str) -> Environment:
-        """One of them. Raises UsageError where main has none of this name."""
+        """Return an Environment object of main. Raises UsageError for an unknown name."""
         known = self.environments()
         if name not in known:
             names = ", ".join(sorted(known)) or "none"
@@ -99,9 +100,9 @@ class CommandContext:
 
 @contextmanager
 def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandContext]:
-    """Connect to GitHub with the credentials of the inputs; copies live as long as this.
+    """Connect to GitHub with the credentials of the inputs; delete copies at the end.
 
-    Raises UsageError for inputs that are missing or contradict one another.
+    Raises UsageError for missing or contradictory inputs.
     """
     control_plane = inputs.control_plane or runtime.job.repository
     if not control_plane:

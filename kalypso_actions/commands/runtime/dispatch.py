@@ -1,4 +1,4 @@
-"""Workflows of the control plane, started so that a lost start is found again."""
+"""Start workflows of the control plane, and record each start so that poll can repeat it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DELAYS: Final = (1.0, 3.0, 10.0)
 """Seconds to wait after a dispatch with an unknown result."""
 
 NOT_ALLOWED: Final = frozenset({403, 404, 422})
-"""The token may not use statuses; or the commit is not one of the control plane."""
+"""The token cannot use statuses, or the control plane does not have the commit."""
 
 
 def start_cd(
@@ -26,7 +26,7 @@ def start_cd(
     promoted_from: str,
     attempt: int = 1,
 ) -> str:
-    """Record the start of cd on the promoted commit, then start it; the run's page.
+    """Record the start of cd on the promoted commit, then start it; return the run's page.
 
     Raises GitHubError.
     """
@@ -53,10 +53,10 @@ def start_check_promote(
     started_at: str = "",
     attempt: int = 1,
 ) -> str:
-    """Record the start of check-promote on the promoted commit, then start it; the run's page.
+    """Record the start of check-promote on the promoted commit, then start it.
 
-    A change of configuration (`promoted_commit` "") leaves no record: nothing goes on after it.
-    `repository` is the GitOps repository as owner/name. Raises GitHubError.
+    A change of configuration (`promoted_commit` "") is not recorded, because it promotes nothing.
+    `repository` is the GitOps repository as owner/name. Returns the run's page. Raises GitHubError.
     """
     if promoted_commit:
         status_context = start_records.check_promote_context(environment, repository)
@@ -85,7 +85,7 @@ def start_schedule(
 ) -> str:
     """Record the start of schedule on the environment branch's head, then start it.
 
-    `digest` is that of the inputs, where the caller knows it. Returns the run's page. Raises
+    `digest` is that of the inputs, if the caller knows it. Returns the run's page. Raises
     GitHubError.
     """
     status_context = start_records.schedule_context(environment)
@@ -97,10 +97,7 @@ def start_schedule(
 
 
 def acknowledge_cd(context: CommandContext, environment: str, promoted_commit: str) -> None:
-    """Replace the record of cd's start: a run of it has begun. Raises GitHubError.
-
-    A start by a person has no record, and gets none.
-    """
+    """Record that a run of cd has begun, unless a person started it. Raises GitHubError."""
     status_context = start_records.cd_context(environment)
     record = latest_record(context, promoted_commit, status_context)
     if record and record.kind in {"starting", "given up"}:
@@ -115,7 +112,7 @@ def acknowledge_check_promote(
     repository: str,
     gitops_commit: str,
 ) -> None:
-    """Record that a run of check-promote looks at this commit of a GitOps branch.
+    """Record that a run of check-promote checks this commit of a GitOps branch.
 
     Raises GitHubError.
     """
@@ -131,10 +128,10 @@ def acknowledge_end(
     environment: str,
     promoted_commit: str | None,
     repository: str,
-    looked_at: Collection[str],
+    checked: Collection[str],
     gitops_commit: str,
 ) -> None:
-    """Record the newest commit that an ended run of check-promote has `looked_at`.
+    """Record the newest commit that a run of check-promote has `checked`, at its end.
 
     The record of a start for a later merge stays. Raises GitHubError.
     """
@@ -142,24 +139,24 @@ def acknowledge_end(
         return
     status_context = start_records.check_promote_context(environment, repository)
     record = latest_record(context, promoted_commit, status_context)
-    if record and record.kind == "starting" and record.subject not in looked_at:
+    if record and record.kind == "starting" and record.subject not in checked:
         return
     acknowledge_check_promote(context, environment, promoted_commit, repository, gitops_commit)
 
 
 def latest_record(context: CommandContext, commit: str, status_context: str) -> StartRecord | None:
-    """The record under a context on a commit of the control plane; None without one.
+    """Return the record on a commit of the control plane, or None.
 
-    A token that may not read statuses finds none. Raises GitHubError for other failures.
+    A token that cannot read statuses reads no record. Raises GitHubError for other failures.
     """
     try:
-        found = statuses.latest(context.github, context.control_plane, commit)
+        posted = statuses.latest(context.github, context.control_plane, commit)
     except GitHubError as error:
         if error.status not in NOT_ALLOWED:
             raise
         context.runtime.log(f"The record of the start is not read: {error.problem.message}")
         return None
-    return read_record(found.get(status_context.lower()))
+    return read_record(posted.get(status_context.lower()))
 
 
 def post_record(
@@ -167,8 +164,8 @@ def post_record(
 ) -> None:
     """Post a record on a commit of the control plane.
 
-    A token that may not post statuses stops nothing: then poll cannot repeat a lost start. Raises
-    GitHubError for other failures.
+    If the token cannot post statuses, poll cannot repeat a lost start. Raises GitHubError for other
+    failures.
     """
     status = record.status(status_context, context.runtime.job.run_url)
     try:
@@ -180,10 +177,10 @@ def post_record(
 
 
 def start_workflow(context: CommandContext, workflow: str, inputs: Mapping[str, str]) -> str:
-    """Start a workflow of main by its file's name; the run's page, or that of the workflow's runs.
+    """Start a workflow of main by its file's name; return the page of the run, or of all runs.
 
-    Inputs without a value are left out. A duplicate start is better than a lost one: every workflow
-    is idempotent. Raises GitHubError.
+    Inputs without a value are left out. After an unknown result the start is repeated: every
+    workflow is idempotent. Raises GitHubError.
     """
     given = {name: value for name, value in inputs.items() if value}
     delays = iter(DELAYS)
@@ -204,6 +201,6 @@ def start_workflow(context: CommandContext, workflow: str, inputs: Mapping[str, 
             context.runtime.sleep(delay)
     runs = f"{context.url(context.control_plane)}/actions/workflows/{workflow}"
     url = run.url if run else runs
-    told = ", ".join(f"{name} {value}" for name, value in given.items())
-    context.runtime.log(f"Started {workflow} ({told}): {url}")
+    values = ", ".join(f"{name} {value}" for name, value in given.items())
+    context.runtime.log(f"Started {workflow} ({values}): {url}")
     return url

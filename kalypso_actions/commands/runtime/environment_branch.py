@@ -1,7 +1,7 @@
-"""How an environment stands, and how its branch gets another commit of main.
+"""The branch of an environment, and the ways to give it another commit of main.
 
-In the mode `commit` that is a commit on the branch itself. In the mode `pull-request` it is one on
-a branch of ours and a pull request, one for each environment, that is kept up to date.
+The mode `commit` writes to the branch itself. The mode `pull-request` writes to a branch of ours
+and keeps one pull request for each environment up to date.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from kalypso_actions.snapshot.base_file import BaseFile, read_base_file
 
 AUTHOR: Final = Signature("Git Ops", "agent@gitops.com")
 MESSAGE: Final = "Promoting Commit_Id to the environment"
-"""Both are upstream's."""
+"""Author and message are upstream's."""
 
 REPLACES: Final = "Kalypso-Replaces"
-"""The trailer of a proposal's commit: which commit was proposed before."""
+"""The trailer of a proposal's commit that names the commit proposed before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromotionPullRequest:
-    """An open pull request for the environment branch, and the commit of main that it brings.
+    """An open pull request into the environment branch, and the commit of main that it brings.
 
-    `replaces` is the commit that it brought before. `outdated`: the file that it changes has
-    changed on the environment branch since, so that it cannot be merged.
+    `replaces` is the commit that it brought before. `outdated`: it conflicts, because its file has
+    changed on the environment branch since.
     """
 
     pull: PullRequest
@@ -46,13 +46,13 @@ class PromotionPullRequest:
     outdated: bool
 
     def instead_of(self, commit: str) -> str | None:
-        """What was proposed before `commit`, whether that is proposed already or not yet."""
+        """Return the commit that was proposed before `commit`."""
         return self.replaces if self.commit == commit else self.commit
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentState:
-    """Where the environment branch and our own stand ("" without one), and what is there."""
+    """The heads of the environment branch and of our own ("" without one), and their commits."""
 
     head: str
     own_head: str
@@ -66,12 +66,12 @@ class EnvironmentState:
 
 
 class EnvironmentBranch:
-    """The branch of one environment in the control plane, always as it stands now."""
+    """The branch of one environment in the control plane; each method reads it again."""
 
     def __init__(self, context: CommandContext, environment: Environment, main: str) -> None:
         """`main` is the branch that commits are promoted from.
 
-        Raises KalypsoError where it is the environment's own: each promotion would be a new commit
+        Raises KalypsoError if it is the environment's own branch: each promotion would add a commit
         to promote.
         """
         if environment.control_plane.branch == main:
@@ -81,19 +81,19 @@ class EnvironmentBranch:
                 "give it a branch of its own",
             )
         self._main = main
-        self._session = context
+        self._context = context
         self._environment = environment
         self._url = context.url(context.control_plane)
         self.name = environment.control_plane.branch
         self.own_name = f"{OWN_BRANCHES}promote/{environment.name}"
 
     def heads(self) -> tuple[str, str]:
-        """Where the environment branch and our own stand ("" for one that does not exist)."""
-        found = self._session.remotes.heads(self._url, [self.name, self.own_name])
-        return found.get(self.name, ""), found.get(self.own_name, "")
+        """Return the heads of the environment branch and of our own ("" without one)."""
+        heads = self._context.remotes.heads(self._url, [self.name, self.own_name])
+        return heads.get(self.name, ""), heads.get(self.own_name, "")
 
     def read(self, *, proposals: bool) -> EnvironmentState:
-        """How the environment stands; with `proposals`, our open pull request too.
+        """Read the branch; with `proposals`, our open pull request too.
 
         Raises KalypsoError for a branch that does not exist or cannot be read.
         """
@@ -109,92 +109,87 @@ class EnvironmentBranch:
         proposal = self._proposal(head, own_head, base) if proposals and own_head else None
         return EnvironmentState(head, own_head, base, proposal)
 
-    def before(self, standing: EnvironmentState) -> str | None:
-        """The commit of main that the environment had before the branch's newest commit.
-
-        None where that one did not change it.
-        """
-        newest = commits.get(self._session.github, self._session.control_plane, standing.head)
+    def before(self, state: EnvironmentState) -> str | None:
+        """Return the commit of main that the branch's newest commit replaced, if any."""
+        newest = commits.get(self._context.github, self._context.control_plane, state.head)
         if not newest.parents:
             return None
         commit = self._base_at(newest.parents[0]).commit
-        return commit if commit != standing.base.commit else None
+        return commit if commit != state.base.commit else None
 
-    def write(self, standing: EnvironmentState, commit: str) -> str:
-        """Let the environment have a commit of main; the new commit of its branch.
+    def write(self, state: EnvironmentState, commit: str) -> str:
+        """Write a commit of main to the branch; return the new commit of the branch.
 
-        Raises PushConflictError where the branch has moved meanwhile, KalypsoError
-        saying what to change.
+        Raises PushConflictError if the branch has moved, KalypsoError for other refusals.
         """
-        made = self._commit(standing, commit, MESSAGE)
+        new = self._commit(state, commit, MESSAGE)
         try:
-            self._session.remotes.push(self._url, made, branch=self.name, expected=standing.head)
+            self._context.remotes.push(self._url, new, branch=self.name, expected=state.head)
         except ProtectedBranchError as error:
             problem = error.problem
             advice = f"{problem.advice}; or use mode: pull-request"
             raise KalypsoError(problem.message, problem.where, advice) from error
-        return made
+        return new
 
-    def propose(self, standing: EnvironmentState, commit: str) -> tuple[PullRequest, bool]:
-        """Let one open pull request bring a commit of main; whether anything was changed for it.
+    def propose(self, state: EnvironmentState, commit: str) -> tuple[PullRequest, bool]:
+        """Open or update the pull request with a commit of main; return whether it changed.
 
-        Raises PushConflictError where our branch has moved meanwhile, KalypsoError
-        saying what to change.
+        Raises PushConflictError if our branch has moved, KalypsoError for other refusals.
         """
-        changed = not standing.brings(commit)
+        changed = not state.brings(commit)
         if changed:
-            replaced = standing.proposal.instead_of(commit) if standing.proposal else None
+            replaced = state.proposal.instead_of(commit) if state.proposal else None
             trailer = f"\n\n{REPLACES}: {replaced}" if replaced else ""
-            made = self._commit(standing, commit, MESSAGE + trailer)
-            self._session.remotes.push(
-                self._url, made, branch=self.own_name, expected=standing.own_head or None
+            new = self._commit(state, commit, MESSAGE + trailer)
+            self._context.remotes.push(
+                self._url, new, branch=self.own_name, expected=state.own_head or None
             )
-        pull, outcome = self.describe(standing, commit)
+        pull, outcome = self.describe(state, commit)
         return pull, changed or outcome != "unchanged"
 
-    def describe(self, standing: EnvironmentState, commit: str) -> tuple[PullRequest, WriteResult]:
-        """The one open pull request of our branch, saying that it brings `commit`."""
+    def describe(self, state: EnvironmentState, commit: str) -> tuple[PullRequest, WriteResult]:
+        """Open the pull request of our branch, or update its text for `commit`."""
         return pull_requests.ensure(
-            self._session.github,
-            self._session.control_plane,
+            self._context.github,
+            self._context.control_plane,
             head=self.own_name,
             base=self.name,
             title=f"Promote {commit[:7]} to {self._environment.name}",
-            body=proposal_body(self._environment.name, self._url, standing.base.commit, commit),
+            body=proposal_body(self._environment.name, self._url, state.base.commit, commit),
         )
 
     def rejected(self, commit: str) -> PullRequest | None:
-        """Our newest pull request, where it brought `commit` and people closed it unmerged.
+        """Return our newest pull request if people closed it unmerged and it brought `commit`.
 
         Raises KalypsoError.
         """
-        github, control_plane = self._session.github, self._session.control_plane
+        github, control_plane = self._context.github, self._context.control_plane
         pull = pull_requests.newest_closed(
             github, control_plane, head=self.own_name, base=self.name, without=WITHDRAWN
         )
         if pull is None or pull.merged:
             return None
         if commits.relation(github, control_plane, pull.head_commit, self.name) is None:
-            return None  # the repository has lost what was proposed
+            return None  # the repository has lost the proposed commit
         return pull if self._base_at(pull.head_commit).commit == commit else None
 
-    def withdraw_empty(self, standing: EnvironmentState) -> None:
-        """Close our open pull request where the environment has its commit by another way."""
-        proposal = standing.proposal
-        if proposal is None or proposal.commit != standing.base.commit:
+    def withdraw_empty(self, state: EnvironmentState) -> None:
+        """Close our open pull request if the environment has its commit already."""
+        proposal = state.proposal
+        if proposal is None or proposal.commit != state.base.commit:
             return
-        make_labels(self._session.control_plane, [WITHDRAWN], self._session)
+        make_labels(self._context.control_plane, [WITHDRAWN], self._context)
         pull_requests.close(
-            self._session.github,
-            self._session.control_plane,
+            self._context.github,
+            self._context.control_plane,
             proposal.pull.number,
             mark=marker("withdrawn", self._environment.name),
             comment=f"The environment has {proposal.commit} already: nothing is left to merge.",
             labels=[WITHDRAWN],
         )
 
-    def _commit(self, standing: EnvironmentState, commit: str, message: str) -> str:
-        base = standing.base
+    def _commit(self, state: EnvironmentState, commit: str, message: str) -> str:
+        base = state.base
         text = with_commit(
             base.text,
             commit,
@@ -202,21 +197,21 @@ class EnvironmentBranch:
             branch=self._main,
             where=base.where,
         )
-        return self._session.remotes.commit(
+        return self._context.remotes.commit(
             self._url,
-            parent=standing.head,
+            parent=state.head,
             changes={base.where.path: text.encode()},
             message=message,
             author=AUTHOR,
-            date=self._session.runtime.now(),
+            date=self._context.runtime.now(),
         )
 
     def _base_at(self, commit: str) -> BaseFile:
-        files = self._session.remotes.fetch(self._url, commit=commit)
+        files = self._context.remotes.fetch(self._url, commit=commit)
         return read_base_file(files, self._environment.control_plane.path)
 
     def _proposal(self, head: str, own_head: str, base: BaseFile) -> PromotionPullRequest | None:
-        github, control_plane = self._session.github, self._session.control_plane
+        github, control_plane = self._context.github, self._context.control_plane
         pulls = pull_requests.find(github, control_plane, head=self.own_name, base=self.name)
         if not pulls:
             return None

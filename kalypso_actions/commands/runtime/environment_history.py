@@ -1,4 +1,4 @@
-"""Which commits of main an environment names, and has named: the history of its branch says it."""
+"""The commits of main that an environment's branch names, now and in its history."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from kalypso_actions.snapshot.base_history import BaseWrite, read_base_writes
 
 
 class EnvironmentCommit:
-    """The commit of main that an environment's branch names now, looked at again and again.
+    """The commit of main that an environment's branch names, read again when the branch moves.
 
-    `head` is where the branch stands, "" for no branch, and `where` the file that names the commit.
+    `head` is the head of the branch, "" for no branch; `where` is the file that names the commit.
     """
 
     def __init__(self, context: CommandContext, environment: Environment) -> None:
-        self._session = context
+        self._context = context
         self._url = context.url(context.control_plane)
         self._place = environment.control_plane
         self.head = ""
@@ -37,37 +37,37 @@ class EnvironmentCommit:
         self.where = Location(self._url)
 
     def look(self) -> str | None:
-        """Read it anew: the file is read only if the branch has moved. Raises KalypsoError."""
+        """Return the commit that the branch names now. Raises KalypsoError."""
         branch = self._place.branch
-        head = self._session.remotes.heads(self._url, [branch]).get(branch, "")
+        head = self._context.remotes.heads(self._url, [branch]).get(branch, "")
         if head != self.head:
             self.named = self._read(head) if head else None
             self.head = head
         return self.named
 
     def _read(self, head: str) -> str | None:
-        files = self._session.remotes.fetch(self._url, commit=head)
+        files = self._context.remotes.fetch(self._url, commit=head)
         base = read_base_file(files, self._place.path)
         self.where = base.where
         return base.commit
 
     def has_left(self, promoted_commit: str) -> bool:
-        """Whether the commit of the last look is neither this one nor a descendant of it.
+        """Whether the branch named, at the last look, neither this commit nor a descendant of it.
 
         Raises KalypsoError.
         """
         relation = None
         if self.named and self.named != promoted_commit:
-            github, repository = self._session.github, self._session.control_plane
+            github, repository = self._context.github, self._context.control_plane
             relation = commits.relation(github, repository, promoted_commit, self.named)
         return has_left(promoted_commit, self.named, relation)
 
 
 class EnvironmentHistory:
-    """Which commits of main an environment has named.
+    """The commits of main that an environment has named.
 
-    A branch may have been cut from another environment's: what that one has named as well, by the
-    same commits of the branch, this one has not named by itself.
+    A branch may have been cut from another environment's branch: commits of the branch that both
+    share do not count for this environment.
     """
 
     def __init__(
@@ -76,13 +76,13 @@ class EnvironmentHistory:
         environment: Environment,
         environments: Mapping[str, Environment],
     ) -> None:
-        self._session = context
+        self._context = context
         self._url = context.url(context.control_plane)
         self._place = environment.control_plane
         self._others = {
-            one.control_plane.branch
-            for one in environments.values()
-            if one.control_plane.branch != self._place.branch
+            other.control_plane.branch
+            for other in environments.values()
+            if other.control_plane.branch != self._place.branch
         }
 
     def has_named(self, commit: str, head: str) -> bool:
@@ -115,20 +115,20 @@ class EnvironmentHistory:
         return comes_back(commit, left_commits(current, named, self._main), self._main)
 
     def _writes(self, head: str) -> Iterator[BaseWrite]:
-        remotes = self._session.remotes
+        remotes = self._context.remotes
         return read_base_writes(remotes, self._url, head, self._place.path, self._main)
 
     @cached_property
     def _main(self) -> Ancestry:
-        remotes, main = self._session.remotes, self._session.main()
+        remotes, main = self._context.remotes, self._context.main()
         return remotes.ancestry(self._url, remotes.heads(self._url, [main])[main])
 
     @cached_property
     def _shared(self) -> frozenset[str]:
-        """The commits on the first-parent lines of the other environments' branches."""
-        remotes = self._session.remotes
+        """Return the commits on the first-parent lines of the other environments' branches."""
+        remotes = self._context.remotes
         heads = remotes.heads(self._url, self._others).values()
-        lines = (remotes.ancestry(self._url, one).first_parent_line() for one in set(heads))
+        lines = (remotes.ancestry(self._url, head).first_parent_line() for head in set(heads))
         return frozenset().union(*lines)
 
 
@@ -138,7 +138,7 @@ def never_named(
     environments: Mapping[str, Environment],
     context: CommandContext,
 ) -> Problem | None:
-    """The problem of a claim whose commit the environment neither names nor has named.
+    """Return a problem if the environment has never named the commit of a claim.
 
     The history is read only if the environment does not name the commit now. Raises KalypsoError.
     """

@@ -1,4 +1,4 @@
-"""A command that the user has given to run before or after a deployment; its exit code decides."""
+"""Run a command of the user before or after a deployment; its exit code decides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kalypso_actions.report import markdown
 
 RUN: Final = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
 SCRIPT: Final = 'exec 2>&1; eval "$KALYPSO_COMMAND"'
-"""The command stands in the environment: arguments can be read by other users of the machine."""
+"""The command is passed in the environment: other users of the machine can read arguments."""
 
 INHERITED: Final = (
     *("GITHUB_ACTIONS", "GITHUB_ACTOR", "GITHUB_API_URL", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH"),
@@ -26,18 +26,18 @@ INHERITED: Final = (
     ),
     *("GITHUB_SHA", "GITHUB_WORKFLOW", "GITHUB_WORKSPACE", "RUNNER_OS", "RUNNER_TEMP"),
 )
-"""What a command gets of its job besides what every program gets: no token, no file commands."""
+"""The variables of the job that a command inherits: no token, no file commands."""
 
 LONGEST: Final = 60 * 60.0
-"""Seconds after which a command that has not ended is ended."""
+"""Seconds after which a command is ended."""
 
 MOST_SHOWN: Final = 20_000
-"""Characters of the output that a summary shows: the last ones."""
+"""The last characters of the output that a summary shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookRun:
-    """What a command has written, and with which code it ended."""
+    """The output and the exit code of a command."""
 
     name: str
     output: str
@@ -45,16 +45,16 @@ class HookRun:
 
     @property
     def failed(self) -> bool:
-        """Whether what the command guards must not happen."""
+        """Whether the command stops the promotion."""
         return self.status != 0
 
     @property
     def reason(self) -> str:
-        """Why not, for a status or a problem."""
+        """The reason for a status or a problem."""
         return f"the {self.name} command ended with exit code {self.status}"
 
     def summary(self) -> str:
-        """Its output for a page, shown on a click."""
+        """Return the output for a page, folded."""
         if not self.output.strip():
             return f"The {self.name} command wrote nothing."
         shown = self.output.rstrip()
@@ -64,10 +64,10 @@ class HookRun:
 
 
 def run_hook(name: str, command: str, runtime: Runtime, about: Mapping[str, str]) -> HookRun:
-    """Run a command by bash and tell its output, line by line.
+    """Run a command by bash and log its output.
 
-    `name` is that of the input that holds it; `about` become variables, `environment` being
-    KALYPSO_ENVIRONMENT. Raises KalypsoError where it cannot be started or does not end.
+    `name` is the name of the input. `about` become variables: `environment` becomes
+    KALYPSO_ENVIRONMENT. Raises KalypsoError if the command cannot be started or does not end.
     """
     variables = {f"KALYPSO_{key.upper()}": value for key, value in about.items()}
     runtime.log(f"Running the {name} command.")

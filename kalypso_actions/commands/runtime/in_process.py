@@ -1,4 +1,4 @@
-"""The actions of workflow files, run in this process."""
+"""Run the actions of workflow files in this process."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ class InProcess:
             now=self.clock,
             sleep=self.clock.sleep,
         )
-        outcome, exit_code = run_command(COMMANDS[action], {}, runtime)
-        return StepResult(outcome, exit_code, lines)
+        result, exit_code = run_command(COMMANDS[action], {}, runtime)
+        return StepResult(result, exit_code, lines)

@@ -1,4 +1,4 @@
-"""The labels that we put on issues and pull requests."""
+"""The labels of our issues and pull requests."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from kalypso_actions.commands.runtime.context import CommandContext
 KALYPSO: Final = "kalypso"
 PROMOTED: Final = "promoted"
 WITHDRAWN: Final = "withdrawn"
-"""Of pull requests that we have closed ourselves: nobody has rejected them."""
+"""The label of pull requests that Kalypso closed: nobody has rejected them."""
 
 LABELS: Final = {
     KALYPSO: ("5319e7", "Written by Kalypso"),
     PROMOTED: ("0e8a16", "Brings another commit of the control plane's main"),
     WITHDRAWN: ("c5c5c5", "Closed by Kalypso itself: nobody has rejected it"),
 }
-"""Name -> colour and description, for repositories that do not have them."""
+"""Colour and description by name, for repositories without them."""
 
 
 def make_labels(repository: str, names: Iterable[str], context: CommandContext) -> None:
-    """Let the repository (`owner/name`) have these labels. Raises KalypsoError."""
+    """Create missing labels in a repository (`owner/name`). Raises KalypsoError."""
     for name in names:
         color, description = LABELS.get(name, ("ededed", ""))
         labels.ensure(context.github, repository, name, color=color, description=description)

@@ -1,4 +1,4 @@
-"""What `cli` hands to every command."""
+"""The readers of a command on a person's machine."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from kalypso_actions.snapshot.reading import kustomize_builder
 from kalypso_actions.snapshot.repositories import GivenSource, Repositories
 
 PROTOCOLS = frozenset({"https", "ssh", "file"})
-"""A person at a terminal reads what they could clone themselves."""
+"""A person at a terminal may read everything that they can clone."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalContext:
-    """The programs of the machine, and who is told of progress."""
+    """The programs of the machine, and the reporter of progress."""
 
     programs: Programs
     progress: Progress
 
     @contextmanager
     def reader(self, sources: Iterable[Source]) -> Iterator[Reader]:
-        """Repositories by URL or path, `sources` first; fetched copies live as long as this."""
+        """Return a reader of `sources` and other repositories; delete fetched copies at the end."""
         given = [GivenSource(source.url, source.branch, source.path) for source in sources]
         with RemoteRepositories(
             self.programs, protocols=PROTOCOLS, trust_user_config=True

@@ -1,4 +1,4 @@
-"""What a command of the chain comes to."""
+"""The result of a command of the promotion chain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kalypso_actions.report.chain_documents import ChainDocument
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """The result, its page for people in Markdown, and whether the command has failed (exit 1)."""
+    """The document, its page in Markdown, and whether the command failed (exit code 1)."""
 
     document: ChainDocument
     summary: str

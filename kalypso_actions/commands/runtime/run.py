@@ -1,4 +1,4 @@
-"""A command of the promotion chain, run as in a job: its inputs, its secrets, what it comes to."""
+"""Run a command of the promotion chain as in a job: read inputs, mask secrets, write outputs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from kalypso_actions.runner import read_job_context
 def run_command(
     command: ChainCommand, options: Mapping[str, Any], runtime: Runtime
 ) -> tuple[CommandResult, int]:
-    """Run a command, and tell the runner what it came to; the outcome and the exit code.
+    """Run a command, pass its result to the runner, and return the result and the exit code.
 
-    Inputs are `options`, and those of the environment. An error ends the command, and is told as
-    any other outcome.
+    The inputs are `options` and those of the environment. An error is reported like a result.
     """
     given: dict[str, Any] = {}
     try:
@@ -35,22 +34,22 @@ def run_command(
         job = read_job_context(runtime.environment)
         with open_context(inputs, dataclasses.replace(runtime, job=job)) as context:
             try:
-                outcome = function(inputs, context)
+                result = function(inputs, context)
             finally:
                 for line in context.github.quota.lines():
                     runtime.log(line)
-        exit_code = 1 if outcome.failed else 0
+        exit_code = 1 if result.failed else 0
     except KalypsoError as error:
-        outcome = _ended(command, given, error.problems)
+        result = _error_result(command, given, error.problems)
         exit_code = error.exit_code
-    _tell(command.name, outcome, runtime)
-    return outcome, exit_code
+    _report(command.name, result, runtime)
+    return result, exit_code
 
 
-def _ended(
+def _error_result(
     command: ChainCommand, given: Mapping[str, Any], problems: Sequence[Problem]
 ) -> CommandResult:
-    """What is told of a run that an error has ended."""
+    """Return the result of a run that an error ended."""
     known = {"environment": given.get("environment") or ""}
     fields = {key: value for key, value in known.items() if key in command.document.model_fields}
     entries = ProblemEntry.all_of(problems)
@@ -58,10 +57,10 @@ def _ended(
     return CommandResult(command.document(problems=entries, **fields), summary, failed=True)
 
 
-def _tell(name: str, outcome: CommandResult, runtime: Runtime) -> None:
-    document = outcome.document
+def _report(name: str, result: CommandResult, runtime: Runtime) -> None:
+    document = result.document
     title = f"kalypso {name}"
     runtime.runner.annotate("error", map(ProblemEntry.problem, document.problems), title)
     runtime.runner.annotate("warning", map(ProblemEntry.problem, document.warnings), title)
     runtime.runner.outputs(document.outputs())
-    runtime.runner.summary(outcome.summary)
+    runtime.runner.summary(result.summary)

@@ -1,6 +1,6 @@
-"""The workflows that people copy into their repositories, with the marks in them filled in.
+"""The workflows that people copy into their repositories, with their placeholders filled in.
 
-They lie in `workflows-templates`: a folder for each place, in it a file for each workflow.
+`workflows-templates` has a folder for each place, with a file for each workflow.
 
     control-plane               the control plane's default branch
     control-plane-environment   each of its environment branches
