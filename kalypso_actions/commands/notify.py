@@ -1,4 +1,4 @@
-"""`kalypso notify`: a push to a GitOps branch, told to the control plane."""
+"""`kalypso notify`: start check-promote for a push to a GitOps branch."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.promotion import Merge, meaning_of_push
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.merges import most_important
 from kalypso_actions.promotion.requests import PromotionRequest
 from kalypso_actions.report.chain_documents import NotifyDocument
 from kalypso_actions.report.documents import ProblemEntry
@@ -33,13 +34,10 @@ from kalypso_actions.snapshot.base_tree import read_base_tree
 
 BRANCHES: Final = "refs/heads/"
 
-MOST_TELLING: Final = ("promotion", "continuation", "revert", "configuration")
-"""Of several trees of an environment in one push, the first of these counts."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Push:
-    """A branch that has moved; `before` is None for a new one, `after` for one that is gone."""
+    """A pushed branch; `before` is None for a new branch, `after` for a deleted one."""
 
     branch: str
     before: str | None
@@ -48,47 +46,47 @@ class _Push:
 
 
 @dataclass(frozen=True, slots=True)
-class _Concerned:
-    """An environment whose GitOpsRepo the push went to, and the folders of its trees there."""
+class _PushedEnvironment:
+    """An environment with GitOpsRepos on the pushed branch, and the folders of their trees."""
 
     environment: Environment
-    read: EnvironmentReading
+    reading: EnvironmentReading
     folders: tuple[str, ...]
 
 
 def notify(inputs: NotifyInputs, context: CommandContext) -> CommandResult:
     """Tell the control plane of a push to a GitOps branch, and whether it is a promotion.
 
-    Runs in the GitOps repository, on the push itself. check-promote is started for every
-    environment whose tree the push has touched; one that was started twice does nothing twice.
-    Raises UsageError where no push has happened.
+    The command runs in the GitOps repository, in a workflow that the push starts. It starts
+    check-promote for every environment whose tree the push changed. Raises UsageError for another
+    event.
     """
     push = _push(context)
     if push is None or push.after is None:
         what = f"the branch {push.branch} was deleted" if push else "no branch was pushed"
-        return _outcome(context, (), (), (), what)
-    found, unread = _concerned(inputs, context, push)
-    told = []
+        return _build_result(context, (), (), (), what)
+    environments, unreadable = _pushed_environments(inputs, context, push)
+    if not environments:
+        what = f"no environment has its GitOpsRepo on the branch {push.branch}"
+        return _build_result(context, (), (), unreadable, what)
+    started = []
     warnings = []
-    if found:
-        before, warning = _before(context, push)
-        warnings += [warning] if warning else []
-        for one in found:
-            merge = _meaning(context, one, push, before)
-            if merge is not None:
-                lie = _never_named(context, one, merge, push.after)
-                if lie:
-                    # check-promote would refuse it; the clusters are watched all the same.
-                    warnings.append(lie)
-                    merge = Merge("configuration")
-                told.append(_start(inputs, context, one, push.after, merge))
-        warnings += unread
-    what = "" if found else f"no environment has its GitOpsRepo on the branch {push.branch}"
-    return _outcome(context, told, warnings, () if found else unread, what)
+    before, warning = _before(context, push)
+    warnings += [warning] if warning else []
+    for pushed in environments:
+        merge = _meaning(context, pushed, push, before)
+        if merge is not None:
+            problem = _never_named(context, pushed, merge, push.after)
+            if problem:
+                # check-promote would refuse the promotion, but it watches the clusters.
+                warnings.append(problem)
+                merge = Merge("configuration")
+            started.append(_start(inputs, context, pushed, push.after, merge))
+    return _build_result(context, started, (*warnings, *unreadable), (), "")
 
 
 def _push(context: CommandContext) -> _Push | None:
-    """What the event says; None where it was a tag. Raises UsageError where it was no push."""
+    """Return the push of the event; None for a tag. Raises UsageError for another event."""
     job = context.runtime.job
     event = job.event
     ref, before, after = (event.get(name) for name in ("ref", "before", "after"))
@@ -108,46 +106,50 @@ def _push(context: CommandContext) -> _Push | None:
 
 
 def _commit(text: str) -> str | None:
-    """A commit of a push event; it is all zeros where there is none."""
+    """Return a commit of a push event, or None: GitHub writes zeros for no commit."""
     return text if is_commit_id(text) and text.strip("0") else None
 
 
-def _concerned(
+def _pushed_environments(
     inputs: NotifyInputs, context: CommandContext, push: _Push
-) -> tuple[list[_Concerned], list[Problem]]:
-    """The environments that the push may be about, and why others could not be looked at."""
+) -> tuple[list[_PushedEnvironment], list[Problem]]:
+    """Return the environments of the pushed branch, and the problems of unreadable ones."""
     wanted = (
         [context.environment(inputs.environment)]
         if inputs.environment
         else list(context.environments().values())
     )
     here = repository_key(context.url(context.runtime.job.repository))
-    found: list[_Concerned] = []
-    unread: list[Problem] = []
+    environments: list[_PushedEnvironment] = []
+    unreadable: list[Problem] = []
     for environment in wanted:
         try:
-            read = read_environment(context, environment)
+            reading = read_environment(context, environment)
             folders = tuple(
                 gitops_folder(repo.target.path, repo.where)
-                for repo in read.gitops_repos
+                for repo in reading.gitops_repos
                 if repository_key(repo.target.repo) == here and repo.target.branch == push.branch
             )
         except KalypsoError as error:
-            unread += [
-                Problem(f"environment {environment.name}: {one.message}", one.where, one.advice)
-                for one in error.problems
+            unreadable += [
+                Problem(
+                    f"environment {environment.name}: {problem.message}",
+                    problem.where,
+                    problem.advice,
+                )
+                for problem in error.problems
             ]
             continue
         if folders:
-            found.append(_Concerned(environment, read, folders))
-    return found, unread
+            environments.append(_PushedEnvironment(environment, reading, folders))
+    return environments, unreadable
 
 
 def _before(context: CommandContext, push: _Push) -> tuple[str | None, Problem | None]:
-    """The commit before the push, if it can still be read.
+    """Return the commit before the push.
 
-    A commit that a forced push has replaced may be gone; then the branch counts as a new one.
-    Raises KalypsoError where it cannot be read otherwise.
+    A commit that a forced push replaced may be gone: then the branch counts as new, and a warning
+    says so. Raises KalypsoError for other failures.
     """
     if push.before is None:
         return None, None
@@ -163,95 +165,108 @@ def _before(context: CommandContext, push: _Push) -> tuple[str | None, Problem |
 
 
 def _meaning(
-    context: CommandContext, one: _Concerned, push: _Push, before: str | None
+    context: CommandContext, pushed: _PushedEnvironment, push: _Push, before: str | None
 ) -> Merge | None:
-    """What the push means for an environment; None where it touches nothing of it."""
-    name = one.environment.name
+    """Return the meaning of the push for an environment; None if it changes nothing there."""
+    name = pushed.environment.name
     meanings = []
-    for folder in one.folders:
+    for folder in pushed.folders:
         old = _tree(context, push.branch, folder, before) if before else None
         new = _tree(context, push.branch, folder, push.after or "")
-        was, names = named_commit(old, name) if old else None, named_commit(new, name)
-        # A branch that was cut from another environment's may become this one's by its
-        # `sources.json` alone, and a tracking file that was moved alone may become believable.
-        differs = was != names or (old is not None and _agree(old, new, name, names))
+        earlier = named_commit(old, name) if old else None
+        promoted_commit = named_commit(new, name)
+        # A change of `sources.json` alone may give a branch to this environment, which was cut from
+        # another one's branch, or make its tracking file credible.
+        differs = earlier != promoted_commit or (
+            old is not None and _becomes_credible(old, new, name, promoted_commit)
+        )
         if differs or touches(old.entries if old else None, new.entries, folder):
-            meanings.append(_meaning_of_commits(context, one, was, names))
-    return min(meanings, key=lambda merge: MOST_TELLING.index(merge.kind), default=None)
+            meanings.append(_meaning_of_commits(context, pushed, earlier, promoted_commit))
+    return most_important(meanings)
 
 
-def _agree(old: BaseTree, new: BaseTree, environment: str, names: str | None) -> bool:
-    """Whether tracking file and `sources.json` say the same now, and have not before."""
-    if names is None:
+def _becomes_credible(
+    old: BaseTree, new: BaseTree, environment: str, promoted_commit: str | None
+) -> bool:
+    """Whether `sources.json` agrees with the tracking file now, and did not before."""
+    if promoted_commit is None:
         return False
-    return contradicts(old.sources, environment, names) and not contradicts(
-        new.sources, environment, names
+    return contradicts(old.sources, environment, promoted_commit) and not contradicts(
+        new.sources, environment, promoted_commit
     )
 
 
 def _meaning_of_commits(
-    context: CommandContext, one: _Concerned, before: str | None, after: str | None
+    context: CommandContext, pushed: _PushedEnvironment, before: str | None, after: str | None
 ) -> Merge:
-    """What it means that a tree named the one commit of main and names the other now."""
+    """Return the meaning of a change of the commit that a tree names, from `before` to `after`."""
     github, control_plane = context.github, context.control_plane
     goes_back = False
     latest = None
     if before and after and before != after:
         goes_back = commits.relation(github, control_plane, before, after) == "behind"
     elif after and before == after:
-        found = statuses.latest(github, control_plane, after)
-        latest = found.get(table.context(one.environment.name).lower())
+        posted = statuses.latest(github, control_plane, after)
+        latest = posted.get(table.context(pushed.environment.name).lower())
     return meaning_of_push(
-        before, after, goes_back=goes_back, base_commit=one.read.promoted_commit, latest=latest
+        before,
+        after,
+        goes_back=goes_back,
+        base_commit=pushed.reading.promoted_commit,
+        latest=latest,
     )
 
 
 def _never_named(
-    context: CommandContext, one: _Concerned, merge: Merge, pushed: str
+    context: CommandContext, pushed: _PushedEnvironment, merge: Merge, gitops_commit: str
 ) -> Problem | None:
-    """The problem of a tracking file that somebody wrote by hand."""
-    if not merge.commit or merge.commit == one.read.promoted_commit:
+    """Return the problem of a tracking file that somebody wrote by hand."""
+    if not merge.commit or merge.commit == pushed.reading.promoted_commit:
         return None
-    request = PromotionRequest(one.environment.name, merge.commit, pushed)
-    return never_named(request, one.environment, context.environments(), context)
+    request = PromotionRequest(pushed.environment.name, merge.commit, gitops_commit)
+    return never_named(request, pushed.environment, context.environments(), context)
 
 
 def _tree(context: CommandContext, branch: str, folder: str, commit: str) -> BaseTree:
-    """The job's own repository, which needs nobody's leave to be read."""
+    """Read a tree of the job's own repository, which is always an allowed repository."""
     here = context.url(context.runtime.job.repository)
     return read_base_tree(context.remotes.fetch(here, commit=commit), branch, folder)
 
 
 def _start(
-    inputs: NotifyInputs, context: CommandContext, one: _Concerned, commit: str, merge: Merge
+    inputs: NotifyInputs,
+    context: CommandContext,
+    pushed: _PushedEnvironment,
+    gitops_commit: str,
+    merge: Merge,
 ) -> StartedCheck:
     page = start_check_promote(
         context,
         inputs.workflow,
-        environment=one.environment.name,
+        environment=pushed.environment.name,
         promoted_commit=merge.commit,
-        gitops_commit=commit,
+        gitops_commit=gitops_commit,
         repository=context.runtime.job.repository,
     )
-    return StartedCheck(one.environment.name, merge.kind, merge.commit, page)
+    return StartedCheck(pushed.environment.name, merge.kind, merge.commit, page)
 
 
-def _outcome(
+def _build_result(
     context: CommandContext,
-    told: Sequence[StartedCheck],
+    started: Sequence[StartedCheck],
     warnings: Sequence[Problem],
     problems: Sequence[Problem],
     what: str,
 ) -> CommandResult:
-    promoted = next((one for one in told if one.commit), None)
-    first = promoted or next(iter(told), None)
+    promoted = next((check for check in started if check.commit), None)
+    first = promoted or next(iter(started), None)
     document = NotifyDocument(
-        environments=tuple(one.environment for one in told),
+        environments=tuple(check.environment for check in started),
         promoted=promoted is not None,
         promoted_commit=promoted.commit if promoted else "",
         run_url=first.page if first else "",
         warnings=ProblemEntry.all_of(warnings),
         problems=ProblemEntry.all_of(problems),
     )
-    page = notify_summary(document, told, context.url(context.control_plane), what)
-    return CommandResult(document, page, failed=bool(problems))
+    summary = notify_summary(document, started, context.url(context.control_plane), what)
+    return CommandResult(document, summary, failed=bool(problems))

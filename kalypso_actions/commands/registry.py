@@ -1,7 +1,7 @@
-"""The commands of the promotion chain: on the command line, and behind actions.
+"""The commands of the promotion chain, on the command line and behind actions.
 
-An action has the name of its command; start-schedule is run by the action of the root. Nothing of a
-command is imported before somebody asks for it: each step of a job waits for its imports.
+An action has the name of its command; the action at the root runs start-schedule. A command is
+imported when it is called, because each step of a job waits for its imports.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class ChainCommand:
     """A command by its name, such as `check-promote`, with the first paragraph of its help.
 
-    The name gives the places of its parts: `CheckPromoteInputs`, `CheckPromoteDocument`, and the
-    function `check_promote` of the module or package `check_promote`.
+    Its parts are named after it: `CheckPromoteInputs`, `CheckPromoteDocument`, and the function
+    `check_promote` in the module or package `check_promote`.
     """
 
     name: str

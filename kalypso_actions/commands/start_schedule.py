@@ -1,4 +1,4 @@
-"""`kalypso start-schedule`: what was pushed to an environment's branch reaches the environment."""
+"""`kalypso start-schedule`: start schedule for a push to an environment's branch."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from kalypso_actions.report.start_schedule_summary import (
 def start_schedule(inputs: StartScheduleInputs, context: CommandContext) -> CommandResult:
     """Start schedule for every environment that a branch of the control plane belongs to.
 
-    Nothing is started for a branch of ours, which is a proposal to one of an environment, nor for
-    any other one. Raises UsageError without a branch, KalypsoError where main cannot be read.
+    Our own branches, and other branches without an environment, start nothing. Raises UsageError
+    without a branch, KalypsoError if main cannot be read.
     """
     branch = inputs.branch or context.runtime.job.branch
     if not branch:
@@ -28,10 +28,10 @@ def start_schedule(inputs: StartScheduleInputs, context: CommandContext) -> Comm
             "branch is needed", advice="outside of a job that a push has started, name it"
         )
     is_own = branch.startswith(OWN_BRANCHES)
-    concerned = [] if is_own else _of_branch(context, branch)
+    names = [] if is_own else _environments_of(context, branch)
     started: dict[str, str] = {}
     problems: list[Problem] = []
-    for name in concerned:
+    for name in names:
         try:
             started[name] = dispatch.start_schedule(
                 context,
@@ -52,7 +52,7 @@ def start_schedule(inputs: StartScheduleInputs, context: CommandContext) -> Comm
 
 
 def _head(context: CommandContext, branch: str) -> str:
-    """Where a branch of the control plane stands now. Raises KalypsoError for one that is gone."""
+    """Return the head of a branch of the control plane. Raises KalypsoError if it is gone."""
     url = context.url(context.control_plane)
     head = context.remotes.heads(url, [branch]).get(branch)
     if head is None:
@@ -60,7 +60,7 @@ def _head(context: CommandContext, branch: str) -> str:
     return head
 
 
-def _of_branch(context: CommandContext, branch: str) -> list[str]:
-    """The names of the environments that lie on a branch."""
-    every = context.environments().values()
-    return [one.name for one in every if one.control_plane.branch == branch]
+def _environments_of(context: CommandContext, branch: str) -> list[str]:
+    """Return the names of the environments on a branch."""
+    environments = context.environments().values()
+    return [one.name for one in environments if one.control_plane.branch == branch]

@@ -5,6 +5,7 @@ Told from the tracking file before and after, never from labels or a search.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,3 +48,9 @@ def meaning_of_push(
     if goes_back and base_commit != after:
         return Merge("revert")
     return Merge("promotion", after)
+
+
+def most_important(meanings: Iterable[Merge]) -> Merge | None:
+    """Return the meaning that counts if a push changes several trees of an environment."""
+    order = ("promotion", "continuation", "revert", "configuration")
+    return min(meanings, key=lambda merge: order.index(merge.kind), default=None)
