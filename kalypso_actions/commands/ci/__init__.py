@@ -1,7 +1,7 @@
 """Check a commit of main in every environment, and start cd for the first ones.
 
-command             the order of things: check, report, start
-environment_checks  one environment, rendered with the commit and without it
+command             the order: check, post the status, start cd
+environment_checks  render an environment with and without the commit
 """
 
 from kalypso_actions.commands.ci.command import ci

@@ -1,4 +1,4 @@
-"""`kalypso ci`: a commit of main is checked, and sent on its way."""
+"""`kalypso ci`: check a commit of main, and start cd for it."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from kalypso_actions.plan import PlanOptions
 from kalypso_actions.promotion import first_environments
 from kalypso_actions.promotion.environments import FROM_CI
 from kalypso_actions.promotion.regressions import by_environment, without
+from kalypso_actions.promotion.starts import starts_cd
 from kalypso_actions.promotion.statuses import CI_CONTEXT
 from kalypso_actions.report.chain_documents import CheckedEntry, CiDocument
 from kalypso_actions.report.ci_summary import CiFacts, changes_entry, ci_headline, ci_summary
@@ -31,7 +32,7 @@ from kalypso_actions.validation import validate_branches
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """What was found; `first` are the environments that the commit reaches first."""
+    """The results of the checks; `first` are the environments for which cd starts first."""
 
     environments: tuple[CheckedEnvironment, ...]
     first: tuple[str, ...]
@@ -43,9 +44,9 @@ class _Checked:
 def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
     """Check a commit of main in every environment, and start cd for the first ones.
 
-    Nothing is written but the commit's status `kalypso / ci`. cd is started after a push to main,
-    where nothing is wrong with the commit; elsewhere it is only checked. What stood wrong in an
-    environment before is a warning. Raises KalypsoError where the commit cannot be read.
+    ci writes the commit's status `kalypso / ci` only. It starts cd after a push to main if the
+    commit has no problem. Problems that an environment had before are warnings. Raises KalypsoError
+    if the commit cannot be read.
     """
     main = context.main()
     commit = inputs.commit or context.runtime.job.commit or _head(context, main)
@@ -65,7 +66,8 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
     state: StatusState = "failure" if checked.problems else "success"
     unposted = _post(context, commit, state, ci_headline(document))
     started: list[tuple[str, str]] = []
-    if not checked.problems and _starts_cd(inputs, context, main):
+    is_push_to_main = _is_push_to_main(context, main)
+    if not checked.problems and starts_cd(inputs.start_cd, is_push_to_main=is_push_to_main):
         started = _start(inputs, context, commit, checked.first)
     document = document.model_copy(
         update={
@@ -83,15 +85,15 @@ def _head(context: CommandContext, main: str) -> str:
 
 
 def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) -> _Checked:
-    """Main's documents, then every environment with them."""
+    """Check the documents of main, then render every environment with them."""
     url = context.url(context.control_plane)
     reader = SharedReader(context.reader)
     files = context.repositories.open(url, commit=commit)
     reading = read_branch(files, RepositoryPath(url, main, "."), reader.kustomize)
     findings = validate_branches([reading], inputs.first_environments)
-    environments, _ = environments_among(reading.documents)  # what is wrong is told already
-    first, unsettled = _first(inputs, environments)
-    problems = (*findings.problems, *unsettled)
+    environments, _ = environments_among(reading.documents)  # `findings` has its problems
+    first, unknown_first = _first(inputs, environments)
+    problems = (*findings.problems, *unknown_first)
     options = PlanOptions(
         namespace_scheme=inputs.namespace_scheme,
         config_file=inputs.config_file,
@@ -101,13 +103,13 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
     checked = []
     for environment in environments.values():
         context.runtime.log(f"Rendering {environment.name} with {commit[:7]}")
-        one = checks.check(environment)
-        told = (*problems, *findings.warnings)
+        result = checks.check(environment)
+        known = (*problems, *findings.warnings)
         checked.append(
             dataclasses.replace(
-                one,
-                problems=tuple(without(one.problems, problems)),
-                warnings=tuple(without(one.warnings, told)),
+                result,
+                problems=tuple(without(result.problems, problems)),
+                warnings=tuple(without(result.warnings, known)),
             )
         )
     return _Checked(
@@ -122,7 +124,7 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
 def _first(
     inputs: CiInputs, environments: dict[str, Environment]
 ) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """Where cd begins; where nothing settles it, that is a problem of main."""
+    """Return the first environments; a problem of main if they are not defined."""
     try:
         return first_environments(inputs.first_environments, environments), ()
     except UsageError:
@@ -132,7 +134,7 @@ def _first(
 
 
 def _before(context: CommandContext, commit: str) -> str | None:
-    """The commit that main had before: before the push, else the first parent."""
+    """Return the commit of main before this one: before the push, else the first parent."""
     job = context.runtime.job
     pushed = job.event.get("before") if job.event_name == "push" else None
     if isinstance(pushed, str) and is_commit_id(pushed) and pushed.strip("0"):
@@ -141,25 +143,26 @@ def _before(context: CommandContext, commit: str) -> str | None:
     return parents[0] if parents else None
 
 
-def _entry(one: CheckedEnvironment) -> CheckedEntry:
+def _entry(checked: CheckedEnvironment) -> CheckedEntry:
+    plan = checked.plan
     return CheckedEntry(
-        environment=one.name,
-        has=one.has or "",
-        assignments=len(one.plan.assignments) if one.plan else None,
-        changes=changes_entry(one.plan.changes) if one.plan and one.is_compared else None,
-        problems=len(one.problems),
-        warnings=len(one.warnings),
+        environment=checked.name,
+        has=checked.promoted_commit or "",
+        assignments=len(plan.assignments) if plan else None,
+        changes=changes_entry(plan.changes) if plan and checked.is_compared else None,
+        problems=len(checked.problems),
+        warnings=len(checked.warnings),
     )
 
 
 def _post(
     context: CommandContext, commit: str, state: StatusState, description: str
 ) -> tuple[Problem, ...]:
-    """Post the status; a token that may not is a warning: those of forks' pull requests may not."""
+    """Post the status; return warnings if the token cannot, as in pull requests from forks."""
     job = context.runtime.job
     pull_request = job.event.get("pull_request")
     if pull_request and commit == job.commit:
-        # What is checked is the merge that GitHub tries out; people look at the head.
+        # ci checks GitHub's test merge, but people see the statuses of the head.
         commit = pull_request["head"]["sha"]
     status = CommitStatus(CI_CONTEXT, state, description, job.run_url)
     try:
@@ -171,17 +174,16 @@ def _post(
     return ()
 
 
-def _starts_cd(inputs: CiInputs, context: CommandContext, main: str) -> bool:
+def _is_push_to_main(context: CommandContext, main: str) -> bool:
     job = context.runtime.job
-    is_here = job.repository.lower() == context.control_plane.lower()
-    pushed = job.event_name == "push" and job.branch == main and is_here
-    return inputs.start_cd == "true" or (inputs.start_cd == "auto" and pushed)
+    is_control_plane = job.repository.lower() == context.control_plane.lower()
+    return job.event_name == "push" and job.branch == main and is_control_plane
 
 
 def _start(
     inputs: CiInputs, context: CommandContext, commit: str, environments: tuple[str, ...]
 ) -> list[tuple[str, str]]:
-    """Start cd for each environment; the pages of the runs. One that fails stops no other."""
+    """Start cd for each environment; return the pages of the runs. Raises KalypsoError."""
     started: list[tuple[str, str]] = []
     problems: list[Problem] = []
     for name in environments:

@@ -1,4 +1,4 @@
-"""An environment rendered with a commit of main, and held against what it is without it."""
+"""Render an environment with a commit of main, and compare it with its present state."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from kalypso_actions.sources.yaml_documents import parse_yaml
 
 @dataclass(frozen=True, slots=True)
 class CheckedEnvironment:
-    """What came of it; `plan` is None where it could not be rendered.
+    """The result of a check; `plan` is None if the environment could not be rendered.
 
-    `has`: the commit of main that the environment has now. `is_compared`: whether a GitOps branch
-    could be read, so that the plan's changes are changes of it.
+    `promoted_commit` is the commit of main that the environment has now. `is_compared`: the plan
+    has the changes to a GitOps branch, because one could be read.
     """
 
     name: str
-    has: str | None = None
+    promoted_commit: str | None = None
     plan: Plan | None = None
     is_compared: bool = False
     problems: tuple[Problem, ...] = ()
@@ -43,7 +43,7 @@ class CheckedEnvironment:
 
 @dataclass(slots=True)
 class EnvironmentChecks:
-    """Renders environments with `commit`; `before` gives the commit that main had before it."""
+    """Renders environments with `commit`; `before` returns the commit of main before it."""
 
     context: CommandContext
     reader: SharedReader
@@ -52,37 +52,37 @@ class EnvironmentChecks:
     before: Callable[[], str | None]
 
     def check(self, environment: Environment) -> CheckedEnvironment:
-        """Render one environment. An environment whose own branch is broken has only warnings."""
+        """Render one environment. If its own branch is broken, that is only a warning."""
         try:
-            one = _Environment(environment, self)
+            check = _EnvironmentCheck(environment, self)
         except KalypsoError as error:
             return CheckedEnvironment(environment.name, warnings=error.problems)
-        return one.checked()
+        return check.result()
 
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """One look, and the plan and the snapshot that it is made of, as far as they exist."""
+    """The faults of a rendered environment, its plan and its snapshot, if they exist."""
 
-    look: EnvironmentFaults
+    faults: EnvironmentFaults
     plan: Plan | None = None
     snapshot: Snapshot | None = None
 
 
 @dataclass(slots=True)
 class _BaseTrees:
-    """The GitOps branches of an environment, as far as they can be read; each once."""
+    """The readable GitOps branches of an environment, each read once."""
 
     context: CommandContext
     trees: dict[RepositoryPath, BaseTree | None] = field(default_factory=dict)
     warnings: list[Problem] = field(default_factory=list)
 
     def open(self, gitops_repos: Sequence[GitOpsRepo]) -> list[BaseTree]:
-        for one in gitops_repos:
-            if one.target not in self.trees:
-                self.trees[one.target] = self._read(one)
-        found = (self.trees[one.target] for one in gitops_repos)
-        return [tree for tree in found if tree is not None]
+        for gitops_repo in gitops_repos:
+            if gitops_repo.target not in self.trees:
+                self.trees[gitops_repo.target] = self._read(gitops_repo)
+        trees = (self.trees[gitops_repo.target] for gitops_repo in gitops_repos)
+        return [tree for tree in trees if tree is not None]
 
     def _read(self, gitops_repo: GitOpsRepo) -> BaseTree | None:
         target = gitops_repo.target
@@ -102,44 +102,44 @@ class _BaseTrees:
             return None
 
 
-class _Environment:
-    """One environment, with as many commits of main as it takes to tell what one of them breaks."""
+class _EnvironmentCheck:
+    """Renders one environment with the commits of main that show what the checked one breaks."""
 
     def __init__(self, environment: Environment, checks: EnvironmentChecks) -> None:
-        """Read the environment's own branch. Raises KalypsoError where it cannot be read."""
+        """Read the environment's own branch. Raises KalypsoError."""
         self._name = environment.name
         self._checks = checks
         self._base_trees = _BaseTrees(checks.context)
-        self._own, self._has = _read_own(environment, checks)
+        self._own, self._promoted_commit = _read_own(environment, checks)
 
-    def checked(self) -> CheckedEnvironment:
+    def result(self) -> CheckedEnvironment:
         after = self._rendered(self._checks.commit)
         sources_block = self._checks.options.on_source_failure == "block"
-        if after.look.is_faultless:
-            found = Regressions((), ())
+        if after.faults.is_faultless:
+            broken = Regressions((), ())
         else:
-            found = regressions(after.look, self._look_before(), sources_block=sources_block)
+            broken = regressions(after.faults, self._faults_before(), sources_block=sources_block)
         warnings = after.plan.all_warnings if after.plan else ()
         return CheckedEnvironment(
             self._name,
-            self._has,
+            self._promoted_commit,
             after.plan,
             bool(after.snapshot and after.snapshot.base_trees),
-            found.problems,
-            (*found.warnings, *self._base_trees.warnings, *warnings),
+            broken.problems,
+            (*broken.warnings, *self._base_trees.warnings, *warnings),
         )
 
-    def _look_before(self) -> EnvironmentFaults | None:
-        """With the commit that the environment has; where it has none, with main's before."""
+    def _faults_before(self) -> EnvironmentFaults | None:
+        """Return the faults with the environment's commit, or else with main's commit before."""
         for commit in self._earlier_commits():
             rendered = self._rendered(commit)
             if rendered.plan:
-                return rendered.look
+                return rendered.faults
         return None
 
     def _earlier_commits(self) -> Iterator[str]:
-        if self._has:
-            yield self._has
+        if self._promoted_commit:
+            yield self._promoted_commit
         before = self._checks.before()
         if before:
             yield before
@@ -157,13 +157,13 @@ class _Environment:
         except KalypsoError as error:
             return _Rendered(EnvironmentFaults(faults=error.problems))
         progress = checks.context.runtime.progress
-        # Of the plan's own problems none is counted: what is wrong is held against the look before.
+        # The plan's own warnings must not have failures: they are compared with those before.
         options = dataclasses.replace(checks.options, on_failure="block", on_source_failure="block")
         plan = make_plan(snapshot, options, find_scheduler(), progress)
-        return _Rendered(_look(snapshot, plan), plan, snapshot)
+        return _Rendered(_faults(snapshot, plan), plan, snapshot)
 
 
-def _look(snapshot: Snapshot, plan: Plan) -> EnvironmentFaults:
+def _faults(snapshot: Snapshot, plan: Plan) -> EnvironmentFaults:
     readings = snapshot.registrations
     return EnvironmentFaults(
         failures={
@@ -171,17 +171,17 @@ def _look(snapshot: Snapshot, plan: Plan) -> EnvironmentFaults:
             for item in plan.assignments
             if item.failure
         },
-        unusable={one.registration.name: one.problems for one in readings if one.problems},
-        usable=frozenset(one.registration.name for one in readings if not one.problems),
+        unusable={item.registration.name: item.problems for item in readings if item.problems},
+        usable=frozenset(item.registration.name for item in readings if not item.problems),
         faults=plan.faults,
     )
 
 
 def _read_own(environment: Environment, checks: EnvironmentChecks) -> tuple[Reading, str | None]:
-    """The documents of the environment's branch, and the commit of main that it names.
+    """Return the documents of the environment's branch, and the commit of main that it names.
 
-    Where it takes nothing over from main yet, it does so here, as it will with its first commit.
-    Its places are told as those of the branch: main may have files of the same names.
+    A branch without a commit of main is read with the checked one, as cd will write it. Locations
+    name the branch, because main may have files of the same names.
     """
     context, place = checks.context, environment.control_plane
     url = context.url(context.control_plane)
@@ -194,11 +194,11 @@ def _read_own(environment: Environment, checks: EnvironmentChecks) -> tuple[Read
         path=place.path,
         kustomize=checks.reader.kustomize,
     )
-    found = base_document(reading.documents)
-    if found:
-        return reading, found.commit
+    document = base_document(reading.documents)
+    if document:
+        return reading, document.commit
     base = read_base_file(files, place.path)
-    if base.commit:  # where nobody applies it: the plan says so
+    if base.commit:  # the plan warns that nobody applies the file
         return reading, base.commit
     where = Location(repository, base.where.path)
     text = with_commit(None, checks.commit, repo=url, branch=context.main(), where=where)
