@@ -24,8 +24,8 @@ commit of main in one environment.
 - **writes**: a status is `<environment> environment` on the promoted commit. A record is
   `kalypso / <command> <environment>`, on the promoted commit or, for `schedule`, on the head of the
   environment's branch. A start is the dispatch of a workflow.
-- **if it is lost**: what makes the event good if its run is lost or killed. Where people act, it is
-  the run that GitHub starts for them.
+- **if it is lost**: what recovers the event if its run is lost or killed. If a person acts, its run
+  is the one that GitHub starts for the action.
 
 """
 
