@@ -15,7 +15,7 @@ from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry, ValidateDocument
 from kalypso_actions.snapshot.gather import find_environments
 from kalypso_actions.snapshot.reader import Reader
-from kalypso_actions.snapshot.whole_branch import read_branch
+from kalypso_actions.snapshot.reading import read_branch
 from kalypso_actions.validation import validate_branches
 
 

@@ -1,8 +1,8 @@
-"""What the commands of the promotion chain are given, as actions and on the command line.
+"""The inputs of the commands of the promotion chain, as actions and on the command line.
 
-A field is an input of the action and an option of the command: its alias is the name of both, its
-description the text of both. Secrets are never options, whose values other users of a machine can
-read: they come with the action's inputs or from the environment.
+Each field is an input of the action and an option of the command, with its alias as the name and
+its description as the text of both. Secrets are not options, because other users of a machine can
+read options: they come from the action's inputs or the environment.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ EMPTY = SecretStr("")
 
 
 class ChainInputs(Inputs):
-    """Common to all commands of the chain."""
+    """Inputs of all commands of the chain."""
 
     model_config = ConfigDict(alias_generator=_kebab, validate_by_name=True)
 
@@ -74,7 +74,7 @@ class ChainInputs(Inputs):
 
 
 class PlanInputs(ChainInputs):
-    """Common to what renders."""
+    """Inputs of the commands that render."""
 
     namespace_scheme: Annotated[
         NamespaceScheme,

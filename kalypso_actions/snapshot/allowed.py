@@ -1,4 +1,4 @@
-"""Which repositories a run may read: others are refused before anything is asked of the network."""
+"""The repositories that a run may read; it refuses others before any network request."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.urls import repository_key
 
 SSH_FORM: Final = re.compile(r"[^/\s]+@|[^:/\s]+:(?![0-9]+/)")
-"""`git@host:owner/name`, `host:owner/name`; digits behind the colon are a port."""
+"""`git@host:owner/name` or `host:owner/name`; digits after the colon are a port."""
 
 
 class AllowedRepositories:
     """Globs of repositories: URLs, `host/owner/name`, or `owner/name` on the GitHub server.
 
-    `*` stands for any characters, `/` included; case, `.git` and the ssh form make no difference.
-    Without globs, everything of the control plane's owner.
+    `*` matches any characters, `/` included; case, `.git` and the ssh form do not matter. Without
+    globs, all repositories of the control plane's owner are allowed.
     """
 
     def __init__(self, globs: Sequence[str], server_url: str, control_plane: str) -> None:
         self._server = urlsplit(server_url).netloc
         owner = control_plane.partition("/")[0]
-        wanted = [*globs, control_plane] if globs else [f"{owner}/*"]
-        self._patterns = [self._pattern(glob) for glob in wanted]
+        allowed = [*globs, control_plane] if globs else [f"{owner}/*"]
+        self._patterns = [self._pattern(glob) for glob in allowed]
 
     def check(self, url: str) -> None:
         """Refuse a repository that no glob allows. Raises KalypsoError."""
@@ -46,5 +46,5 @@ class AllowedRepositories:
             return repository_key(glob)
         first = glob.partition("/")[0]
         has_host = "." in first or ":" in first
-        # With a scheme, so that a port is not taken for the ssh form's path.
+        # The scheme prevents that a port is read as the path of the ssh form.
         return repository_key(f"https://{glob}" if has_host else f"https://{self._server}/{glob}")

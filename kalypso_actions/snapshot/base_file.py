@@ -1,4 +1,4 @@
-"""Which commit of main an environment branch has, and the file that says so."""
+"""The file with the commit of main that an environment branch has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kalypso_actions.sources.paths import OutsideRepositoryError, join, normaliz
 
 @dataclass(frozen=True, slots=True)
 class BaseFile:
-    """The file with the BaseRepo named main: its text (None: there is no file), its commit."""
+    """The file with the BaseRepo named main: its text (None for no file) and its commit."""
 
     where: Location
     text: str | None
@@ -21,30 +21,30 @@ class BaseFile:
 
 
 def read_base_file(files: RevisionFiles, folder: str) -> BaseFile:
-    """That of the environment which lies in `folder` of these files.
+    """Read the file of the environment in `folder`.
 
-    Where no document of the environment is the BaseRepo, it is the file of the usual name. What is
-    wrong with other documents makes no difference: a promotion may well be what corrects it.
-    Raises KalypsoError where the branch cannot be read, or has two of them.
+    Without the BaseRepo, return the file of the usual name. Problems of other documents do not
+    matter, because a promotion may correct them. Raises KalypsoError if the branch cannot be read,
+    or has two such files.
     """
     try:
         usual = join(normalize(folder), BASE_REPO_FILE)
     except OutsideRepositoryError as error:
         message = f"the environment's path {folder!r} leaves the repository"
         raise KalypsoError(message, Location(files.repository)) from error
-    found = _document(files, folder) or BaseDocument(usual, None)
-    where = Location(files.repository, found.path)
-    if found.path not in files.entries():
+    document = _document(files, folder) or BaseDocument(usual, None)
+    where = Location(files.repository, document.path)
+    if document.path not in files.entries():
         return BaseFile(where, None, None)
     try:
-        text = files.read([found.path])[found.path].decode()
+        text = files.read([document.path])[document.path].decode()
     except UnicodeDecodeError as error:
         raise KalypsoError("it is not UTF-8", where, "save it as UTF-8") from error
-    return BaseFile(where, text, found.commit)
+    return BaseFile(where, text, document.commit)
 
 
 def _document(files: RevisionFiles, folder: str) -> BaseDocument | None:
-    """As Flux would find it; else anywhere in the folder, since no kustomization is built here."""
+    """Find the document as Flux does, else anywhere in the folder: nothing is built here."""
     for whole_tree in (False, True):
         reading = read_documents(
             files,
@@ -54,7 +54,7 @@ def _document(files: RevisionFiles, folder: str) -> BaseDocument | None:
             kustomize=None,
             ignore_sourceignore=whole_tree,
         )
-        found = base_document(reading.documents)
-        if found:
-            return found
+        document = base_document(reading.documents)
+        if document:
+            return document
     return None

@@ -1,4 +1,4 @@
-"""Which commits of main an environment's branch has named, one write after the other."""
+"""The commits of main that an environment's branch has named."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from kalypso_actions.sources.source_tree import YAML_SUFFIXES
 
 CHUNK: Final = 100
 LARGEST_CHUNK: Final = 5000
-"""One request reads the contents that so many commits change: the first few, then more."""
+"""The numbers of commits whose contents one request reads: few at first, then more."""
 
 FILE_MODES: Final = frozenset({FILE_MODE, "100755"})
 
 
 @dataclass(frozen=True, slots=True)
 class BaseWrite:
-    """A commit of an environment's branch that changes which commit of main the branch names.
+    """A commit of an environment's branch that changes the commit of main that the branch names.
 
-    `promoted_commit` is None where it names none any more.
+    `promoted_commit` is None if it removes that commit.
     """
 
     environment_commit: str
@@ -45,11 +45,11 @@ class ReadBlobs(Protocol):
 def read_base_writes(
     remotes: RemoteRepositories, url: str, head: str, folder: str, main: Container[str]
 ) -> Iterator[BaseWrite]:
-    """The writes on the first-parent line of an environment's branch, newest first.
+    """Yield the writes on the first-parent line of an environment's branch, newest first.
 
     `head` is a commit of the branch, and the environment lies in `folder`. `main` are the commits
-    of main: a branch may have been cut from it, and main has no BaseRepo. Commits and contents are
-    fetched as far as the iteration goes. Raises KalypsoError.
+    of main, where the iteration ends: main has no BaseRepo. Commits and contents are fetched on
+    demand. Raises KalypsoError.
     """
     base = read_base_file(remotes.fetch(url, commit=head), folder)
     path = base.where.path
@@ -63,7 +63,7 @@ def read_base_writes(
 
 
 def _document(url: str, path: str, content: bytes) -> BaseDocument | None:
-    """The BaseRepo named main in a file; None also where the file cannot be read."""
+    """Return the BaseRepo named main in a file; None also for an unreadable file."""
     if b"BaseRepo" not in content:
         return None
     try:
@@ -73,9 +73,9 @@ def _document(url: str, path: str, content: bytes) -> BaseDocument | None:
 
 
 class _Trail:
-    """Follows the BaseRepo named main from newer commits to older ones, over renames.
+    """Follows the BaseRepo named main from newer commits to older ones, through renames.
 
-    `path` is its file at the commit that comes next, "" for none, and `named` the commit of main.
+    `path` is its file at the next commit, "" for none, and `named` the commit of main.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class _Trail:
         self._read: set[str] = set()
 
     def writes(self, line: Iterator[HistoryCommit], main: Container[str]) -> Iterator[BaseWrite]:
-        """Those of a first-parent line, newest first."""
+        """Yield the writes of a first-parent line, newest first."""
         size = CHUNK
         while chunk := list(islice(line, size)):
             size = min(4 * size, LARGEST_CHUNK)
@@ -105,45 +105,45 @@ class _Trail:
                 self._named = before
 
     def _before(self, chunk: Sequence[HistoryCommit], index: int) -> str | None:
-        """The commit of main that the first parent of a commit of the chunk names."""
+        """Return the commit of main that the first parent of a commit of the chunk names."""
         commit = chunk[index]
         if self._path and self._path not in commit.changes:
             return self._named
-        # The next commits change the same file, or may have had the document.
+        # Older commits of the chunk may change the same file.
         if self._path not in self._read:
             self._need(chunk[index:], self._path)
             self._read.add(self._path)
-        found: BaseDocument | None = None
+        document: BaseDocument | None = None
         if self._path:
-            found = self._document_at(self._path, commit.changes[self._path].before)
-        if found is None:
+            document = self._document_at(self._path, commit.changes[self._path].before)
+        if document is None:
             self._need([commit])
-            found = self._moved(commit)
-        self._path = found.path if found else ""
-        return found.commit if found else None
+            document = self._moved(commit)
+        self._path = document.path if document else ""
+        return document.commit if document else None
 
     def _moved(self, commit: HistoryCommit) -> BaseDocument | None:
-        """The document in a file of the first parent that does not have it any more.
+        """Return the document in a file from which the commit removed it.
 
         Another environment may share the branch: a file outside of the own folder counts only if
         the commit moved the document from there.
         """
-        gone = [
+        removed = [
             before
             for path, change in commit.changes.items()
             if (self._path or within(path, self._folder))
             and (before := self._document_at(path, change.before))
             and not self._document_at(path, change.after)
         ]
-        gone.sort(key=lambda one: (not within(one.path, self._folder), one.path))
-        return next(iter(gone), None)
+        removed.sort(key=lambda item: (not within(item.path, self._folder), item.path))
+        return next(iter(removed), None)
 
     def _document_at(self, path: str, version: FileVersion | None) -> BaseDocument | None:
         content = self._contents.get(version.object_id) if version else None
         return _document(self._url, path, content) if content else None
 
     def _need(self, commits: Iterable[HistoryCommit], path: str = "") -> None:
-        """Read what the commits make of one file, or of every YAML file of their parents."""
+        """Read the versions of one file, or of all YAML files of the parents, in these commits."""
         wanted = dict.fromkeys(
             version.object_id
             for commit in commits

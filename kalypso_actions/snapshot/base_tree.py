@@ -1,4 +1,4 @@
-"""The existing GitOps tree that a run's result is applied to."""
+"""The existing tree of a GitOps branch."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from kalypso_actions.model.tree import BaseTree
 def open_gitops(
     path: Path, branch: str, gitops_repos: Sequence[GitOpsRepo], programs: Programs
 ) -> RevisionFiles:
-    """The files of a local GitOps repository or folder.
+    """Open the files of a local GitOps repository or folder.
 
-    Without a `branch`, that of the environment's GitOpsRepo, if it has one and the repository has
-    that branch; else the repository's default branch. A plain folder stands for any branch.
+    The default for `branch` is the branch of a GitOpsRepo if the repository has it, else the
+    repository's default branch. A plain folder is used for any branch.
     """
     if not path.is_dir():
         raise UsageError(f"--gitops {path}: there is no such folder")
@@ -36,10 +36,10 @@ def open_gitops(
 
 
 def folder_of_tree(gitops_repos: Sequence[GitOpsRepo], branch: str) -> str:
-    """The folder in the repository that the tree lives under, "" for the root.
+    """Return the folder of the tree in the repository, "" for the root.
 
-    All GitOpsRepos of an environment get the same tree, each below its own path: of several paths,
-    `branch` chooses. Raises KalypsoError where that does not settle it.
+    All GitOpsRepos of an environment get the same tree, each below its own path; `branch` selects
+    one of several paths. Raises KalypsoError if it selects none or several.
     """
     folders = {repo.name: gitops_folder(repo.target.path, repo.where) for repo in gitops_repos}
     if len(set(folders.values())) > 1:
@@ -58,7 +58,7 @@ def folder_of_tree(gitops_repos: Sequence[GitOpsRepo], branch: str) -> str:
 
 
 def read_base_tree(files: RevisionFiles, branch: str, folder: str) -> BaseTree:
-    """Every file's id, and the texts of the two tracking files."""
+    """Read the ids of all files, and the contents of the two tracking files."""
     prefix = f"{folder}/" if folder else ""
     promoted, sources = prefix + PROMOTED_COMMIT_FILE, prefix + SOURCES_FILE
     entries = files.entries()

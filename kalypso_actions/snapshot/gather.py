@@ -1,4 +1,4 @@
-"""Everything that one run reads, once: the control plane, its registrations, the GitOps tree."""
+"""Read the control plane, its registrations and the GitOps trees."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from kalypso_actions.snapshot.registrations import read_registrations
 def find_environments(
     reader: Reader, control_plane: str, branch: str
 ) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
-    """The Environment objects of main's whole tree, whatever `.sourceignore` says, by name.
+    """Return the Environment objects of main's whole tree by name, regardless of `.sourceignore`.
 
-    Files that are no Kubernetes documents are no fault here: nobody applies them.
+    Files without Kubernetes documents are no problem: nobody applies them.
     """
     files = reader.repositories.open(control_plane, branch=branch)
     reading = read_documents(
@@ -41,25 +41,25 @@ def find_environments(
 def environments_among(
     documents: Iterable[Document],
 ) -> tuple[dict[str, Environment], tuple[Problem, ...]]:
-    """The Environment objects among documents, by name, and what is wrong with them."""
+    """Return the Environment objects among documents by name, and their problems."""
     findings = fleet.Diagnostics()
-    found: dict[str, Environment] = {}
+    environments: dict[str, Environment] = {}
     for document in documents:
         noun = fleet.parse_document(document, findings) if document.kind == "Environment" else None
         if isinstance(noun, Environment):
-            first = found.setdefault(noun.name, noun)
+            first = environments.setdefault(noun.name, noun)
             if first is not noun:
                 message = f"Environment {noun.name!r} is already defined in {first.where}"
                 advice = "remove or rename one of the two"
                 findings.problems.append(Problem(message, noun.where, advice))
-    return found, tuple(findings.problems)
+    return environments, tuple(findings.problems)
 
 
 def read_environment_branch(reader: Reader, control_plane: str, environment: str) -> Reading:
-    """The environment's own branch of a control plane.
+    """Read the environment's own branch of a control plane.
 
-    Its Environment object says which; without one it is the branch of the environment's name. The
-    object's `repo` is not asked: the control plane that was named is the one that is meant.
+    Its Environment object names the branch; the default is the environment's name. The object's
+    `repo` does not matter: the caller names the control plane.
     """
     main = reader.repositories.default_branch(control_plane)
     environments, problems = find_environments(reader, control_plane, main)
@@ -78,7 +78,7 @@ def read_environment_branch(reader: Reader, control_plane: str, environment: str
 
 @dataclass(frozen=True, slots=True)
 class ControlPlane:
-    """An environment branch with its base repositories, before anything that is registered."""
+    """An environment branch with its base repositories, without the registered ones."""
 
     bases: tuple[tuple[BaseRepo, Reading], ...]
     fleet: kinds.Fleet
@@ -86,7 +86,7 @@ class ControlPlane:
 
     @property
     def promoted_commit(self) -> str | None:
-        """The commit of main that is taken over; None where none is named."""
+        """The commit of main that the branch names, if any."""
         return next((base.commit for base, _ in self.bases if base.name == MAIN_BASE_REPO), None)
 
 
@@ -95,8 +95,8 @@ def read_control_plane(
 ) -> ControlPlane:
     """Read the base repositories that an environment branch names.
 
-    `promoted_commit` stands for the commit in `base-repo.yaml`. The findings are those of the
-    documents alone, not of the files. Raises KalypsoError where a base repository cannot be read.
+    `promoted_commit` replaces the commit in `base-repo.yaml`. The findings are those of the
+    documents, without those of the files. Raises KalypsoError for an unreadable base repository.
     """
     branch = fleet.Branch(environment, own.documents)
     first_look, _ = fleet.assemble(environment, branch, ())
@@ -122,12 +122,12 @@ def gather(
     open_base_trees: Callable[[Sequence[kinds.GitOpsRepo]], Sequence[BaseTree]] = lambda _: (),
     look_at_sources: Callable[[ControlPlane], object] = lambda _: None,
 ) -> Snapshot:
-    """Read all that the environment branch leads to.
+    """Read everything to which the environment branch leads.
 
-    `promoted_commit` stands for the commit in `base-repo.yaml`; `open_base_trees` gets the
-    environment's GitOpsRepos. `look_at_sources` is called before any registered repository is
-    read. Raises KalypsoError where the control plane or a GitOps tree cannot
-    be read; a registration that cannot is part of the snapshot.
+    `promoted_commit` replaces the commit in `base-repo.yaml`; `open_base_trees` opens the trees of
+    the environment's GitOpsRepos. `look_at_sources` is called before registered repositories are
+    read. Raises KalypsoError if the control plane or a GitOps tree cannot be read; the snapshot has
+    the problems of unreadable registrations.
     """
     read = read_control_plane(environment, own, reader, promoted_commit=promoted_commit)
     look_at_sources(read)
@@ -175,7 +175,7 @@ def _read_base(base: BaseRepo, reader: Reader) -> Reading:
 
 
 def _missing_base(own: Reading) -> Iterable[Problem]:
-    """One that is there with a fault is not missing."""
+    """Warn of a branch without a BaseRepo; one with a fault is not missing."""
     if ("BaseRepo", MAIN_BASE_REPO) not in ((doc.kind, doc.name) for doc in own.documents):
         yield Problem(
             f"the environment branch has no BaseRepo named {MAIN_BASE_REPO!r}: nothing is taken "

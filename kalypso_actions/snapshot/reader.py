@@ -1,4 +1,4 @@
-"""How the documents of a repository are come by, and several of them at once."""
+"""Read the documents of repositories, several at once."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 PARALLEL_READS = 32
-"""Fetches wait for the network most of their time. GitHub takes 100 requests at once."""
+"""The number of parallel fetches; GitHub accepts 100 requests at once."""
 
 GLANCE = 0.5
-"""Seconds between two looks at whether the run is interrupted."""
+"""Seconds between checks for an interruption."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,15 @@ class Reader:
     kustomize: KustomizeBuild | None
 
     def documents(self, source: RepositoryPath, commit: str | None = None) -> Reading:
-        """The documents of a folder at `commit`, else at the branch's head.
+        """Read the documents of a folder at `commit`, else at the branch's head.
 
-        Raises KalypsoError when it cannot be read.
+        Raises KalypsoError.
         """
         files = self.repositories.open(source.repo, branch=source.branch, commit=commit)
         return self.documents_of(files, branch=source.branch, path=source.path)
 
     def documents_of(self, files: RevisionFiles, *, branch: str, path: str = ".") -> Reading:
-        """The documents of a folder among files that are open already."""
+        """Read the documents of a folder of open files."""
         return read_documents(
             files,
             repository=files.repository,
@@ -51,9 +51,9 @@ class Reader:
 
 
 class SharedReader(Reader):
-    """A reader for several environments: a folder of a revision is read once, or fails once.
+    """A reader for several environments, which reads each folder of a revision once.
 
-    Safe to use from several threads.
+    It can be used by several threads.
     """
 
     def __init__(self, reader: Reader) -> None:
@@ -62,7 +62,7 @@ class SharedReader(Reader):
         self._readings: dict[tuple[RepositoryPath, str | None], Future[Reading]] = {}
 
     def documents(self, source: RepositoryPath, commit: str | None = None) -> Reading:
-        """As of a reader that shares nothing."""
+        """Read the documents of a folder, or return those of an earlier call."""
         with self._lock:
             is_first = (source, commit) not in self._readings
             reading = self._readings.setdefault((source, commit), Future())
@@ -76,7 +76,10 @@ class SharedReader(Reader):
 
 
 def in_parallel(read: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """`read` of every item, in the items' order. Raises one KalypsoError for all that failed."""
+    """Call `read` for every item, and return the results in order.
+
+    Raises one KalypsoError for all failures.
+    """
 
     def attempt(item: Item) -> Result | KalypsoError:
         try:
@@ -98,10 +101,9 @@ def in_parallel(read: Callable[[Item], Result], items: Iterable[Item]) -> list[R
 
 
 def _outcome(future: Future[Result]) -> Result:
-    """What comes of it, waited for in short pieces.
+    """Wait for the result in short intervals.
 
-    Python acts on a signal in the first thread alone, and one that the system has given to another
-    thread does not wake it.
+    Only the main thread handles signals; one that another thread receives does not wake it.
     """
     while not future.done():
         wait([future], timeout=GLANCE)

@@ -1,7 +1,8 @@
-"""The documents of one revision: reads and builds until nothing more is wanted."""
+"""Read the documents of one revision."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -9,6 +10,7 @@ from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.documents import Reading, Revision, RevisionFiles
+from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.sources.discovery import Build, discover
 from kalypso_actions.sources.paths import OutsideRepositoryError, normalize
 
@@ -17,11 +19,11 @@ class KustomizeBuild(Protocol):
     """Runs `kustomize build` on a folder among these files and returns its output."""
 
     def __call__(self, files: Mapping[str, bytes], folder: str, /) -> bytes:
-        """Raises KalypsoError with the program's words."""
+        """Raises KalypsoError with the program's message."""
 
 
 def kustomize_builder(programs: Programs) -> KustomizeBuild | None:
-    """The machine's kustomize program; None where there is none."""
+    """Return the machine's kustomize program, if any."""
     return find_kustomize(programs)
 
 
@@ -34,39 +36,69 @@ def read_documents(
     kustomize: KustomizeBuild | None,
     ignore_sourceignore: bool = False,
 ) -> Reading:
-    """All documents below `path`, by the rules of Flux.
+    """Read all documents below `path`, by the rules of Flux.
 
-    `repository` is the URL as it was written, for places and provenance. Without `kustomize`, a
-    folder that has to be built is a problem. With `ignore_sourceignore` every YAML file of the
-    tree is read, whatever `.sourceignore` files and kustomizations say.
-    Raises KalypsoError when the files cannot be read; what is wrong with them are problems.
+    `repository` is the URL as it was written, for locations and provenance. Without `kustomize`, a
+    folder that must be built is a problem. With `ignore_sourceignore` every YAML file of the tree
+    is read, regardless of `.sourceignore` files and kustomizations. Raises KalypsoError if the
+    files cannot be read; the reading has the problems of their content.
     """
     entries = files.entries()
     contents: dict[str, bytes] = {}
     built: dict[str, bytes] = {}
     failures: list[Problem] = []
     while True:
-        found = discover(repository, path, entries, contents, built, whole_tree=ignore_sourceignore)
-        for build in found.builds:
+        discovery = discover(
+            repository, path, entries, contents, built, whole_tree=ignore_sourceignore
+        )
+        for build in discovery.builds:
             output, failure = _build(build, files, kustomize)
             built[build.folder] = output
             failures.extend(failure)
-        if found.wanted:
-            contents.update(files.read(sorted(found.wanted)))
-        elif not found.builds:
+        if discovery.wanted:
+            contents.update(files.read(sorted(discovery.wanted)))
+        elif not discovery.builds:
             break
     return Reading(
         _revision(files, repository, branch, path),
-        found.documents,
-        (*found.problems, *failures),
-        found.warnings,
+        discovery.documents,
+        (*discovery.problems, *failures),
+        discovery.warnings,
     )
+
+
+def read_branch(
+    files: RevisionFiles, source: RepositoryPath, kustomize: KustomizeBuild | None
+) -> Reading:
+    """Read a branch's documents, and its Environments, which main's `.sourceignore` often hides.
+
+    Raises KalypsoError.
+    """
+
+    def read(*, ignore_sourceignore: bool) -> Reading:
+        return read_documents(
+            files,
+            repository=source.repo,
+            branch=source.branch,
+            path=source.path,
+            kustomize=kustomize,
+            ignore_sourceignore=ignore_sourceignore,
+        )
+
+    reading = read(ignore_sourceignore=False)
+    seen = {document.where for document in reading.documents}
+    hidden = tuple(
+        document
+        for document in read(ignore_sourceignore=True).documents
+        if document.kind == "Environment" and document.where not in seen
+    )
+    return dataclasses.replace(reading, documents=reading.documents + hidden)
 
 
 def _build(
     build: Build, files: RevisionFiles, kustomize: KustomizeBuild | None
 ) -> tuple[bytes, tuple[Problem, ...]]:
-    """What kustomize makes of a folder; nothing, with a problem, where it fails."""
+    """Build a folder by kustomize; return its output and problems."""
     if kustomize is None:
         fields = ", ".join(build.fields)
         message = f"the kustomization has {fields}, which takes the kustomize program to build"

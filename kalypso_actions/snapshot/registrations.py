@@ -1,4 +1,4 @@
-"""What the registered repositories deliver, and what stands in for one that cannot be used."""
+"""Read the registered repositories, or the last good commits of unusable ones."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def read_registrations(
     previous: PreviousSources | None,
     own: Sequence[DeploymentTarget],
 ) -> tuple[RegistrationReading, ...]:
-    """Every registration at its branch's head, or as the last tree had it.
+    """Read every registration at its branch's head, or at its last good commit.
 
-    A registration is unusable when its repository cannot be read, holds anything that is not a
-    valid Workload, or delivers a Workload or target that another one or the control plane (`own`)
-    has too. It must not stop a fleet: its commit in `previous` stands in for its head, and where
-    that is of no use either, its targets stay as they are.
+    A registration is unusable if its repository cannot be read, has anything except valid
+    Workloads, or delivers a Workload or target that another registration or the control plane
+    (`own`) has too. It must not stop a fleet: its commit in `previous` replaces its head. If that
+    commit is unusable too, the targets stay as they are.
     """
     heads = in_parallel(lambda item: _read(item, environment, reader), registrations)
     conflicts = fleet.workload_conflicts(
@@ -47,7 +47,7 @@ def _read(
     reader: Reader,
     commit: str | None = None,
 ) -> RegistrationReading:
-    """At the branch's head or at `commit`; whatever is wrong is among the problems."""
+    """Read a registration at the branch's head or at `commit`."""
     source = registration.source
     try:
         reading = reader.documents(source, commit)
@@ -99,7 +99,7 @@ def _usable(
 
 
 def _of(registration: WorkloadRegistration, problem: Problem) -> Problem:
-    """The problem as one of this registration: without a file of its own it stands there."""
+    """Return the problem with the registration's name, and its location if it has no file."""
     where, message = problem.where, problem.message
     if where is None or not where.path:
         place = where.repository if where else registration.source.repo

@@ -1,4 +1,4 @@
-"""Where the repositories of one run are: given paths first, then the network."""
+"""Open the repositories of one run: given paths first, then the network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULT_BRANCH = "main"
 
 @dataclass(frozen=True, slots=True)
 class GivenSource:
-    """A path that stands for a URL, on one branch of it ("" for all)."""
+    """A path that replaces a URL, for one of its branches ("" for all)."""
 
     url: str
     branch: str
@@ -29,8 +29,7 @@ class GivenSource:
 class Repositories:
     """Opens a repository by URL or path at a branch or commit.
 
-    What is given is never looked for on the network. A given plain folder stands for whatever
-    branch or commit is asked of it.
+    A given source is never fetched. A given plain folder is used for any branch or commit.
     """
 
     def __init__(
@@ -41,7 +40,7 @@ class Repositories:
         *,
         check: Callable[[str], None] | None = None,
     ) -> None:
-        """`check` refuses URLs by raising KalypsoError; with one, paths are no repositories."""
+        """`check` raises KalypsoError for refused URLs; with it, paths are not repositories."""
         self._given = {(repository_key(source.url), source.branch): source for source in given}
         self._remotes = remotes
         self._programs = programs
@@ -53,14 +52,14 @@ class Repositories:
             self._check(url)
 
     def open(self, url: str, *, branch: str = "", commit: str | None = None) -> RevisionFiles:
-        """The files of `commit`, else of `branch`, else of the default branch.
+        """Return the files of `commit`, else of `branch`, else of the default branch.
 
-        Raises KalypsoError saying what to change.
+        Raises KalypsoError.
         """
         self.check(url)
         key = repository_key(url)
         source = self._given.get((key, branch)) or self._given.get((key, ""))
-        with _told(url):
+        with _explaining(url):
             if source is not None:
                 if not source.path.is_dir():
                     advice = f"it is given for {url}"
@@ -71,11 +70,11 @@ class Repositories:
         return self._remotes.fetch(url, branch=branch, commit=commit or "")
 
     def default_branch(self, url: str) -> str:
-        """`main` where it exists, else the branch that HEAD names."""
+        """Return `main` if it exists, else the branch that HEAD names."""
         self.check(url)
         if not self._is_path(url):
             return self._remotes.default_branch(url, preferred=DEFAULT_BRANCH)
-        with _told(url):
+        with _explaining(url):
             path = _existing(url)
             if not is_repository(path):
                 advice = "name a clone or a bare repository, or use --environment-dir for a folder"
@@ -86,7 +85,7 @@ class Repositories:
             return repository.default_branch()
 
     def _is_path(self, url: str) -> bool:
-        """A job reads no folders: whoever writes a URL into a control plane chose no machine."""
+        """Whether a URL is a path. Jobs read no folders: a control plane must not name them."""
         return self._check is None and is_path(url)
 
     def _open_folder(
@@ -110,8 +109,8 @@ def _existing(path: str) -> Path:
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
-    """A folder that the system does not let us see is one that cannot be read."""
+def _explaining(url: str) -> Iterator[None]:
+    """Raise KalypsoError for an OSError."""
     try:
         yield
     except OSError as error:

@@ -246,8 +246,8 @@ CHAIN_BREAKS: Final = (
     Break(
         "a broken commit is sent on",
         f"{COMMANDS}/ci/command.py",
-        "    if not checked.problems and _starts_cd(inputs, context, main):\n",
-        "    if _starts_cd(inputs, context, main):\n",
+        "    if not checked.problems and starts_cd(",
+        "    if starts_cd(",
         (story("promotion", "a_broken_commit_goes_nowhere"),),
     ),
 )

@@ -80,7 +80,7 @@ PROMOTION_BREAKS: Final = (
     ),
     Break(
         "a bot closes for people",
-        f"{GITOPS}/closing.py",
+        f"{GITOPS}/rejections.py",
         "        closing.by_bot or ",
         "        ",
         (story("taken_out", "a_bot_that_closes_says_nothing"),),

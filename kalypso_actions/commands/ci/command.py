@@ -26,7 +26,7 @@ from kalypso_actions.report.ci_summary import CiFacts, changes_entry, ci_headlin
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.snapshot.gather import environments_among
 from kalypso_actions.snapshot.reader import SharedReader
-from kalypso_actions.snapshot.whole_branch import read_branch
+from kalypso_actions.snapshot.reading import read_branch
 from kalypso_actions.validation import validate_branches
 
 
