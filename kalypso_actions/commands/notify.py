@@ -212,7 +212,7 @@ def _meaning_of_commits(
         before,
         after,
         goes_back=goes_back,
-        base_commit=pushed.reading.promoted_commit,
+        environment_commit=pushed.reading.promoted_commit,
         latest=latest,
     )
 
@@ -221,9 +221,9 @@ def _never_named(
     context: CommandContext, pushed: _PushedEnvironment, merge: Merge, gitops_commit: str
 ) -> Problem | None:
     """Return the problem of a tracking file that somebody wrote by hand."""
-    if not merge.commit or merge.commit == pushed.reading.promoted_commit:
+    if not merge.promoted_commit or merge.promoted_commit == pushed.reading.promoted_commit:
         return None
-    request = PromotionRequest(pushed.environment.name, merge.commit, gitops_commit)
+    request = PromotionRequest(pushed.environment.name, merge.promoted_commit, gitops_commit)
     return never_named(request, pushed.environment, context.environments(), context)
 
 
@@ -244,11 +244,11 @@ def _start(
         context,
         inputs.workflow,
         environment=pushed.environment.name,
-        promoted_commit=merge.commit,
+        promoted_commit=merge.promoted_commit,
         gitops_commit=gitops_commit,
         repository=context.runtime.job.repository,
     )
-    return StartedCheck(pushed.environment.name, merge.kind, merge.commit, page)
+    return StartedCheck(pushed.environment.name, merge.kind, merge.promoted_commit, page)
 
 
 def _build_result(

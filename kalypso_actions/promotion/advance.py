@@ -11,23 +11,24 @@ from kalypso_actions.model.github import Relation
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """write: base-repo.yaml gets the commit; unchanged: it has it; superseded: it has a newer one.
+    """What CD does with a promoted commit.
 
-    `rollback` says that what is written is no descendant of what was there.
+    write       write it to base-repo.yaml; as a `rollback` if it does not descend from the old one
+    unchanged   base-repo.yaml names it already
+    superseded  the environment has a newer one
     """
 
     action: Literal["write", "unchanged", "superseded"]
     rollback: bool = False
 
 
-def about_to_have(
+def expected_commit(
     current: str | None, proposed: str | None, relation: Relation | None
 ) -> str | None:
-    """The commit that an environment has, or is about to have by a pull request that is open.
+    """Return the commit that an environment has, or will have after the merge of a pull request.
 
-    `proposed` is the commit of that pull request, `relation` how it stands to the current one.
-    What is older than the current one is not about to come, unless a person merges it: what
-    arrives meanwhile is held against the newer of the two.
+    `proposed` is the commit of the open pull request, `relation` its relation to the current one.
+    Only a person merges an older commit than the current one, so it is not expected.
     """
     if proposed is None or (
         current is not None and relation in {"identical", "behind", "diverged"}
@@ -38,19 +39,19 @@ def about_to_have(
 
 def advance(
     current: str | None,
-    commit: str,
+    promoted_commit: str,
     *,
     relation: Relation | None,
     promoted_from: str,
     allow_rollback: bool,
 ) -> Advance:
-    """Whether `commit` is written over `current`, the one that the environment has.
+    """Decide whether CD writes `promoted_commit` over `current`, the environment's commit.
 
-    `relation` is how the commit stands to the current one; None where there is no current one, or
-    main does not have it. `promoted_from` is "" where a person started this. Raises UsageError
-    where a person asks for an older commit without saying so.
+    `relation` is the relation of the promoted commit to the current one; None if there is no
+    current one, or main does not have it. `promoted_from` is "" if a person started CD. Raise
+    UsageError if a person asks for an older commit without allowing a rollback.
     """
-    if current == commit:
+    if current == promoted_commit:
         return Advance("unchanged")
     if current is None or relation is None or relation == "ahead":
         return Advance("write")
@@ -60,8 +61,8 @@ def advance(
         return Advance("write", rollback=True)
     kind = "older than" if relation == "behind" else "not a descendant of"
     raise UsageError(
-        f"the commit {commit[:7]} is {kind} {current[:7]}, which the environment has, "
-        "or is about to have",
+        f"the commit {promoted_commit[:7]} is {kind} {current[:7]}, which the environment has, "
+        "or will have after the merge of an open pull request",
         advice="to go back on purpose, set allow-rollback",
     )
 

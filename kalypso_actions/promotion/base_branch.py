@@ -1,4 +1,4 @@
-"""Where an environment branch says which commit of main it has."""
+"""The commit of main that an environment branch names."""
 
 from __future__ import annotations
 
@@ -12,28 +12,32 @@ from kalypso_actions.model.kinds import MAIN_BASE_REPO
 from kalypso_actions.model.object_ids import is_commit_id
 
 BASE_REPO_FILE: Final = "base-repo.yaml"
-"""Where it stands unless people have put it elsewhere, in the environment's folder."""
+"""The file of the BaseRepo named main in the environment's folder; people may move it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseDocument:
-    """The file that holds the BaseRepo named main, and the commit that it names, if any."""
+    """The file that holds the BaseRepo named main, and the promoted commit that it names."""
 
     path: str
-    commit: str | None
+    promoted_commit: str | None
 
 
 def base_document(documents: Iterable[Document]) -> BaseDocument | None:
-    """The BaseRepo named main among the documents of an environment branch; None without one.
+    """Return the BaseRepo named main among the documents of an environment branch, if any.
 
-    What else is wrong with it makes no difference here. Raises KalypsoError where two files have
-    one: nobody could say which of them counts.
+    Other faults of the document do not matter here. Raise KalypsoError if two files have one,
+    because neither has precedence.
     """
-    found = [one for one in documents if one.kind == "BaseRepo" and one.name == MAIN_BASE_REPO]
-    if not found:
+    main = [
+        document
+        for document in documents
+        if document.kind == "BaseRepo" and document.name == MAIN_BASE_REPO
+    ]
+    if not main:
         return None
-    first = found[0]
-    other = next((one for one in found if one.where.path != first.where.path), None)
+    first = main[0]
+    other = next((document for document in main if document.where.path != first.where.path), None)
     if other:
         raise KalypsoError(
             f"the BaseRepo {MAIN_BASE_REPO!r} is already defined in {first.where}",
@@ -42,5 +46,5 @@ def base_document(documents: Iterable[Document]) -> BaseDocument | None:
         )
     spec = first.body.get("spec")
     commit = spec.get("commit") if isinstance(spec, dict) else None
-    is_one = isinstance(commit, str) and is_commit_id(commit)
-    return BaseDocument(first.where.path, commit if is_one else None)
+    is_valid = isinstance(commit, str) and is_commit_id(commit)
+    return BaseDocument(first.where.path, commit if is_valid else None)

@@ -1,6 +1,6 @@
 """What a push to a GitOps branch means for the promotion.
 
-Told from the tracking file before and after, never from labels or a search.
+The tracking file before and after the push decides, never labels or a search.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from kalypso_actions.promotion.statuses import is_open
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What was merged, and the commit of main that is promoted by it ("" for none).
+    """The meaning of a merge, and the commit of main that it promotes ("" for none).
 
     promotion       the tracking file names another commit
-    continuation    it names the same one, which is not deployed yet: a fix goes on by itself
+    continuation    it names the same commit, which is not deployed yet: a correction goes on
     configuration   something else changed
-    revert          the tracking file went back without CD's doing: never carried on
+    revert          the tracking file went back, but not by CD: it does not go on
     """
 
     kind: Literal["promotion", "continuation", "configuration", "revert"]
-    commit: str = ""
+    promoted_commit: str = ""
 
 
 def meaning_of_push(
@@ -32,20 +32,21 @@ def meaning_of_push(
     after: str | None,
     *,
     goes_back: bool,
-    base_commit: str | None,
+    environment_commit: str | None,
     latest: CommitStatus | None,
 ) -> Merge:
-    """What the change of the tracking file from `before` to `after` says.
+    """Return the meaning of a change of the tracking file.
 
-    Both are the commits that it names, None where there is no file. `goes_back`: `after` is an
-    ancestor of `before`. `base_commit` is what base-repo.yaml names: a rollback by CD has been
-    written there. `latest` is the status of `after` for the environment.
+    `before` and `after` are the promoted commits that the file names, None without a file.
+    `goes_back`: `after` is an ancestor of `before`. `environment_commit` is the promoted commit
+    that base-repo.yaml names; CD writes a rollback there first. `latest` is the status of `after`
+    for the environment.
     """
     if after is None:
         return Merge("configuration" if before is None else "revert")
     if before == after:
         return Merge("continuation", after) if is_open(latest) else Merge("configuration")
-    if goes_back and base_commit != after:
+    if goes_back and environment_commit != after:
         return Merge("revert")
     return Merge("promotion", after)
 

@@ -1,7 +1,6 @@
-"""What a commit of main breaks in an environment, and what was broken there before.
+"""The faults that a commit of main causes in an environment, apart from those that it had before.
 
-A standing fault of one environment must not keep a commit from the others; one that the commit
-brings must.
+An old fault of one environment must not keep a commit from the others; a new one must.
 """
 
 from __future__ import annotations
@@ -17,11 +16,12 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentFaults:
-    """What is wrong in an environment with one commit of main.
+    """The faults of an environment with one commit of main.
 
-    `failures` are assignments that fail, by their folder; `unusable` registrations that cannot be
-    used, by their name; `usable` the names of the others; `faults` everything else that keeps the
-    environment from being rendered.
+    failures  assignments that fail, by their folder
+    unusable  registrations that cannot be used, by their name
+    usable    the names of the other registrations
+    faults    everything else that prevents the rendering of the environment
     """
 
     failures: Mapping[str, Problem] = field(default_factory=dict)
@@ -31,13 +31,13 @@ class EnvironmentFaults:
 
     @property
     def is_faultless(self) -> bool:
-        """Whether nothing is wrong, so that nothing has to be held against an earlier look."""
+        """Whether there is no fault to compare with the commit before."""
         return not (self.failures or self.unusable or self.faults)
 
 
 @dataclass(frozen=True, slots=True)
 class Regressions:
-    """What the commit breaks, and what is wrong all the same."""
+    """New faults as `problems`, old ones as `warnings`."""
 
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
@@ -46,46 +46,49 @@ class Regressions:
 def regressions(
     after: EnvironmentFaults, before: EnvironmentFaults | None, *, sources_block: bool
 ) -> Regressions:
-    """Hold an environment with the commit (`after`) against the same without it (`before`).
+    """Compare the faults of an environment with the commit (`after`) and without it (`before`).
 
-    Without a look before, everything that is wrong is new. A registration that was not usable
-    before, or was not there, is a problem only where `sources_block`: its repository is somebody
-    else's, and a fleet goes on without it.
+    If `before` is None, every fault is new. A registration that was not usable before, or did not
+    exist, is a problem only if `sources_block`: another team owns its repository, and the fleet
+    does without it.
     """
     known = before or EnvironmentFaults()
-    standing = {_key(problem) for problem in known.faults}
-    judged: list[tuple[bool, Problem]] = [
-        *((folder not in known.failures, one) for folder, one in after.failures.items()),
-        *((_key(problem) not in standing, problem) for problem in after.faults),
+    old = {_key(problem) for problem in known.faults}
+    is_new_by_problem: list[tuple[bool, Problem]] = [
+        *((folder not in known.failures, problem) for folder, problem in after.failures.items()),
+        *((_key(problem) not in old, problem) for problem in after.faults),
     ]
     for name, problems in after.unusable.items():
-        is_new = sources_block and name not in known.unusable
-        judged += [(is_new or name in known.usable, problem) for problem in problems]
+        is_new = name in known.usable or (sources_block and name not in known.unusable)
+        is_new_by_problem += [(is_new, problem) for problem in problems]
     return Regressions(
-        tuple(problem for is_new, problem in judged if is_new),
-        tuple(problem for is_new, problem in judged if not is_new),
+        tuple(problem for is_new, problem in is_new_by_problem if is_new),
+        tuple(problem for is_new, problem in is_new_by_problem if not is_new),
     )
 
 
-def without(problems: Iterable[Problem], told: Iterable[Problem]) -> Iterator[Problem]:
-    """Those that are not told already, in whichever form the repository's URL is written."""
-    known = {_key(problem) for problem in told}
+def without(problems: Iterable[Problem], reported: Iterable[Problem]) -> Iterator[Problem]:
+    """Return the problems that are not reported yet, in any spelling of the repository's URL."""
+    known = {_key(problem) for problem in reported}
     return (problem for problem in problems if _key(problem) not in known)
 
 
 def by_environment(problems: Mapping[str, Iterable[Problem]]) -> Iterator[Problem]:
-    """The problems of several environments, each once, saying where it was found."""
-    found: dict[Problem, list[str]] = {}
-    for environment, those in problems.items():
-        for problem in dict.fromkeys(those):
-            found.setdefault(problem, []).append(environment)
-    for problem, environments in found.items():
-        message = f"{', '.join(environments)}: {problem.message}"
+    """Return the problems of several environments, each once, with the names of its environments.
+
+    The keys of `problems` are the names.
+    """
+    names_by_problem: dict[Problem, list[str]] = {}
+    for environment, environment_problems in problems.items():
+        for problem in dict.fromkeys(environment_problems):
+            names_by_problem.setdefault(problem, []).append(environment)
+    for problem, names in names_by_problem.items():
+        message = f"{', '.join(names)}: {problem.message}"
         yield Problem(message, problem.where, problem.advice)
 
 
 def _key(problem: Problem) -> Key:
-    """What stays the same when lines above the place are added or go."""
+    """Return what stays the same if the lines above the place change."""
     where = problem.where
     place = (repository_key(where.repository), where.path) if where else ("", "")
     return problem.message, *place

@@ -1,7 +1,6 @@
-"""What people have rolled an environment back from, and what a start of the chain may bring.
+"""The commits that people have rolled back, and the starts that would bring them again.
 
-A commit that an environment has left comes back by a person's own dispatch alone, or inside a
-commit of main that goes beyond it.
+Only a person's own dispatch brings such a commit again, or a commit of main that goes beyond it.
 """
 
 from __future__ import annotations
@@ -13,43 +12,46 @@ from kalypso_actions.model.github import Relation
 from kalypso_actions.model.history import Ancestry
 
 
-def standing_commit(current: str | None, named: Sequence[str | None], main: Ancestry) -> str | None:
-    """The commit of main that an environment stands at.
+def commit_on_main(current: str | None, named: Sequence[str | None], main: Ancestry) -> str | None:
+    """Return the newest commit of main that an environment has named; None if there is none.
 
-    That is the `current` one. If main does not have it, it is the newest one of main among the
-    commits that the environment has `named`, newest first; None if there is none.
+    `current` is the commit that it names now, `named` those that it has named, newest first.
     """
-    return next((one for one in (current, *named) if one in main), None)
+    return next((commit for commit in (current, *named) if commit in main), None)
 
 
 def left_commits(
     current: str | None, named: Sequence[str | None], main: Ancestry
 ) -> frozenset[str]:
-    """The commits of main that an environment has left: its standing commit lacks them.
+    """Return the commits of main that an environment has left: its present commit lacks them.
 
     `named` are the commits that the environment has named, newest first. Commits that are not on
     main do not count.
     """
-    standing = standing_commit(current, named, main)
-    if standing is None:
+    present = commit_on_main(current, named, main)
+    if present is None:
         return frozenset()
     return frozenset(
-        one for one in named if one and one in main and not main.contains(standing, one)
+        commit
+        for commit in named
+        if commit and commit in main and not main.contains(present, commit)
     )
 
 
-def comes_back(commit: str, left: Collection[str], main: Ancestry) -> bool:
-    """Whether a commit of main brings back what an environment has left.
+def comes_back(promoted_commit: str, left: Collection[str], main: Ancestry) -> bool:
+    """Return whether a commit of main brings again what an environment has left.
 
-    It does not if it properly descends from all `left` commits.
+    A proper descendant of all `left` commits does not.
     """
-    return any(commit == one or not main.contains(commit, one) for one in left)
+    return any(
+        promoted_commit == commit or not main.contains(promoted_commit, commit) for commit in left
+    )
 
 
 def has_left(promoted_commit: str, named: str | None, relation: Relation | None) -> bool:
-    """Whether an environment names neither a promoted commit nor a descendant of it.
+    """Return whether an environment names neither a promoted commit nor a descendant of it.
 
-    `relation` is how the commit that it has `named` last stands to the promoted one.
+    `relation` is the relation of the `named` commit to the promoted one.
     """
     return named != promoted_commit and (named is None or relation != "ahead")
 

@@ -40,7 +40,7 @@ def read_base_file(files: RevisionFiles, folder: str) -> BaseFile:
         text = files.read([document.path])[document.path].decode()
     except UnicodeDecodeError as error:
         raise KalypsoError("it is not UTF-8", where, "save it as UTF-8") from error
-    return BaseFile(where, text, document.commit)
+    return BaseFile(where, text, document.promoted_commit)
 
 
 def _document(files: RevisionFiles, folder: str) -> BaseDocument | None:

@@ -120,7 +120,7 @@ class _Trail:
             self._need([commit])
             document = self._moved(commit)
         self._path = document.path if document else ""
-        return document.commit if document else None
+        return document.promoted_commit if document else None
 
     def _moved(self, commit: HistoryCommit) -> BaseDocument | None:
         """Return the document in a file from which the commit removed it.

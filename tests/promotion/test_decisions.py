@@ -265,7 +265,7 @@ FAILED = status_table.failed("dev", "x")
 def test_what_a_push_means(
     before: str | None, after: str | None, back: bool, base: str | None, latest: Any, merge: Merge
 ) -> None:
-    found = meaning_of_push(before, after, goes_back=back, base_commit=base, latest=latest)
+    found = meaning_of_push(before, after, goes_back=back, environment_commit=base, latest=latest)
     assert found == merge
 
 

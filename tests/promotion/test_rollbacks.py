@@ -8,9 +8,9 @@ from kalypso_actions.model.github import Relation
 from kalypso_actions.model.history import Ancestry
 from kalypso_actions.promotion.rollbacks import (
     comes_back,
+    commit_on_main,
     has_left,
     left_commits,
-    standing_commit,
 )
 
 # 0 - 1 - 2 ------ 4 - 5, and 2 - s - 4: a merge of the side branch; x is not on main.
@@ -46,9 +46,9 @@ def test_what_is_left(current: str | None, named: str, left: str, held: str) -> 
 
 
 def test_where_an_environment_stands() -> None:
-    assert standing_commit("1", ["2"], MAIN) == "1"
-    assert standing_commit("x", ["x", None, "2", "1"], MAIN) == "2"
-    assert standing_commit(None, [], MAIN) is None
+    assert commit_on_main("1", ["2"], MAIN) == "1"
+    assert commit_on_main("x", ["x", None, "2", "1"], MAIN) == "2"
+    assert commit_on_main(None, [], MAIN) is None
 
 
 @pytest.mark.parametrize(

@@ -148,8 +148,8 @@ CHAIN_BREAKS: Final = (
     Break(
         "a revert is a promotion",
         f"{PROMOTION}/merges.py",
-        "    if goes_back and base_commit != after:\n",
-        "    if goes_back and base_commit is None:\n",
+        "    if goes_back and environment_commit != after:\n",
+        "    if goes_back and environment_commit is None:\n",
         (TAKEN_BACK,),
     ),
     Break(

@@ -15,7 +15,7 @@ from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import PullRequest, Relation
 from kalypso_actions.promotion import Advance, advance
-from kalypso_actions.promotion.advance import about_to_have
+from kalypso_actions.promotion.advance import expected_commit
 from kalypso_actions.promotion.rollbacks import Rollback
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0, 30.0)
@@ -120,7 +120,7 @@ def _decide(
     before = current
     if proposed and inputs.commit not in {current, proposed}:
         to_current = _relation(context, current, proposed, main) if current else None
-        before = about_to_have(current, proposed, to_current)
+        before = expected_commit(current, proposed, to_current)
     relation: Relation | None = None
     if before and before != inputs.commit:
         relation = _relation(context, before, inputs.commit, main)

@@ -196,7 +196,7 @@ def _read_own(environment: Environment, checks: EnvironmentChecks) -> tuple[Read
     )
     document = base_document(reading.documents)
     if document:
-        return reading, document.commit
+        return reading, document.promoted_commit
     base = read_base_file(files, place.path)
     if base.commit:  # the plan warns that nobody applies the file
         return reading, base.commit

@@ -14,9 +14,9 @@ from kalypso_actions.model.kinds import Environment
 from kalypso_actions.promotion.requests import PromotionRequest, environment_problem
 from kalypso_actions.promotion.rollbacks import (
     comes_back,
+    commit_on_main,
     has_left,
     left_commits,
-    standing_commit,
 )
 from kalypso_actions.snapshot.base_file import read_base_file
 from kalypso_actions.snapshot.base_history import BaseWrite, read_base_writes
@@ -108,7 +108,7 @@ class EnvironmentHistory:
         own = list(takewhile(lambda one: one.environment_commit not in self._shared, writes))
         if not self._comes_back(commit, current, own):
             return None
-        return standing_commit(current, [one.promoted_commit for one in own], self._main)
+        return commit_on_main(current, [one.promoted_commit for one in own], self._main)
 
     def _comes_back(self, commit: str, current: str | None, writes: list[BaseWrite]) -> bool:
         named = [one.promoted_commit for one in writes]

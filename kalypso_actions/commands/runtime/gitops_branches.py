@@ -69,7 +69,7 @@ def read_environment(context: CommandContext, environment: Environment) -> Envir
         raise KalypsoError.of(problems)
     base = base_document(documents)
     return EnvironmentReading(
-        own, base.commit if base else None, assembled.base_repos, assembled.gitops_repos
+        own, base.promoted_commit if base else None, assembled.base_repos, assembled.gitops_repos
     )
 
 

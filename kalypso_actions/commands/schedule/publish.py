@@ -221,11 +221,11 @@ def start_after_merge(
         proposal.branch_promoted_commit,
         proposal.promoted_commit,
         goes_back=False,
-        base_commit=proposal.promoted_commit,
+        environment_commit=proposal.promoted_commit,
         latest=_statuses(sources, context).get(table.context(sources.environment).lower()),
     )
     state = published.proposal_plan.state
-    return _start(state, published.merge_commit, meaning.commit, inputs, context)
+    return _start(state, published.merge_commit, meaning.promoted_commit, inputs, context)
 
 
 def start_lost_checks(

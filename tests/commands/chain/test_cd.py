@@ -277,7 +277,11 @@ def latin_file(acme: Organisation) -> dict[str, str]:
     [
         (lambda _: {"environment": "prod"}, "no Environment 'prod' on main", "dev, stage"),
         (lambda _: {"commit": "e" * 40}, "is not on main", "promote a commit of main"),
-        (lambda acme: {"commit": acme.head("dev")}, "is not on main", "merge other commits to it first"),
+        (
+            lambda acme: {"commit": acme.head("dev")},
+            "is not on main",
+            "merge other commits to it first",
+        ),
         (no_branch, "environment 'dev' has no branch 'dev' yet", "create it"),
         (on_main, "environment 'dev' lies on main", "give it a branch of its own"),
         (two_files, "the BaseRepo 'main' is already defined in", "remove one of the two"),
