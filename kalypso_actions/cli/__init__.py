@@ -1,18 +1,18 @@
-"""The command line: builds what a command needs, runs it, and is the only place that catches.
+"""The command line: build the runtime of a command, run it, and catch its errors.
 
-Exit codes: 0 done; 1 problems found; 2 wrong usage or inputs.
+Exit codes: 0 success; 1 problems found; 2 wrong usage or inputs.
 
-main          where a run begins and ends
+main          the entry point
 app           the Typer app
-command_list  every command in a line; its module is imported when it is run
-failure       how a run ends that an error has ended
-interruption  what Ctrl-C and a cancelled job leave behind
-speaking      what all commands share
-options       options made of the inputs of a command
-surroundings  what the commands of the chain and doctor find around them
+command_list  all commands; each is imported when it runs
+error_report  the report of an error that ends a run
+interruption  Ctrl-C and cancelled jobs
+output        standard output, standard error, and the options about them
+options       options made from a command's inputs
+runtime       the runtime of init, doctor and the promotion chain
 
 init, doctor, render, validate, template, sandbox, demo, set_up
               the command of this name
 chain         the commands of the promotion chain
-local         what render and validate share
+local         shared by render and validate
 """

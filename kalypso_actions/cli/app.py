@@ -1,4 +1,4 @@
-"""The Typer app: every command by its line of the list, and what is asked of no command."""
+"""The Typer app."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from kalypso_actions import __version__
 from kalypso_actions.cli.command_list import COMMANDS, load
 
 
-class CommandLine(TyperGroup):
-    """The commands of the list, each of which is loaded when it is called.
-
-    Until then it is known by its name and its summary, which is all that `--help` shows of it.
-    """
+class LazyGroup(TyperGroup):
+    """Loads a command when it is called; `--help` needs only names and summaries."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -23,13 +20,13 @@ class CommandLine(TyperGroup):
             self.add_command(TyperCommand(name, help=command.summary, hidden=command.hidden))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The name of the command to be called, itself, and its arguments."""
+        """Return name, command and remaining arguments of a call."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, load(name) if name in COMMANDS else command, rest
 
 
 app = typer.Typer(
-    cls=CommandLine,
+    cls=LazyGroup,
     help="Kalypso: schedule, render and promote workloads for many clusters with GitOps.",
     no_args_is_help=True,
     add_completion=False,

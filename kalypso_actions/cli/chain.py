@@ -1,7 +1,7 @@
-"""How the commands of the promotion chain are run.
+"""The commands of the promotion chain.
 
-Their inputs come from an action, from options or from the environment. What they come to goes to
-the runner (outputs, annotations, the step's summary) and to the terminal.
+Inputs come from an action, from options or from the environment. Results go to the runner
+(outputs, annotations, step summary) and to the terminal.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from kalypso_actions.report.terminal import print_findings, print_notes
 
 
 def _function(command: ChainCommand) -> Callable[..., None]:
-    """What Typer makes the command of."""
+    """Return the function that Typer turns into the command."""
 
     def run(given: dict[str, Any]) -> None:
         as_json = given.pop("output") == "json"
         verbose = given.pop("verbose")
         configure_logging(verbose=verbose)
         with ProgressDisplay(stderr(), "rendering") as progress:
-            runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, _say)
+            runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, _log)
             result, exit_code = run_command(command, given, runtime)
         document = result.document
         if verbose:
             print_notes(stderr(), document.notes)
         elif document.notes:
-            _say(f"{counted(len(document.notes), 'note')}: --verbose shows more")
+            _log(f"{counted(len(document.notes), 'note')}: --verbose shows more")
         print_findings(stderr(), document.warnings, document.problems)
         if as_json:
             print_json(document)
@@ -46,10 +46,10 @@ def _function(command: ChainCommand) -> Callable[..., None]:
     return with_options(command.model, command.name, command.summary, run)
 
 
-def _say(line: str) -> None:
-    """A line of what goes on, for people; what clusters and people wrote is no command in it."""
+def _log(line: str) -> None:
+    """Print a line for people; text of clusters and people in it cannot command the runner."""
     stderr().print(escape_log_line(line), soft_wrap=True, markup=False)
 
 
-# Typer asks for the function of a command's name.
+# `command_list.load` looks for a function of the command's name.
 globals().update({command.name.replace("-", "_"): _function(command) for command in CHAIN})

@@ -1,7 +1,6 @@
-"""Every command in a line: where it is, and what it is for.
+"""All commands, with module and summary.
 
-A run takes as long as its imports before it does anything, and there is one at each step of a job:
-nothing is imported for a command before that command is called.
+Each step of a job waits for its imports, so a command's module is imported only when it is called.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from kalypso_actions.commands.registry import CHAIN
 
 @dataclass(frozen=True, slots=True)
 class LazyCommand:
-    """A command that is not imported.
+    """A command that is not imported yet.
 
-    `module` of this package has a function of the command's name, of which Typer makes the command.
-    `summary` is the first paragraph of its help. One that is `hidden` is for a job alone.
+    `module` of this package has a function of the command's name. `summary` is the first paragraph
+    of its help. A `hidden` command is only for jobs.
     """
 
     module: str
@@ -34,28 +33,28 @@ class LazyCommand:
 COMMANDS: Final = {
     "init": LazyCommand(
         "init",
-        "Make a control plane and a GitOps repository of two repositories, empty or not.",
+        "Set up two repositories, empty or not, as a control plane and its GitOps repository.",
     ),
     "doctor": LazyCommand(
         "doctor",
-        "Look at a control plane and its GitOps repositories, and say what is missing.",
+        "Check the set-up of a control plane and its GitOps repositories.",
     ),
     "render": LazyCommand(
         "render",
-        "Compute what belongs into the GitOps repository of one environment.",
+        "Compute the GitOps tree of one environment.",
     ),
     "validate": LazyCommand(
         "validate",
-        "Check every document of the given branches: schema, references, templates, names.",
+        "Check all documents of branches: schemas, references, templates, names.",
     ),
     "template": LazyCommand("template", "Render one Template with given data, for its author."),
     "sandbox": LazyCommand(
         "sandbox",
-        "Serve a GitHub and an Azure Resource Graph on this machine, for trials and tests.",
+        "Serve GitHub and Azure Resource Graph on this machine, for trials and tests.",
     ),
     "demo": LazyCommand(
         "demo",
-        "Play the whole promotion chain with a sample organisation, on this machine alone.",
+        "Run the whole promotion chain for a sample organisation, on this machine alone.",
     ),
     **{command.name: LazyCommand("chain", command.summary) for command in CHAIN},
     "set-up": LazyCommand(
@@ -64,21 +63,21 @@ COMMANDS: Final = {
         hidden=True,
     ),
 }
-"""By name, in the order of `--help`."""
+"""Commands by name, in the order of `--help`."""
 
 
 def load(name: str) -> Any:
-    """Import a command of the list; the command as Typer makes it."""
+    """Import a command, and return it as Typer's."""
     module = _import(f"kalypso_actions.cli.{COMMANDS[name].module}")
-    alone = typer.Typer(add_completion=False)
-    alone.command(name)(getattr(module, name.replace("-", "_")))
-    return typer.main.get_command(alone)
+    app = typer.Typer(add_completion=False)
+    app.command(name)(getattr(module, name.replace("-", "_")))
+    return typer.main.get_command(app)
 
 
 def _import(module: str) -> ModuleType:
-    """Import a module without looking for garbage: that takes a fifth of a start, and finds none.
+    """Import a module without garbage collection, which takes a fifth of the start and finds none.
 
-    What was imported stays to the end, so later looks leave it out.
+    Imported objects live to the end, so later collections skip them.
     """
     gc.disable()
     try:

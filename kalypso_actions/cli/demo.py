@@ -1,4 +1,4 @@
-"""The command that plays: demo."""
+"""The command demo."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from kalypso_actions.report.documents import DemoDocument, DemoStepEntry, Docume
 from kalypso_actions.report.timeline import Timeline, print_end
 
 WIDTH = 100
-"""Of the timeline where there is no terminal."""
+"""Columns of the timeline without a terminal."""
 
 
 def demo(
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--dir", metavar="DIR", help="Where everything is left to look at. Default: a new one."
+            "--dir", metavar="DIR", help="The folder that keeps the results. Default: a new one."
         ),
     ] = None,
     output: Output = "text",
     verbose: Verbose = False,
 ) -> None:
-    """Play the whole promotion chain with a sample organisation, on this machine alone."""
+    """Run the whole promotion chain for a sample organisation, on this machine alone."""
     configure_logging(verbose=verbose)
     console = Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
     timeline = Timeline(console)
@@ -63,12 +63,12 @@ def demo(
     raise typer.Exit(1 if document.problems else 0)
 
 
-def _program(called: str) -> str:
-    """What calls this program again: its name, where that is found, else its path as it was given.
+def _program(argument: str) -> str:
+    """Return the word that calls this program again: its name if it is on PATH, else its path.
 
-    `make demo` calls it by its path: it is on nobody's PATH there.
+    `make demo` runs it by its path, without PATH.
     """
     name = "kalypso"
-    if Path(called).stem != name or shutil.which(name) == shutil.which(called):
+    if Path(argument).stem != name or shutil.which(name) == shutil.which(argument):
         return name
-    return called
+    return argument

@@ -1,4 +1,4 @@
-"""The command that looks at a live set-up: doctor."""
+"""The command doctor."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ from kalypso_actions.report.documents import DoctorDocument, Document, ProblemEn
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.runner import read_job_context
 
-TEXT: Final = """Look at a control plane and its GitOps repositories, and say what is missing.
+TEXT: Final = """Check the set-up of a control plane and its GitOps repositories.
 
-    Checks branches, workflow files, secrets and variables by their names, what
-    the GitHub App may do, rules of branches, approvals, what is registered and
-    what it renders to, and whether Azure answers. Nothing is written. The token
-    (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) is that of somebody who may see the
-    settings of the repositories; with KALYPSO_APP_ID and KALYPSO_APP_PRIVATE_KEY
-    the App is looked at, too. Exit codes: 0 nothing fails, 1 something would,
-    2 wrong usage.
+    Checks branches, workflow files, names of secrets and variables, permissions
+    of the GitHub App, rules of branches, approvals, registrations, rendering, and
+    the answers of Azure. Writes nothing. The token (KALYPSO_TOKEN, GH_TOKEN or
+    GITHUB_TOKEN) must be one that can read the repositories' settings. With
+    KALYPSO_APP_ID and KALYPSO_APP_PRIVATE_KEY, the App is checked, too. Exit
+    codes: 0 no problems, 1 problems, 2 wrong usage.
     """
 
 
@@ -43,7 +42,7 @@ def _run(given: dict[str, Any]) -> None:
             control_plane=given.get("control-plane") or "", problems=ProblemEntry.all_of(problems)
         )
 
-    with errors_as_json(output, failed), ProgressDisplay(stderr(), "looking") as progress:
+    with errors_as_json(output, failed), ProgressDisplay(stderr(), "checking") as progress:
         runtime = make_runtime(progress.update, sys.stderr, log=lambda _: None)
         given = collect_inputs(DoctorInputs, given, runtime.environment)
         inputs = checked_inputs(DoctorInputs, given)

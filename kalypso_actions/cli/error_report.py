@@ -1,4 +1,4 @@
-"""How a run ends that an error has ended."""
+"""The report of an error that ends a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 
 def report_error(error: Exception) -> int:
-    """Say what was wrong, to people and to the runner; the exit code.
+    """Report an error to people and to the runner, and return the exit code.
 
     Anything but a KalypsoError is a bug of ours.
     """

@@ -1,4 +1,4 @@
-"""The command that sets up: init."""
+"""The command init."""
 
 from __future__ import annotations
 
@@ -40,15 +40,17 @@ Ask = Callable[[str], bool]
 
 def init(
     control_plane: Annotated[
-        str, typer.Option(metavar="OWNER/NAME", help="The control plane, through the API.")
+        str, typer.Option(metavar="OWNER/NAME", help="The control plane on GitHub.")
     ] = "",
-    gitops: Annotated[str, typer.Option(metavar="OWNER/NAME", help="Its GitOps repository.")] = "",
+    gitops: Annotated[
+        str, typer.Option(metavar="OWNER/NAME", help="Its GitOps repository on GitHub.")
+    ] = "",
     control_plane_dir: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Instead: a clone of it. Its branches get commits, which you push yourself. The "
-            "name is needed only where origin does not say it.",
+            help="Instead: a clone of the control plane. You push the new commits yourself. "
+            "--control-plane is only needed if the clone's origin is not on GitHub.",
         ),
     ] = None,
     gitops_dir: Annotated[
@@ -58,8 +60,8 @@ def init(
         str,
         typer.Option(
             metavar="NAMES",
-            help="Environments that shall exist, in the order of promotion. Default: those of the "
-            f"control plane; {','.join(DEFAULT_ENVIRONMENTS)} for a new one.",
+            help="The environments, in the order of promotion. Default: those of the control "
+            f"plane; {','.join(DEFAULT_ENVIRONMENTS)} for a new one.",
         ),
     ] = "",
     action: Annotated[
@@ -70,8 +72,8 @@ def init(
         bool,
         typer.Option(
             "--pull-request",
-            help="Propose to branches instead of pushing, by one pull request for each. Branches "
-            "that do not exist yet are created.",
+            help="Open a pull request for each branch instead of pushing to it. Missing branches "
+            "are created.",
         ),
     ] = False,
     update_workflows: Annotated[
@@ -85,28 +87,27 @@ def init(
         bool,
         typer.Option(
             "--delete-upstream-workflows",
-            help="Also delete files of upstream's workflows that are no longer used.",
+            help="Also delete upstream's workflow files that are no longer used.",
         ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be written, and write nothing.")
+        bool, typer.Option("--dry-run", help="Show the changes, and write nothing.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
     output: Output = "text",
     verbose: Verbose = False,
 ) -> None:
-    """Make a control plane and a GitOps repository of two repositories, empty or not.
+    """Set up two repositories, empty or not, as a control plane and its GitOps repository.
 
-    Writes the workflows, the environments with their branches, and, where the
-    control plane is empty, first templates and a sample workload. Shows what it
-    would write before it does, and changes nothing that people have written:
-    in an existing control plane of Kalypso, workflow files alone. It can be run
-    again at any time. What is left to do by hand is told at the end.
+    Writes the workflows, the environments and their branches. An empty control
+    plane also gets first templates and a sample workload. Shows the changes
+    before it writes, and leaves people's files alone: in an existing control
+    plane, it changes only workflow files. It can run again at any time. At the
+    end, it lists the tasks that are left to you.
 
-    Through the API, a token is taken from KALYPSO_TOKEN, GH_TOKEN or
-    GITHUB_TOKEN; for GitHub Enterprise Server, set GITHUB_SERVER_URL and
-    GITHUB_API_URL. Exit codes: 0 done, 1 a problem, or not agreed to, 2 wrong
-    usage.
+    On GitHub, it uses the token in KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN; for
+    GitHub Enterprise Server, set GITHUB_SERVER_URL and GITHUB_API_URL. Exit
+    codes: 0 success, 1 a problem, or no consent, 2 wrong usage.
     """
     given: dict[str, Any] = dict(locals())
     configure_logging(verbose=verbose)
@@ -118,7 +119,7 @@ def init(
         )
 
     with errors_as_json(output, failed):
-        _check_answerable(given)
+        _check_consent_possible(given)
         given["token"] = input_from_environment("token", os.environ)
         if interactive:
             _ask_for_missing(given)
@@ -126,28 +127,28 @@ def init(
         runtime = make_runtime(no_progress, sys.stderr, log=lambda _: None)
         document = run_init(inputs, runtime, _decision(inputs))
     _finish(inputs, document)
-    wanted = any(branch.files for branch in document.branches)
-    raise typer.Exit(1 if interactive and wanted and not document.written else 0)
+    has_changes = any(branch.files for branch in document.branches)
+    raise typer.Exit(1 if interactive and has_changes and not document.written else 0)
 
 
-def _check_answerable(given: Mapping[str, Any]) -> None:
+def _check_consent_possible(given: Mapping[str, Any]) -> None:
     if given["yes"] or given["dry_run"]:
         return
     if given["output"] == "json" or not is_terminal():
-        why = "JSON is written" if given["output"] == "json" else "there is no terminal"
+        reason = "the output is JSON" if given["output"] == "json" else "there is no terminal"
         raise UsageError(
-            f"nobody can be asked: {why}",
-            advice="agree with --yes, or look with --dry-run",
+            f"init cannot ask for consent: {reason}",
+            advice="agree with --yes, or preview with --dry-run",
         )
 
 
 def is_terminal() -> bool:
-    """Whether there is somebody who can answer."""
+    """Whether somebody can answer questions."""
     return sys.stdin.isatty()
 
 
 def _ask_for_missing(given: dict[str, Any]) -> None:
-    """The names that were not given as options."""
+    """Ask for the names that no option gives."""
     if given["control_plane_dir"] or given["gitops_dir"]:
         return
     check_token(given["token"])
@@ -159,7 +160,7 @@ def _ask_for_missing(given: dict[str, Any]) -> None:
 
 
 def _decision(inputs: InitInputs) -> Decide:
-    """Show the preview, and ask where people are to be asked."""
+    """Return a function that shows the preview and asks for consent."""
     agreed = Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
 
     def decide(preview: InitDocument) -> Consent | None:
@@ -169,20 +170,20 @@ def _decision(inputs: InitInputs) -> Decide:
             return None
         if inputs.yes:
             return agreed
-        return _asked(preview, agreed, lambda question: typer.confirm(question, err=True))
+        return _ask_consent(preview, agreed, lambda question: typer.confirm(question, err=True))
 
     return decide
 
 
-def _asked(preview: InitDocument, agreed: Consent, ask: Ask) -> Consent | None:
-    """What people agree to; what is an option already is not asked."""
+def _ask_consent(preview: InitDocument, agreed: Consent, ask: Ask) -> Consent | None:
+    """Ask for consent to the changes; options in `agreed` are not asked again."""
     actions = [file.action for branch in preview.branches for file in branch.files]
     updates, deletions = actions.count("update"), actions.count("delete")
     consent = Consent(
         agreed.update_workflows
         or (updates > 0 and ask(f"Overwrite the workflow files that differ ({updates})?")),
         agreed.delete_upstream_workflows
-        or (deletions > 0 and ask(f"Delete what is left of upstream's workflows ({deletions})?")),
+        or (deletions > 0 and ask(f"Delete upstream's unused workflow files ({deletions})?")),
     )
     files = [
         file for branch in preview.branches for file in branch.files if consent.covers(file.action)

@@ -1,4 +1,4 @@
-"""A run that is interrupted: by Ctrl-C, or by who cancels the job."""
+"""Interruption by Ctrl-C or a cancelled job."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from kalypso_actions.clients.process import end_programs
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """SIGINT and SIGTERM end the programs that run, and then the run, by KeyboardInterrupt.
+    """On SIGINT and SIGTERM, end running programs, and raise KeyboardInterrupt.
 
-    Programs have sessions of their own, which neither a terminal nor a runner ends; and folders are
-    removed only where a run comes to its end. A second signal does what it did before.
+    Neither a terminal nor a runner ends the programs, which have their own sessions, and temporary
+    folders are removed only if the run unwinds. A second signal has its usual effect.
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    heard = {number: one for number, one in before.items() if one is not signal.SIG_IGN}
+    handlers = {
+        number: handler for number, handler in before.items() if handler is not signal.SIG_IGN
+    }
 
     def restore() -> None:
-        for number, handler in heard.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler or signal.SIG_DFL)
 
     def interrupt(*_: object) -> None:
@@ -28,7 +30,7 @@ def interruptible() -> Iterator[None]:
         end_programs()
         raise KeyboardInterrupt
 
-    for number in heard:
+    for number in handlers:
         signal.signal(number, interrupt)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the commands share that read repositories for a person: render, validate."""
+"""Shared by render and validate, which read repositories for a person."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SourceOption = Annotated[
     typer.Option(
         "--source",
         metavar="URL[@BRANCH]=PATH",
-        help="Use PATH, a git repository or a plain folder, wherever URL is referred to; it is "
-        "never looked for on the network then. Repeatable.",
+        help="Read PATH, a git repository or a plain folder, instead of URL, without the network. "
+        "Repeatable.",
     ),
 ]
 
 
 def local_context(progress: ProgressDisplay, *, verbose: bool) -> LocalContext:
-    """What a command gets that reads for a person at a terminal."""
+    """Build the context of a command that reads for a person at a terminal."""
     configure_logging(verbose=verbose)
     return LocalContext(Programs(os.environ), progress.update)

@@ -1,4 +1,4 @@
-"""Where a run begins and ends."""
+"""The entry point."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def main() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")  # not every terminal has every character
     try:
         with interruptible():
-            # Libraries take their time: who interrupts meanwhile is heard, too.
+            # Imports take a while, and can be interrupted, too.
             from kalypso_actions.cli.app import app  # noqa: PLC0415
 
-            # Ends by itself: with a command's code, or with 2 for arguments that it cannot read.
+            # It exits by itself: with a command's code, or with 2 for wrong arguments.
             app(prog_name="kalypso")
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:  # noqa: BLE001 - the only catch
-        # What tells people is imported where there is something to tell.
+        # Most runs need no report, and save its imports.
         from kalypso_actions.cli.error_report import report_error  # noqa: PLC0415
 
         sys.exit(report_error(error))

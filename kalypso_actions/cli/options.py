@@ -1,4 +1,4 @@
-"""Command line options made of the inputs of a command of the chain."""
+"""Command line options made from a command's inputs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ OWN_OPTIONS = frozenset({"output", "verbose"})
 def with_options(
     model: type[ChainInputs], name: str, text: str, run: Callable[[dict[str, Any]], None]
 ) -> Callable[..., None]:
-    """A function that Typer makes a command of: an option for each input that is no secret.
+    """Return a function for Typer, with an option for each input that is no secret.
 
-    `run` gets what was given, by the names of the options; None is what was not.
+    `run` gets the values by option name; None for an option that was not given.
     """
     parameters = list(_parameters(model))
 
@@ -31,7 +31,7 @@ def with_options(
     command.__name__ = name
     command.__doc__ = text
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
 
 

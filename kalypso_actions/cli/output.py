@@ -1,4 +1,4 @@
-"""What all commands share: their two options, and how an end is told."""
+"""Standard output, standard error, and the options about them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.report.documents import Document
 from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
-Output = Annotated[Literal["text", "json"], typer.Option(help="What goes to standard output.")]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", help="Show each program that is started, and notes.")
-]
+Output = Annotated[Literal["text", "json"], typer.Option(help="The format of standard output.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show notes, and each program started.")]
 
 
 @contextmanager
 def errors_as_json(output: str, failed: Callable[[Sequence[Problem]], Document]) -> Iterator[None]:
-    """With `json`, an error that ends the run is told by the command's document as well."""
+    """With `json`, print an error that ends the run as the command's document."""
     try:
         yield
     except KalypsoError as error:
@@ -35,36 +33,36 @@ def errors_as_json(output: str, failed: Callable[[Sequence[Problem]], Document])
 
 
 def configure_logging(*, verbose: bool) -> None:
-    """With `verbose`, each program and API call goes to standard error, with its time."""
-    logging.getLogger("azure").addHandler(logging.NullHandler())  # its warnings are told as errors
+    """With `verbose`, log each program and API call to standard error, with its time."""
+    logging.getLogger("azure").addHandler(logging.NullHandler())  # it raises what it warns of
     if verbose:
         handler = logging.StreamHandler()
         handler.setFormatter(LogFormatter("%(asctime)s %(message)s"))
         logging.basicConfig(handlers=[handler])
-        # Ours alone: nobody has looked at what other libraries write.
+        # The logs of other libraries may hold secrets.
         logging.getLogger("kalypso_actions").setLevel(logging.DEBUG)
 
 
 class LogFormatter(logging.Formatter):
-    """Calls hold URLs and branches that others have named: none commands the runner."""
+    """Escapes workflow commands: URLs and branches in calls have names that others chose."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Format a record."""
         return escape_workflow_commands(super().format(record))
 
 
 def print_json(document: Document) -> None:
-    """The document and nothing else on standard output."""
+    """Print a document to standard output."""
     if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # as JSON has it, whatever the terminal's is
+        sys.stdout.reconfigure(encoding="utf-8")  # the encoding of JSON, not of the terminal
     sys.stdout.write(document.to_json() + "\n")
 
 
 def stdout() -> Console:
-    """As wide as the terminal; where there is none, wide enough that nothing is folded."""
+    """Return a console as wide as the terminal; without one, wide enough to fold nothing."""
     return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
 
 
 def stderr() -> Console:
-    """Where people are told what is no result."""
+    """Return the console for messages that are no result."""
     return Console(stderr=True, highlight=False)

@@ -1,4 +1,4 @@
-"""The command that computes the GitOps repository of an environment: render."""
+"""The command render."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def render(
     ] = None,
     environment_dir: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Instead of it: the environment branch as a folder."),
+        typer.Option(metavar="DIR", help="Instead: the environment branch as a folder."),
     ] = None,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     base_commit: Annotated[
         str | None,
-        typer.Option(metavar="SHA", help="Instead of the commit in base-repo.yaml."),
+        typer.Option(metavar="SHA", help="The commit of main, instead of that in base-repo.yaml."),
     ] = None,
     gitops: Annotated[
         str | None,
         typer.Option(
             metavar="PATH[@BRANCH]",
-            help="The existing GitOps tree, a git repository or a folder, to apply the result to.",
+            help="The existing GitOps tree that changes: a git repository or a folder.",
         ),
     ] = None,
     out: Annotated[
@@ -46,23 +46,23 @@ def render(
     ] = None,
     namespace_scheme: Annotated[
         inputs.NamespaceScheme,
-        typer.Option(help="legacy: <environment>-<workspace>-<target>."),
+        typer.Option(help="legacy names namespaces <environment>-<workspace>-<target>."),
     ] = "current",
     config_file: Annotated[
-        inputs.ConfigFile, typer.Option(help="legacy: config.yaml for platform-config.yaml.")
+        inputs.ConfigFile, typer.Option(help="legacy writes config.yaml, not platform-config.yaml.")
     ] = "current",
     on_failure: Annotated[
         inputs.OnFailure,
-        typer.Option(help="What a failing assignment does: block, or keep its folder as it is."),
+        typer.Option(help="For a failing assignment: block all, or keep its folder unchanged."),
     ] = "block",
     on_source_failure: Annotated[
         inputs.OnSourceFailure,
-        typer.Option(help="What an unusable registered repository does."),
+        typer.Option(help="For an unusable repository: take its last good commit, or block all."),
     ] = "last-good",
     output: Output = "text",
     verbose: Verbose = False,
 ) -> None:
-    """Compute what belongs into the GitOps repository of one environment."""
+    """Compute the GitOps tree of one environment."""
     options = locals()
 
     def failed(problems: Sequence[Problem]) -> Document:

@@ -1,4 +1,4 @@
-"""The command that serves: sandbox."""
+"""The command sandbox."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from kalypso_actions.report.sandbox_report import sandbox_text
 def sandbox(
     folder: Annotated[
         Path,
-        typer.Option("--dir", metavar="DIR", help="Where everything is kept, for the next time."),
+        typer.Option("--dir", metavar="DIR", help="The folder that keeps the data between runs."),
     ],
     port: Annotated[
         int,
         typer.Option(
-            metavar="N", help="On 127.0.0.1; 0 is that of the last time, or any that is free."
+            metavar="N", help="A port of 127.0.0.1; 0 for that of the last run, or any free one."
         ),
     ] = 0,
     tls: Annotated[
-        bool, typer.Option("--tls", help="https, with a certificate authority of its own.")
+        bool, typer.Option("--tls", help="Serve https, with a certificate authority of its own.")
     ] = False,
     flavour: Annotated[
-        Flavour, typer.Option(help="ghes: a GitHub Enterprise Server, 3.17.")
+        Flavour, typer.Option(help="ghes serves GitHub Enterprise Server 3.17.")
     ] = "github.com",
     repository: Annotated[
         list[str],
-        typer.Option(metavar="OWNER/NAME", help="Make this repository, empty. Repeatable."),
+        typer.Option(metavar="OWNER/NAME", help="Create this empty repository. Repeatable."),
     ] = [],  # noqa: B006 - typer reads the default, nobody changes it
     output: Output = "text",
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show each request and each program started.")
     ] = False,
 ) -> None:
-    """Serve a GitHub and an Azure Resource Graph on this machine, for trials and tests."""
+    """Serve GitHub and Azure Resource Graph on this machine, for trials and tests."""
     options = {
         "dir": folder,
         "port": port,
@@ -72,13 +72,13 @@ def sandbox(
             else:
                 typer.echo(sandbox_text(document))
             sys.stdout.flush()
-            while not stopped.wait(1):  # on Windows, Ctrl-C is heard between two waits only
+            while not stopped.wait(1):  # Windows handles Ctrl-C only between two waits
                 continue
 
 
 @contextmanager
 def _until_stopped() -> Iterator[threading.Event]:
-    """Set by Ctrl-C, and by what ends a program in the background."""
+    """Yield an event that SIGINT and SIGTERM set."""
     stopped = threading.Event()
     before = {
         number: signal.signal(number, lambda *_: stopped.set())

@@ -1,4 +1,4 @@
-"""The command behind the action at the root: set-up."""
+"""The command set-up, of the action at the repository's root."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def set_up(context: typer.Context) -> None:
         runner.mask(secret)
     words = run_set_up(inputs, runner, Path(sys.executable), Path(sys.prefix))
     if words:
-        if given:  # the command takes them out in its turn
+        if given:  # the command reads them, and removes them again
             os.environ[ACTION_INPUTS] = inputs_of_command(environment)
         context.find_root().command.main(words, prog_name="kalypso")

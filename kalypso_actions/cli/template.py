@@ -1,4 +1,4 @@
-"""The command that tries one Template: template."""
+"""The command template."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def template(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A YAML file with Template documents; any other text is one Go template.",
+            help="A YAML file with Template documents; any other file is one Go template.",
         ),
     ],
     values: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The data, as JSON or YAML.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which Template, where FILE has several.")
+        str | None, typer.Option(metavar="NAME", help="The Template, if FILE has several.")
     ] = None,
     output: Output = "text",
 ) -> None:
     """Render one Template with given data, for its author.
 
-    The data have the names that a template sees. What is left out is:
+    The data have the names that templates use. The defaults are:
 
     Environment            dev
     Workspace              team
@@ -46,8 +46,8 @@ def template(
     Labels                 workload and workspace
     Manifests, ConfigData  empty
 
-    A text in ConfigData is read as a ConfigMap's value; a list or an object
-    can also be written out.
+    A string in ConfigData is read like a value of a ConfigMap; lists and
+    objects are also possible.
     """
     options = locals()
 

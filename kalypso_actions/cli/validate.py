@@ -1,4 +1,4 @@
-"""The command that checks branches: validate."""
+"""The command validate."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def validate(
         list[str] | None,
         typer.Argument(
             metavar="REPO[@BRANCH]|DIR",
-            help="Branches to check together; without any, the current folder.",
+            help="The branches to check together. Default: the current folder.",
         ),
     ] = None,
     source: SourceOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     output: Output = "text",
     verbose: Verbose = False,
 ) -> None:
-    """Check every document of the given branches: schema, references, templates, names."""
+    """Check all documents of branches: schemas, references, templates, names."""
     options = {"places": places or ["."], "source": source, "output": output, "verbose": verbose}
 
     def failed(problems: Sequence[Problem]) -> Document:

@@ -264,7 +264,7 @@ def _build_result(
         environments=tuple(check.environment for check in started),
         promoted=promoted is not None,
         promoted_commit=promoted.commit if promoted else "",
-        run_url=first.page if first else "",
+        run_url=first.url if first else "",
         warnings=ProblemEntry.all_of(warnings),
         problems=ProblemEntry.all_of(problems),
     )

@@ -1,4 +1,4 @@
-"""What `kalypso cd` tells people: its page, and the pull request that it opens."""
+"""The step summary of `kalypso cd`, and the body of its pull request."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ HEADLINES: Final[Mapping[str, str]] = {
     "rejected": "{commit} was rejected for {environment}",
     "": "{commit} was not promoted to {environment}",
 }
-"""What became of a commit, by the action of the document."""
+"""Headlines by the document's action."""
 
 
 @dataclass(frozen=True, slots=True)
 class CdFacts:
-    """What the page tells besides the document.
+    """Facts that the document lacks.
 
-    `repository_url` is the control plane's, `branch` the environment's; `before` is the commit
-    that the environment had, or was about to have; `hook` is the output of the pre-deployment
-    command, as Markdown; `started` is the page of schedule's run.
+    `repository_url` is that of the control plane, `branch` the environment's. `before` is the
+    commit that the environment had or was about to have, `hook` the output of the pre-deployment
+    command as Markdown, `started` the URL of schedule's run.
     """
 
     repository_url: str
@@ -37,7 +37,7 @@ class CdFacts:
 
 
 def cd_summary(document: CdDocument, facts: CdFacts) -> str:
-    """The page for the step's summary."""
+    """Return the step summary."""
     heading = f"## kalypso cd: {markdown.text(cd_headline(document))}"
     if document.verify_only:
         return f"{heading}\n\n{markdown.VERIFIED}"
@@ -57,7 +57,7 @@ def cd_summary(document: CdDocument, facts: CdFacts) -> str:
     parts = [
         heading,
         _next(document, facts),
-        markdown.facts(rows),
+        markdown.properties(rows),
         facts.hook,
         markdown.findings(document.warnings, document.problems),
     ]
@@ -65,7 +65,7 @@ def cd_summary(document: CdDocument, facts: CdFacts) -> str:
 
 
 def cd_headline(document: CdDocument) -> str:
-    """What happened, in a line of plain text."""
+    """Return the result as a line of plain text."""
     words = {"commit": document.commit[:7], "environment": document.environment}
     if document.verify_only:
         return "{commit} may come to {environment}".format(**words)
@@ -74,7 +74,7 @@ def cd_headline(document: CdDocument) -> str:
 
 
 def proposal_body(environment: str, repository_url: str, before: str | None, commit: str) -> str:
-    """The body of the pull request that brings a commit of main to an environment."""
+    """Return the body of the pull request that promotes a commit to an environment."""
     if before:
         changes = markdown.link(
             "what changes on main", f"{repository_url}/compare/{before}...{commit}"
@@ -89,17 +89,17 @@ def proposal_body(environment: str, repository_url: str, before: str | None, com
             "",
             was,
             "",
-            "Merging it lets the environment have the commit: its manifests are proposed to the "
-            "GitOps repository then. A newer commit that arrives before replaces this one here.",
+            "After the merge, schedule proposes the manifests to the GitOps repository. A newer "
+            "commit that arrives earlier replaces this one here.",
         )
     )
 
 
 def _next(document: CdDocument, facts: CdFacts) -> str:
-    """What comes next, and what a person has to do."""
+    """Say what happens next, and what people have to do."""
     match document.action:
         case "written" | "unchanged":
-            return "schedule proposes what changes in the environment's manifests."
+            return "schedule proposes the changes of the environment's manifests."
         case "proposed":
             return f"**Next:** review and merge {_pull_request(document)}."
         case "superseded" if not document.reason:

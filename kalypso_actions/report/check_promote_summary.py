@@ -1,4 +1,4 @@
-"""The page of a check-promote run: what it found, and what there is to do."""
+"""The step summary of `kalypso check-promote`: the verdict, its reasons, and advice."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ HEADINGS: Final[Mapping[str, str]] = {
     "failed": "failed in {environment}",
     "none-targeted": "no cluster follows {environment}",
     "timed-out": "{environment} did not comply in time",
-    "": "{environment} is still waited for",
+    "": "still waiting for {environment}",
 }
 
 ADVICE: Final[Mapping[str, str]] = {
-    "waiting": "Merge the pull request there: its own run goes on with this commit.",
-    "superseded": "Nothing is to be done: the run of that commit decides.",
-    "failed": "Correct what fails, in main or on the environment's branch: the merge of a "
-    "correction goes on by itself. Where the cause was outside of git, run this job again.",
+    "waiting": "Merge the pull request there: its run continues the promotion.",
+    "superseded": "There is nothing to do: the run of that commit decides.",
+    "failed": "Correct the failure in main or on the environment's branch: the merge of the "
+    "correction continues the promotion. If the cause was outside of git, run this job again.",
     "none-targeted": "Let the clusters' Flux configurations follow this repository and branch, and "
-    "give the identity the role Reader on their subscriptions (azure-scopes). Where no cluster is "
-    "to follow it, set require-targets to false. Then run this job again.",
-    "timed-out": "Look at the clusters below. Give them more time (timeout), leave them out "
-    "(ignore-clusters, min-compliant), or repair them; then run this job again. The merge of a "
-    "correction goes on by itself.",
-    "": "A new run goes on with the same waiting; nothing is to be done.",
+    "give the identity the role Reader on their subscriptions (azure-scopes). If no cluster is to "
+    "follow it, set require-targets to false. Then run this job again.",
+    "timed-out": "Look at the clusters below. Repair them, give them more time (timeout), or leave "
+    "them out (ignore-clusters, min-compliant); then run this job again. The merge of a correction "
+    "continues the promotion.",
+    "": "There is nothing to do: a new run continues to wait.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class CheckPromoteFacts:
-    """What the document does not say.
+    """Facts that the document lacks.
 
-    The URLs are those of the repositories. `hook` is what the post-deployment command has written,
-    `started` the pages of what was started, by the environment it is for.
+    The URLs are those of the repositories. `hook` is the output of the post-deployment command as
+    Markdown, `started` the URLs of the started runs, by environment.
     """
 
     control_plane_url: str
@@ -51,12 +51,12 @@ class CheckPromoteFacts:
 
 
 def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
-    """The step's summary."""
+    """Return the step summary."""
     if document.verify_only:
-        heading = f"what is claimed of {code(document.environment)} holds"
-        return f"## kalypso check-promote: {heading}\n\n{_what(document, facts)}\n\n{VERIFIED}"
+        heading = f"the inputs for {code(document.environment)} are right"
+        return f"## kalypso check-promote: {heading}\n\n{_commits(document, facts)}\n\n{VERIFIED}"
     heading = HEADINGS[document.verdict].format(environment=code(document.environment))
-    parts = [f"## kalypso check-promote: {heading}", _what(document, facts)]
+    parts = [f"## kalypso check-promote: {heading}", _commits(document, facts)]
     if document.reason:
         parts.append(text(document.reason))
     parts.append(_next(document, facts))
@@ -67,8 +67,8 @@ def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFac
     return "\n\n".join(part for part in parts if part)
 
 
-def _what(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
-    """Which commits this is about."""
+def _commits(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
+    """Name the GitOps commit and the promoted commit."""
     commit = document.gitops_commit
     merged = f"GitOps commit {link(commit[:7], f'{facts.gitops_url}/commit/{commit}')}"
     promoted = document.promoted_commit
@@ -79,13 +79,13 @@ def _what(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
 
 
 def _next(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
-    """What comes next, by itself or by somebody."""
+    """Say what happens next, and what people have to do."""
     advice = ADVICE.get(document.verdict, "")
     if document.verdict not in {"compliant", "nothing-scheduled", ""}:
         return advice
     if facts.started:
         pages = ", ".join(link(name, url) for name, url in facts.started.items())
-        return f"{advice} It goes on: {pages}.".strip()
+        return f"{advice} Started: {pages}.".strip()
     if not document.promoted_commit:
         return "No status was posted, and nothing was started."
-    return f"{code(document.environment)} is the last environment: the commit has arrived."
+    return f"{code(document.environment)} is the last environment: the promotion is complete."

@@ -1,4 +1,4 @@
-"""What `kalypso ci` tells people: its page, and the description of its status."""
+"""The step summary of `kalypso ci`, and the description of its status."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from kalypso_actions.report.chain_documents import CheckedEntry, CiDocument
 from kalypso_actions.report.documents import ChangesEntry
 
 MOST_PATHS = 100
-"""Of each environment; more are only counted."""
+"""Paths of each environment; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class CiFacts:
-    """What the page tells besides the document.
+    """Facts that the document lacks.
 
-    `repository_url` is the control plane's; `started` are the pages of cd's runs, by environment.
+    `repository_url` is that of the control plane; `started` are environments with the URLs of cd's
+    runs.
     """
 
     repository_url: str
@@ -28,60 +29,60 @@ class CiFacts:
 
 
 def changes_entry(changes: TreeChanges) -> ChangesEntry:
-    """What changes but for the file that tracks the commit: that one changes with every commit."""
+    """Leave out the file that tracks the commit, which changes with every commit."""
 
-    def kept(paths: Sequence[str]) -> tuple[str, ...]:
+    def without_tracking(paths: Sequence[str]) -> tuple[str, ...]:
         return tuple(path for path in paths if not path.endswith(PROMOTED_COMMIT_FILE))
 
     return ChangesEntry(
-        added=kept(changes.added),
-        modified=kept(changes.modified),
-        deleted=kept(changes.deleted),
-        unchanged=kept(changes.unchanged),
+        added=without_tracking(changes.added),
+        modified=without_tracking(changes.modified),
+        deleted=without_tracking(changes.deleted),
+        unchanged=without_tracking(changes.unchanged),
     )
 
 
 def ci_headline(document: CiDocument) -> str:
-    """What came of it, in a line of plain text; the description of the status."""
+    """Return the result as a line of plain text, also the description of the status."""
     if document.problems:
         return counted(len(document.problems), "problem") + _warnings(document)
-    rendered = [one for one in document.checked if one.assignments is not None]
-    assignments = sum(one.assignments or 0 for one in rendered)
-    found = f"{counted(assignments, 'assignment')} in {counted(len(rendered), 'environment')}"
-    return found + _warnings(document)
+    assignments = [entry.assignments for entry in document.checked if entry.assignments is not None]
+    total = counted(sum(assignments), "assignment")
+    return f"{total} in {counted(len(assignments), 'environment')}{_warnings(document)}"
 
 
 def ci_summary(document: CiDocument, facts: CiFacts) -> str:
-    """The page for the step's summary."""
+    """Return the step summary."""
     commit = markdown.link(document.commit[:7], f"{facts.repository_url}/commit/{document.commit}")
     parts = [
         f"## kalypso ci: {markdown.text(ci_headline(document))}",
-        f"Checked {commit}, and what each environment becomes with it.",
+        f"Checked {commit} in each environment.",
         _table(document, facts) if document.checked else "",
         _next(facts, failed=bool(document.problems)),
         markdown.findings(document.warnings, document.problems),
         markdown.notes(document.notes),
-        *(_paths(one) for one in document.checked),
+        *map(_paths, document.checked),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
 def _table(document: CiDocument, facts: CiFacts) -> str:
     head = ("Environment", "Has", "Assignments", "Added", "Modified", "Deleted", "Problems")
-    return markdown.table(head, (_row(one, facts) for one in document.checked))
+    return markdown.table(head, (_row(entry, facts) for entry in document.checked))
 
 
-def _row(one: CheckedEntry, facts: CiFacts) -> tuple[str, ...]:
-    has = markdown.link(one.has[:7], f"{facts.repository_url}/commit/{one.has}") if one.has else "–"
-    changes = one.changes
+def _row(entry: CheckedEntry, facts: CiFacts) -> tuple[str, ...]:
+    commit = entry.has
+    has = markdown.link(commit[:7], f"{facts.repository_url}/commit/{commit}") if commit else "–"
+    changes = entry.changes
     counts = (
         (str(len(changes.added)), str(len(changes.modified)), str(len(changes.deleted)))
         if changes
         else ("?", "?", "?")
     )
-    assignments = "not rendered" if one.assignments is None else str(one.assignments)
-    found = f"{one.problems} ({counted(one.warnings, 'warning')})"
-    return (markdown.code(one.environment), has, assignments, *counts, found)
+    assignments = "not rendered" if entry.assignments is None else str(entry.assignments)
+    problems = f"{entry.problems} ({counted(entry.warnings, 'warning')})"
+    return (markdown.code(entry.environment), has, assignments, *counts, problems)
 
 
 def _next(facts: CiFacts, *, failed: bool) -> str:
@@ -93,20 +94,20 @@ def _next(facts: CiFacts, *, failed: bool) -> str:
     return ""
 
 
-def _paths(one: CheckedEntry) -> str:
-    changes = one.changes
+def _paths(entry: CheckedEntry) -> str:
+    changes = entry.changes
     if changes is None or not (changes.added or changes.modified or changes.deleted):
         return ""
     lines = [
-        f"- {what} {markdown.code(path)}"
-        for what, paths in (
+        f"- {action} {markdown.code(path)}"
+        for action, paths in (
             ("deleted", changes.deleted),
             ("modified", changes.modified),
             ("added", changes.added),
         )
         for path in paths
     ]
-    name = markdown.html_text(one.environment)
+    name = markdown.html_text(entry.environment)
     return markdown.details(
         f"Files that change in {name}", "\n".join(markdown.some(lines, MOST_PATHS))
     )

@@ -1,7 +1,8 @@
-"""What `kalypso doctor` has found, for people."""
+"""The report of `kalypso doctor`, for people."""
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from typing import Final
 
@@ -17,19 +18,22 @@ INDENT: Final = " " * 12
 
 
 def print_checks(console: Console, document: DoctorDocument) -> None:
-    """A line for each check, below the repository that it is about; then what it comes to."""
+    """Print the checks of each repository, and the number of each state."""
     for place, checks in groupby(_by_place(document), key=lambda check: check.place):
         console.print(Text(escape_log_line(place), style="bold"), soft_wrap=True)
         for check in checks:
             console.print(_line(check), soft_wrap=True)
         console.print()
-    counts = {state: sum(one.state == state for one in document.checks) for state in STYLES}
-    warnings, problems = (counted(counts[state], state) for state in ("warning", "problem"))
+    counts = Counter(check.state for check in document.checks)
+    warnings, problems = (
+        counted(counts["warning"], "warning"),
+        counted(counts["problem"], "problem"),
+    )
     console.print(f"{counts['ok']} ok, {warnings}, {problems}")
 
 
 def _by_place(document: DoctorDocument) -> list[CheckEntry]:
-    """The places in the order in which they come first."""
+    """Group the checks by place, in the order of first appearance."""
     order = list(dict.fromkeys(check.place for check in document.checks))
     return sorted(document.checks, key=lambda check: order.index(check.place))
 

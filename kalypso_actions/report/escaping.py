@@ -1,4 +1,4 @@
-"""Untrusted text made fit for a terminal."""
+"""Escape untrusted text for terminals and logs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 
 def escape_log_line(text: str) -> str:
-    """`text` on a line of a log: it moves no cursor, and commands no runner."""
+    """Escape control characters and workflow commands, for a line of a job's log."""
     return escape_workflow_commands(escape_line(text))
 
 
 def escape_line(text: str) -> str:
-    """`text` on one line: what would move a cursor, switch colours or reorder the line is escaped.
+    """Escape characters that move the cursor, switch colours, break or reorder the line.
 
     Labels, names and error texts come from repositories that anybody may write to.
     """

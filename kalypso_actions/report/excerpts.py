@@ -1,4 +1,4 @@
-"""A line of a template with a mark under the place that is meant."""
+"""A line of a template, with a mark under the place of a problem."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from rich.cells import cell_len
 from kalypso_actions.report.escaping import escape_line
 
 WIDTH = 120
-"""Longer lines are cut around the place."""
+"""Characters; longer lines are cut around the place."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def excerpt(text: str, line: int, column: int, number: int) -> str:
-    """The line `line` of `text`, shown with `number`, and `^` under `column`.
+    """Return a line of `text`, numbered `number`, with `^` under `column`.
 
-    Both count from 1. Without a column the whole line is marked; without a line that exists there
-    is no excerpt, and the result is "".
+    Line and column count from 1. Without a column, the whole line is marked. Returns "" for a line
+    that does not exist.
     """
     lines = _LINE_END.split(text)
     if not 0 < line <= len(lines):

@@ -1,7 +1,7 @@
-"""Issues in a GitOps repository: an assignment that fails, a registration that cannot be used.
+"""Issues in a GitOps repository: a failing assignment, or an unusable registration.
 
-An issue is known by its title, which names what it is about and the environment. Its first line
-says which failure the rest describes, so that it is written again only when that changes.
+The title, with the names and the environment, identifies an issue. The first line of the body has
+a hash of the failure, so that the issue is updated only if the failure changes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kalypso_actions.report.documents import ProblemEntry
 ASSIGNMENT: Final = (
     "Can't generate manifests for deplyment target {} in cluster type {} in {} environment"
 )
-"""Upstream's title, its misspelling included: issues are found again by it."""
+"""Upstream's title, with its misspelling: it identifies existing issues."""
 
 REGISTRATION: Final = "Can't read the workload registration {} in {} environment"
 
@@ -31,27 +31,27 @@ REGISTRATION_TITLE: Final = re.compile(REGISTRATION.replace("{}", NAME))
 
 @dataclass(frozen=True, slots=True)
 class FailureIssue:
-    """What an issue says; two of the same `title` are the same."""
+    """Title and body; the title identifies the issue."""
 
     title: str
     body: str
 
 
 def assignment_title(target: str, cluster_type: str, environment: str) -> str:
-    """The issue's title for an assignment that fails."""
+    """Return the title for a failing assignment."""
     return ASSIGNMENT.format(target, cluster_type, environment)
 
 
 def assignment_issue(
     target: str, cluster_type: str, environment: str, failure: Problem, run_url: str
 ) -> FailureIssue:
-    """`failure` has the message as upstream words it, with the place and the advice."""
+    """Describe a failing assignment; `failure` has upstream's message."""
     return _issue(
         assignment_title(target, cluster_type, environment),
         ("assignment", environment),
         [failure],
-        "The environment's pull request is not updated until this is solved, or leaves the "
-        "target's folder as it is, as `on-failure` says.",
+        "Until this is solved, the environment's pull request is not updated, or leaves the "
+        "target's folder unchanged, depending on `on-failure`.",
         run_url,
     )
 
@@ -59,26 +59,26 @@ def assignment_issue(
 def registration_issue(
     name: str, environment: str, problems: Sequence[Problem], run_url: str
 ) -> FailureIssue:
-    """What is wrong with a registered repository, or its registration."""
+    """Describe the problems of a registration or its repository."""
     return _issue(
         REGISTRATION.format(name, environment),
         ("registration", environment),
         problems,
-        "Until this is solved, its last good commit is used, or its targets' folders stay as they "
-        "are.",
+        "Until this is solved, its last good commit is used, or its targets' folders stay "
+        "unchanged.",
         run_url,
     )
 
 
 def as_written(issue: FailureIssue, known: Iterable[Issue]) -> str:
-    """The body to write: the one that is there, where it describes the same failure.
+    """Return the body to write: the existing one if it describes the same failure.
 
-    So a link to another run, or what people have added, makes no difference.
+    So people's edits stay, and the link to another run is no reason to update.
     """
     first = issue.body.partition("\n")[0]
-    for one in known:
-        if one.title == issue.title and one.body.partition("\n")[0].strip() == first:
-            return one.body
+    for existing in known:
+        if existing.title == issue.title and existing.body.partition("\n")[0].strip() == first:
+            return existing.body
     return issue.body
 
 
@@ -88,10 +88,10 @@ def settled(
     wanted: Collection[str],
     is_unknown: Callable[[str, str], bool],
 ) -> tuple[Issue, ...]:
-    """The open issues about an environment whose failure is gone: those not among the `wanted`.
+    """Return the open issues of an environment whose failure is gone: those not in `wanted`.
 
-    `is_unknown` says of a cluster type and a target that this run does not know about them: their
-    issue stays as it is.
+    `is_unknown` tells whether this run knows nothing about a cluster type and a target; their
+    issue stays open.
     """
     return tuple(
         issue
@@ -103,12 +103,12 @@ def settled(
 
 
 def about(known: Iterable[Issue], environment: str) -> tuple[Issue, ...]:
-    """The open issues about an environment."""
+    """Return the open issues of an environment."""
     return settled(known, environment, (), lambda *_: False)
 
 
 def _is_settled(title: str, environment: str, is_unknown: Callable[[str, str], bool]) -> bool:
-    """Names hold no spaces, so that a title says what it is about."""
+    """Parse the title, which is unambiguous because names have no spaces."""
     assignment = ASSIGNMENT_TITLE.fullmatch(title)
     if assignment:
         target, cluster_type, place = assignment.groups()
@@ -121,11 +121,11 @@ def _issue(
     title: str, mark: tuple[str, str], problems: Sequence[Problem], note: str, run_url: str
 ) -> FailureIssue:
     entries = ProblemEntry.all_of(problems)
-    told = "\n\n".join(map(_problem, entries))
-    described = hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()[:16]
-    first = markdown.marker(*mark, content=described)
+    content = "\n\n".join(map(_problem, entries))
+    digest = hashlib.sha256(content.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    first = markdown.marker(*mark, content=digest)
     run = f"_Found by {markdown.link('this run', run_url)}._" if run_url else ""
-    return FailureIssue(title, "\n\n".join(filter(None, [f"{first}\n{told}", note, run])))
+    return FailureIssue(title, "\n\n".join(filter(None, [f"{first}\n{content}", note, run])))
 
 
 def _problem(entry: ProblemEntry) -> str:
@@ -135,6 +135,6 @@ def _problem(entry: ProblemEntry) -> str:
     if entry.where:
         line = f":{entry.where.line}" if entry.where.line else ""
         place = f"{entry.where.path}{line}" if entry.where.path else ""
-        told = f"{markdown.code(place)} in " if place else ""
-        lines.append(f"See {told}{markdown.code(entry.where.repository)}.")
+        file = f"{markdown.code(place)} in " if place else ""
+        lines.append(f"See {file}{markdown.code(entry.where.repository)}.")
     return "\n\n".join(lines)

@@ -1,4 +1,4 @@
-"""The pull request by which init proposes what it would write to a branch."""
+"""The pull request by which init proposes changes to a branch."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ from kalypso_actions.report import markdown
 
 
 class Change(Protocol):
-    """One file that is changed."""
+    """A change to a file; `reason` is "" if the action explains itself."""
 
     @property
     def path(self) -> str:
-        """Where it lies."""
+        """Its path."""
 
     @property
     def action(self) -> str:
-        """What is done with it."""
+        """What happens to the file."""
 
     @property
     def reason(self) -> str:
-        """Why, where the action does not say it."""
+        """Why it happens."""
 
 
 def pull_request_text(branch: str, changes: Sequence[Change]) -> tuple[str, str]:
-    """Title and body."""
-    rows = [(markdown.code(one.path), one.action, markdown.text(one.reason)) for one in changes]
+    """Return title and body."""
+    rows = [
+        (markdown.code(change.path), change.action, markdown.text(change.reason))
+        for change in changes
+    ]
     body = "\n\n".join(
         [
-            "What Kalypso needs on this branch, proposed by `kalypso init`.",
+            "`kalypso init` proposes the files that Kalypso needs on this branch.",
             markdown.table(("file", "action", ""), rows),
-            "Run again, `kalypso init --pull-request` updates this pull request.",
+            "Another run of `kalypso init --pull-request` updates this pull request.",
         ]
     )
     return f"Set up Kalypso on {branch}", body

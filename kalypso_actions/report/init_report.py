@@ -1,4 +1,4 @@
-"""What `kalypso init` would write, has written, and leaves to do, for people."""
+"""The report of `kalypso init`, for people: preview, result, and remaining tasks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORDS: Final = {"add": "new", "replace": "replaced", "update": "differs", "delet
 
 
 def print_preview(console: Console, document: InitDocument) -> None:
-    """Each branch with its new files by name, and every other change line by line."""
+    """Print the changes of each branch: names of new files, and diffs of all others."""
     changed = [branch for branch in document.branches if branch.files]
     for branch in changed:
         kind = " (new branch)" if branch.is_new else ""
@@ -30,11 +30,11 @@ def print_preview(console: Console, document: InitDocument) -> None:
             _print_file(console, file)
         console.print()
     if not changed:
-        _print(console, "Nothing is left to write: every file is in its place.")
+        _print(console, "There is nothing to write: all files are in place.")
 
 
 def print_result(console: Console, document: InitDocument, *, in_clones: bool) -> None:
-    """What became of each branch."""
+    """Print the result for each branch."""
     for branch in document.branches:
         if branch.pull_request_url:
             _print(console, f"proposed to {_name(branch)}: {branch.pull_request_url}")
@@ -46,9 +46,9 @@ def print_result(console: Console, document: InitDocument, *, in_clones: bool) -
 
 
 def print_remaining(console: Console, tasks: Sequence[InitTaskEntry]) -> None:
-    """What is left to people, numbered."""
+    """Print the numbered tasks."""
     console.print()
-    _print(console, "What is left to do:", "bold")
+    _print(console, "Remaining tasks:", "bold")
     for number, task in enumerate(tasks, start=1):
         console.print()
         _print(console, f"{number}. {task.title}", "bold")
@@ -72,5 +72,5 @@ def _name(branch: InitBranchEntry) -> str:
 
 
 def _print(console: Console, line: str, style: str = "") -> None:
-    """A line that is not folded: what repositories hold moves no cursor, and commands no runner."""
+    """Print a line without folding, and with untrusted text escaped."""
     console.print(Text(escape_log_line(line), style=style), soft_wrap=True)

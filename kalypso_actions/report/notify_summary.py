@@ -1,4 +1,4 @@
-"""The page of a notify run: what a push meant, and what was started for it."""
+"""The step summary of `kalypso notify`: the meaning of a push, and the started runs."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ MEANINGS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class StartedCheck:
-    """What the control plane was told of an environment, and the page of the run that it started.
+    """A started run of check-promote; `kind` is the meaning of the push for its environment.
 
-    `commit` is the promoted commit of main; "" for none.
+    `commit` is the promoted commit of main ("": none).
     """
 
     environment: str
     kind: str
     commit: str
-    page: str
+    url: str
 
 
 def notify_summary(
-    document: NotifyDocument, told: Sequence[StartedCheck], control_plane_url: str, what: str
+    document: NotifyDocument, started: Sequence[StartedCheck], control_plane_url: str, reason: str
 ) -> str:
-    """The step's summary; `what` says why nothing was to be told."""
-    names = ", ".join(code(one.environment) for one in told)
-    heading = f"started check-promote for {names}" if told else "nothing to tell"
+    """Return the step summary; `reason` says why nothing was started."""
+    names = ", ".join(code(check.environment) for check in started)
+    heading = f"started check-promote for {names}" if started else "nothing to start"
     if document.problems:
         heading = "some environments cannot be read"
     parts = [f"## kalypso notify: {heading}"]
-    if told:
-        rows = [_row(one, control_plane_url) for one in told]
+    if started:
+        rows = [_row(check, control_plane_url) for check in started]
         parts.append(table(("Environment", "The push was", "Commit of main", "Run"), rows))
     elif document.problems:
         parts.append(
-            "Correct what is wrong there, then run this job again: until then, nobody knows "
-            "whether the push belongs to them."
+            "Correct the problems below, then run this job again: until then, it is unknown "
+            "whether the push concerns these environments."
         )
     else:
-        parts.append(text(what or "the push touches nothing that a cluster runs") + ".")
+        parts.append(text(reason or "the push changes nothing that a cluster runs") + ".")
     parts.append(findings(document.warnings, document.problems))
     return "\n\n".join(part for part in parts if part)
 
 
-def _row(one: StartedCheck, control_plane_url: str) -> tuple[str, ...]:
-    url = f"{control_plane_url}/commit/{one.commit}"
+def _row(check: StartedCheck, control_plane_url: str) -> tuple[str, ...]:
+    commit_url = f"{control_plane_url}/commit/{check.commit}"
     return (
-        code(one.environment),
-        MEANINGS[one.kind],
-        link(one.commit[:7], url) if one.commit else "",
-        link("check-promote", one.page),
+        code(check.environment),
+        MEANINGS[check.kind],
+        link(check.commit[:7], commit_url) if check.commit else "",
+        link("check-promote", check.url),
     )

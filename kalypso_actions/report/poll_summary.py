@@ -1,4 +1,4 @@
-"""The page of a poll run: what it has started, and why."""
+"""The step summary of `kalypso poll`: the started runs, with reasons."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from kalypso_actions.report.markdown import code, findings, link, table, text
 
 
 def poll_summary(document: PollDocument) -> str:
-    """The step's summary."""
+    """Return the step summary."""
     started = ", ".join(map(code, document.environments))
-    heading = "nothing is to be done"
+    heading = "nothing to start"
     if started:
         heading = f"started schedule for {started}"
     elif document.started:
         heading = "repeated lost starts"
     if document.problems:
-        heading += "; something could not be read or started"
+        heading += "; there are problems"
     parts = [f"## kalypso poll: {heading}"]
     if document.started:
         parts.append(table(("Environment", "Why", "Run"), map(_row, document.started)))
@@ -23,7 +23,7 @@ def poll_summary(document: PollDocument) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _row(one: StartEntry) -> tuple[str, ...]:
-    why = text(one.reason) + (f", attempt {one.attempt}" if one.attempt > 1 else "")
-    commit = f" with {code(one.commit[:7])}" if one.commit else ""
-    return code(one.environment) + commit, why, link(one.workflow, one.url)
+def _row(start: StartEntry) -> tuple[str, ...]:
+    reason = text(start.reason) + (f", attempt {start.attempt}" if start.attempt > 1 else "")
+    commit = f" with {code(start.commit[:7])}" if start.commit else ""
+    return code(start.environment) + commit, reason, link(start.workflow, start.url)

@@ -1,4 +1,4 @@
-"""Progress of a long step: a bar on a terminal, plain lines elsewhere, nothing if it is quick."""
+"""Progress of a long step: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-PATIENCE = 1.0
-"""Seconds before anything is shown."""
+QUICK = 1.0
+"""Seconds; a shorter step shows no progress."""
 
 LINE_INTERVAL = 5.0
 """Seconds between plain lines."""
 
 
 class ProgressDisplay:
-    """Shows how many of how many are done, on a console that is not standard output."""
+    """Shows the progress of a step on a console."""
 
     def __init__(self, console: Console, step: str) -> None:
         self._console = console
@@ -39,9 +39,9 @@ class ProgressDisplay:
             self._bar.stop()
 
     def update(self, done: int, total: int) -> None:
-        """Tell that `done` of `total` are done."""
+        """Show that `done` of `total` are done."""
         now = time.monotonic()
-        if now - self._started < PATIENCE:
+        if now - self._started < QUICK:
             return
         if self._console.is_terminal:
             self._show_bar(done, total)

@@ -1,4 +1,4 @@
-"""A pull request of ours: what it changes, and what whoever merges it must know."""
+"""The text of schedule's pull requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MARK: Final = re.compile(
 )
 
 MOST_LINES: Final = 200
-"""Of one table or list; the files themselves say everything."""
+"""Lines of one table or list; the changed files show everything."""
 
 CHANGES: Final = ("added", "changed", "deleted")
 
@@ -36,7 +36,7 @@ class CommitLink:
     url: str
 
     def __str__(self) -> str:
-        """Its short id, linked, as Markdown."""
+        """Format the short id as a link in Markdown."""
         if not self.url:
             return markdown.code(self.commit[:7])
         return markdown.link(self.commit[:7], self.url)
@@ -44,13 +44,13 @@ class CommitLink:
 
 @dataclass(frozen=True, slots=True)
 class PullRequestText:
-    """What a pull request says; `commit` is the one that it proposes.
+    """The facts of a pull request; `commit` is the one that it proposes.
 
-    `main` is what the tree is made of (None: the environment names no commit), `before` what the
-    branch names now. `auto_merge` is the option by which schedule merges it. `allowed_by` let a
-    mass removal pass ("" without one). `again` are the numbers of pull requests whose content
-    people took out, and this one contains again. `others` are the numbers of other open pull
-    requests that change files of ours.
+    `main` is the commit of main that the tree is made from (None: the environment names none),
+    `before` the one that the branch names now. `auto_merge` is the option by which schedule merges
+    it. `allowed_by` permits a mass removal ("": there is none). `again` are the numbers of
+    reverted or closed pull requests whose content this one proposes again. `others` are the
+    numbers of other open pull requests that change the same files.
     """
 
     environment: str
@@ -76,10 +76,10 @@ def title(base: str, branch: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The first line of a pull request's body, which says what commit the rest describes.
+    """The first line of a pull request's body, with the commit that the body describes.
 
-    `auto_merge` is the option by which schedule merges this pull request ("": people do).
-    `tried` is where the last merge was refused: the base branch's head, and GitHub's
+    `auto_merge` is the option by which schedule merges this pull request ("": people merge it).
+    `tried` describes the last refused merge: the base branch's head, and GitHub's
     `mergeable_state` before it ("" for none).
     """
 
@@ -89,7 +89,7 @@ class Mark:
     tried: tuple[str, str] | None = None
 
     def __str__(self) -> str:
-        """The line."""
+        """Format the line."""
         tried = {"tried": "/".join(self.tried)} if self.tried else {}
         auto_merge = {"auto-merge": self.auto_merge} if self.auto_merge else {}
         return markdown.marker(
@@ -98,33 +98,33 @@ class Mark:
 
 
 def read_mark(body: str) -> Mark | None:
-    """The mark of a body that we have written; None for any other body."""
-    found = MARK.fullmatch(body.partition("\n")[0].strip())
-    if found is None:
+    """Read the mark of one of our bodies; None for any other body."""
+    line = MARK.fullmatch(body.partition("\n")[0].strip())
+    if line is None:
         return None
-    base, slash, state = (found["tried"] or "").partition("/")
+    base, slash, state = (line["tried"] or "").partition("/")
     return Mark(
-        found["environment"],
-        found["commit"],
-        found["auto_merge"] or "",
+        line["environment"],
+        line["commit"],
+        line["auto_merge"] or "",
         (base, state) if slash else None,
     )
 
 
 def marked(body: str, mark: Mark) -> str:
-    """The same body with another mark as its first line."""
+    """Replace the mark of a body."""
     _, newline, rest = body.partition("\n")
     return f"{mark}{newline}{rest}"
 
 
 def is_ours(body: str, environment: str) -> bool:
-    """Whether we have written a body, for this environment."""
+    """Whether a body is one of ours for this environment."""
     mark = read_mark(body)
     return mark is not None and mark.environment == environment
 
 
 def body(text: PullRequestText) -> str:
-    """The whole text; what counts comes first, in case that it is cut."""
+    """Return the whole text, with the important parts first, in case it is cut."""
     groups = _groups(text.changes, text.folder)
     parts = [
         f"{Mark(text.environment, text.commit, text.auto_merge)}\n{SENTENCE}",
@@ -146,7 +146,7 @@ class _Group:
 
 
 def _groups(changes: TreeChanges, folder: str) -> Mapping[str, _Group]:
-    """By cluster type; what tracks the promotion is none."""
+    """Group changed files by cluster type; files that track the promotion are left out."""
     prefix = f"{folder}/" if folder else ""
     groups: dict[str, _Group] = {}
     for change, paths in zip(
@@ -178,10 +178,10 @@ def _promotion(text: PullRequestText) -> str:
     if text.main is None:
         return "The environment names no commit of main: none is promoted."
     if not text.promoted:
-        return f"It does not promote anything: main stays at {text.main}."
+        return f"It promotes nothing: main stays at {text.main}."
     if text.before is None or text.before.commit == text.main.commit:
         return f"It **promotes** {text.main} of main."
-    return f"It **promotes** {text.main} of main; until now it was {text.before}."
+    return f"It **promotes** {text.main} of main, after {text.before}."
 
 
 def _overview(groups: Mapping[str, _Group]) -> str:
@@ -200,12 +200,12 @@ def _overview(groups: Mapping[str, _Group]) -> str:
 
 
 def _attention(text: PullRequestText) -> Iterator[str]:
-    """What a reviewer might not expect."""
+    """Yield facts that reviewers may not expect."""
     changes = text.changes
     if text.allowed_by:
         yield (
-            f"**{len(changes.removed_folders)} of {changes.existing_folders} assignments go.** "
-            f"{markdown.text(text.allowed_by)} has allowed it."
+            f"**{len(changes.removed_folders)} of {changes.existing_folders} assignments are "
+            f"removed.** {markdown.text(text.allowed_by)} allows it."
         )
     if text.again:
         numbers = ", ".join(f"#{number}" for number in text.again)
@@ -214,13 +214,13 @@ def _attention(text: PullRequestText) -> Iterator[str]:
         numbers = ", ".join(f"#{number}" for number in text.others)
         yield f"**Other open pull requests change the same files:** {numbers}. Merge one of them."
     if changes.foreign_deleted:
-        title = "These files are not ours, and go with the folders of their targets"
+        title = "These files are not Kalypso's, and are deleted with the folders of their targets"
         yield _section(title, map(markdown.code, changes.foreign_deleted))
-    unusable = [one for one in text.registrations if one.state != "head"]
+    unusable = [entry for entry in text.registrations if entry.state != "head"]
     if unusable:
-        yield _section("These registrations cannot be used as they are", map(_unusable, unusable))
+        yield _section("These registrations are unusable", map(_unusable, unusable))
     if changes.preserved_folders:
-        title = "These folders stay as they are: what belongs into them is not known"
+        title = "These folders stay unchanged, as their content is unknown"
         yield _section(title, map(markdown.code, changes.preserved_folders))
     if text.warnings:
         yield markdown.findings(text.warnings[:MOST_LINES], ())
@@ -235,21 +235,23 @@ def _unusable(reading: RegistrationReading) -> str:
 
 
 def _section(title: str, lines: Iterable[str]) -> str:
-    return "\n".join([f"**{title}:**", "", *_listed(list(lines))])
+    return "\n".join([f"**{title}:**", "", *_list_items(list(lines))])
 
 
-def _listed(lines: Sequence[str]) -> list[str]:
+def _list_items(lines: Sequence[str]) -> list[str]:
     return [f"- {line}" for line in markdown.some(lines, MOST_LINES)]
 
 
 def _details(name: str, group: _Group) -> str:
     rows = []
     for target, files in sorted(group.targets.items()):
-        said = "; ".join(f"{change}: {_names(names)}" for change, names in files.items())
-        rows.append(f"{markdown.code(target) if target else 'the cluster type'} — {said}")
-    counts = ", ".join(f"{group.counts[one]} {one}" for one in CHANGES if group.counts[one])
+        changes = "; ".join(f"{change}: {_names(names)}" for change, names in files.items())
+        rows.append(f"{markdown.code(target) if target else 'the cluster type'} — {changes}")
+    counts = ", ".join(
+        f"{group.counts[change]} {change}" for change in CHANGES if group.counts[change]
+    )
     summary = f"<code>{markdown.html_text(name)}</code>: {counts}"
-    return markdown.details(summary, "\n".join(_listed(rows)))
+    return markdown.details(summary, "\n".join(_list_items(rows)))
 
 
 def _names(names: Sequence[str]) -> str:

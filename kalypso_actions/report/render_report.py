@@ -1,4 +1,4 @@
-"""The result of `kalypso render`, for people and for programs."""
+"""The report of `kalypso render`, for people and for programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kalypso_actions.report.escaping import escape_line
 from kalypso_actions.report.terminal import print_findings
 
 TABLE_LIMIT = 500
-"""More rows than that nobody reads; JSON has them all."""
+"""Rows of the table; the JSON output has all."""
 
 Row = tuple[Assignment, str, tuple[str, ...]]
 """An assignment, its namespace, and the names of its files."""
@@ -40,7 +40,7 @@ def render_document(
     problems: Iterable[Problem],
     warnings: Iterable[Problem],
 ) -> RenderDocument:
-    """The JSON document; `folder` is where the tree lives in the repository ("" for the root)."""
+    """Build the JSON document; `folder` is the tree's folder in the repository ("": its root)."""
     prefix = f"{folder}/" if folder else ""
     return RenderDocument(
         environment=environment,
@@ -69,7 +69,7 @@ def render_document(
 
 
 def print_render(console: Console, document: RenderDocument) -> None:
-    """A table of assignments, the counts of changes, warnings and problems."""
+    """Print the assignments, the numbers of changes, warnings and problems."""
     _print_assignments(console, document)
     changes = document.changes
     console.print(

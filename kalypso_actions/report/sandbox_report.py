@@ -1,4 +1,4 @@
-"""`kalypso sandbox`, for people: where it is, and what to type."""
+"""The report of `kalypso sandbox`, for people: where it serves, and what to type."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ curl -H "Content-Type: application/json" "$GITHUB_SERVER_URL/_sandbox/faults" \\
 
 
 def sandbox_text(document: SandboxDocument) -> str:
-    """Everything that is printed once it serves; the parts that are typed stand alone."""
+    """Return the text to print when it serves; commands have lines of their own."""
     exports = "".join(
         f"export {name}={shlex.quote(value)}\n" for name, value in document.environment.items()
     )
@@ -36,9 +36,9 @@ def sandbox_text(document: SandboxDocument) -> str:
     if document.app:
         app = document.app
         key = escape_line(app.private_key)
-        parts.append(f"# An App is installed for {app.owner}: id {app.id}, its key in {key}\n")
-    parts += ["# Make a repository, and clone it with the token:\n", OWN_REPOSITORY + CLONE]
-    parts += ["# Let the next pull request's answer be lost, once it is opened:\n", FAULT]
+        parts.append(f"# An App is installed for {app.owner}: its id is {app.id}, its key {key}\n")
+    parts += ["# Create a repository, and clone it with the token:\n", OWN_REPOSITORY + CLONE]
+    parts += ["# Open the next pull request, but lose the response:\n", FAULT]
     if document.repositories:
         parts.append("# Repositories: " + ", ".join(map(escape_line, document.repositories)) + "\n")
     return "\n".join(parts)

@@ -1,4 +1,4 @@
-"""What `kalypso schedule` tells people: its page."""
+"""The step summary of `kalypso schedule`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ MOST_LINES = 500
 
 @dataclass(frozen=True, slots=True)
 class ScheduleFacts:
-    """What the page tells besides the document.
+    """Facts that the document lacks.
 
-    `branches` are the GitOps branches, `removed` the folders that a mass removal would end;
-    `stopped` says that people have rejected what would be proposed. `started` are the pages of the
-    runs of check-promote.
+    `branches` are the GitOps branches, `removed` the folders that a mass removal would delete.
+    `stopped`: people have rejected the proposal. `started` are the URLs of check-promote's runs.
     """
 
     main: CommitLink | None = None
@@ -30,7 +29,7 @@ class ScheduleFacts:
 
 
 def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
-    """The page for the step's summary."""
+    """Return the step summary."""
     changes = document.changes
     rows = [
         ("Environment", markdown.code(document.environment)),
@@ -49,7 +48,7 @@ def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     parts = [
         f"## kalypso schedule: {markdown.text(headline(document, facts))}",
         *_next(document, facts),
-        markdown.facts([row for row in rows if row[1]]),
+        markdown.properties([row for row in rows if row[1]]),
         _pull_requests(document.pull_requests),
         _removed(facts.removed),
         markdown.findings(document.warnings, document.problems),
@@ -58,7 +57,7 @@ def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
 
 
 def headline(document: ScheduleDocument, facts: ScheduleFacts) -> str:
-    """What happened, in a line of plain text."""
+    """Return the result as a line of plain text."""
     name = document.environment
     if facts.removed and document.problems:
         return f"{name} would lose many assignments: nothing was written"
@@ -68,12 +67,12 @@ def headline(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     if done:
         return f"{name}: {', '.join(done)}"
     if facts.stopped:
-        return f"what {name} is to have was rejected: nothing is proposed"
-    return f"{name} has everything: there is nothing to propose"
+        return f"the changes of {name} were rejected: nothing is proposed"
+    return f"{name} is up to date: there is nothing to propose"
 
 
 def _count(paths: Sequence[str]) -> int:
-    """Of manifests: what tracks the promotion is none."""
+    """Count manifests; files that track the promotion are none."""
     return sum(not path.endswith(PROMOTED_COMMIT_FILE) for path in paths)
 
 
@@ -82,11 +81,11 @@ def _done(entry: PullRequestEntry) -> str:
 
 
 def _next(document: ScheduleDocument, facts: ScheduleFacts) -> list[str]:
-    """What a person has to do."""
+    """Say what people have to do."""
     if facts.removed and document.problems:
         return [
-            "If that is wanted, run schedule with `allow_removals` set. If not, look for what has "
-            "taken the cluster types, the targets or the policies away."
+            "If you want that, run schedule with `allow_removals` set. If not, find the change "
+            "that removed the cluster types, the targets or the policies."
         ]
     waiting = [
         markdown.link(f"{entry.repository}#{entry.number}", entry.url)
@@ -98,13 +97,13 @@ def _next(document: ScheduleDocument, facts: ScheduleFacts) -> list[str]:
         steps.append(f"**Next:** review and merge {', '.join(waiting)}.")
     if facts.stopped:
         steps.append(
-            "What people have closed or reverted is not proposed again. To do so all the same, run "
-            "schedule with `force` set, promote another commit, or change the environment."
+            "schedule does not propose again what people have closed or reverted. To propose it, "
+            "run schedule with `force` set, promote another commit, or change the environment."
         )
     if facts.started:
         steps.append("check-promote waits for the clusters now.")
     if document.problems:
-        steps.append("Solve the problems below; then run schedule again, or push the solution.")
+        steps.append("Solve the problems below; then push the solution, or run schedule again.")
     return steps
 
 
@@ -126,4 +125,5 @@ def _removed(folders: Sequence[str]) -> str:
     if not folders:
         return ""
     lines = [f"- {markdown.code(folder)}" for folder in folders]
-    return "\n".join(["**These assignments would go:**", "", *markdown.some(lines, MOST_LINES)])
+    title = "**These assignments would be removed:**"
+    return "\n".join([title, "", *markdown.some(lines, MOST_LINES)])

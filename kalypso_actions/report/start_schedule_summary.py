@@ -1,4 +1,4 @@
-"""The page of a start-schedule run: which branch was pushed, and what was started for it."""
+"""The step summary of `kalypso start-schedule`: the pushed branch, and the started runs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from kalypso_actions.report.chain_documents import StartScheduleDocument
 def start_schedule_summary(
     document: StartScheduleDocument, started: Mapping[str, str], *, is_own: bool
 ) -> str:
-    """The step's summary.
+    """Return the step summary.
 
-    `started` are the pages of what was started, by environment; `is_own`: the branch is Kalypso's.
+    `started` are the URLs of schedule's runs, by environment. `is_own`: the branch is Kalypso's.
     """
     headline = start_schedule_headline(document, is_own=is_own, name=markdown.code)
     pages = ", ".join(markdown.link(name, url) for name, url in started.items())
@@ -28,13 +28,13 @@ def start_schedule_summary(
 def start_schedule_headline(
     document: StartScheduleDocument, *, is_own: bool, name: Callable[[str], str] = str
 ) -> str:
-    """What happened, in a line; `name` is how names are written in it."""
+    """Return the result as a line; `name` formats the names in it."""
     branch = name(document.branch)
     if is_own:
         return f"nothing to start, {branch} is one of Kalypso's own branches"
     if document.environments:
         environments = ", ".join(map(name, document.environments))
-        more = "; not everything could be started" if document.problems else ""
+        more = "; there are problems" if document.problems else ""
         return f"started schedule for {environments}{more}"
     if document.problems:
         return f"schedule could not be started after a push to {branch}"

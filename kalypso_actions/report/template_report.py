@@ -1,4 +1,4 @@
-"""The result of `kalypso template`, for people."""
+"""The report of `kalypso template`, for people."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kalypso_actions.report.terminal import print_findings
 
 
 def print_template(output: Console, findings: Console, document: TemplateDocument) -> None:
-    """The rendered text on one console, warnings and problems with their excerpts on another."""
+    """Print the rendered text to one console, and warnings and problems to another."""
     print_findings(findings, document.warnings, ())
     for problem in document.problems:
         print_findings(findings, (), (problem,))
         _print_excerpt(findings, problem)
-    output.file.write(_shown(output, document.output))  # as it is: print would expand tabs
+    output.file.write(_escaped(output, document.output))  # `print` would expand tabs
 
 
 def _print_excerpt(console: Console, problem: TemplateProblemEntry) -> None:
@@ -24,8 +24,8 @@ def _print_excerpt(console: Console, problem: TemplateProblemEntry) -> None:
         console.print(Text(f"    {line}"), soft_wrap=True)
 
 
-def _shown(console: Console, text: str) -> str:
-    """Exactly as it would be written; on a terminal without what the terminal would obey."""
+def _escaped(console: Console, text: str) -> str:
+    """Return the exact text; on a terminal, with control characters escaped."""
     if not console.is_terminal:
         return text
     return "\n".join(

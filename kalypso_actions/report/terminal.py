@@ -1,4 +1,4 @@
-"""Warnings and problems for a terminal, or for the log of a job."""
+"""Print notes, warnings and problems to a terminal or a job's log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kalypso_actions.report.escaping import escape_log_line
 def print_findings(
     console: Console, warnings: Iterable[ProblemEntry], problems: Iterable[ProblemEntry]
 ) -> None:
-    """One paragraph each: the place, the message, and what to change."""
+    """Print each as a paragraph: location, message, advice."""
     for heading, style, entries in (
         ("warning", "yellow", warnings),
         ("problem", "bold red", problems),
@@ -24,7 +24,7 @@ def print_findings(
 
 
 def print_notes(console: Console, notes: Iterable[ProblemEntry]) -> None:
-    """One paragraph each, as `print_findings`."""
+    """Print each note like `print_findings`."""
     for entry in notes:
         console.print(_finding("note", "cyan", entry), soft_wrap=True)
 

@@ -1,4 +1,4 @@
-"""The play of `kalypso demo` on a terminal: a line for each step, and where to look afterwards."""
+"""The report of `kalypso demo`, for people: a line for each step, and commands to try."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from kalypso_actions.report.documents import DemoDocument, DemoStepEntry
 from kalypso_actions.report.escaping import escape_line
 from kalypso_actions.report.terminal import print_findings
 
-BEGINNING: Final = """\
+INTRODUCTION: Final = """\
 Acme has a control plane (main, dev, stage), a GitOps repository, an application, a service of its \
-platform team, and 16 clusters. All of it lives in this process, behind the APIs of GitHub and \
-Azure, and git. What happens starts workflows, as their files in the repositories say, and these \
-run Kalypso's commands, as they would on GitHub. Only the clock is not real.
+platform team, and 16 clusters. All of it runs in this process, behind the APIs of GitHub and \
+Azure, and git. Events start the workflows in the repositories, which run Kalypso's commands, as \
+on GitHub. Only the clock is simulated.
 """
 
 STYLES: Final = {"people": "magenta", "status": "blue", "start-schedule": "dim"}
@@ -30,9 +30,9 @@ WIDTHS: Final = {"time": 5, "number": 2, "who": 14, "environment": 5}
 
 
 class Timeline:
-    """Prints the steps as they come, under the titles of their acts, after a word on all of it.
+    """Prints each step under the title of its act.
 
-    Times count from the first step, by the clock of the play.
+    Times count from the first step, by the simulated clock.
     """
 
     def __init__(self, console: Console) -> None:
@@ -42,9 +42,9 @@ class Timeline:
         self._first: datetime | None = None
 
     def show(self, step: DemoStepEntry) -> None:
-        """A step of the play."""
+        """Print a step."""
         if not self._acts:
-            self._console.print(BEGINNING.rstrip())
+            self._console.print(INTRODUCTION.rstrip())
         if step.act != self._act:
             self._act = step.act
             self._acts += 1
@@ -59,12 +59,12 @@ class Timeline:
             Text(_number(step.folder), style="dim"),
             Text(step.who, style=STYLES.get(step.who, COMMAND)),
             Text(escape_line(step.environment), style="green"),
-            _what(step),
+            _description(step),
         )
         self._console.print(row)
 
     def _time(self, step: DemoStepEntry) -> str:
-        """Minutes and seconds since the first step."""
+        """Return minutes and seconds since the first step."""
         now = datetime.fromisoformat(step.at)
         self._first = self._first or now
         minutes, seconds = divmod(int((now - self._first).total_seconds()), 60)
@@ -72,12 +72,12 @@ class Timeline:
 
 
 def _number(folder: str) -> str:
-    """The number by which the folder of a step begins."""
+    """Return the number at the start of a step's folder."""
     return folder.replace("\\", "/").rpartition("/")[2].partition("-")[0]
 
 
-def _what(step: DemoStepEntry) -> Text:
-    """What happened, and what else there is to know of it."""
+def _description(step: DemoStepEntry) -> Text:
+    """Return the step's text and details."""
     style = ENDINGS.get(step.ending, "") if step.as_expected else "bold red"
     text = Text().append(escape_line(step.text), style=style)
     for line in step.details:
@@ -86,19 +86,21 @@ def _what(step: DemoStepEntry) -> Text:
 
 
 def print_end(console: Console, document: DemoDocument, program: str) -> None:
-    """Whether all went as it should, and what can be looked at now.
+    """Print the result, and commands that show the details.
 
-    `program` is what this program is called by, for lines to be copied.
+    `program` is the word that calls this program.
     """
     folder = shlex.quote(document.dir)
-    gitops = next((one.path for one in document.repositories if one.name.endswith("/gitops")), "")
+    gitops = next(
+        (repo.path for repo in document.repositories if repo.name.endswith("/gitops")), ""
+    )
     console.print()
     console.print(Rule("Where to look", align="left"))
     for words, command in (
-        ("by a step's number: its page, log, outputs, pull request", f"ls {folder}/runs/*"),
+        ("each step by its number: summary, log, outputs, pull request", f"ls {folder}/runs/*"),
         ("any repository", f"git clone -b dev {shlex.quote(gitops)}"),
         (
-            "GitHub and Azure as they are now",
+            "GitHub and Azure in their final state",
             f"{shlex.quote(program)} sandbox --dir {folder} --port {urlsplit(document.url).port}",
         ),
     ):
@@ -107,4 +109,4 @@ def print_end(console: Console, document: DemoDocument, program: str) -> None:
     if document.problems:
         print_findings(console, (), document.problems)
     else:
-        console.print(Text("\nEverything has ended as it should.", style="green"))
+        console.print(Text("\nEvery step ended as expected.", style="green"))

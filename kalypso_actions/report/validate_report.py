@@ -1,4 +1,4 @@
-"""The result of `kalypso validate`, for people."""
+"""The report of `kalypso validate`, for people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kalypso_actions.report.terminal import print_findings, print_notes
 
 
 def print_validate(console: Console, document: ValidateDocument, *, verbose: bool = False) -> None:
-    """Notes, warnings, problems, and what was checked."""
+    """Print notes, warnings, problems, and the numbers of documents and branches."""
     if verbose:
         print_notes(console, document.notes)
     print_findings(console, document.warnings, document.problems)

@@ -1,4 +1,4 @@
-"""How a command speaks to GitHub Actions: annotations, outputs, the step summary, masks.
+"""The interface to GitHub Actions' runner: annotations, outputs, step summary, masks.
 
 workflow_commands  workflow commands on standard output: annotations and masks
 files        the files behind GITHUB_OUTPUT, GITHUB_STEP_SUMMARY and GITHUB_PATH

@@ -1,4 +1,4 @@
-"""The files that a step writes for the runner.
+"""The environment files that a step writes for the runner.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
 """
@@ -12,26 +12,26 @@ from typing import Final
 from kalypso_actions.errors import KalypsoError
 
 SUMMARY_LIMIT: Final = 1024 * 1024
-"""Bytes of one step's summary; a longer one is not shown at all."""
+"""Bytes of one step's summary; GitHub drops a longer one."""
 
 OUTPUT_LIMIT: Final = 1024 * 1024
 
-CUT_NOTE: Final = "\n\n_The summary is longer than GitHub shows; the rest was left out._\n"
+CUT_NOTE: Final = "\n\n_The summary is longer than GitHub allows; the rest was left out._\n"
 
 
 def append_output(file: Path, name: str, value: str) -> None:
-    """Set an output of the step, with a delimiter that no value can know beforehand.
+    """Set an output of the step, with a random delimiter that no value can contain.
 
-    Raises KalypsoError for a value that GitHub would refuse for its length.
+    Raises KalypsoError for a value that is too long for GitHub.
     """
     if len(value.encode()) > OUTPUT_LIMIT:
-        raise KalypsoError(f"the output {name} is longer than the {OUTPUT_LIMIT} bytes allowed")
+        raise KalypsoError(f"the output {name} is longer than {OUTPUT_LIMIT} bytes")
     delimiter = f"ghadelimiter_{uuid.uuid4()}"
     _append(file, f"{name}<<{delimiter}\n{value}\n{delimiter}\n")
 
 
 def append_summary(file: Path, markdown: str) -> None:
-    """Add to the step's summary; what would pass GitHub's limit is cut at a line."""
+    """Append to the step's summary; cut it after a line at GitHub's limit."""
     used = file.stat().st_size if file.exists() else 0
     room = SUMMARY_LIMIT - used - len(CUT_NOTE)
     written = markdown.rstrip() + "\n\n"

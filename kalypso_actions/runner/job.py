@@ -1,4 +1,4 @@
-"""What the runner says of the job, by its environment and the event's file.
+"""The job, from the runner's variables and the file of the event.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/variables
 """
@@ -16,9 +16,9 @@ from kalypso_actions.errors import KalypsoError
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """The job; outside of GitHub Actions everything is empty.
+    """The job; empty outside of GitHub Actions.
 
-    `event` is the event's payload; `attempt` counts from 1; `actor` is who started the run.
+    `event` is the payload; `attempt` counts from 1; `actor` is the account that started the run.
     """
 
     in_actions: bool = False
@@ -39,7 +39,7 @@ class JobContext:
 
 
 def read_job_context(environment: Mapping[str, str]) -> JobContext:
-    """The job's context. Raises KalypsoError for an event file that cannot be read."""
+    """Read the job's context. Raises KalypsoError for an unreadable event."""
     if environment.get("GITHUB_ACTIONS") != "true":
         return JobContext()
     server = environment.get("GITHUB_SERVER_URL", "https://github.com")

@@ -1,4 +1,4 @@
-"""One object through which a command speaks to the runner, or to nobody."""
+"""The runner of GitHub Actions, or none."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.runner import files, workflow_commands
 
 MAX_ANNOTATIONS = 10
-"""GitHub shows ten annotations of a level for each step; the rest stands in the summary."""
+"""GitHub shows ten annotations of a level for each step; the summary has all."""
 
 
 class Stream(Protocol):
-    """What the runner reads, line by line."""
+    """The output that the runner reads, line by line."""
 
     def write(self, text: str, /) -> object:
-        """Some of a line, or several."""
+        """Write a text."""
 
     def flush(self) -> object:
-        """What was written is to be read now."""
+        """Hand on the written text."""
 
 
 class Runner:
-    """Says what a step has to say: by commands on `stream`, by the files of `environment`.
+    """Sends workflow commands to `stream`, and writes the files that `environment` names.
 
-    Without GitHub Actions around it, it says nothing: people read the command's own report.
+    It does nothing outside of GitHub Actions.
     """
 
     def __init__(self, environment: Mapping[str, str], stream: Stream) -> None:
@@ -40,14 +40,16 @@ class Runner:
     def mask(self, secret: str) -> None:
         """Hide a secret in everything that the job logs from now on."""
         for line in workflow_commands.mask_commands(secret):
-            self._say(line)
+            self._send(line)
 
     def annotate(
         self, level: workflow_commands.Level, problems: Iterable[Problem], title: str
     ) -> None:
         """Show problems on their files, as many as GitHub shows."""
         for problem in list(problems)[:MAX_ANNOTATIONS]:
-            self._say(workflow_commands.annotation_command(level, problem, title, self._repository))
+            self._send(
+                workflow_commands.annotation_command(level, problem, title, self._repository)
+            )
 
     def outputs(self, values: Mapping[str, str]) -> None:
         """Set outputs of the step."""
@@ -65,7 +67,7 @@ class Runner:
         if self._summary:
             files.append_summary(self._summary, markdown)
 
-    def _say(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         if self._stream:
             self._stream.write(line + "\n")
             self._stream.flush()

@@ -1,4 +1,4 @@
-"""Workflow commands: lines on standard output that the runner acts on.
+"""Workflow commands: lines on standard output that the runner executes.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
 """
@@ -13,13 +13,13 @@ from kalypso_actions.errors import Problem
 Level = Literal["error", "warning", "notice"]
 
 MIN_MASKED = 4
-"""Shorter values are not masked: they would blot out unrelated text everywhere in the log."""
+"""Masking shorter values would blot out unrelated text all over the log."""
 
 
 def annotation_command(level: Level, problem: Problem, title: str, repository: str) -> str:
-    """The command that shows a problem, on its file where that lies in `repository` (owner/name).
+    """Return the command that shows a problem, at its file if that is in `repository` (owner/name).
 
-    The advice stands on a line of its own.
+    The advice has its own line.
     """
     where = problem.where
     properties = {"title": title}
@@ -38,29 +38,28 @@ def annotation_command(level: Level, problem: Problem, title: str, repository: s
 
 
 def mask_commands(secret: str) -> list[str]:
-    """The commands that hide a secret in the log: the runner compares line by line."""
+    """Return the commands that mask a secret: one for each line, as the runner masks lines."""
     lines = {line.strip() for line in secret.splitlines()}
     return [command("add-mask", {}, line) for line in sorted(lines) if len(line) >= MIN_MASKED]
 
 
 def command(name: str, properties: Mapping[str, str], text: str) -> str:
-    """`::name key=value,…::text`, in the escapes that the runner takes back."""
+    """Return `::name key=value,…::text`, escaped as the runner expects it."""
     written = ",".join(f"{key}={_escaped_property(value)}" for key, value in properties.items())
     return f"::{name}{' ' if written else ''}{written}::{_escaped(text)}"
 
 
 def escape_workflow_commands(text: str) -> str:
-    """Lines of a log that the runner takes for no command, whoever wrote the text.
+    """Escape the workflow commands in a text, so that the runner only logs it.
 
-    The present form (`::name::`) counts where a line begins with it, the old one (`##[name]`)
-    wherever it stands.
+    The current form (`::name::`) counts at the start of a line, the old one (`##[name]`) anywhere.
     """
     return "\n".join(map(_escape_line, text.splitlines()))
 
 
 def _escape_line(line: str) -> str:
-    kept = line.replace("##[", "## [")
-    return "\u200b" + kept if kept.lstrip().startswith("::") else kept
+    escaped = line.replace("##[", "## [")
+    return "\u200b" + escaped if escaped.lstrip().startswith("::") else escaped
 
 
 def _escaped(text: str) -> str:
@@ -72,7 +71,7 @@ def _escaped_property(text: str) -> str:
 
 
 def _same_repository(where: str, repository: str) -> bool:
-    """Whether a URL or owner/name is that of the job's repository."""
-    place = where.lower().rstrip("/").removesuffix(".git")
-    wanted = repository.lower()
-    return bool(wanted) and (place == wanted or place.endswith("/" + wanted))
+    """Whether a URL or owner/name is the job's repository."""
+    name = where.lower().rstrip("/").removesuffix(".git")
+    job_repository = repository.lower()
+    return bool(job_repository) and f"/{name}".endswith(f"/{job_repository}")

@@ -25,7 +25,7 @@ from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
 from kalypso_actions.inputs.demo import DemoInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.report.documents import DemoDocument, DemoStepEntry
-from kalypso_actions.report.timeline import BEGINNING, Timeline
+from kalypso_actions.report.timeline import INTRODUCTION, Timeline
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import git
 from tools.reference.schemas import REFERENCE
@@ -149,7 +149,7 @@ def test_the_timeline_fits_the_terminal(played: Played) -> None:
 
 def test_the_beginning_counts_the_clusters() -> None:
     count = sum(sum(counts.values()) for counts in CLUSTERS.values())
-    assert f"{count} clusters" in " ".join(BEGINNING.split())
+    assert f"{count} clusters" in " ".join(INTRODUCTION.split())
 
 
 def masked(text: str) -> str:

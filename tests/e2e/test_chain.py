@@ -161,7 +161,7 @@ def test_each_job_has_its_page(played: Played, chain: Chain) -> None:
         "## kalypso cd: dev has ID now",
         "## kalypso schedule: dev\\: \\#\u200b4 was created",
         "## kalypso notify: started check-promote for `dev`",
-        "## kalypso check-promote: what is claimed of `dev` holds",
+        "## kalypso check-promote: the inputs for `dev` are right",
         "## kalypso check-promote: failed in `dev`",
     ]
     assert all(one.ended.summary.startswith(f"## kalypso {one.command}: ") for one in played.done)

@@ -62,9 +62,9 @@ def test_clusters_of_other_paths_on_one_line() -> None:
     ]
     line = foreign_paths_line(entries)
     assert "\n" not in line
-    assert line.startswith("Not ours, and not counted: `c0` (")
+    assert line.startswith("Not counted, as they follow other paths of the branch: `c0` (")
     assert line.count("and 7 more") == 5
-    assert line.endswith(" and 4 more. They follow other paths of the branch.")
+    assert line.endswith(" and 4 more.")
     assert foreign_paths_line([]) == ""
 
 
@@ -116,10 +116,10 @@ VERDICTS: list[tuple[Verdict, str, str]] = [
     ("compliant", "deployed to `dev`", "is the last environment"),
     ("nothing-scheduled", "nothing to deploy in `dev`", "is the last environment"),
     ("waiting", "waiting for another", "Merge the pull request there"),
-    ("superseded", "another commit came to `dev`", "Nothing is to be done"),
-    ("failed", "failed in `dev`", "Correct what fails"),
+    ("superseded", "another commit came to `dev`", "There is nothing to do"),
+    ("failed", "failed in `dev`", "Correct the failure"),
     ("none-targeted", "no cluster follows `dev`", "require-targets to false"),
-    ("timed-out", "`dev` did not comply in time", "Give them more time"),
+    ("timed-out", "`dev` did not comply in time", "give them more time"),
 ]
 
 
@@ -151,5 +151,5 @@ def test_a_run_that_another_goes_on_with() -> None:
     page = check_promote_summary(
         document, CheckPromoteFacts("", "", started={"check-promote": url})
     )
-    assert page.startswith("## kalypso check-promote: `dev` is still waited for\n")
-    assert page.endswith(f"It goes on: [check\\-promote]({url}).")
+    assert page.startswith("## kalypso check-promote: still waiting for `dev`\n")
+    assert page.endswith(f"Started: [check\\-promote]({url}).")

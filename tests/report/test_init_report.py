@@ -69,7 +69,7 @@ def test_nothing_to_write() -> None:
     made, written = console()
     print_preview(made, document(branch("main")))
     print_result(made, document(branch("main")), in_clones=False)
-    assert written.getvalue() == "Nothing is left to write: every file is in its place.\n"
+    assert written.getvalue() == "There is nothing to write: all files are in place.\n"
 
 
 @pytest.mark.parametrize(("in_clones", "verb"), [(True, "committed to"), (False, "pushed to")])
@@ -100,7 +100,7 @@ def test_tasks_are_numbered_and_their_lines_whole() -> None:
     print_remaining(made, tasks)
     assert written.getvalue().splitlines() == [
         "",
-        "What is left to do:",
+        "Remaining tasks:",
         "",
         "1. One",
         "   Do it.",

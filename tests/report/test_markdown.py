@@ -131,7 +131,7 @@ def test_the_words_of_a_heading_with_links_and_code() -> None:
 
 
 def test_what_is_said_of_one_thing_has_no_empty_head() -> None:
-    assert markdown.facts([("a", "1"), ("b", "2")]) == "| a | 1 |\n| :--- | :--- |\n| b | 2 |"
+    assert markdown.properties([("a", "1"), ("b", "2")]) == "| a | 1 |\n| :--- | :--- |\n| b | 2 |"
 
 
 @pytest.mark.parametrize(

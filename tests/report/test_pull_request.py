@@ -145,12 +145,12 @@ def test_the_body_says_how_it_is_merged(auto_merge: str) -> None:
         ({}, f"It **promotes** [aaaaaaa]({MAIN.url}) of main."),
         (
             {"before": CommitLink(OLD, "")},
-            f"It **promotes** [aaaaaaa]({MAIN.url}) of main; until now it was `bbbbbbb`.",
+            f"It **promotes** [aaaaaaa]({MAIN.url}) of main, after `bbbbbbb`.",
         ),
         ({"before": MAIN}, f"It **promotes** [aaaaaaa]({MAIN.url}) of main."),
         (
             {"promoted": False},
-            f"It does not promote anything: main stays at [aaaaaaa]({MAIN.url}).",
+            f"It promotes nothing: main stays at [aaaaaaa]({MAIN.url}).",
         ),
         ({"main": None}, "The environment names no commit of main: none is promoted."),
     ],
@@ -202,7 +202,7 @@ def test_what_a_reviewer_might_not_expect() -> None:
     said = lines(
         made, registrations=readings, others=[7, 12], allowed_by="@octocat", warnings=[warning]
     )
-    assert "**1 of 1 assignments go.** \\@\u200boctocat has allowed it." in said
+    assert "**1 of 1 assignments are removed.** \\@\u200boctocat allows it." in said
     assert "**Other open pull requests change the same files:** #7, #12. Merge one of them." in said
     assert "- `large/app-old/notes.md`" in said
     assert "- `large/app-lost`" in said

@@ -25,14 +25,14 @@ def document(*entries: PullRequestEntry, **given: Any) -> ScheduleDocument:
 @pytest.mark.parametrize(
     ("made", "facts", "said"),
     [
-        (document(), {}, "dev has everything: there is nothing to propose"),
+        (document(), {}, "dev is up to date: there is nothing to propose"),
         (document(entry(1, "created")), {}, "dev: #1 was created"),
         (
             document(entry(2, "unchanged"), entry(1, "withdrawn")),
             {},
             "dev: #2 is open already, #1 was withdrawn",
         ),
-        (document(), {"stopped": True}, "what dev is to have was rejected: nothing is proposed"),
+        (document(), {"stopped": True}, "the changes of dev were rejected: nothing is proposed"),
         (document(problems=(PROBLEM,)), {}, "dev is not proposed"),
         (document(entry(1, "merged"), problems=(PROBLEM,)), {}, "dev: #1 was merged"),
         (
@@ -65,10 +65,10 @@ def test_what_comes_next(made: ScheduleDocument, facts: dict[str, Any], said: st
     assert said in schedule_summary(made, ScheduleFacts(**facts))
 
 
-def test_nothing_is_to_be_done_where_nothing_is_proposed() -> None:
+def test_nothing_to_do_where_nothing_is_proposed() -> None:
     page = schedule_summary(document(), ScheduleFacts())
     assert "Next" not in page
-    assert page.startswith("## kalypso schedule: dev has everything")
+    assert page.startswith("## kalypso schedule: dev is up to date")
 
 
 def test_what_is_untrusted_is_escaped() -> None:

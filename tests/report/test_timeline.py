@@ -89,7 +89,7 @@ def test_the_end_says_where_everything_is() -> None:
     assert "ls '/tmp/kept it'/runs/*" in text
     assert "git clone -b dev '/tmp/kept it/repositories/acme/gitops.git'" in text
     assert "kalypso sandbox --dir '/tmp/kept it' --port 4711" in text
-    assert text.endswith("Everything has ended as it should.")
+    assert text.endswith("Every step ended as expected.")
     assert "\n'/my tools/kalypso' sandbox --dir" in shown(80, program="/my tools/kalypso")
 
 

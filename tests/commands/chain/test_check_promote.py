@@ -49,7 +49,7 @@ def test_compliant_clusters_carry_the_commit_on(acme: Organisation) -> None:
     assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
     assert acme.dispatches() == [cd_of(commit)]
     assert outcome.summary.startswith("## kalypso check-promote: deployed to `dev`\n")
-    assert "It goes on: [stage](" in outcome.summary
+    assert "Started: [stage](" in outcome.summary
     assert acme.said[0] == "compliant 2/2"
 
 
@@ -60,7 +60,7 @@ def test_at_the_end_of_the_chain_the_status_is_success(acme: Organisation) -> No
     assert acme.statuses(commit) == {"stage environment": ("success", "Deployed")}
     assert acme.dispatches() == []
     assert document(outcome).promoted_to == ()
-    assert "`stage` is the last environment: the commit has arrived." in outcome.summary
+    assert "`stage` is the last environment: the promotion is complete." in outcome.summary
 
 
 def test_the_next_environments_are_started_before_the_commit_is_called_deployed(
@@ -141,7 +141,7 @@ def test_a_failing_cluster_stops_the_commit(acme: Organisation) -> None:
     assert acme.dispatches() == []
     (problem,) = document(outcome).problems
     assert problem.message.startswith("dev-drone: HealthCheckFailed")
-    assert "the merge of a correction goes on by itself" in problem.advice
+    assert "the merge of the correction continues the promotion" in problem.advice
     assert "| `dev-drone` | `drone` | failed |" in outcome.summary
     assert "@somebody" not in outcome.summary
     assert outcome.summary.index("dev-drone` |") < outcome.summary.index("dev-large` |")

@@ -62,7 +62,7 @@ def test_a_run_near_the_limit_of_its_job_is_followed_by_another(acme: Organisati
             "started_at": began.isoformat(),
         },
     )
-    assert outcome.summary.startswith("## kalypso check-promote: `dev` is still waited for\n")
+    assert outcome.summary.startswith("## kalypso check-promote: still waiting for `dev`\n")
     outcome = check(acme, merged, commit, started_at=successor.inputs["started_at"], **inputs)
     assert verdict(outcome) == "compliant"
 

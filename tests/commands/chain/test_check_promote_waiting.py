@@ -96,7 +96,7 @@ def test_a_newer_commit_overtakes(acme: Organisation) -> None:
     assert acme.statuses(new) == {}
     assert acme.dispatches() == []
     assert document(outcome).reason == f"the branch names {new[:7]} by now"
-    assert "Nothing is to be done" in outcome.summary
+    assert "There is nothing to do" in outcome.summary
     assert document(outcome).clusters == {"ahead": 1, "progressing": 1}
 
 

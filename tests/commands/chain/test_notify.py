@@ -181,7 +181,7 @@ def test_what_touches_nothing_of_ours_starts_nothing(
     outcome = run(acme)
     assert starts(acme) == []
     assert document(outcome) == NotifyDocument()
-    assert "touches nothing that a cluster runs" in outcome.summary
+    assert "changes nothing that a cluster runs" in outcome.summary
 
 
 def test_a_branch_of_no_environment(acme: Organisation) -> None:

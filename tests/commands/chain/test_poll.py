@@ -46,7 +46,7 @@ def test_nothing_has_changed(acme: Organisation) -> None:
     assert acme.dispatches() == []
     assert acme.writes() == acme.recorded() == []
     assert document(outcome) == PollDocument()
-    assert outcome.summary == "## kalypso poll: nothing is to be done"
+    assert outcome.summary == "## kalypso poll: nothing to start"
 
 
 def test_what_a_poll_at_rest_asks_of_github(acme: Organisation) -> None:

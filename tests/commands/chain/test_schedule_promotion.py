@@ -46,7 +46,7 @@ def test_a_promotion_that_changes_no_manifest_is_proposed(acme: Organisation) ->
     assert document.changes.modified == (TRACKING,)
     (pull,) = acme.pulls()
     assert labels(pull) == {"kalypso", "promoted"}
-    said = f"[{new[:7]}]({acme.url()}/commit/{new}) of main; until now it was [{old[:7]}]"
+    said = f"[{new[:7]}]({acme.url()}/commit/{new}) of main, after [{old[:7]}]"
     assert said in pull["body"]
     assert "No manifest changes." in pull["body"]
     acme.merge(2)
@@ -61,7 +61,7 @@ def test_a_configuration_change_is_no_promotion(acme: Organisation) -> None:
     assert document.promoted is False
     (pull,) = acme.pulls()
     assert labels(pull) == {"kalypso"}
-    assert "It does not promote anything: main stays at " in pull["body"]
+    assert "It promotes nothing: main stays at " in pull["body"]
 
 
 def test_a_promotion_joins_an_open_configuration_change_and_may_leave_it(

@@ -45,7 +45,7 @@ def test_what_people_have_closed(acme: Organisation) -> None:
     assert warning.message == (
         "nothing is proposed: #1 with the same content was closed without merging"
     )
-    assert "What people have closed or reverted is not proposed again." in done.summary
+    assert "schedule does not propose again what people have closed or reverted." in done.summary
     assert acme.writes() == []
     # Other content is proposed, and the same content by force.
     assert actions(run(acme, force="true")) == [(2, "created")]

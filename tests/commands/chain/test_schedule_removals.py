@@ -61,7 +61,7 @@ def test_whoever_allows_it_is_named(full: Organisation) -> None:
     assert actions(document) == [(2, "created")]
     assert "8 of 16 assignments would be removed" in messages(document)[0]
     (pull,) = full.pulls()
-    assert "**8 of 16 assignments go.** somebody has allowed it." in pull["body"]
+    assert "**8 of 16 assignments are removed.** somebody allows it." in pull["body"]
     # It is proposed: the next run, which nobody has told so, leaves it alone.
     full.forget()
     assert actions(run(full)) == [(2, "unchanged")]

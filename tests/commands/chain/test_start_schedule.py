@@ -108,7 +108,7 @@ def test_a_start_that_fails_stops_no_other(acme: Organisation) -> None:
     assert isinstance(outcome.document, StartScheduleDocument)
     assert outcome.document.environments == ("later",)
     assert outcome.document.problems
-    assert "; not everything could be started" in acme.said[-1]
+    assert "; there are problems" in acme.said[-1]
     assert acme.dispatches() == [schedule("later")]
 
 

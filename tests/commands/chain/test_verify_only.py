@@ -43,7 +43,7 @@ def test_a_promotion_that_may_come(acme: Organisation) -> None:
     assert outcome.document == CdDocument(environment="dev", commit=new, verify_only=True)
     assert outcome.summary == (
         f"## kalypso cd: {new[:7]} may come to dev\n\n"
-        "Nothing was written: the inputs were only held against the repositories, and they hold."
+        "Nothing was written: the inputs were only compared with the repositories, and they are right."
     )
     assert acme.said == [f"{new[:7]} may come to dev."]
     assert acme.writes() == []
@@ -88,8 +88,8 @@ def test_a_merge_that_is_as_it_is_said(acme: Organisation, is_promotion: bool) -
     assert outcome.document == CheckPromoteDocument(
         environment="dev", promoted_commit=promoted, gitops_commit=merged, verify_only=True
     )
-    assert outcome.summary.startswith("## kalypso check-promote: what is claimed of `dev` holds\n")
-    assert "Nothing was written: the inputs were only held against" in outcome.summary
+    assert outcome.summary.startswith("## kalypso check-promote: the inputs for `dev` are right\n")
+    assert "Nothing was written: the inputs were only compared with" in outcome.summary
     assert outcome.document.outputs() == {"verdict": "", "clusters": "{}", "promoted-to": "[]"}
     assert acme.writes() == []
     assert acme.dispatches() == []

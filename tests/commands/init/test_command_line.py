@@ -49,7 +49,7 @@ def test_who_is_asked_agrees_to_everything(acme: Acme, terminal: Terminal) -> No
     first = terminal.run(*BOTH, typed="y\ny\n")
     assert first.exit_code == 0
     assert "Overwrite" not in first.stderr
-    assert "Delete what is left of upstream's workflows (2)? [y/N]:" in first.stderr
+    assert "Delete upstream's unused workflow files (2)? [y/N]:" in first.stderr
     assert re.search(r"Write this \(\d+ files\)\? \[y/N\]:", first.stderr)
     text = acme.files("main")[f"{WORKFLOWS}/cd.yaml"]
     acme.sandbox.commit(CONTROL_PLANE, {f"{WORKFLOWS}/cd.yaml": text + "# mine\n"})
@@ -59,7 +59,7 @@ def test_who_is_asked_agrees_to_everything(acme: Acme, terminal: Terminal) -> No
     assert acme.files("main")[f"{WORKFLOWS}/cd.yaml"] == text
     third = terminal.run(*BOTH, typed="")
     assert third.exit_code == 0
-    assert third.stdout.startswith("Nothing is left to write: every file is in its place.\n")
+    assert third.stdout.startswith("There is nothing to write: all files are in place.\n")
     assert "[y/N]" not in third.stderr
 
 
@@ -142,8 +142,8 @@ def test_json(acme: Acme, terminal: Terminal) -> None:
 
 
 ERRORS: list[tuple[list[str], str, int, str]] = [
-    (BOTH, "", 2, "nobody can be asked: there is no terminal"),
-    ([*BOTH, "--output", "json"], "", 2, "nobody can be asked: JSON is written"),
+    (BOTH, "", 2, "init cannot ask for consent: there is no terminal"),
+    ([*BOTH, "--output", "json"], "", 2, "init cannot ask for consent: the output is JSON"),
     (["--yes"], "", 2, "the two repositories are needed"),
     ([*BOTH, "--yes"], "none", 2, "no token is given"),
     ([*BOTH, "--yes", "--environments", "Dev"], "", 2, "'Dev' may hold lower-case letters"),
@@ -162,8 +162,8 @@ def test_errors_have_their_exit_codes_and_are_told_as_json_too(
         assert getattr(as_text.exception, "exit_code", None) == status
         assert message in str(as_text.exception)
         arguments = [*arguments, "--output", "json"]
-    if message == "nobody can be asked: there is no terminal":
-        message = "nobody can be asked: JSON is written"
+    if message == "init cannot ask for consent: there is no terminal":
+        message = "init cannot ask for consent: the output is JSON"
     as_json = terminal.run(*arguments, **given)
     assert as_json.exit_code == status
     (problem,) = json.loads(as_json.stdout)["problems"]

@@ -57,11 +57,11 @@ def test_what_a_pull_request_says(acme: Acme) -> None:
         (pull,) = acme.sandbox.repository(GITOPS).issues.values()
     assert pull.title == "Set up Kalypso on dev"
     assert pull.body == (
-        "What Kalypso needs on this branch, proposed by `kalypso init`.\n\n"
+        "`kalypso init` proposes the files that Kalypso needs on this branch.\n\n"
         "| file | action |  |\n"
         "| --- | --- | --- |\n"
         "| `.github/workflows/check-promote.yaml` | replace | in place of upstream\\'s workflow |\n\n"
-        "Run again, `kalypso init --pull-request` updates this pull request."
+        "Another run of `kalypso init --pull-request` updates this pull request."
     )
 
 
