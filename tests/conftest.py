@@ -15,6 +15,7 @@ from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.traffic import Traffic
 from tests.github_api.client_calls import ASKED
 from tests.github_api.traffic import by_client, check_events, check_exchanges
+from tests.parameter_ids import readable
 
 # How long an example takes is no matter: the machine may have other work as well.
 settings.register_profile(
@@ -23,6 +24,11 @@ settings.register_profile(
 settings.register_profile("quick", settings.get_profile("any machine"), max_examples=25)
 settings.register_profile("thorough", settings.get_profile("any machine"), max_examples=200)
 settings.load_profile("quick")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Call a case by its values where pytest would number them."""
+    return readable(val)
 
 
 KNOWN: Final[set[bytes]] = set()
