@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,7 @@ from kalypso_actions.clients.git.credentials import (
 )
 from kalypso_actions.clients.git.urls import without_secret
 from kalypso_actions.clients.process import ProcessError, Programs
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.urls import is_loopback
 
 SETTINGS: Final = (
@@ -56,6 +58,14 @@ USER_CONFIG: Final = (
 )
 """What credential helpers and ssh of a person's own machine need besides."""
 
+OLDEST: Final = (2, 31)
+"""Older versions ignore GIT_CONFIG_COUNT, by which they get credentials.
+
+https://github.com/git/git/blob/master/Documentation/RelNotes/2.31.0.txt
+"""
+
+VERSION: Final = re.compile(rb"git version (\d+)\.(\d+)")
+
 NO_PROXY: Final = "http.proxy="
 """This machine itself is not asked through a proxy, whatever NO_PROXY leaves out."""
 
@@ -85,6 +95,7 @@ class Git:
         self._protocols = protocols
         self._authorize = credentials
         self._trust_user_config = trust_user_config
+        self._is_checked = False
 
     def run(
         self,
@@ -125,8 +136,10 @@ class Git:
 
         It gets the credential of that URL and no other. `settings` are added to git's
         configuration. With `lazy_fetch`, git may fetch what it lacks; with `trace`, it tells what
-        goes over HTTP, credentials left out. Raises ProcessError.
+        goes over HTTP, credentials left out. Raises ProcessError, and KalypsoError for a git that
+        is too old.
         """
+        self._check_version()
         direct = [NO_PROXY] if is_loopback(url) else []
         settings = [f"remote.origin.url={url}", *direct, *settings]
         header = self._authorize(url)
@@ -150,6 +163,19 @@ class Git:
             )
         except ProcessError as error:
             raise _without_credential(error, header) from None
+
+    def _check_version(self) -> None:
+        if self._is_checked:
+            return
+        version = self._programs.run(["git", "version"])
+        numbers = VERSION.match(version)
+        if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST:
+            name = version.decode("utf-8", "replace").strip()
+            raise KalypsoError(
+                f"{name} is too old: it ignores credentials",
+                advice="install git 2.31 or later, and put it first on PATH",
+            )
+        self._is_checked = True
 
     def _command(self, git_dir: Path) -> list[str]:
         settings = SETTINGS if self._trust_user_config else (*SETTINGS, "credential.helper=")

@@ -13,7 +13,17 @@ from tests.clients.git.remotes import Counting, bare, origin, remotes
 from tests.clients.git.servers import serving
 from tests.git_repositories import commit, git, repository
 
-COMMANDS = {"init", "fetch", "ls-remote", "rev-parse", "rev-list", "ls-tree", "cat-file", "push"}
+COMMANDS = {
+    "version",
+    "init",
+    "fetch",
+    "ls-remote",
+    "rev-parse",
+    "rev-list",
+    "ls-tree",
+    "cat-file",
+    "push",
+}
 
 
 def test_branch_is_fetched_without_history_and_files(tmp_path: Path) -> None:
@@ -117,8 +127,8 @@ def test_few_processes_and_requests(tmp_path: Path) -> None:
         assert files.tree_id("nowhere") is None
         assert files.read(["x.yaml", "y.yaml"]) == {"x.yaml": b"x", "y.yaml": b"y"}
         assert files.tree_id("") == git(path, "rev-parse", "main^{tree}")
-        named = [next(word for word in call[2:] if word in COMMANDS) for call in started.calls]
-        assert named == ["fetch", "ls-tree", "fetch", "cat-file"]
+        named = [next(word for word in call[1:] if word in COMMANDS) for call in started.calls]
+        assert named == ["version", "fetch", "ls-tree", "fetch", "cat-file"]
         assert len(server.requests) == 5
 
 

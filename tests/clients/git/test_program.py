@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from kalypso_actions.clients.git.program import Git
 from kalypso_actions.errors import KalypsoError
 from tests.clients.git.remotes import Counting, bare, remotes
 from tests.clients.git.servers import serving
@@ -89,7 +91,7 @@ def test_which_certificates_git_is_given(
     started = Counting(**{name: text.format(folder=tmp_path) for name, text in variables.items()})
     with remotes(started) as opened:
         opened.heads(str(path), ["main"])
-    given = {name: text for name, text in started.extras[0].items() if name.startswith("GIT_SSL_")}
+    given = {name: text for name, text in started.extras[-1].items() if name.startswith("GIT_SSL_")}
     assert given == {name: text.format(folder=tmp_path) for name, text in expected.items()}
 
 
@@ -126,3 +128,28 @@ def test_proxies_see_no_credential_of_a_repository(tmp_path: Path) -> None:
             opened.heads("https://nowhere.invalid/org/repo", ["main"])
         assert proxy.requests == [("CONNECT", "nowhere.invalid:443", None)]
     assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("version", "is_refused"),
+    [
+        ("git version 2.30.9", True),
+        ("git version 1.8.3.1", True),
+        ("git version 2.31.0", False),
+        ("git version 2.39.5 (Apple Git-154)", False),
+        ("git version 3.0.0.windows.1", False),
+        ("a git without a number", False),
+    ],
+)
+def test_a_git_that_ignores_credentials_is_refused(
+    tmp_path: Path, version: str, *, is_refused: bool
+) -> None:
+    git = tmp_path / "git"
+    git.write_text(f'#!/bin/sh\ncase "$*" in version) echo "{version}";; esac\n')
+    git.chmod(0o755)
+    calls = Git(programs(PATH=f"{tmp_path}:{os.environ['PATH']}"), protocols=HTTPS)
+    if is_refused:
+        with pytest.raises(KalypsoError, match=r"is too old.*\(install git 2\.31 or later"):
+            calls.run_remote(tmp_path, "https://github.com/acme/fleet", ["fetch"])
+    else:
+        assert calls.run_remote(tmp_path, "https://github.com/acme/fleet", ["fetch"]) == b""
