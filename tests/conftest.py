@@ -54,7 +54,7 @@ def every_sandbox_is_held_against_github() -> Iterator[None]:
         end(sandbox, kind, error, traceback)
         if kind is None:
             check(sandbox.traffic)
-            check_events(sandbox.world, KNOWN)
+            check_events(sandbox.store, KNOWN)
 
     def checked_forget(traffic: Traffic) -> None:
         check(traffic)

@@ -45,14 +45,14 @@ def sandbox(inputs: SandboxInputs, programs: Programs) -> Iterator[SandboxDocume
         token = _token(embedded)
         app = _app(embedded, folder)
         for name in inputs.repository:
-            if embedded.world.repository(name) is None:
+            if embedded.store.repository(name) is None:
                 embedded.create_repository(name)
         yield SandboxDocument(
             dir=str(folder),
             url=embedded.url,
             environment=embedded.environment(token),
             app=app,
-            repositories=tuple(one.full_name for one in embedded.world.repositories.values()),
+            repositories=tuple(one.full_name for one in embedded.store.repositories.values()),
         )
 
 
@@ -94,7 +94,7 @@ def keep_key(folder: Path, key: str) -> None:
 
 def _token(embedded: Sandbox) -> str:
     """The token of the first start."""
-    tokens = embedded.world.tokens.items()
+    tokens = embedded.store.tokens.items()
     known = (text for text, identity in tokens if identity.kind == "user" and not identity.owner)
     return next(known, "") or embedded.create_token()
 

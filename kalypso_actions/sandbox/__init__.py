@@ -9,7 +9,7 @@ rest            GitHub's API: who asks, which endpoint, whether they may; then `
 git_http        git: fetches by git itself, pushes by `receive_pack`
 azure           identities and Resource Graph, over simulated clusters
 
-What they share is a `state`: the `world` of a folder and its lock.
+What they share is a `state`: the `store` of a folder and its lock.
 """
 
 from kalypso_actions.sandbox.embedded import Sandbox

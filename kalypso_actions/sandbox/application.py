@@ -14,11 +14,11 @@ from werkzeug.wrappers import Request, Response
 
 import kalypso_actions.sandbox.github  # noqa: F401 - fills the table of endpoints
 from kalypso_actions.sandbox.controls import CONTROLS
+from kalypso_actions.sandbox.dispatcher import API_PREFIX, Dispatcher, RequestHandler, Route
 from kalypso_actions.sandbox.endpoints import ENDPOINTS
-from kalypso_actions.sandbox.front import MOUNT, Act, Front, Place
 from kalypso_actions.sandbox.git_http import GitHttp, GitRequest
-from kalypso_actions.sandbox.rest import GRAPHQL, Note, RestRequest
-from kalypso_actions.sandbox.routing import Found, Routes, by_name
+from kalypso_actions.sandbox.rest import GRAPHQL, RequestContext, RestRequest
+from kalypso_actions.sandbox.routing import RouteMatch, Routes, by_name
 from kalypso_actions.sandbox.server import HOST
 from kalypso_actions.sandbox.state import State
 
@@ -35,7 +35,7 @@ class Application:
         self._routes = Routes(ENDPOINTS)
         self._blueprints = blueprints
         self._lock = threading.Lock()
-        self.front = Front(state, self._find)
+        self.dispatcher = Dispatcher(state, self._find)
 
     @cached_property
     def _flask(self) -> Flask:
@@ -45,21 +45,21 @@ class Application:
             flask.register_blueprint(blueprint)
         return flask
 
-    def _find(self, request: Request) -> Place:
+    def _find(self, request: Request) -> Route:
         path = _path(request.environ["RAW_URI"])
         asked = GitRequest.of(request, path)
         if asked is not None:
-            return Place(path, "git", self._by_git(asked), probe=asked.is_probe(request))
-        mounted = path.startswith(f"{MOUNT}/") or path == f"/api{GRAPHQL}"
-        below = (GRAPHQL if path == f"/api{GRAPHQL}" else path.removeprefix(MOUNT)) or "/"
+            return Route(path, "git", self._by_git(asked), probe=asked.is_probe(request))
+        mounted = path.startswith(f"{API_PREFIX}/") or path == f"/api{GRAPHQL}"
+        below = (GRAPHQL if path == f"/api{GRAPHQL}" else path.removeprefix(API_PREFIX)) or "/"
         with self._state.lock:
-            named = by_name(self._state.world, below)
-        found = self._routes.find(request.method, named)
-        blueprint = "" if found else self._blueprint(request)
+            named = by_name(self._state.store, below)
+        match = self._routes.find(request.method, named)
+        blueprint = "" if match else self._blueprint(request)
         if blueprint:
-            return Place(path, blueprint, self._by_flask, noted=blueprint != CONTROLS)
-        template = found.endpoint.path if found else ""
-        return Place(below, template, self._by_rest(below, found, MOUNT if mounted else ""))
+            return Route(path, blueprint, self._by_flask, recorded=blueprint != CONTROLS)
+        template = match.endpoint.path if match else ""
+        return Route(below, template, self._by_rest(below, match, API_PREFIX if mounted else ""))
 
     def _blueprint(self, request: Request) -> str:
         """The blueprint that Flask would hand the request to; "" for none."""
@@ -71,22 +71,22 @@ class Application:
             return ""
         return str(endpoint).partition(".")[0]
 
-    def _by_rest(self, path: str, found: Found | None, mount: str) -> Act:
-        def act(request: Request, note: Note) -> Response:
+    def _by_rest(self, path: str, match: RouteMatch | None, mount: str) -> RequestHandler:
+        def handle(request: Request, context: RequestContext) -> Response:
             server_url = request.host_url.rstrip("/")
             return RestRequest(
-                self._state, request, path, found, server_url + mount, server_url, note
+                self._state, request, path, match, server_url + mount, server_url, context
             ).answer()
 
-        return act
+        return handle
 
-    def _by_git(self, asked: GitRequest) -> Act:
-        def act(request: Request, note: Note) -> Response:
-            return self._git.answer(asked, request, note)
+    def _by_git(self, asked: GitRequest) -> RequestHandler:
+        def handle(request: Request, context: RequestContext) -> Response:
+            return self._git.answer(asked, request, context)
 
-        return act
+        return handle
 
-    def _by_flask(self, request: Request, _note: Note) -> Response:
+    def _by_flask(self, request: Request, _note: RequestContext) -> Response:
         content = request.get_data()
         environ = {
             **request.environ,

@@ -21,12 +21,12 @@ from typing import Any, Final, Literal
 from flask import Blueprint, Response, abort, request
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kalypso_actions.sandbox import json_text
+from kalypso_actions.sandbox import strict_json
+from kalypso_actions.sandbox.administration import Administration
 from kalypso_actions.sandbox.azure import Azure, add_controls
-from kalypso_actions.sandbox.contents import Contents
 from kalypso_actions.sandbox.faults import FAULT
 from kalypso_actions.sandbox.routing import number
-from kalypso_actions.sandbox.world import BranchRule, Permissions
+from kalypso_actions.sandbox.store import BranchRule, Permissions
 
 CONTROLS: Final = "controls"
 
@@ -85,13 +85,13 @@ class RunChanges(_Body):
 
 
 class LimitChanges(_Body):
-    """See `Limits`; what is not named stays as it is."""
+    """See `RateLimits`; what is not named stays as it is."""
 
     per_hour: dict[Literal["user", "actions", "installation", "app", ""], int] = {}
     contents_per_minute: int | None = None
 
 
-def controls(contents: Contents, azure: Azure) -> Blueprint:
+def controls(contents: Administration, azure: Azure) -> Blueprint:
     """All of them, those of the simulated Azure included."""
     routes = Blueprint(CONTROLS, __name__)
     routes.before_request(_refuse_browsers)
@@ -104,12 +104,12 @@ def controls(contents: Contents, azure: Azure) -> Blueprint:
 
 
 def _refuse_browsers() -> None:
-    """No page on the internet reaches the controls by a form; `front` sees to names of its own."""
+    """No page on the internet reaches the controls by a form."""
     if request.get_data() and not request.is_json:
         abort(Response("The body is JSON, and its Content-Type says so.\n", 415))
 
 
-def _add_records(routes: Blueprint, contents: Contents) -> None:
+def _add_records(routes: Blueprint, contents: Administration) -> None:
     state = contents.state
 
     def requests() -> Any:
@@ -119,14 +119,14 @@ def _add_records(routes: Blueprint, contents: Contents) -> None:
         state.traffic.clear()
 
     def events() -> Any:
-        return [one.model_dump(mode="json") for one in state.world.events]
+        return [one.model_dump(mode="json") for one in state.store.events]
 
     _add(routes, contents, "GET", "/_sandbox/requests", requests)
     _add(routes, contents, "DELETE", "/_sandbox/requests", forget_requests)
     _add(routes, contents, "GET", "/_sandbox/events", events)
 
 
-def _add_faults(routes: Blueprint, contents: Contents) -> None:
+def _add_faults(routes: Blueprint, contents: Administration) -> None:
     state = contents.state
 
     def faults() -> Any:
@@ -139,28 +139,28 @@ def _add_faults(routes: Blueprint, contents: Contents) -> None:
     def end_faults() -> Any:
         state.faults.clear()
 
-    def limits() -> Any:
+    def rate_limits() -> Any:
         return {
-            "per_hour": state.limits.per_hour,
-            "contents_per_minute": state.limits.contents_per_minute,
+            "per_hour": state.rate_limits.per_hour,
+            "contents_per_minute": state.rate_limits.contents_per_minute,
         }
 
     def change_limits() -> Any:
         changes = LimitChanges.model_validate(_body())
         for kind, limit in changes.per_hour.items():
-            state.limits.per_hour[kind] = limit
+            state.rate_limits.per_hour[kind] = limit
         if "contents_per_minute" in changes.model_fields_set:
-            state.limits.contents_per_minute = changes.contents_per_minute
-        return limits()
+            state.rate_limits.contents_per_minute = changes.contents_per_minute
+        return rate_limits()
 
     _add(routes, contents, "GET", "/_sandbox/faults", faults)
     _add(routes, contents, "POST", "/_sandbox/faults", add_fault)
     _add(routes, contents, "DELETE", "/_sandbox/faults", end_faults)
-    _add(routes, contents, "GET", "/_sandbox/limits", limits)
+    _add(routes, contents, "GET", "/_sandbox/limits", rate_limits)
     _add(routes, contents, "PATCH", "/_sandbox/limits", change_limits)
 
 
-def _add_contents(routes: Blueprint, contents: Contents) -> None:
+def _add_contents(routes: Blueprint, contents: Administration) -> None:
     def create_token() -> Any:
         wanted = NewToken.model_validate(_body())
         return {"token": contents.create_token(**dict(wanted))}
@@ -177,7 +177,7 @@ def _add_contents(routes: Blueprint, contents: Contents) -> None:
             value = getattr(changes, field)
             if value is not None:
                 setattr(repository, field, value)
-        contents.world.save()
+        contents.store.save()
         if changes.name is not None:
             contents.rename_repository(repository.full_name, changes.name)
         return {"full_name": repository.full_name}
@@ -188,7 +188,7 @@ def _add_contents(routes: Blueprint, contents: Contents) -> None:
     _add(routes, contents, "PATCH", path, change_repository)
 
 
-def _add_runs(routes: Blueprint, contents: Contents) -> None:
+def _add_runs(routes: Blueprint, contents: Administration) -> None:
     def runs(owner: str, name: str) -> Any:
         return [run.model_dump(mode="json") for run in contents.runs(f"{owner}/{name}")]
 
@@ -202,7 +202,7 @@ def _add_runs(routes: Blueprint, contents: Contents) -> None:
 
 
 def _add(
-    routes: Blueprint, contents: Contents, method: str, path: str, handler: Callable[..., Any]
+    routes: Blueprint, contents: Administration, method: str, path: str, handler: Callable[..., Any]
 ) -> None:
     """A route whose handler works under the lock and says with None that it has nothing to say."""
 
@@ -226,7 +226,7 @@ def _add(
 
 def _body() -> Any:
     """The JSON of the request. Raises ValueError."""
-    return json_text.read(request.get_data())
+    return strict_json.loads(request.get_data())
 
 
 def _json(status: int, body: Any) -> Response:

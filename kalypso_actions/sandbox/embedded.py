@@ -16,19 +16,19 @@ from urllib.parse import urlsplit
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox import azure
+from kalypso_actions.sandbox.administration import Administration
 from kalypso_actions.sandbox.application import Application
 from kalypso_actions.sandbox.azure import Azure
 from kalypso_actions.sandbox.certificates import server_context
-from kalypso_actions.sandbox.claim import Claim
-from kalypso_actions.sandbox.contents import Contents
 from kalypso_actions.sandbox.controls import controls
+from kalypso_actions.sandbox.dispatcher import API_PREFIX
 from kalypso_actions.sandbox.faults import Faults
-from kalypso_actions.sandbox.front import MOUNT
+from kalypso_actions.sandbox.folder_lock import FolderLock
 from kalypso_actions.sandbox.interruptions import Interruptions
 from kalypso_actions.sandbox.server import HOST, Server
 from kalypso_actions.sandbox.state import State
+from kalypso_actions.sandbox.store import Store
 from kalypso_actions.sandbox.traffic import Traffic
-from kalypso_actions.sandbox.world import World
 
 Flavour = Literal["github.com", "ghes"]
 
@@ -38,7 +38,7 @@ AUTHORITY: Final = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUES
 """The names under which programs know the file of trusted authorities."""
 
 
-class Sandbox(Contents):
+class Sandbox(Administration):
     """An embedded GitHub and Azure on a loopback port; a context manager.
 
     What is in `folder` is there again the next time, at the same URL where `port` is 0 and the
@@ -66,17 +66,17 @@ class Sandbox(Contents):
         self._authority: Path | None = None
         self._stopping = threading.Event()
         self._stack = ExitStack()
-        claim = Claim(self._folder)
+        folder_lock = FolderLock(self._folder)
         try:
-            world = World.open(self._folder, now, programs)
+            store = Store.open(self._folder, now, programs)
         except KalypsoError:
-            claim.release()
+            folder_lock.release()
             raise
-        world.flavour = flavour
-        super().__init__(State(world, programs, self._stopping.wait))
-        self._stack.callback(claim.release)
+        store.flavour = flavour
+        super().__init__(State(store, programs, self._stopping.wait))
+        self._stack.callback(folder_lock.release)
         self._stack.callback(self._save)
-        self.azure = Azure(self.world, self.lock)
+        self.azure = Azure(self.store, self.lock)
         self.url = ""
 
     def __enter__(self) -> Self:
@@ -94,26 +94,26 @@ class Sandbox(Contents):
         application = Application(
             self.state, azure.blueprint(self.azure), controls(self, self.azure)
         )
-        server = self._listening(application, context if self._tls else None)
+        server = self._listen(application, context if self._tls else None)
         self._stack.enter_context(server)
         self.url = server.url
         if self._sign_in:
-            front_door = Server(application.front, port=0, tls=context)
-            self._sign_in_url = self._stack.enter_context(front_door).url
-        self.world.server_url = self.url
-        self.world.api_url = self.api_url
+            sign_in_server = Server(application.dispatcher, port=0, tls=context)
+            self._sign_in_url = self._stack.enter_context(sign_in_server).url
+        self.store.server_url = self.url
+        self.store.api_url = self.api_url
 
-    def _listening(self, application: Application, tls: SSLContext | None) -> Server:
+    def _listen(self, application: Application, tls: SSLContext | None) -> Server:
         """On the given port; else on that of the last time, which its repositories speak of."""
-        last = urlsplit(self.world.server_url)
+        last = urlsplit(self.store.server_url)
         if not self._port and last.hostname == HOST and last.port:
             try:
-                return Server(application.front, port=last.port, tls=tls)
+                return Server(application.dispatcher, port=last.port, tls=tls)
             except KalypsoError:
                 log.warning(
                     "port %d of the last time is taken: what names it leads elsewhere", last.port
                 )
-        return Server(application.front, port=self._port, tls=tls)
+        return Server(application.dispatcher, port=self._port, tls=tls)
 
     def __exit__(
         self,
@@ -126,7 +126,7 @@ class Sandbox(Contents):
 
     def _save(self) -> None:
         with self.lock:
-            self.world.save()
+            self.store.save()
 
     @property
     def faults(self) -> Faults:
@@ -146,11 +146,11 @@ class Sandbox(Contents):
     @property
     def api_url(self) -> str:
         """Where the REST API begins, as this flavour has it."""
-        return self.url + (MOUNT if self.world.flavour == "ghes" else "")
+        return self.url + (API_PREFIX if self.store.flavour == "ghes" else "")
 
     def environment(self, token: str = "") -> dict[str, str]:
         """Variables for those who shall take this for GitHub and for Azure."""
-        enterprise = self.world.flavour == "ghes"
+        enterprise = self.store.flavour == "ghes"
         variables = {
             "GITHUB_API_URL": self.api_url,
             "GITHUB_GRAPHQL_URL": f"{self.url}/api/graphql"

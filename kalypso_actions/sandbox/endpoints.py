@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from kalypso_actions.sandbox.limits import Limits
-from kalypso_actions.sandbox.world import Identity, Repository, World
+from kalypso_actions.sandbox.rate_limits import RateLimits
+from kalypso_actions.sandbox.store import Identity, Repository, Store
 
 Json = Any
 """What `json` reads and writes."""
@@ -25,11 +25,11 @@ class Call:
     `repository` is the one that the path names. `path` is as requested, %2F and all, below
     `api_url`; `parameters` come from it, `query` from behind the question mark. `body` is the
     JSON of the request ({} without one): an object, or a list where labels are set.
-    `api_url` and `server_url` begin the links in answers; `limits` know what a token has used.
+    `api_url` and `server_url` begin the links in answers; `rate_limits` know what a token has used.
     The world is locked meanwhile.
     """
 
-    world: World
+    store: Store
     identity: Identity
     repository: Repository | None
     path: str
@@ -38,7 +38,7 @@ class Call:
     body: Json
     api_url: str
     server_url: str
-    limits: Limits
+    rate_limits: RateLimits
 
     @property
     def named_repository(self) -> Repository:

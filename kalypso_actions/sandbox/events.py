@@ -13,17 +13,17 @@ from kalypso_actions.sandbox.endpoints import Json
 from kalypso_actions.sandbox.git_commits import GitCommit
 from kalypso_actions.sandbox.payloads import webhooks
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.world import (
+from kalypso_actions.sandbox.store import (
     Event,
     Identity,
     Issue,
     PullRequest,
     Repository,
     Review,
-    World,
+    Store,
 )
 
-SKIPPING: Final = ("[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]")
+SKIP_MARKERS: Final = ("[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]")
 """In a commit's message, they keep pushes and pull requests from starting workflows."""
 
 NEW_HEADS: Final = frozenset({"opened", "synchronize", "reopened"})
@@ -33,7 +33,7 @@ MAX_COMMITS: Final = 2048
 
 
 def push(
-    world: World,
+    store: Store,
     repository: Repository,
     ref: str,
     before: str | None,
@@ -41,10 +41,10 @@ def push(
     identity: Identity,
 ) -> None:
     """A branch or tag was made (`before` None), moved, or deleted (`after` None)."""
-    git = world.git(repository)
-    new = _new_commits(world, repository, before, after)
+    git = store.git(repository)
+    new = _new_commits(store, repository, before, after)
     payload = webhooks.push(
-        View.of_events(world),
+        View.of_events(store),
         repository,
         ref,
         before,
@@ -54,11 +54,11 @@ def push(
         identity=identity,
     )
     starts = identity.kind != "actions" and after is not None and not _skips(new[-1].message)
-    _keep(world, repository, "push", payload, ref, after or "", identity, starts=starts)
+    _record(store, repository, "push", payload, ref, after or "", identity, starts=starts)
 
 
 def pull_request(
-    world: World,
+    store: Store,
     repository: Repository,
     issue: Issue,
     pull_request: PullRequest,
@@ -70,19 +70,19 @@ def pull_request(
 
     There is no run where the merge that it would look at cannot be made.
     """
-    view = View.of_events(world)
+    view = View.of_events(store)
     payload = webhooks.pull_request(view, repository, issue, pull_request, action, identity, **more)
     ref = f"refs/pull/{issue.number}/merge"
     commit = pull_request.merge_commit
     if pull_request.merged_at:
         ref = f"refs/heads/{pull_request.base_branch}"
-    message = world.git(repository).commit(pull_request.head_commit).message
-    held = identity.kind == "actions" and action in NEW_HEADS and world.flavour == "github.com"
+    message = store.git(repository).commit(pull_request.head_commit).message
+    held = identity.kind == "actions" and action in NEW_HEADS and store.flavour == "github.com"
     starts = (held or identity.kind != "actions") and bool(commit)
     if action != "closed":
         starts = starts and not _skips(message)
-    _keep(
-        world,
+    _record(
+        store,
         repository,
         "pull_request",
         payload,
@@ -95,7 +95,7 @@ def pull_request(
 
 
 def review(
-    world: World,
+    store: Store,
     repository: Repository,
     issue: Issue,
     pull_request: PullRequest,
@@ -103,10 +103,10 @@ def review(
     identity: Identity,
 ) -> None:
     """A review of a pull request was submitted."""
-    view = View.of_events(world)
+    view = View.of_events(store)
     payload = webhooks.review(view, repository, issue, pull_request, one, identity)
-    _keep(
-        world,
+    _record(
+        store,
         repository,
         "pull_request_review",
         payload,
@@ -118,7 +118,7 @@ def review(
 
 
 def workflow_dispatch(
-    world: World,
+    store: Store,
     repository: Repository,
     workflow: str,
     ref: str,
@@ -127,28 +127,28 @@ def workflow_dispatch(
     identity: Identity,
 ) -> None:
     """A workflow was started on a ref; `workflow` is the path of its file."""
-    view = View.of_events(world)
+    view = View.of_events(store)
     payload = webhooks.workflow_dispatch(view, repository, workflow, ref, inputs, identity)
-    _keep(world, repository, "workflow_dispatch", payload, ref, commit, identity)
+    _record(store, repository, "workflow_dispatch", payload, ref, commit, identity)
 
 
 def repository_dispatch(
-    world: World,
+    store: Store,
     repository: Repository,
     event_type: str,
     client_payload: Json,
     identity: Identity,
 ) -> None:
     """Somebody told the repository something; workflows of the default branch hear it."""
-    view = View.of_events(world)
+    view = View.of_events(store)
     payload = webhooks.repository_dispatch(view, repository, event_type, client_payload, identity)
     ref = f"refs/heads/{repository.default_branch}"
-    commit = world.git(repository).head(repository.default_branch) or ""
-    _keep(world, repository, "repository_dispatch", payload, ref, commit, identity)
+    commit = store.git(repository).head(repository.default_branch) or ""
+    _record(store, repository, "repository_dispatch", payload, ref, commit, identity)
 
 
-def _keep(
-    world: World,
+def _record(
+    store: Store,
     repository: Repository,
     name: str,
     payload: Json,
@@ -160,22 +160,22 @@ def _keep(
     held: bool = False,
 ) -> None:
     event = Event(
-        id=world.new_id(),
+        id=store.new_id(),
         name=name,
         repository=repository.full_name,
         ref=ref,
         commit=commit,
         actor=identity.login,
         payload=payload,
-        created_at=world.now,
+        created_at=store.now,
         starts_workflows=starts,
         held=held,
     )
-    world.tell(event)
+    store.add_event(event)
 
 
 def _new_commits(
-    world: World, repository: Repository, before: str | None, after: str | None
+    store: Store, repository: Repository, before: str | None, after: str | None
 ) -> list[GitCommit]:
     """What a push has brought, oldest first: never empty unless the ref is deleted.
 
@@ -183,11 +183,11 @@ def _new_commits(
     """
     if after is None:
         return []
-    git = world.git(repository)
+    git = store.git(repository)
     base = before or git.head(repository.default_branch)
     found = list(git.commits_between(base, after)) if base else []
     return found or [git.commit(after)]
 
 
 def _skips(message: str) -> bool:
-    return any(word in message for word in SKIPPING)
+    return any(word in message for word in SKIP_MARKERS)

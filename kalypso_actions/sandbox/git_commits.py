@@ -39,8 +39,8 @@ def commit_content(
     lines = [
         f"tree {tree}",
         *(f"parent {parent}" for parent in parents),
-        f"author {written(author)}",
-        f"committer {written(committer)}",
+        f"author {format_person(author)}",
+        f"committer {format_person(committer)}",
         "",
         message,
     ]
@@ -79,7 +79,7 @@ def _person(text: str) -> Person:
     return Person(name, email, date)
 
 
-def written(person: Person) -> str:
+def format_person(person: Person) -> str:
     """A person and a date as git has them; a name cannot hold what ends it."""
     name, email = (re.sub(r"[<>\x00-\x1f]", "", text) for text in (person.name, person.email))
     return f"{name} <{email}> {int(person.date.timestamp())} {person.date:%z}"

@@ -22,10 +22,10 @@ from kalypso_actions.sandbox.endpoints import RefusedError
 from kalypso_actions.sandbox.permissions import allowed, visible
 from kalypso_actions.sandbox.pkt_lines import FLUSH, ProtocolError
 from kalypso_actions.sandbox.receive_pack import receive
-from kalypso_actions.sandbox.rest import Note
+from kalypso_actions.sandbox.rest import RequestContext
 from kalypso_actions.sandbox.state import State
+from kalypso_actions.sandbox.store import Identity, Repository, Store
 from kalypso_actions.sandbox.tokens import authenticate
-from kalypso_actions.sandbox.world import Identity, Repository, World
 
 PATH: Final = re.compile(
     r"/(?P<owner>[^/]+)/(?P<name>[^/]+?)(?:\.git)?"
@@ -34,13 +34,13 @@ PATH: Final = re.compile(
 RECEIVE: Final = "git-receive-pack"
 UPLOAD: Final = "git-upload-pack"
 CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="GitHub"'}
-NOT_KNOWN: Final = (
+INVALID_CREDENTIALS: Final = (
     "Invalid username or token. Password authentication is not supported for Git operations."
 )
 TEXT: Final = "text/plain; charset=utf-8"
 
-KEPT_PACKS: Final = 100
-KEPT_BYTES: Final = 1 << 20
+MAX_CACHED_PACKS: Final = 100
+MAX_CACHED_SIZE: Final = 1 << 20
 """Of one pack; each job of a chain begins by fetching what the one before it has fetched."""
 
 HEADERS: Final = {
@@ -88,38 +88,40 @@ class GitHttp:
         self._capabilities: _Output | None = None
         self._packs: dict[tuple[Path, bytes], bytes] = {}
 
-    def answer(self, asked: GitRequest, request: Request, note: Note) -> Response:
+    def answer(
+        self, git_request: GitRequest, request: Request, context: RequestContext
+    ) -> Response:
         """What GitHub would answer git."""
-        note.permissions = ("contents: write" if asked.writes else "contents: read",)
+        context.permissions = ("contents: write" if git_request.writes else "contents: read",)
         with self._state.lock:
             try:
-                repository = _permitted(self._state.world, asked, request, note)
+                repository = _authorize(self._state.store, git_request, request, context)
             except RefusedError as error:
                 headers = CHALLENGE if error.status == 401 else {}
                 return Response(error.message, error.status, HEADERS | headers, content_type=TEXT)
-        if not _is_called(asked, repository):
+        if not _has_current_name(git_request, repository):
             query = f"?{request.query_string.decode('latin-1')}" if request.query_string else ""
-            url = f"{request.host_url}{repository.full_name}.git/{asked.rest}{query}"
+            url = f"{request.host_url}{repository.full_name}.git/{git_request.rest}{query}"
             return Response(status=301, headers=HEADERS | {"Location": url})
         try:
             body = _body(request)
-            if asked.rest == RECEIVE:
-                return self._receive(repository, note, body)
-            return self._serve(repository, asked, request, body)
+            if git_request.rest == RECEIVE:
+                return self._receive(repository, context, body)
+            return self._serve(repository, git_request, request, body)
         except (ProtocolError, OSError, EOFError, zlib.error):
             return Response("The request is not what git sends.\n", 400, content_type=TEXT)
         except ProcessError as error:
             return Response(f"{error.stderr or error}\n", 500, content_type=TEXT)
 
-    def _receive(self, repository: Repository, note: Note, body: bytes) -> Response:
+    def _receive(self, repository: Repository, context: RequestContext, body: bytes) -> Response:
         kind = "application/x-git-receive-pack-result"
         if body == FLUSH:  # a probe
             return Response(headers=HEADERS, content_type=kind)
-        report = receive(self._state, repository, note.identity, body, note.push_faults)
+        report = receive(self._state, repository, context.identity, body, context.push_faults)
         return Response(report, headers=HEADERS, content_type=kind)
 
     def _serve(
-        self, repository: Repository, asked: GitRequest, request: Request, body: bytes
+        self, repository: Repository, git_request: GitRequest, request: Request, body: bytes
     ) -> Response:
         """Whatever git says.
 
@@ -128,13 +130,13 @@ class GitHttp:
         """
         protocol = request.headers.get("Git-Protocol", "")
         with self._state.lock:
-            git_dir = self._state.world.git(repository).git_dir
-        if asked.rest == UPLOAD:
+            git_dir = self._state.store.git(repository).git_dir
+        if git_request.rest == UPLOAD:
             return self._upload(git_dir, request, body, protocol)
-        always = not asked.writes and protocol == "version=2"
+        always = not git_request.writes and protocol == "version=2"
         output = self._capabilities if always else None
         if output is None:
-            output = self._begin(git_dir, asked, request, protocol)
+            output = self._begin(git_dir, git_request, request, protocol)
             if always and output.status == 200:
                 self._capabilities = output
         return Response(output.content, output.status, output.headers | HEADERS)
@@ -152,18 +154,20 @@ class GitHttp:
         if result is None:
             command = ["git", "upload-pack", "--strict", "--stateless-rpc", str(git_dir)]
             result = self._git(command, body, {"GIT_PROTOCOL": protocol})
-            if _is_for_ever(body, result):
-                kept = list(self._packs.items())[1 - KEPT_PACKS :]
+            if _is_cacheable(body, result):
+                kept = list(self._packs.items())[1 - MAX_CACHED_PACKS :]
                 self._packs = {**dict(kept), (git_dir, body): result}
         return Response(result, headers=HEADERS, content_type=f"application/x-{UPLOAD}-result")
 
-    def _begin(self, git_dir: Path, asked: GitRequest, request: Request, protocol: str) -> _Output:
+    def _begin(
+        self, git_dir: Path, git_request: GitRequest, request: Request, protocol: str
+    ) -> _Output:
         """What `git http-backend` says of a repository before anything is sent."""
         environment = {
             "GIT_HTTP_EXPORT_ALL": "1",
             "GIT_PROTOCOL": protocol,
-            "PATH_TRANSLATED": str(git_dir / asked.rest),
-            "QUERY_STRING": f"service={asked.service}",
+            "PATH_TRANSLATED": str(git_dir / git_request.rest),
+            "QUERY_STRING": f"service={git_request.service}",
             "REQUEST_METHOD": request.method,
         }
         return _Output.parse(self._git(["git", "http-backend"], b"", environment))
@@ -196,23 +200,25 @@ class _Output:
         return cls(status, headers, content)
 
 
-def _permitted(world: World, asked: GitRequest, request: Request, note: Note) -> Repository:
+def _authorize(
+    store: Store, git_request: GitRequest, request: Request, context: RequestContext
+) -> Repository:
     """The repository, for who may do this with it. Raises RefusedError with GitHub's words."""
     try:
-        identity = authenticate(world, request.headers.get("Authorization", ""))
+        identity = authenticate(store, request.headers.get("Authorization", ""))
     except RefusedError as error:
-        raise RefusedError(error.status, NOT_KNOWN) from None
-    note.identity = identity
+        raise RefusedError(error.status, INVALID_CREDENTIALS) from None
+    context.identity = identity
     if identity.kind == "app":  # an App has no repositories; its installations' tokens do
-        raise RefusedError(401, NOT_KNOWN)
-    repository = world.repository(f"{asked.owner}/{asked.name}")
-    if not identity.login and (asked.writes or repository is None or repository.private):
+        raise RefusedError(401, INVALID_CREDENTIALS)
+    repository = store.repository(f"{git_request.owner}/{git_request.name}")
+    if not identity.login and (git_request.writes or repository is None or repository.private):
         raise RefusedError(401, "Authentication is required.")
     if repository is None or not visible(identity, repository):
         raise RefusedError(404, "Repository not found.")
-    if not allowed(identity, note.permissions, repository):
+    if not allowed(identity, context.permissions, repository):
         raise RefusedError(403, _denial(identity, repository))
-    if asked.writes and repository.archived:
+    if git_request.writes and repository.archived:
         raise RefusedError(403, "This repository was archived so it is read-only.")
     return repository
 
@@ -223,17 +229,22 @@ def _denial(identity: Identity, repository: Repository) -> str:
     return "Write access to repository not granted."
 
 
-def _is_called(asked: GitRequest, repository: Repository) -> bool:
-    return f"{asked.owner}/{asked.name}".lower() == repository.full_name.lower()
+def _has_current_name(git_request: GitRequest, repository: Repository) -> bool:
+    return f"{git_request.owner}/{git_request.name}".lower() == repository.full_name.lower()
 
 
-def _is_for_ever(body: bytes, result: bytes) -> bool:
+def _is_cacheable(body: bytes, result: bytes) -> bool:
     """Whether a request of version 2 names all that it wants by id, has nothing, and got a pack.
 
     Objects do not change, and nothing here removes them.
     """
-    asked = body.startswith(b"0011command=fetch") and b"0009done\n" in body
-    return asked and b"have " not in body and b"packfile\n" in result and len(result) <= KEPT_BYTES
+    git_request = body.startswith(b"0011command=fetch") and b"0009done\n" in body
+    return (
+        git_request
+        and b"have " not in body
+        and b"packfile\n" in result
+        and len(result) <= MAX_CACHED_SIZE
+    )
 
 
 def _body(request: Request) -> bytes:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalypso_actions.sandbox.world import Identity, Issue, IssueEvent, World
+from kalypso_actions.sandbox.store import Identity, Issue, IssueEvent, Store
 
 
-def record(world: World, issue: Issue, event: str, identity: Identity, **more: Any) -> None:
+def record(store: Store, issue: Issue, event: str, identity: Identity, **more: Any) -> None:
     """Add an event of this kind; `more` are the fields that this kind has besides."""
     fields = {
-        "id": world.new_id(),
+        "id": store.new_id(),
         "event": event,
         "actor": identity.login,
-        "created_at": world.now,
+        "created_at": store.now,
         **more,
     }
     issue.events.append(IssueEvent.model_validate(fields))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from kalypso_actions.sandbox import rules, statuses
+from kalypso_actions.sandbox import branch_rules, statuses
 from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.repositories import BareRepository
-from kalypso_actions.sandbox.world import Issue, PullRequest, Repository, World
+from kalypso_actions.sandbox.store import Issue, PullRequest, Repository, Store
 
 State = Literal["clean", "unstable", "blocked", "draft", "dirty", "unknown"]
 
@@ -22,22 +22,22 @@ class Mergeability:
     state: State
 
 
-def examine(
-    world: World, repository: Repository, issue: Issue, pull_request: PullRequest
+def check_mergeability(
+    store: Store, repository: Repository, issue: Issue, pull_request: PullRequest
 ) -> Mergeability:
     """Try the merge out with the heads of now, and look at what the base's rules ask."""
     if issue.state == "closed":
         return Mergeability(None, "unknown")
-    if not try_merge(world, repository, issue, pull_request):
+    if not try_merge(store, repository, issue, pull_request):
         return Mergeability(False, "dirty")
     return Mergeability(True, _state(repository, pull_request))
 
 
 def try_merge(
-    world: World, repository: Repository, issue: Issue, pull_request: PullRequest
+    store: Store, repository: Repository, issue: Issue, pull_request: PullRequest
 ) -> bool:
     """Bring `refs/pull/N/merge` up to date; whether there is such a merge."""
-    git = world.git(repository)
+    git = store.git(repository)
     base = git.head(pull_request.base_branch)
     head = pull_request.head_commit
     before = pull_request.merge_commit
@@ -49,21 +49,21 @@ def try_merge(
     if tree is None:
         pull_request.merge_commit = ""
     else:
-        person = github(world.now)
+        person = github_committer(store.now)
         message = f"Merge {head} into {base}"
         pull_request.merge_commit = git.make_commit(tree, [base, head], message, person, person)
-    place(git, f"refs/pull/{issue.number}/merge", pull_request.merge_commit)
+    set_ref(git, f"refs/pull/{issue.number}/merge", pull_request.merge_commit)
     return tree is not None
 
 
-def place(git: BareRepository, ref: str, commit: str) -> None:
+def set_ref(git: BareRepository, ref: str, commit: str) -> None:
     """Let a ref of GitHub's own stand at a commit; "" takes it away."""
     before = git.ref(ref)
     if before != (commit or None):
         git.update_ref(ref, commit or None, before)
 
 
-def github(now: datetime) -> Person:
+def github_committer(now: datetime) -> Person:
     """Who commits what GitHub merges."""
     return Person("GitHub", "noreply@github.com", now)
 
@@ -71,7 +71,7 @@ def github(now: datetime) -> Person:
 def _state(repository: Repository, pull_request: PullRequest) -> State:
     if pull_request.draft:
         return "draft"
-    if rules.merge_refusals(repository, pull_request):
+    if branch_rules.merge_refusals(repository, pull_request):
         return "blocked"
     known = statuses.latest(repository, pull_request.head_commit).values()
     return "unstable" if known and statuses.combined(known) != "success" else "clean"

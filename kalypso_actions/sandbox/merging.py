@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kalypso_actions.sandbox.git_commits import GitCommit, Person
-from kalypso_actions.sandbox.mergeability import github
+from kalypso_actions.sandbox.mergeability import github_committer
 from kalypso_actions.sandbox.payloads import accounts
 from kalypso_actions.sandbox.repositories import BareRepository
-from kalypso_actions.sandbox.world import Identity, Issue, PullRequest, Repository, World
+from kalypso_actions.sandbox.store import Identity, Issue, PullRequest, Repository, Store
 
 
 def merge(
-    world: World,
+    store: Store,
     repository: Repository,
     issue: Issue,
     pull_request: PullRequest,
@@ -26,11 +26,11 @@ def merge(
     `method` is `merge`, `squash` or `rebase`; an empty title or message stands for GitHub's own.
     The base branch stays where it is.
     """
-    git = world.git(repository)
+    git = store.git(repository)
     head = pull_request.head_commit
     base = git.commit(pull_request.base_branch).id
     if method == "rebase":
-        return _rebase(git, base, git.commits_between(base, head), github(world.now))
+        return _rebase(git, base, git.commits_between(base, head), github_committer(store.now))
     tree = git.merge_tree(base, head)
     if tree is None:
         return None
@@ -43,10 +43,10 @@ def merge(
         branch = f"{pull_request.head_repository.partition('/')[0]}/{pull_request.head_branch}"
         title = title or f"Merge pull request #{issue.number} from {branch}"
         message = message or issue.title
-    account = world.account(identity.login)
-    author = Person(account.login, accounts.email(account), world.now)
+    account = store.account(identity.login)
+    author = Person(account.login, accounts.email(account), store.now)
     text = f"{title}\n\n{message}" if message else title
-    return git.make_commit(tree, parents, text, author, github(world.now))
+    return git.make_commit(tree, parents, text, author, github_committer(store.now))
 
 
 def _squashed(commits: Sequence[GitCommit]) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kalypso_actions.sandbox.world import Identity, Repository
+from kalypso_actions.sandbox.store import Identity, Repository
 
 ANONYMOUS: Final = Identity(kind="user", login="", permissions={})
 """Who comes without a token."""
 
 LEVELS: Final = {"read": 1, "write": 2, "admin": 3}
 
-NOT_PUBLIC: Final = frozenset({"administration", "actions_variables", "secrets", "workflows"})
+NEVER_PUBLIC: Final = frozenset({"administration", "actions_variables", "secrets", "workflows"})
 """What even a public repository shows to nobody without the permission."""
 
 
@@ -48,7 +48,7 @@ def accepted(permissions: Sequence[str]) -> str:
 def _has(identity: Identity, permission: str, repository: Repository | None) -> bool:
     name, _, level = permission.partition(": ")
     if repository is not None:
-        public = not repository.private and name not in NOT_PUBLIC
+        public = not repository.private and name not in NEVER_PUBLIC
         if level == "read" and (public or name == "metadata"):
             return True
         if not covers(identity, repository):

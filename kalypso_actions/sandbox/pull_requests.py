@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from kalypso_actions.sandbox import events, issue_events
-from kalypso_actions.sandbox.mergeability import place, try_merge
-from kalypso_actions.sandbox.world import Identity, Issue, PullRequest, Repository, World
+from kalypso_actions.sandbox.mergeability import set_ref, try_merge
+from kalypso_actions.sandbox.store import Identity, Issue, PullRequest, Repository, Store
 
 
-def opened(
-    world: World,
+def register(
+    store: Store,
     repository: Repository,
     issue: Issue,
     pull_request: PullRequest,
     identity: Identity,
 ) -> None:
     """A new one stands in the repository's issues."""
-    git = world.git(repository)
-    place(git, f"refs/pull/{issue.number}/head", pull_request.head_commit)
-    try_merge(world, repository, issue, pull_request)
-    events.pull_request(world, repository, issue, pull_request, "opened", identity)
+    git = store.git(repository)
+    set_ref(git, f"refs/pull/{issue.number}/head", pull_request.head_commit)
+    try_merge(store, repository, issue, pull_request)
+    events.pull_request(store, repository, issue, pull_request, "opened", identity)
 
 
-def head_moved(
-    world: World,
+def update_head(
+    store: Store,
     repository: Repository,
     issue: Issue,
     pull_request: PullRequest,
@@ -30,19 +30,19 @@ def head_moved(
     identity: Identity,
 ) -> None:
     """Its branch was pushed to."""
-    git = world.git(repository)
+    git = store.git(repository)
     before = pull_request.head_commit
     pull_request.head_commit = commit
     pull_request.base_commit = git.head(pull_request.base_branch) or pull_request.base_commit
-    issue.updated_at = world.now
-    place(git, f"refs/pull/{issue.number}/head", commit)
-    try_merge(world, repository, issue, pull_request)
+    issue.updated_at = store.now
+    set_ref(git, f"refs/pull/{issue.number}/head", commit)
+    try_merge(store, repository, issue, pull_request)
     told = {"before": before, "after": commit}
-    events.pull_request(world, repository, issue, pull_request, "synchronize", identity, **told)
+    events.pull_request(store, repository, issue, pull_request, "synchronize", identity, **told)
 
 
-def closed(
-    world: World,
+def close(
+    store: Store,
     repository: Repository,
     issue: Issue,
     pull_request: PullRequest,
@@ -51,20 +51,20 @@ def closed(
 ) -> None:
     """It was closed, or merged by this commit."""
     issue.state = "closed"
-    issue.closed_at = issue.updated_at = world.now
+    issue.closed_at = issue.updated_at = store.now
     issue.closed_by = identity.login
     if merge_commit:
-        pull_request.merged_at = world.now
+        pull_request.merged_at = store.now
         pull_request.merged_by = identity.login
         pull_request.merge_commit = merge_commit
-        issue_events.record(world, issue, "merged", identity, commit=merge_commit)
-    issue_events.record(world, issue, "closed", identity)
-    place(world.git(repository), f"refs/pull/{issue.number}/merge", "")
-    events.pull_request(world, repository, issue, pull_request, "closed", identity)
+        issue_events.record(store, issue, "merged", identity, commit=merge_commit)
+    issue_events.record(store, issue, "closed", identity)
+    set_ref(store.git(repository), f"refs/pull/{issue.number}/merge", "")
+    events.pull_request(store, repository, issue, pull_request, "closed", identity)
 
 
-def reopened(
-    world: World,
+def reopen(
+    store: Store,
     repository: Repository,
     issue: Issue,
     pull_request: PullRequest,
@@ -74,8 +74,8 @@ def reopened(
     issue.state = "open"
     issue.closed_at = None
     issue.closed_by = ""
-    issue.updated_at = world.now
-    issue_events.record(world, issue, "reopened", identity)
+    issue.updated_at = store.now
+    issue_events.record(store, issue, "reopened", identity)
     pull_request.merge_commit = ""
-    try_merge(world, repository, issue, pull_request)
-    events.pull_request(world, repository, issue, pull_request, "reopened", identity)
+    try_merge(store, repository, issue, pull_request)
+    events.pull_request(store, repository, issue, pull_request, "reopened", identity)

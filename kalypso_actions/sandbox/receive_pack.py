@@ -12,24 +12,24 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kalypso_actions.clients.process import ProcessError
-from kalypso_actions.sandbox import pushes, rules
+from kalypso_actions.sandbox import branch_rules, pushes
 from kalypso_actions.sandbox.git_commits import Person
-from kalypso_actions.sandbox.names import is_ref
-from kalypso_actions.sandbox.packs import IncomingPack
+from kalypso_actions.sandbox.incoming_pack import IncomingPack
 from kalypso_actions.sandbox.pkt_lines import FLUSH, ProtocolError, band, line, section
 from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
 from kalypso_actions.sandbox.state import State
-from kalypso_actions.sandbox.world import Identity, Repository
+from kalypso_actions.sandbox.store import Identity, Repository
+from kalypso_actions.sandbox.valid_names import is_valid_ref
 
 BRANCHES: Final = "refs/heads/"
-OUTRIGHT: Final = ("refusing ", "deny ")
+VERBATIM_REASONS: Final = ("refusing ", "deny ")
 """How reasons begin that git is told as they are; the others are told as a protected branch's."""
 
 OBJECT: Final = re.compile(r"[0-9a-f]{40}")
 HOOK: Final = "pre-receive hook declined"
 PROTECTED: Final = "protected branch hook declined"
 
-STRANGER: Final = Identity(kind="user", login="somebody-else", permissions={})
+OTHER_USER: Final = Identity(kind="user", login="somebody-else", permissions={})
 """Who wins a race that was asked for."""
 
 
@@ -50,7 +50,7 @@ class Push:
     commands: list[Command]
     capabilities: frozenset[str]
     pack: bytes
-    words: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     unpacked: str = "ok"
 
     @classmethod
@@ -64,13 +64,13 @@ class Push:
             capabilities |= frozenset(known.decode("utf-8", "replace").split())
             if text.startswith(b"shallow "):  # what the client lacks below, we have, or refuse
                 continue
-            words = text.decode("utf-8", "replace").split(" ", 2)
-            if len(words) != 3:
-                raise ProtocolError(f"{words!r} is no command")
-            old, new, ref = words
+            messages = text.decode("utf-8", "replace").split(" ", 2)
+            if len(messages) != 3:
+                raise ProtocolError(f"{messages!r} is no command")
+            old, new, ref = messages
             if not (OBJECT.fullmatch(old) and OBJECT.fullmatch(new)):
-                raise ProtocolError(f"{words!r} names no objects")
-            commands.append(Command(ref, _known(old), _known(new)))
+                raise ProtocolError(f"{messages!r} names no objects")
+            commands.append(Command(ref, _object_or_none(old), _object_or_none(new)))
         if "push-options" in capabilities:
             _, position = section(body, position)
         return cls(commands, capabilities, body[position:])
@@ -79,15 +79,17 @@ class Push:
         """What the client wants to be told, refs and all."""
         lines = [line(f"unpack {self.unpacked}\n".encode())]
         for command in self.commands:
-            told = f"ng {command.ref} {command.refusal}" if command.refusal else f"ok {command.ref}"
-            lines.append(line(f"{told}\n".encode()))
+            line_text = (
+                f"ng {command.ref} {command.refusal}" if command.refusal else f"ok {command.ref}"
+            )
+            lines.append(line(f"{line_text}\n".encode()))
         report = b"".join(lines) + FLUSH
         if not self.capabilities & {"report-status", "report-status-v2"}:
             return b""
         if "side-band-64k" not in self.capabilities:
             return report
-        words = "".join(f"{text}\n" for text in self.words).encode()
-        return band(2, words) + band(1, report) + FLUSH
+        messages = "".join(f"{text}\n" for text in self.messages).encode()
+        return band(2, messages) + band(1, report) + FLUSH
 
 
 def receive(
@@ -95,24 +97,26 @@ def receive(
 ) -> bytes:
     """Do what a push says, as far as it may be. Raises ProtocolError."""
     push = Push.parse(body)
-    git = state.world.git(repository)
+    git = state.store.git(repository)
     incoming = IncomingPack(git.git_dir, state.programs)
     with state.lock:
         if "raced" in faults:
-            _race(state, repository, push)
+            _push_first(state, repository, push)
         if push.pack and not _store(push, incoming):
             return push.report()
         _refuse(state, repository, identity, push, incoming, asked="refused" in faults)
         moved = _move(git, push)
         if not moved:
-            incoming.forget()
+            incoming.discard()
         for command in moved:
-            pushes.pushed(state.world, repository, command.ref, command.old, command.new, identity)
-        state.world.save()
+            pushes.handle_push(
+                state.store, repository, command.ref, command.old, command.new, identity
+            )
+        state.store.save()
     return push.report()
 
 
-def _known(object_id: str) -> str | None:
+def _object_or_none(object_id: str) -> str | None:
     return None if object_id == NO_OBJECT else object_id
 
 
@@ -120,7 +124,7 @@ def _store(push: Push, incoming: IncomingPack) -> bool:
     try:
         incoming.store(push.pack)
     except ProcessError as error:
-        push.words += error.stderr.splitlines()
+        push.messages += error.stderr.splitlines()
         push.unpacked = "index-pack abnormal exit"
         _refuse_all(push.commands, "unpacker error")
         return False
@@ -138,38 +142,38 @@ def _refuse(
 ) -> None:
     """Note why refs may not move: all of them, or some, and then all of a push that is atomic."""
     if asked:
-        push.words.append("error: a hook of the sandbox refuses this push")
+        push.messages.append("error: a hook of the sandbox refuses this push")
         _refuse_all(push.commands, HOOK)
         return
     large = incoming.large_files(state.max_file_size)
     if large:
-        push.words += _large_words(large, state.max_file_size)
+        push.messages += _large_file_messages(large, state.max_file_size)
         _refuse_all(push.commands, HOOK)
         return
-    git = state.world.git(repository)
+    git = state.store.git(repository)
     refs = git.refs()
     for command in push.commands:
-        words, command.refusal = _standing(command, refs.get(command.ref), git)
-        push.words += words
+        messages, command.refusal = _git_refusal(command, refs.get(command.ref), git)
+        push.messages += messages
         if command.refusal:
             continue
-        reason = rules.refusal(
-            state.world, repository, command.ref, command.old, command.new, identity
+        reason = branch_rules.refusal(
+            state.store, repository, command.ref, command.old, command.new, identity
         )
-        if reason and reason.startswith(OUTRIGHT):
+        if reason and reason.startswith(VERBATIM_REASONS):
             command.refusal = reason
         elif reason:
-            push.words += _protected_words(command.ref, reason)
+            push.messages += _protected_messages(command.ref, reason)
             command.refusal = PROTECTED
     if "atomic" in push.capabilities and any(command.refusal for command in push.commands):
         _refuse_all([one for one in push.commands if not one.refusal], "atomic push failure")
 
 
-def _standing(
+def _git_refusal(
     command: Command, current: str | None, git: BareRepository
 ) -> tuple[Sequence[str], str]:
     """What git itself refuses: names that are none, refs that stand elsewhere, other objects."""
-    if not is_ref(command.ref):
+    if not is_valid_ref(command.ref):
         return [f"error: refusing to update funny ref '{command.ref}' remotely"], "funny refname"
     if command.new is not None:
         kind = git.object_type(command.new)
@@ -199,15 +203,15 @@ def _move(git: BareRepository, push: Push) -> list[Command]:
                 moved.append(command)
                 continue
         except ProcessError as error:
-            push.words += error.stderr.splitlines()
+            push.messages += error.stderr.splitlines()
         command.refusal = "failed to update ref"
     return moved
 
 
-def _race(state: State, repository: Repository, push: Push) -> None:
+def _push_first(state: State, repository: Repository, push: Push) -> None:
     """Somebody else's commit on each branch that is pushed to."""
-    git = state.world.git(repository)
-    who = Person(STRANGER.login, f"{STRANGER.login}@example.com", state.world.now)
+    git = state.store.git(repository)
+    who = Person(OTHER_USER.login, f"{OTHER_USER.login}@example.com", state.store.now)
     for command in push.commands:
         if not command.ref.startswith(BRANCHES):
             continue
@@ -215,7 +219,7 @@ def _race(state: State, repository: Repository, push: Push) -> None:
         before = git.head(branch)
         text = f"{command.new} was about to be pushed\n"
         after = git.commit_files(branch, {"raced.txt": text}, "Be there first", who)
-        pushes.pushed(state.world, repository, command.ref, before, after, STRANGER)
+        pushes.handle_push(state.store, repository, command.ref, before, after, OTHER_USER)
 
 
 def _refuse_all(commands: Sequence[Command], reason: str) -> None:
@@ -223,11 +227,11 @@ def _refuse_all(commands: Sequence[Command], reason: str) -> None:
         command.refusal = reason
 
 
-def _protected_words(ref: str, reason: str) -> list[str]:
+def _protected_messages(ref: str, reason: str) -> list[str]:
     return [f"error: GH006: Protected branch update failed for {ref}.", "", f"- {reason}"]
 
 
-def _large_words(files: Sequence[tuple[str, int]], limit: int) -> list[str]:
+def _large_file_messages(files: Sequence[tuple[str, int]], limit: int) -> list[str]:
     most = f"{limit / (1 << 20):.2f} MB"
     return [
         *(

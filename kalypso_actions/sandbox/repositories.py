@@ -14,14 +14,14 @@ from kalypso_actions.clients.git import GitFiles
 from kalypso_actions.clients.git.objects import GitObject, batch_objects
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
-from kalypso_actions.sandbox.differences import EMPTY_TREE, OPTIONS, FileChange, parse
+from kalypso_actions.sandbox.diff_tree import EMPTY_TREE, OPTIONS, FileChange, parse_diff_tree
 from kalypso_actions.sandbox.fast_import import fast_import
 from kalypso_actions.sandbox.git_commits import (
     GitCommit,
     Person,
     commit_content,
+    format_person,
     parse_commit,
-    written,
 )
 
 NO_OBJECT: Final = "0" * 40
@@ -46,15 +46,15 @@ CONFIGURATION: Final = """\
 """What GitHub's repositories serve: partial clones, commits by id, pushes. Nothing here is worth
 waiting until a disk has it."""
 
-KEPT_TREES: Final = 4  # each event looks for workflows in the same ones
-KEPT_ANSWERS: Final = 500  # who waits for a pull request asks the same of its commits again
+MAX_CACHED_TREES: Final = 4  # each event looks for workflows in the same ones
+MAX_CACHED_OUTPUTS: Final = 500  # who waits for a pull request asks the same of its commits again
 STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "modified"}
 SUBMODULE: Final = "160000"
 
-NO_NAME: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
+INVALID_REVISION: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
 """What no ref's name holds; git would read more into it than a name."""
-WHOLE_ID: Final = re.compile(r"[0-9a-f]{40}\Z")
-SOME_ID: Final = re.compile(r"[0-9a-f]{4,40}\Z")
+FULL_ID: Final = re.compile(r"[0-9a-f]{40}\Z")
+ABBREVIATED_ID: Final = re.compile(r"[0-9a-f]{4,40}\Z")
 
 
 class BareRepository:
@@ -70,7 +70,7 @@ class BareRepository:
         # What a whole id stands for never changes, and it wins over every name.
         self._commits: dict[str, GitCommit] = {}
         self._trees: dict[str, Mapping[str, bytes]] = {}
-        self._answers: dict[tuple[str, ...], bytes | None] = {}
+        self._outputs: dict[tuple[str, ...], bytes | None] = {}
 
     def create(self, default_branch: str) -> None:
         """Make the directory, ready to serve partial and shallow clones and commits by id."""
@@ -86,7 +86,7 @@ class BareRepository:
     def refs(self) -> Mapping[str, str]:
         """Every full ref name -> object id; without git where each ref has a file of its own."""
         names = _files_below(self.git_dir, "refs")
-        kept = {name: self._kept(name) for name in sorted(names)}
+        kept = {name: self._loose_ref(name) for name in sorted(names)}
         if not (self.git_dir / "packed-refs").exists() and None not in kept.values():
             return {name: object_id for name, object_id in kept.items() if object_id}
         output = self._run("for-each-ref", "--format=%(objectname) %(refname)")
@@ -102,27 +102,27 @@ class BareRepository:
 
         https://git-scm.com/docs/gitrepository-layout
         """
-        if NO_NAME.search(name):
+        if INVALID_REVISION.search(name):
             return None
-        if kept := self._kept(name):
+        if kept := self._loose_ref(name):
             return kept
         if not (self.git_dir / "packed-refs").exists() and not (self.git_dir / name).exists():
             return None
-        answer = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", name)
+        answer = self._run_or_none("rev-parse", "--verify", "--quiet", "--end-of-options", name)
         return answer.decode().strip() if answer is not None else None
 
     def object_type(self, object_id: str) -> str | None:
         """`commit`, `tag`, `tree` or `blob`; None for what is not here."""
         if object_id in self._commits:
             return "commit"
-        found = next(self._objects([object_id]), None) if SOME_ID.match(object_id) else None
+        found = next(self._objects([object_id]), None) if ABBREVIATED_ID.match(object_id) else None
         return found[1] if found else None
 
     def commit(self, revision: str) -> GitCommit:
         """A commit by id, branch or tag. Raises LookupError."""
-        readings = _readings(revision)
+        readings = _candidates(revision)
         first = readings[0] if readings else ""
-        object_id = self._kept(first) or first
+        object_id = self._loose_ref(first) or first
         if known := self._commits.get(object_id):
             return known
         found = self._loose_commit(object_id)
@@ -141,14 +141,14 @@ class BareRepository:
         listing = GitFiles(self._git, self.git_dir, str(self.git_dir), commit)
         entries = listing.entries().values()
         files = listing.read([entry.path for entry in entries if entry.mode != SUBMODULE])
-        self._trees = {**dict(list(self._trees.items())[1 - KEPT_TREES :]), commit: files}
+        self._trees = {**dict(list(self._trees.items())[1 - MAX_CACHED_TREES :]), commit: files}
         return files
 
     def object_at(self, revision: str, path: str) -> tuple[str, str] | None:
         """Id and type (`tree`, `blob`) of what lies at a path of a commit; "" is the root."""
         if "\n" in path:
             return None
-        candidates = [f"{one}:{path.strip('/')}" for one in _readings(revision)]
+        candidates = [f"{one}:{path.strip('/')}" for one in _candidates(revision)]
         found = next(self._objects(candidates), None)
         return (found[0], found[1]) if found else None
 
@@ -160,7 +160,7 @@ class BareRepository:
     def merge_base(self, first: str, second: str) -> str | None:
         """The best common ancestor. Raises LookupError for an unknown revision."""
         commits = self._ids(first, second)
-        answer = self._compare(commits, "merge-base", *commits)
+        answer = self._run_cached(commits, "merge-base", *commits)
         return answer.decode().strip() if answer else None
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
@@ -171,7 +171,7 @@ class BareRepository:
         commits = self._ids(ancestor, descendant)
         if commits[0] in self.commit(commits[1]).parents:
             return True
-        return self._compare(commits, "merge-base", "--is-ancestor", *commits) is not None
+        return self._run_cached(commits, "merge-base", "--is-ancestor", *commits) is not None
 
     def commits_between(self, base: str, head: str) -> Sequence[GitCommit]:
         """Commits reachable from head and not from base, oldest first. Raises LookupError."""
@@ -180,35 +180,35 @@ class BareRepository:
         if newest.parents == (commits[0],):
             return [newest]
         span = [commits[1], f"^{commits[0]}"]
-        answer = self._compare(commits, "rev-list", "--reverse", "--topo-order", *span)
+        answer = self._run_cached(commits, "rev-list", "--reverse", "--topo-order", *span)
         ids = (answer or b"").decode().split()
         unknown = [one for one in ids if one not in self._commits]
         for one, _, content in self._objects(unknown):
             self._commits[one] = parse_commit(one, content)
         return [self._commits[one] for one in ids]
 
-    def history(self, revision: str, most: int) -> Sequence[str]:
+    def history(self, revision: str, limit: int) -> Sequence[str]:
         """Return the ids of the newest commits that a revision reaches, newest first.
 
         Raises LookupError.
         """
         commits = self._ids(revision)
-        answer = self._compare(commits, "rev-list", f"--max-count={most}", *commits)
+        answer = self._run_cached(commits, "rev-list", f"--max-count={limit}", *commits)
         return (answer or b"").decode().split()
 
     def changed_paths(self, base: str, head: str) -> Mapping[str, str]:
         """Path -> `added`, `modified` or `removed`. Raises LookupError."""
         commits = self._ids(base, head)
         options = ["-r", "-z", "--no-renames", "--name-status"]
-        output = self._compare(commits, "diff-tree", *options, *commits) or b""
+        output = self._run_cached(commits, "diff-tree", *options, *commits) or b""
         words = output.decode("utf-8", "surrogateescape").split("\0")[:-1]
         return {path: STATES[state] for state, path in zip(words[::2], words[1::2], strict=True)}
 
-    def differences(self, base: str | None, head: str) -> Sequence[FileChange]:
+    def diff(self, base: str | None, head: str) -> Sequence[FileChange]:
         """The files that differ, renamed ones found; base None: all are new. Raises LookupError."""
         commits = self._ids(*filter(None, [base, head]))
         trees = commits if base else [EMPTY_TREE, *commits]
-        return parse(self._compare(commits, "diff-tree", *OPTIONS, *trees) or b"")
+        return parse_diff_tree(self._run_cached(commits, "diff-tree", *OPTIONS, *trees) or b"")
 
     def merge_tree(self, base: str, head: str) -> str | None:
         """The tree of head merged into base; None where they conflict or share no history.
@@ -218,7 +218,7 @@ class BareRepository:
         if self.merge_base(base, head) is None:
             return None
         commits = self._ids(base, head)
-        answer = self._compare(commits, "merge-tree", "--write-tree", "--no-messages", *commits)
+        answer = self._run_cached(commits, "merge-tree", "--write-tree", "--no-messages", *commits)
         return answer.decode().strip() if answer else None
 
     def make_commit(
@@ -234,7 +234,7 @@ class BareRepository:
     ) -> str:
         """Commit on a branch (a new one begins empty), None deletes; returns the commit's id."""
         parent = self.head(branch)
-        stream = fast_import(branch, parent, changes, message, written(author))
+        stream = fast_import(branch, parent, changes, message, format_person(author))
         arguments = ["fast-import", "--quiet", "--date-format=raw-permissive"]
         return self._run(*arguments, stdin=stream).decode().strip()
 
@@ -255,7 +255,7 @@ class BareRepository:
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         return self._git.run(self.git_dir, arguments, stdin=stdin)
 
-    def _ask(self, *arguments: str) -> bytes | None:
+    def _run_or_none(self, *arguments: str) -> bytes | None:
         """What git answers; None for its "no" (exit code 1)."""
         try:
             return self._run(*arguments)
@@ -266,36 +266,36 @@ class BareRepository:
 
     def _ids(self, *revisions: str) -> list[str]:
         """Their commits' ids; a whole id is taken as it is. Raises LookupError."""
-        return [one if WHOLE_ID.match(one) else self.commit(one).id for one in revisions]
+        return [one if FULL_ID.match(one) else self.commit(one).id for one in revisions]
 
-    def _compare(self, commits: Sequence[str], *arguments: str) -> bytes | None:
-        """As `_ask`, once for the same commits.
+    def _run_cached(self, commits: Sequence[str], *arguments: str) -> bytes | None:
+        """As `_run_or_none`, once for the same commits.
 
         Raises LookupError where git refuses since one of them is not here.
         """
-        if arguments in self._answers:
-            return self._answers[arguments]
+        if arguments in self._outputs:
+            return self._outputs[arguments]
         try:
-            answer = self._ask(*arguments)
+            answer = self._run_or_none(*arguments)
         except ProcessError:
             for commit in commits:
                 self.commit(commit)
             raise
-        kept = list(self._answers.items())[1 - KEPT_ANSWERS :]
-        self._answers = {**dict(kept), arguments: answer}
+        kept = list(self._outputs.items())[1 - MAX_CACHED_OUTPUTS :]
+        self._outputs = {**dict(kept), arguments: answer}
         return answer
 
-    def _kept(self, ref: str) -> str | None:
+    def _loose_ref(self, ref: str) -> str | None:
         """Where a full ref stands that has a file of its own; None for any other, and for links."""
         with suppress(OSError, ValueError):
             kept = (self.git_dir / ref).read_text("ascii").removesuffix("\n")
-            if WHOLE_ID.match(kept):
+            if FULL_ID.match(kept):
                 return kept
         return None
 
     def _loose_commit(self, object_id: str) -> GitObject | None:
         """A commit that has a file of its own, which git is not asked for."""
-        if not WHOLE_ID.match(object_id):
+        if not FULL_ID.match(object_id):
             return None
         try:
             file = self.git_dir / "objects" / object_id[:2] / object_id[2:]
@@ -324,16 +324,16 @@ def _files_below(git_dir: Path, folder: str) -> Iterator[str]:
                 yield path
 
 
-def _readings(revision: str) -> list[str]:
+def _candidates(revision: str) -> list[str]:
     """What a revision may mean, in the order of preference."""
-    if not revision or NO_NAME.search(revision):
+    if not revision or INVALID_REVISION.search(revision):
         return []
     names = [f"refs/heads/{revision}", f"refs/tags/{revision}"]
     if revision.startswith("refs/"):
         names = [revision]
     elif revision.startswith(("heads/", "tags/")):
         names.append(f"refs/{revision}")
-    if SOME_ID.match(revision):
+    if ABBREVIATED_ID.match(revision):
         # A branch may be named like digits of an id: a whole id wins over it, a part of one not.
         names.insert(0 if len(revision) == 40 else len(names), revision)
     elif revision == "HEAD":

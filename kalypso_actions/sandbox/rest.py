@@ -15,14 +15,14 @@ from typing import Any, Final
 
 from werkzeug.wrappers import Request, Response
 
-from kalypso_actions.sandbox import json_text
+from kalypso_actions.sandbox import strict_json
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError
-from kalypso_actions.sandbox.limits import Usage
 from kalypso_actions.sandbox.permissions import ANONYMOUS, accepted, allowed, visible
-from kalypso_actions.sandbox.routing import Found, by_id
+from kalypso_actions.sandbox.rate_limits import Usage
+from kalypso_actions.sandbox.routing import RouteMatch, by_id
 from kalypso_actions.sandbox.state import State
+from kalypso_actions.sandbox.store import Identity, Repository
 from kalypso_actions.sandbox.tokens import UNDECODABLE, authenticate
-from kalypso_actions.sandbox.world import Identity, Repository
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ SECONDARY: Final = (
 
 
 @dataclass
-class Note:
+class RequestContext:
     """What is learned of a request on its way, for the record."""
 
     identity: Identity = field(default_factory=lambda: ANONYMOUS)
@@ -54,15 +54,15 @@ class Note:
 
 @dataclass
 class RestRequest:
-    """One request on its way; `path` is as sent, below `api_url`, and `found` what it means."""
+    """One request on its way; `path` is as sent, below `api_url`, and `match` what it means."""
 
     state: State
     request: Request
     path: str
-    found: Found | None
+    match: RouteMatch | None
     api_url: str
     server_url: str
-    note: Note
+    context: RequestContext
     headers: dict[str, str] = field(default_factory=dict)
 
     def answer(self) -> Response:
@@ -81,26 +81,26 @@ class RestRequest:
     def _answer(self) -> Answer:
         self._check_version()
         identity = self._identify()
-        found = self._endpoint()
-        self._check_kind(found, identity)
-        repository = self._repository(found, identity)
-        self._permit(found, identity, repository)
+        match = self._endpoint()
+        self._check_kind(match, identity)
+        repository = self._repository(match, identity)
+        self._permit(match, identity, repository)
         call = Call(
-            world=self.state.world,
+            store=self.state.store,
             identity=identity,
             repository=repository,
             path=self.path,
-            parameters=found.parameters,
+            parameters=match.parameters,
             query=self.request.args.to_dict(),
-            body=self._body(found),
+            body=self._body(match),
             api_url=self.api_url,
             server_url=self.server_url,
-            limits=self.state.limits,
+            rate_limits=self.state.rate_limits,
         )
-        self._limit_contents(found, identity)
-        answer = found.endpoint.handler(call)
-        if found.endpoint.writes and found.endpoint.path != GRAPHQL:
-            self.state.world.save()
+        self._limit_contents(match, identity)
+        answer = match.endpoint.handler(call)
+        if match.endpoint.writes and match.endpoint.path != GRAPHQL:
+            self.state.store.save()
         return answer
 
     def _tell_server(self) -> None:
@@ -108,7 +108,7 @@ class RestRequest:
             "x-github-request-id": "-".join(secrets.token_hex(2).upper() for _ in range(4)),
             "x-github-media-type": "github.v3; format=json",
         }
-        if self.state.world.flavour == "ghes":
+        if self.state.store.flavour == "ghes":
             self.headers["x-github-enterprise-version"] = ENTERPRISE_VERSION
 
     def _check_version(self) -> None:
@@ -116,7 +116,7 @@ class RestRequest:
             message = "Request forbidden by administrative rules. Please make sure your request "
             raise RefusedError(403, message + "has a User-Agent header")
         version = self.request.headers.get("X-GitHub-Api-Version", API_VERSION)
-        if version not in API_VERSIONS[self.state.world.flavour]:
+        if version not in API_VERSIONS[self.state.store.flavour]:
             raise RefusedError(400, f"{version!r} is not a supported API version")
         self.headers["x-github-api-version-selected"] = version
 
@@ -124,11 +124,11 @@ class RestRequest:
         """Who asks; every request counts, one with a wrong token for nobody."""
         refusal = None
         try:
-            identity = authenticate(self.state.world, self.request.headers.get("Authorization", ""))
+            identity = authenticate(self.state.store, self.request.headers.get("Authorization", ""))
         except RefusedError as error:
             refusal, identity = error, ANONYMOUS
-        self.note.identity = identity
-        if self.state.world.flavour == "github.com":
+        self.context.identity = identity
+        if self.state.store.flavour == "github.com":
             self._count(identity)
         if refusal is not None:
             raise refusal
@@ -136,64 +136,64 @@ class RestRequest:
 
     def _count(self, identity: Identity) -> None:
         resource = "graphql" if self.path == GRAPHQL else "core"
-        limits = self.state.limits
-        told = limits.usage if self.path == RATE_LIMIT else limits.count
-        usage: Usage = told(identity, resource, self.state.world.now)
+        rate_limits = self.state.rate_limits
+        told = rate_limits.usage if self.path == RATE_LIMIT else rate_limits.count
+        usage: Usage = told(identity, resource, self.state.store.now)
         self.headers |= usage.headers
         if usage.exceeded:
             whom = {"user": "user", "actions": "installation"}.get(identity.kind, identity.kind)
             raise RefusedError(403, f"API rate limit exceeded for {whom} {identity.login}".rstrip())
 
-    def _limit_contents(self, found: Found, identity: Identity) -> None:
-        if found.endpoint.method != "POST" or found.endpoint.path == GRAPHQL:
+    def _limit_contents(self, match: RouteMatch, identity: Identity) -> None:
+        if match.endpoint.method != "POST" or match.endpoint.path == GRAPHQL:
             return
-        if self.state.limits.too_many_contents(identity, self.state.world.now):
+        if self.state.rate_limits.exceeds_content_limit(identity, self.state.store.now):
             self.headers["retry-after"] = "60"
             raise RefusedError(403, SECONDARY)
 
-    def _endpoint(self) -> Found:
-        if self.found is None:
+    def _endpoint(self) -> RouteMatch:
+        if self.match is None:
             raise RefusedError(404, "Not Found")
-        permissions = self.found.endpoint.permissions
-        self.note.permissions = permissions
+        permissions = self.match.endpoint.permissions
+        self.context.permissions = permissions
         if permissions:
             self.headers["x-accepted-github-permissions"] = accepted(permissions)
-        return self.found
+        return self.match
 
-    def _check_kind(self, found: Found, identity: Identity) -> None:
+    def _check_kind(self, match: RouteMatch, identity: Identity) -> None:
         """An App asks about itself with its JWT, and about nothing else."""
-        path = found.endpoint.path
+        path = match.endpoint.path
         for_apps = path == "/app" or path.startswith("/app/") or path.endswith("/installation")
         if for_apps and identity.kind != "app":
             raise RefusedError(401, UNDECODABLE)
         if not for_apps and identity.kind == "app":
             raise RefusedError(403, "Resource not accessible by integration")
 
-    def _repository(self, found: Found, identity: Identity) -> Repository | None:
+    def _repository(self, match: RouteMatch, identity: Identity) -> Repository | None:
         """The repository of the path. An App sees those of its installations: its endpoint looks.
 
         Raises RefusedError where there is none, and where it has another name now.
         """
-        if "repo" not in found.parameters:
+        if "repo" not in match.parameters:
             return None
-        name = f"{found.parameters['owner']}/{found.parameters['repo']}"
-        repository = self.state.world.repository(name)
+        name = f"{match.parameters['owner']}/{match.parameters['repo']}"
+        repository = self.state.store.repository(name)
         seen = repository and (identity.kind == "app" or visible(identity, repository))
         if repository is None or not seen:
             raise RefusedError(404, "Not Found")
         if name.lower() != repository.full_name.lower():
-            self._redirect(found, repository)
+            self._redirect(match, repository)
         return repository
 
-    def _redirect(self, found: Found, repository: Repository) -> None:
+    def _redirect(self, match: RouteMatch, repository: Repository) -> None:
         url = self.api_url + by_id(repository, self.path)
         if self.request.query_string:
             url += "?" + self.request.query_string.decode("latin-1")
         self.headers["location"] = url
-        raise MovedError(307 if found.endpoint.writes else 301, "Moved Permanently", url)
+        raise MovedError(307 if match.endpoint.writes else 301, "Moved Permanently", url)
 
-    def _permit(self, found: Found, identity: Identity, repository: Repository | None) -> None:
-        endpoint = found.endpoint
+    def _permit(self, match: RouteMatch, identity: Identity, repository: Repository | None) -> None:
+        endpoint = match.endpoint
         if identity.kind != "app" and not allowed(identity, endpoint.permissions, repository):
             if not identity.login:
                 raise RefusedError(401, "Requires authentication")
@@ -204,15 +204,15 @@ class RestRequest:
         if repository and repository.archived and endpoint.writes:
             raise RefusedError(403, "Repository was archived so is read-only.")
 
-    def _body(self, found: Found) -> Any:
+    def _body(self, match: RouteMatch) -> Any:
         content = self.request.get_data()
-        if not found.endpoint.writes or not content:
+        if not match.endpoint.writes or not content:
             return {}
         try:
-            body = json_text.read(content)
+            body = strict_json.loads(content)
         except ValueError:
             raise RefusedError(400, "Problems parsing JSON") from None
-        if isinstance(body, list) and found.endpoint.path.endswith(TAKES_LIST):
+        if isinstance(body, list) and match.endpoint.path.endswith(TAKES_LIST):
             return body
         if not isinstance(body, dict):
             raise RefusedError(400, "Body should be a JSON object")

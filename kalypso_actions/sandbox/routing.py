@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from kalypso_actions.sandbox.endpoints import Endpoint
-from kalypso_actions.sandbox.world import Repository, World
+from kalypso_actions.sandbox.store import Repository, Store
 
 WITH_SLASHES: Final = frozenset({"ref", "branch", "path", "basehead"})
 """Parameters that may go over several segments of a path."""
@@ -22,7 +22,7 @@ NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RouteMatch:
     """An endpoint, and what the path says for its parameters."""
 
     endpoint: Endpoint
@@ -36,14 +36,14 @@ class Routes:
         ordered = sorted(endpoints.values(), key=_exactness, reverse=True)
         self._routes = [(_pattern(endpoint.path), endpoint) for endpoint in ordered]
 
-    def find(self, method: str, path: str) -> Found | None:
+    def find(self, method: str, path: str) -> RouteMatch | None:
         """The endpoint for a path as it was sent, `%2F` and all."""
         wanted = "GET" if method == "HEAD" else method
         for pattern, endpoint in self._routes:
             match = pattern.fullmatch(path) if endpoint.method == wanted else None
             if match:
                 parameters = {name: unquote(text) for name, text in match.groupdict().items()}
-                return Found(endpoint, parameters)
+                return RouteMatch(endpoint, parameters)
         return None
 
 
@@ -52,11 +52,11 @@ def number(text: str) -> int:
     return int(text) if NUMBER.fullmatch(text) else 0
 
 
-def by_name(world: World, path: str) -> str:
+def by_name(store: Store, path: str) -> str:
     """A path with the repository's name, where it has its id: `/repositories/{id}/…`."""
     wanted, _, rest = path.removeprefix(BY_ID).partition("/")
     if path.startswith(BY_ID):
-        for repository in world.repositories.values():
+        for repository in store.repositories.values():
             if repository.id == number(wanted):
                 return f"/repos/{repository.full_name}" + (f"/{rest}" if rest else "")
     return path

@@ -19,14 +19,14 @@ from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox.front import Reply
+from kalypso_actions.sandbox.dispatcher import SentResponse
 
 log = logging.getLogger(__name__)
 
 HOST: Final = "127.0.0.1"
-IDLE: Final = 300.0
+IDLE_TIMEOUT: Final = 300.0
 """Seconds after which a connection that asks nothing is closed."""
-GLANCE: Final = 0.01
+POLL_INTERVAL: Final = 0.01
 """Seconds between two looks at whether it is to end."""
 
 
@@ -38,7 +38,7 @@ class Server:
 
     def __init__(
         self,
-        answer: Callable[[Request], Reply],
+        answer: Callable[[Request], SentResponse],
         *,
         port: int = 0,
         tls: ssl.SSLContext | None = None,
@@ -51,7 +51,7 @@ class Server:
         with listening:
             self._server = _Listener(listening.fileno(), answer, tls)
         self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(GLANCE,), name="sandbox", daemon=True
+            target=self._server.serve_forever, args=(POLL_INTERVAL,), name="sandbox", daemon=True
         )
 
     @property
@@ -77,13 +77,13 @@ class Server:
 
 class _Listener(ThreadedWSGIServer):
     def __init__(
-        self, fd: int, answer: Callable[[Request], Reply], tls: ssl.SSLContext | None
+        self, fd: int, answer: Callable[[Request], SentResponse], tls: ssl.SSLContext | None
     ) -> None:
         super().__init__(HOST, 0, _no_application, handler=_Handler, fd=fd)
         self.answer = answer
         # Set afterwards: a connection's handshake is its own thread's work, not the listener's.
         self.ssl_context = tls
-        self._open: dict[socket.socket, threading.Thread] = {}
+        self._connections: dict[socket.socket, threading.Thread] = {}
         self._lock = threading.Lock()
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -91,7 +91,7 @@ class _Listener(ThreadedWSGIServer):
             target=self.process_request_thread, args=(request, client_address), daemon=True
         )
         with self._lock:
-            self._open[request] = thread
+            self._connections[request] = thread
         thread.start()
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -99,13 +99,13 @@ class _Listener(ThreadedWSGIServer):
             super().process_request_thread(request, client_address)
         finally:
             with self._lock:
-                del self._open[request]
+                del self._connections[request]
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         if self.ssl_context is None:
             super().finish_request(request, client_address)
             return
-        request.settimeout(IDLE)
+        request.settimeout(IDLE_TIMEOUT)
         with self.ssl_context.wrap_socket(request.dup(), server_side=True) as wrapped:
             super().finish_request(wrapped, client_address)
 
@@ -116,9 +116,9 @@ class _Listener(ThreadedWSGIServer):
     def end_connections(self) -> None:
         """End what is still connected, and wait for the threads."""
         with self._lock:
-            remaining = dict(self._open)
+            remaining = dict(self._connections)
         for connection in remaining:
-            _end(connection)
+            _shut_down(connection)
         for thread in remaining.values():
             thread.join(timeout=10)
 
@@ -127,18 +127,18 @@ class _Handler(WSGIRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = -1  # an answer goes out at once, not its head first
-    timeout = IDLE
+    timeout = IDLE_TIMEOUT
     server: _Listener
 
     def run_wsgi(self) -> None:
-        reply = self.server.answer(Request(self.make_environ()))
-        if reply.part != "nothing":
-            content = self._write_head(reply.response)
-            self.wfile.write(content if reply.part == "whole" else content[: len(content) // 2])
+        sent = self.server.answer(Request(self.make_environ()))
+        if sent.part != "nothing":
+            content = self._write_head(sent.response)
+            self.wfile.write(content if sent.part == "whole" else content[: len(content) // 2])
             self.wfile.flush()
-        if reply.part != "whole":
+        if sent.part != "whole":
             self.close_connection = True
-            _end(self.connection)
+            _shut_down(self.connection)
 
     def handle_expect_100(self) -> bool:
         """The one who asks waits for this word before the body is sent."""
@@ -168,7 +168,7 @@ class _Handler(WSGIRequestHandler):
         log.debug("%r", format % args)
 
 
-def _end(connection: socket.socket) -> None:
+def _shut_down(connection: socket.socket) -> None:
     """The other side sees the end of the connection; ours is closed by its thread."""
     try:
         socket.socket.shutdown(connection, socket.SHUT_RDWR)

@@ -10,9 +10,9 @@ from typing import Final
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.sandbox.faults import Faults
 from kalypso_actions.sandbox.interruptions import Interruptions
-from kalypso_actions.sandbox.limits import Limits
+from kalypso_actions.sandbox.rate_limits import RateLimits
+from kalypso_actions.sandbox.store import Store
 from kalypso_actions.sandbox.traffic import Traffic
-from kalypso_actions.sandbox.world import World
 
 MAX_FILE_SIZE: Final = 100 << 20
 """What GitHub takes in one file."""
@@ -25,12 +25,12 @@ class State:
     `pause` waits so many seconds, or less where the sandbox stops meanwhile.
     """
 
-    world: World
+    store: Store
     programs: Programs
     pause: Callable[[float], object]
     lock: threading.RLock = field(default_factory=threading.RLock)
     faults: Faults = field(default_factory=Faults)
     interruptions: Interruptions = field(default_factory=Interruptions)
     traffic: Traffic = field(default_factory=Traffic)
-    limits: Limits = field(default_factory=Limits)
+    rate_limits: RateLimits = field(default_factory=RateLimits)
     max_file_size: int = MAX_FILE_SIZE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal
 
-from kalypso_actions.sandbox.world import Repository, Status
+from kalypso_actions.sandbox.store import Repository, Status
 
 
 def latest(repository: Repository, commit: str) -> Mapping[str, Status]:

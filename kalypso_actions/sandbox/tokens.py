@@ -11,30 +11,30 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from kalypso_actions.sandbox import json_text
+from kalypso_actions.sandbox import strict_json
 from kalypso_actions.sandbox.endpoints import RefusedError
 from kalypso_actions.sandbox.permissions import ANONYMOUS
-from kalypso_actions.sandbox.world import App, Identity, World
+from kalypso_actions.sandbox.store import App, Identity, Store
 
 PREFIXES: Final = {"user": "github_pat_", "actions": "ghs_", "installation": "ghs_"}
 LETTERS: Final = string.ascii_letters + string.digits
-MAX_LIFE: Final = 600
+MAX_JWT_LIFETIME: Final = 600
 """Seconds that the JWT of an App may be valid."""
 
 UNDECODABLE: Final = "A JSON web token could not be decoded"
 
 
-def issue(world: World, identity: Identity) -> str:
+def issue(store: Store, identity: Identity) -> str:
     """A new token for this identity; those that have expired are forgotten.
 
     Raises ValueError for what cannot be a login.
     """
-    world.account(identity.login)
-    for text, known in list(world.tokens.items()):
-        if known.expires_at and known.expires_at <= world.now:
-            del world.tokens[text]
+    store.account(identity.login)
+    for text, known in list(store.tokens.items()):
+        if known.expires_at and known.expires_at <= store.now:
+            del store.tokens[text]
     token = PREFIXES[identity.kind] + "".join(secrets.choice(LETTERS) for _ in range(36))
-    world.tokens[token] = identity
+    store.tokens[token] = identity
     return token
 
 
@@ -58,7 +58,7 @@ def public_key(private_key: str) -> str:
     return public.decode()
 
 
-def authenticate(world: World, authorization: str) -> Identity:
+def authenticate(store: Store, authorization: str) -> Identity:
     """Who asks: `token X`, `Bearer X`, or Basic with the token as password (or as user).
 
     Raises RefusedError: 401 for a token that is unknown or has expired, 403 for the one of a
@@ -66,18 +66,18 @@ def authenticate(world: World, authorization: str) -> Identity:
     """
     if not authorization:
         return ANONYMOUS
-    token = credential(authorization)
-    identity = world.tokens.get(token)
+    token = token_of_header(authorization)
+    identity = store.tokens.get(token)
     if identity is None and token.count(".") == 2:
-        return _app(world, token)
-    if identity is None or (identity.expires_at and identity.expires_at <= world.now):
+        return _app(store, token)
+    if identity is None or (identity.expires_at and identity.expires_at <= store.now):
         raise RefusedError(401, "Bad credentials")
-    if identity.kind == "installation" and _is_suspended(world, identity):
+    if identity.kind == "installation" and _is_suspended(store, identity):
         raise RefusedError(403, "This installation has been suspended")
     return identity
 
 
-def credential(authorization: str) -> str:
+def token_of_header(authorization: str) -> str:
     """The token that a header holds; "" where it holds none."""
     scheme, _, value = authorization.strip().partition(" ")
     if scheme.lower() in {"token", "bearer"}:
@@ -91,14 +91,14 @@ def credential(authorization: str) -> str:
     return password if password not in {"", "x-oauth-basic"} else user
 
 
-def _is_suspended(world: World, identity: Identity) -> bool:
-    app = world.apps.get(identity.app_id)
+def _is_suspended(store: Store, identity: Identity) -> bool:
+    app = store.apps.get(identity.app_id)
     owners = {login.lower(): one for login, one in app.installations.items()} if app else {}
     installation = owners.get(identity.owner.lower())
     return installation is None or installation.suspended
 
 
-def _app(world: World, token: str) -> Identity:
+def _app(store: Store, token: str) -> Identity:
     """The App that has signed a JWT.
 
     https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
@@ -110,12 +110,12 @@ def _app(world: World, token: str) -> Identity:
         issuer = content["iss"]
     except (ValueError, KeyError, TypeError):
         raise RefusedError(401, UNDECODABLE) from None
-    app = next((one for one in world.apps.values() if issuer in one.issuers), None)
+    app = next((one for one in store.apps.values() if issuer in one.issuers), None)
     if app is None:
         raise RefusedError(404, "Integration not found")
     if algorithm != "RS256" or not _is_signed(app, f"{head}.{claims}", signature):
         raise RefusedError(401, UNDECODABLE)
-    _check_times(content, int(world.now.timestamp()))
+    _check_times(content, int(store.now.timestamp()))
     return Identity(kind="app", login=app.slug, permissions=app.permissions, app_id=app.id)
 
 
@@ -127,7 +127,7 @@ def _check_times(claims: dict[str, Any], now: int) -> None:
     if not isinstance(expires, int) or expires <= now:
         message = "must be a numeric value representing the future time at which the assertion"
         raise RefusedError(401, f"'Expiration time' claim ('exp') {message} expires")
-    if expires > now + MAX_LIFE:
+    if expires > now + MAX_JWT_LIFETIME:
         raise RefusedError(401, "'Expiration time' claim ('exp') is too far in the future")
 
 
@@ -143,7 +143,7 @@ def _is_signed(app: App, text: str, signature: str) -> bool:
 
 
 def _decoded(part: str) -> Any:
-    return json_text.read(_bytes(part))
+    return strict_json.loads(_bytes(part))
 
 
 def _bytes(part: str) -> bytes:

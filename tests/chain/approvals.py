@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kalypso_actions.sandbox.entities import RunStatus
 from kalypso_actions.sandbox.workflow_runner import expressions
-from kalypso_actions.sandbox.workflow_runner.runs import Done, Run, Workflows
+from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
 from kalypso_actions.sandbox.workflow_runner.workflow_files import Job
 
 
@@ -17,7 +17,7 @@ class Approvals:
     `waiting` are the second halves of runs whose first half has succeeded, the oldest first.
     """
 
-    def __init__(self, workflows: Workflows) -> None:
+    def __init__(self, workflows: WorkflowRunner) -> None:
         self._workflows = workflows
         self._whole: dict[tuple[int, str], Run] = {}
         self.environments: set[str] = set()
@@ -35,7 +35,7 @@ class Approvals:
                 return _with_jobs(run, jobs[:number]), _with_jobs(run, jobs[number:])
         return run, None
 
-    def let_wait(self, run: Run | None, done: Sequence[Done]) -> None:
+    def let_wait(self, run: Run | None, done: Sequence[CompletedStep]) -> None:
         """Let a second half wait, unless the first half has failed."""
         if run and not any(one.exit_code for one in done):
             self.waiting.append(run)

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
-from kalypso_actions.sandbox.workflow_runner.runs import Done, Run, Workflows
+from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
 from tests.chain.approvals import Approvals
 from tests.chain.clock import StoryClock
 from tests.chain.run_lines import full_name, line, names_of
@@ -33,7 +33,7 @@ class Chain:
     def __init__(
         self,
         acme: Organisation,
-        workflows: Workflows,
+        workflows: WorkflowRunner,
         clock: StoryClock,
         gitops: Sequence[str] = (GITOPS,),
     ) -> None:
@@ -45,7 +45,7 @@ class Chain:
         self._numbers = itertools.count(1)
         self._approvals = Approvals(workflows)
         self.to_be_lost: set[str] = set()
-        self.done: list[Done] = []
+        self.done: list[CompletedStep] = []
         """Every step that was run, but for those that have verified the inputs of the next one."""
 
     # What people do
@@ -156,7 +156,7 @@ class Chain:
 
     def take(self, number: int) -> Run:
         """One of those that wait, by its place; it waits no longer."""
-        self._queue += self._workflows.due()
+        self._queue += self._workflows.pending_runs()
         return self._queue.pop(number)
 
     def run(self, run: Run) -> list[str]:
@@ -186,7 +186,7 @@ class Chain:
             for number, _ in enumerate(runs)
         ]
         with ThreadPoolExecutor(len(runs)) as pool:
-            done = list(pool.map(Workflows.run, workflows, runs))
+            done = list(pool.map(WorkflowRunner.run, workflows, runs))
         for (_, later), every in zip(halves, done, strict=True):
             self._approvals.let_wait(later, every)
         steps = [step for steps in done for step in _to_be_told(steps)]
@@ -203,7 +203,7 @@ class Chain:
 
     def forget_what_is_due(self) -> None:
         """What has happened until now was before the story: it has started nothing."""
-        for run in [*self._queue, *self._workflows.due()]:
+        for run in [*self._queue, *self._workflows.pending_runs()]:
             self.lose(run)
         self._queue = []
 
@@ -250,7 +250,7 @@ class Chain:
         return bool(open_pulls)
 
     def _next(self, but: Set[str]) -> Run | None:
-        self._queue += self._workflows.due()
+        self._queue += self._workflows.pending_runs()
         return next((run for run in self._queue if not but & names_of(run)), None)
 
     def _is_lost(self, run: Run) -> bool:
@@ -268,7 +268,7 @@ class Chain:
     @property
     def waiting_runs(self) -> list[Run]:
         """The runs that are still to run, in their order."""
-        self._queue += self._workflows.due()
+        self._queue += self._workflows.pending_runs()
         return list(self._queue)
 
     @property
@@ -356,5 +356,5 @@ class Chain:
             self.expect(name, commit, **values)
 
 
-def _to_be_told(done: Sequence[Done]) -> list[Done]:
+def _to_be_told(done: Sequence[CompletedStep]) -> list[CompletedStep]:
     return [one for one in done if not one.is_verified]

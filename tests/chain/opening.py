@@ -17,7 +17,7 @@ from kalypso_actions.commands.runtime.in_process import InProcess
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.server import HOST
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.workflow_runner.runs import Workflows
+from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner
 from tests.chain.clock import StoryClock
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout, found, may_sign_in
@@ -99,6 +99,6 @@ def served(opening: Opening) -> Iterator[Chain]:
     ) as sandbox:
         may_sign_in(sandbox, opening.layout)
         runs = folder / "runs"
-        workflows = Workflows(sandbox, clock, machine, opening.secrets, runs, InProcess(clock))
+        workflows = WorkflowRunner(sandbox, clock, machine, opening.secrets, runs, InProcess(clock))
         acme = Organisation(sandbox, clock, folder)
         yield Chain(acme, workflows, clock, opening.layout.gitops)

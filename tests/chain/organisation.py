@@ -20,7 +20,7 @@ from kalypso_actions.commands.runtime.workflow_templates import workflow_files
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Cluster, Configuration
 from kalypso_actions.sandbox.azure.clusters import SUBSCRIPTION
-from kalypso_actions.sandbox.world import Environment
+from kalypso_actions.sandbox.store import Environment
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CLUSTER_TYPES, CONTROL_PLANE, GITOPS, SHOP
 
@@ -96,12 +96,12 @@ def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
         for name, after in layout.variables.items():
             of_environment = {"NEXT_ENVIRONMENT": after}
             known[name] = Environment(
-                id=sandbox.world.new_id(),
+                id=sandbox.store.new_id(),
                 name=name,
-                created_at=sandbox.world.now,
+                created_at=sandbox.store.now,
                 variables=of_environment,
             )
-        sandbox.world.save()
+        sandbox.store.save()
     return {"KALYPSO_APP_PRIVATE_KEY": key}
 
 

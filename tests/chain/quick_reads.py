@@ -32,11 +32,11 @@ def quick_reads(sandbox: Sandbox) -> Iterator[None]:
         git: Git, git_dir: Path, url: str, arguments: Sequence[str], **options: Any
     ) -> bytes:
         name = url.removeprefix(f"{sandbox.url}/").removesuffix(".git")
-        repository = None if name == url else sandbox.world.repository(name)
+        repository = None if name == url else sandbox.store.repository(name)
         reads = any(one in arguments for one in READS)
         if repository is None or not reads or list(sandbox.faults):
             return over_http(git, git_dir, url, arguments, **options)
-        served = sandbox.world.git(repository)
+        served = sandbox.store.git(repository)
         _share_objects(git_dir, served.git_dir)
         with sandbox.lock:
             answer = _answer(git_dir, served, arguments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kalypso_actions.report import chain_documents as documents
-from kalypso_actions.sandbox.workflow_runner.runs import Done, Run
+from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run
 
 REFUSED = 2
 
@@ -31,7 +31,7 @@ def full_name(run: Run) -> str:
     return max(names_of(run), key=len)
 
 
-def line(done: Done) -> str:
+def line(done: CompletedStep) -> str:
     """`cd dev: written`, `check-promote dev: compliant, starts stage`, …"""
     match document := done.outcome.document:
         case _ if done.exit_code == REFUSED:

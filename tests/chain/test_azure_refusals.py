@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.sandbox.azure import Disturbance
+from kalypso_actions.sandbox.azure import QueryFault
 from tests.chain.driver import Chain
 from tests.chain.run_lines import FROM_DEV, IN_STAGE
 
@@ -22,10 +22,10 @@ def merge_to_dev(chain: Chain) -> str:
 def test_a_token_is_refused_once(chain: Chain, kind: str, skip: int) -> None:
     commit = merge_to_dev(chain)
     chain.slow_cluster("dev", "drone", 120)
-    disturbance = Disturbance.model_validate({"kind": kind, "skip": skip})
-    chain.acme.sandbox.azure.settings.disturbances.append(disturbance)
+    fault = QueryFault.model_validate({"kind": kind, "skip": skip})
+    chain.acme.sandbox.azure.settings.faults.append(fault)
     assert chain.run_everything() == FROM_DEV
-    assert chain.acme.sandbox.azure.settings.disturbances == []
+    assert chain.acme.sandbox.azure.settings.faults == []
     chain.merge_pull_request("stage")
     assert chain.run_everything() == IN_STAGE
     chain.expect_everywhere(commit, RELEASE="one")
@@ -33,7 +33,7 @@ def test_a_token_is_refused_once(chain: Chain, kind: str, skip: int) -> None:
 
 def test_the_new_token_is_refused_too(chain: Chain) -> None:
     commit = merge_to_dev(chain)
-    chain.acme.sandbox.azure.settings.disturbances.append(Disturbance(kind="revoked", count=2))
+    chain.acme.sandbox.azure.settings.faults.append(QueryFault(kind="revoked", count=2))
     assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: error"]
     assert chain.status(commit, "dev").startswith("Failed to deploy")
     chain.run_again("check-promote dev")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.azure.settings import Disturbance
+from kalypso_actions.sandbox.azure.settings import QueryFault
 from tests.chain.driver import Chain
 from tests.chain.run_lines import IN_STAGE
 from tests.commands.chain.organisation import CLUSTER_TYPES
@@ -93,9 +93,9 @@ def test_clusters_that_nobody_sees_are_no_success(chain: Chain) -> None:
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.merge_pull_request("dev")
-    azure.settings.disturbances = [Disturbance(kind="unseen", count=0)]
+    azure.settings.faults = [QueryFault(kind="unseen", count=0)]
     assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: error"]
-    azure.settings.disturbances = []
+    azure.settings.faults = []
     for name in CLUSTER_TYPES:
         azure.change(f"dev-{name}", branch="devel")
     chain.run_again("check-promote dev")

@@ -21,8 +21,8 @@ from kalypso_actions.commands.demo.people import People
 from kalypso_actions.commands.runtime.in_process import InProcess
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.embedded import AUTHORITY
-from kalypso_actions.sandbox.workflow_runner.machine import Machine
-from kalypso_actions.sandbox.workflow_runner.runs import Workflows
+from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
+from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner
 from tests.e2e import organisation
 from tests.e2e.act import Act
 from tests.e2e.clock import PresentClock
@@ -48,7 +48,7 @@ class Chain:
 
     sandbox: Sandbox
     stage: ActScenarioRunner
-    workflows: Workflows
+    workflows: WorkflowRunner
     jobs: Jobs
     secrets: Mapping[str, str] = field(repr=False)
     token: str = field(repr=False)
@@ -67,8 +67,8 @@ class Chain:
     def run_due(self) -> list[Done]:
         """Run what has been started, and what that starts; what came of each job."""
         first = len(self.jobs.done)
-        while due := self.workflows.due():
-            for run in due:
+        while pending_runs := self.workflows.pending_runs():
+            for run in pending_runs:
                 self.jobs.run(run)
         return self.jobs.done[first:]
 
@@ -85,11 +85,13 @@ def opened(folder: Path) -> Iterator[Chain]:
         Sandbox(folder / "sandbox", Programs(machine), now=clock, sign_in=True) as sandbox,
     ):
         secrets = organisation.found(sandbox, clock)
-        workflows = Workflows(sandbox, clock, machine, secrets, folder / "unused", InProcess(clock))
+        workflows = WorkflowRunner(
+            sandbox, clock, machine, secrets, folder / "unused", InProcess(clock)
+        )
         jobs = Jobs(
             sandbox,
             workflows,
-            Machine(sandbox, machine),
+            RunnerEnvironment(sandbox, machine),
             Act(PROGRAM, Path(runner), _path_of_jobs(folder / "tools")),
             secrets,
             _environment_of_jobs(sandbox, Path(runner)),

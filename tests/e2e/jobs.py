@@ -14,8 +14,8 @@ from typing import Final
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Job as AzureJob
 from kalypso_actions.sandbox.workflow_runner import expressions
-from kalypso_actions.sandbox.workflow_runner.machine import ID_TOKEN, Machine
-from kalypso_actions.sandbox.workflow_runner.runs import Run, Workflows
+from kalypso_actions.sandbox.workflow_runner.runner_environment import ID_TOKEN, RunnerEnvironment
+from kalypso_actions.sandbox.workflow_runner.runs import Run, WorkflowRunner
 from kalypso_actions.sandbox.workflow_runner.workflow_files import Job
 from tests.e2e import act, job_file
 from tests.e2e.act import Act, JobRun
@@ -51,8 +51,8 @@ class Jobs:
     def __init__(
         self,
         sandbox: Sandbox,
-        workflows: Workflows,
-        machine: Machine,
+        workflows: WorkflowRunner,
+        machine: RunnerEnvironment,
         runner: Act,
         secrets: Mapping[str, str],
         environment: Mapping[str, str],
@@ -60,7 +60,7 @@ class Jobs:
     ) -> None:
         self._sandbox = sandbox
         self._workflows = workflows
-        self._machine = machine
+        self._runner_environment = machine
         self._runner = runner
         self._secrets = secrets
         self._environment = environment
@@ -87,8 +87,8 @@ class Jobs:
 
     def _job(self, run: Run, job: Job, run_id: int, *, skipped: bool) -> Done:
         event = run.event
-        token = self._machine.token(event, job)
-        contexts = self._machine.contexts(event, token, self._secrets)
+        token = self._runner_environment.token(event, job)
+        contexts = self._runner_environment.contexts(event, token, self._secrets)
         environment = expressions.filled(job.environment, contexts)
         about = contexts["inputs"].get("environment", "")
         folder = self._new_folder(run.file, job.name, about)
@@ -106,7 +106,10 @@ class Jobs:
                 payload=event.payload,
                 actor=event.actor,
                 secrets=given,
-                variables={**contexts["vars"], **self._machine.of_environment(event, environment)},
+                variables={
+                    **contexts["vars"],
+                    **self._runner_environment.environment_variables(event, environment),
+                },
                 environment=variables,
             )
             ended = self._runner.run(wanted, folder)

@@ -9,7 +9,7 @@ from typing import Final
 from kalypso_actions.commands.demo import organisation
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, MARKS
 from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.world import Environment
+from kalypso_actions.sandbox.store import Environment
 from tests.e2e.clock import PresentClock
 from tests.git_repositories import git
 
@@ -43,9 +43,9 @@ def _name_the_next_by_variables(sandbox: Sandbox) -> None:
     sandbox.commit(CONTROL_PLANE, files, message="Variables say what comes next")
     with sandbox.lock:
         sandbox.repository(CONTROL_PLANE).environments["dev"] = Environment(
-            id=sandbox.world.new_id(),
+            id=sandbox.store.new_id(),
             name="dev",
-            created_at=sandbox.world.now,
+            created_at=sandbox.store.now,
             variables={"NEXT_ENVIRONMENT": "stage"},
         )
 

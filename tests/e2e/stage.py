@@ -11,7 +11,7 @@ from kalypso_actions.commands.demo.people import People
 from kalypso_actions.commands.demo.scenario_runner import JobResult, ScenarioRunner
 from kalypso_actions.report.documents import DemoStepEntry
 from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.workflow_runner.runs import Run, Workflows
+from kalypso_actions.sandbox.workflow_runner.runs import Run, WorkflowRunner
 from tests.e2e.act import JobRun
 from tests.e2e.clock import PresentClock
 from tests.e2e.jobs import Jobs
@@ -28,7 +28,7 @@ class ActScenarioRunner(ScenarioRunner):
         self,
         sandbox: Sandbox,
         clock: PresentClock,
-        workflows: Workflows,
+        workflows: WorkflowRunner,
         people: People,
         told: Callable[[DemoStepEntry], None],
         jobs: Jobs,

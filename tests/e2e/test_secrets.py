@@ -12,7 +12,7 @@ pytestmark = pytest.mark.e2e
 
 def test_no_log_holds_a_token(chain: Chain, played: Played) -> None:
     key = chain.secrets["KALYPSO_APP_PRIVATE_KEY"].splitlines()[1:-1]
-    secrets = {*chain.sandbox.world.tokens, *chain.jobs.tokens, *key}
+    secrets = {*chain.sandbox.store.tokens, *chain.jobs.tokens, *key}
     assert len(secrets) > len(played.done)
     for done in chain.jobs.done:
         shown = [path for path in done.folder.iterdir() if path.is_file()]

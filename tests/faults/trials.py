@@ -41,8 +41,8 @@ class Ground:
             yield Trial(self, name)
         finally:
             with self.sandbox.lock:
-                del self.sandbox.world.repositories[name]
-                self.sandbox.world.events.clear()
+                del self.sandbox.store.repositories[name]
+                self.sandbox.store.events.clear()
 
 
 @dataclass

@@ -10,7 +10,7 @@ import jwt
 import requests
 
 from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.world import BranchRule, Permissions
+from kalypso_actions.sandbox.store import BranchRule, Permissions
 
 Json = Any
 
@@ -50,7 +50,7 @@ class Scene:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
-        sandbox.state.limits.per_hour[""] = 5000  # as many wrong tokens as there are endpoints
+        sandbox.state.rate_limits.per_hour[""] = 5000  # as many wrong tokens as there are endpoints
         self._numbers = itertools.count(1)
         self._session = requests.Session()
         for name in ("fleet", "moved", "archived", "hidden"):
@@ -75,20 +75,20 @@ class Scene:
         }
 
     def _settle(self) -> None:
-        world = self.sandbox.world
-        world.repositories["acme/moved"].former_names.append("acme/former")
-        world.repositories["acme/moved"].actions_may_open_pull_requests = False
-        world.repositories["acme/moved"].actions_enabled = False
-        world.repositories["acme/archived"].archived = True
-        world.repositories["acme/archived"].allowed_actions = "selected"
-        fleet = world.repositories["acme/fleet"]
+        store = self.sandbox.store
+        store.repositories["acme/moved"].former_names.append("acme/former")
+        store.repositories["acme/moved"].actions_may_open_pull_requests = False
+        store.repositories["acme/moved"].actions_enabled = False
+        store.repositories["acme/archived"].archived = True
+        store.repositories["acme/archived"].allowed_actions = "selected"
+        fleet = store.repositories["acme/fleet"]
         fleet.secrets += ["APP_KEY", "TOKEN"]
         fleet.shared_secrets.append("SHARED_KEY")
         fleet.shared_variables["SHARED"] = "1"
-        world.repositories["acme/fleet"].rules.append(
+        store.repositories["acme/fleet"].rules.append(
             BranchRule(pattern="protected", required_reviews=1)
         )
-        installations = world.apps[self.app].installations
+        installations = store.apps[self.app].installations
         self.installation_id = installations["acme"].id
         self.suspended_id = installations["somebody"].id
         installations["somebody"].suspended = True
@@ -116,7 +116,7 @@ class Scene:
     def token(self, who: str) -> str:
         if who != "app":
             return self._tokens[who]
-        now = int(self.sandbox.world.now.timestamp())
+        now = int(self.sandbox.store.now.timestamp())
         claims = {"iat": now - 5, "exp": now + 300, "iss": str(self.app)}
         return jwt.encode(claims, self.key, algorithm="RS256")
 

@@ -39,7 +39,7 @@ def scenes(folder: Path, flavour: Literal["github.com", "ghes"]) -> Iterator[Sce
     with Sandbox(folder, programs(), flavour=flavour) as sandbox:
         yield Scene(sandbox)
         check_exchanges(sandbox.traffic)
-        check_events(sandbox.world)
+        check_events(sandbox.store)
         for exchange in sandbox.traffic:
             check_is_declared(exchange)
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Final
 
+from kalypso_actions.sandbox.store import Store
 from kalypso_actions.sandbox.traffic import Exchange
-from kalypso_actions.sandbox.world import World
 from tests.github_api.description import (
     GITHUB,
     SERVER,
@@ -49,9 +49,9 @@ def check_exchanges(exchanges: Iterable[Exchange], known: set[bytes] | None = No
             known.add(kind)
 
 
-def check_events(world: World, known: set[bytes] | None = None) -> None:
+def check_events(store: Store, known: set[bytes] | None = None) -> None:
     """Every event's payload is as GitHub's; `known` as above. Raises AssertionError."""
-    for event in world.events:
+    for event in store.events:
         kind = _kind(event.name, event.payload)
         if known is None or kind not in known:
             check_payload(event.name, event.payload)

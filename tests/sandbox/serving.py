@@ -32,7 +32,7 @@ class Clock:
 def serving(folder: Path, clock: Clock | None = None, **options: Any) -> Iterator[Sandbox]:
     """A sandbox with the private repository acme/fleet, unless the folder has it already."""
     with Sandbox(folder / "sandbox", programs(), now=clock or Clock(), **options) as sandbox:
-        if sandbox.world.repository(FLEET) is None:
+        if sandbox.store.repository(FLEET) is None:
             sandbox.create_repository(FLEET, {"README.md": "fleet\n"})
         yield sandbox
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.world import Permissions
+from kalypso_actions.sandbox.store import Permissions
 from tests.sandbox.serving import FLEET, Clock, ask, serving
 
 REPOSITORY = f"/repos/{FLEET}"
@@ -147,7 +147,7 @@ def test_headers_that_github_wants(tmp_path: Path) -> None:
 def test_every_answer_tells_what_is_left(tmp_path: Path) -> None:
     clock = Clock()
     with serving(tmp_path, clock) as sandbox:
-        sandbox.state.limits.per_hour["user"] = 2
+        sandbox.state.rate_limits.per_hour["user"] = 2
         who = token(sandbox)
         left = [
             ask(sandbox, "GET", path, authorization=who).headers["x-ratelimit-remaining"]
@@ -164,7 +164,7 @@ def test_every_answer_tells_what_is_left(tmp_path: Path) -> None:
 def test_too_many_new_contents(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         who = token(sandbox)
-        sandbox.state.limits.contents_per_minute = 1
+        sandbox.state.rate_limits.contents_per_minute = 1
         answers = [
             ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "x"}) for _ in range(2)
         ]
@@ -206,7 +206,7 @@ def test_a_fault_of_an_endpoint_is_no_answer_of_github_s(
 ) -> None:
     with serving(tmp_path) as sandbox:
         who = token(sandbox)
-        monkeypatch.setattr(type(sandbox.world), "save", lambda _: 1 / 0)
+        monkeypatch.setattr(type(sandbox.store), "save", lambda _: 1 / 0)
         answer = ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "x"})
         monkeypatch.undo()
     assert told(answer) == "500 Server Error: this is a bug in the sandbox"

@@ -51,11 +51,11 @@ def test_tokens_and_limits(tmp_path: Path) -> None:
         assert made.json()["user"]["login"] == "github-actions[bot]"
         sandbox.commit(FLEET, {"a": "1"})
         assert [one["name"] for one in control(sandbox, "GET", "events")] == ["push"]
-        limits = control(sandbox, "PATCH", "limits", {"per_hour": {"actions": 1}})
-        assert limits["per_hour"]["actions"] == 1 and limits["per_hour"]["user"] == 5000
+        rate_limits = control(sandbox, "PATCH", "limits", {"per_hour": {"actions": 1}})
+        assert rate_limits["per_hour"]["actions"] == 1 and rate_limits["per_hour"]["user"] == 5000
         assert (
             control(sandbox, "PATCH", "limits", {"contents_per_minute": 80})["per_hour"]
-            == (limits["per_hour"])
+            == (rate_limits["per_hour"])
         )
         unchanged = control(sandbox, "PATCH", "limits", {"per_hour": {"user": 9}})
         assert unchanged["contents_per_minute"] == 80

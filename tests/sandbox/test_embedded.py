@@ -25,7 +25,7 @@ def test_everything_is_there_the_next_time(tmp_path: Path) -> None:
         assert issue["title"] == "kept"
         assert issue["url"].startswith(sandbox.url)
         assert sandbox.git(FLEET).head("main") == head
-        assert [event.name for event in sandbox.world.events] == ["push"]
+        assert [event.name for event in sandbox.store.events] == ["push"]
 
 
 def test_the_url_is_that_of_the_last_time_unless_it_is_taken(
@@ -75,7 +75,7 @@ def test_commits_are_somebody_s_pushes(tmp_path: Path) -> None:
             (first,),
             "somebody",
         )
-        pushes = [(event.ref, event.commit, event.actor) for event in sandbox.world.events]
+        pushes = [(event.ref, event.commit, event.actor) for event in sandbox.store.events]
         new = sandbox.git(FLEET).head("new")
         assert pushes == [
             ("refs/heads/main", second, "somebody"),
@@ -114,8 +114,8 @@ def test_who_a_token_speaks_for(tmp_path: Path) -> None:
             sandbox.create_token("installation", owner="acme", app_id=number): "promoter[bot]",
         }
         for token, login in cases.items():
-            assert sandbox.world.tokens[token].login == login
-            assert login in {account.login for account in sandbox.world.accounts.values()}
+            assert sandbox.store.tokens[token].login == login
+            assert login in {account.login for account in sandbox.store.accounts.values()}
 
 
 def test_unknown_repositories(tmp_path: Path) -> None:

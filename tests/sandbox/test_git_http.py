@@ -14,7 +14,7 @@ import pytest
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.pkt_lines import FLUSH, line
-from kalypso_actions.sandbox.world import Permissions
+from kalypso_actions.sandbox.store import Permissions
 from tests.git_repositories import ENVIRONMENT, git
 from tests.sandbox.pushing import clone
 from tests.sandbox.serving import FLEET, ask, over_http, serving

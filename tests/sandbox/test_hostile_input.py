@@ -10,10 +10,14 @@ from urllib.parse import urlsplit
 import pytest
 
 from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.names import is_login, is_ref, is_repository
 from kalypso_actions.sandbox.pkt_lines import FLUSH, line
 from kalypso_actions.sandbox.repositories import NO_OBJECT
-from kalypso_actions.sandbox.world import BranchRule
+from kalypso_actions.sandbox.store import BranchRule
+from kalypso_actions.sandbox.valid_names import (
+    is_valid_login,
+    is_valid_ref,
+    is_valid_repository_name,
+)
 from tests.git_repositories import git
 from tests.sandbox.pushing import clone
 from tests.sandbox.serving import FLEET, ask, serving
@@ -106,13 +110,17 @@ def test_repositories_that_would_be_other_folders(tmp_path: Path, name: str) -> 
 
 
 def test_names() -> None:
-    assert all(map(is_login, ["acme", "Acme-2", "github-actions[bot]", "a_b"]))
-    assert not any(map(is_login, ["", "-a", "a/b", "a.b", "a[bot]b", "a\n"]))
-    assert all(map(is_repository, ["fleet", ".github", "a.b-c_d", "git"]))
-    assert not any(map(is_repository, ["", "..", "...", "a b", "a.git", "a\n"]))
-    assert all(map(is_ref, ["refs/heads/main", "refs/heads/feat/a", "refs/tags/v1.0", "refs/x/y"]))
+    assert all(map(is_valid_login, ["acme", "Acme-2", "github-actions[bot]", "a_b"]))
+    assert not any(map(is_valid_login, ["", "-a", "a/b", "a.b", "a[bot]b", "a\n"]))
+    assert all(map(is_valid_repository_name, ["fleet", ".github", "a.b-c_d", "git"]))
+    assert not any(map(is_valid_repository_name, ["", "..", "...", "a b", "a.git", "a\n"]))
+    assert all(
+        map(is_valid_ref, ["refs/heads/main", "refs/heads/feat/a", "refs/tags/v1.0", "refs/x/y"])
+    )
     wrong = ["HEAD", "refs/main", "refs//a", "refs/heads/", "refs/heads/a.lock", "refs/heads/.a"]
-    assert not any(map(is_ref, [*wrong, "refs/heads/a//b", "refs/heads/a.", "refs/heads/\ud800"]))
+    assert not any(
+        map(is_valid_ref, [*wrong, "refs/heads/a//b", "refs/heads/a.", "refs/heads/\ud800"])
+    )
 
 
 def pushed(sandbox: Sandbox, command: str) -> bytes:
@@ -160,11 +168,11 @@ def test_an_author_is_no_account(tmp_path: Path) -> None:
         address = "1+../../evil@users.noreply.github.com"
         copy.run("-c", f"user.email={address}", "commit", "--allow-empty", "-qm", "x")
         assert copy.push("HEAD:main")[0] == 0
-        known = set(sandbox.world.accounts)
+        known = set(sandbox.store.accounts)
         who = f"token {copy.token}"
         answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/main", authorization=who)
         assert answer.json()["author"] is None
-        assert set(sandbox.world.accounts) == known
+        assert set(sandbox.store.accounts) == known
 
 
 @pytest.mark.parametrize(

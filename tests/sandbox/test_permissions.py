@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.sandbox.permissions import ANONYMOUS, accepted, allowed, covers, visible
-from kalypso_actions.sandbox.world import Identity, Permissions, Repository
+from kalypso_actions.sandbox.store import Identity, Permissions, Repository
 from tests.sandbox.serving import NOON
 
 

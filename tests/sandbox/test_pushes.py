@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.sandbox.world import Event
+from kalypso_actions.sandbox.store import Event
 from tests.sandbox.github.hub import Hub, hub
 
 

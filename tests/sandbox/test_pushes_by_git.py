@@ -9,7 +9,7 @@ import pytest
 
 from kalypso_actions.sandbox import Fault, Sandbox
 from kalypso_actions.sandbox.faults import FaultKind
-from kalypso_actions.sandbox.world import BranchRule
+from kalypso_actions.sandbox.store import BranchRule
 from tests.git_repositories import git
 from tests.sandbox.pushing import clone
 from tests.sandbox.serving import FLEET, ask, serving
@@ -20,7 +20,7 @@ def refs(sandbox: Sandbox) -> dict[str, str]:
 
 
 def pushed(sandbox: Sandbox) -> list[str]:
-    return [event.ref for event in sandbox.world.events if event.name == "push"]
+    return [event.ref for event in sandbox.store.events if event.name == "push"]
 
 
 def packs(sandbox: Sandbox) -> int:

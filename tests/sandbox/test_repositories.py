@@ -10,7 +10,7 @@ import pytest
 
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.sandbox.git_commits import Person
-from kalypso_actions.sandbox.repositories import KEPT_TREES, BareRepository
+from kalypso_actions.sandbox.repositories import MAX_CACHED_TREES, BareRepository
 from tests.git_repositories import git, programs
 
 ANNA = Person("Anna", "anna@example.com", datetime(2026, 3, 1, 12, 0, tzinfo=UTC))
@@ -50,7 +50,7 @@ def test_files_of_a_commit(tmp_path: Path) -> None:
 
 def test_what_was_read_of_a_commit_stays_and_what_a_branch_has_does_not(tmp_path: Path) -> None:
     repository = bare(tmp_path)
-    made = [commit(repository, {"n": str(number)}) for number in range(KEPT_TREES + 2)]
+    made = [commit(repository, {"n": str(number)}) for number in range(MAX_CACHED_TREES + 2)]
     for _ in range(2):
         for number, one in enumerate(made):
             assert repository.files(one) == {"n": str(number).encode()}
@@ -74,7 +74,7 @@ def test_what_was_compared_is_known(tmp_path: Path) -> None:
             repository.is_ancestor(main, side),
             repository.commits_between(first, main),
             repository.changed_paths(first, main),
-            repository.differences(first, main),
+            repository.diff(first, main),
             repository.merge_tree(main, side),
         ]
 

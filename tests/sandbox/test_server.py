@@ -15,24 +15,24 @@ import pytest
 from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox.front import Reply
+from kalypso_actions.sandbox.dispatcher import SentResponse
 from kalypso_actions.sandbox.server import Server
 
 
-def echo(request: Request) -> Reply:
+def echo(request: Request) -> SentResponse:
     """What was sent; `/half` and `/nothing` end the connection."""
     content = request.get_data()
     response = Response(f"{request.method} {request.path} ".encode() + content)
     match request.path:
         case "/half":
-            return Reply(response, "half")
+            return SentResponse(response, "half")
         case "/nothing":
-            return Reply(response, "nothing")
+            return SentResponse(response, "nothing")
         case "/broken":
             raise ValueError("broken")
         case "/empty":
-            return Reply(Response(status=204))
-    return Reply(response)
+            return SentResponse(Response(status=204))
+    return SentResponse(response)
 
 
 @contextmanager
@@ -119,9 +119,9 @@ def test_many_requests_wait_at_the_same_time() -> None:
     """Each waits until all are there."""
     together = threading.Barrier(100)
 
-    def answer(_: Request) -> Reply:
+    def answer(_: Request) -> SentResponse:
         together.wait(timeout=60)
-        return Reply(Response("x"))
+        return SentResponse(Response("x"))
 
     with Server(answer) as server, ThreadPoolExecutor(100) as threads:
         parts = urlsplit(server.url)

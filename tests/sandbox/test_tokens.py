@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from kalypso_actions.sandbox.endpoints import RefusedError
-from kalypso_actions.sandbox.tokens import authenticate, credential, issue, new_key
-from kalypso_actions.sandbox.world import App, Identity, Installation, World
+from kalypso_actions.sandbox.store import App, Identity, Installation, Store
+from kalypso_actions.sandbox.tokens import authenticate, issue, new_key, token_of_header
 from tests.git_repositories import programs
 from tests.sandbox.serving import NOON
 
@@ -28,15 +28,15 @@ def basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def world(tmp_path: Path) -> World:
-    made = World.open(tmp_path, lambda: NOON, programs())
+def store(tmp_path: Path) -> Store:
+    made = Store.open(tmp_path, lambda: NOON, programs())
     app = App(id=7, slug="kalypso", public_key=PUBLIC, permissions={"contents": "read"})
     app.installations["Acme"] = Installation(id=8)
     made.apps[7] = app
     return made
 
 
-def refused(made: World, authorization: str) -> str:
+def refused(made: Store, authorization: str) -> str:
     with pytest.raises(RefusedError) as caught:
         authenticate(made, authorization)
     return f"{caught.value.status} {caught.value.message}"
@@ -61,11 +61,11 @@ def refused(made: World, authorization: str) -> str:
     ],
 )
 def test_the_token_in_a_header(header: str, token: str) -> None:
-    assert credential(header) == token
+    assert token_of_header(header) == token
 
 
 def test_an_issued_token_speaks_for_its_identity(tmp_path: Path) -> None:
-    made = world(tmp_path)
+    made = store(tmp_path)
     tokens = {
         kind: issue(
             made, Identity(kind=kind, login=f"{kind}-login", permissions={}, owner="acme", app_id=7)
@@ -81,11 +81,11 @@ def test_an_issued_token_speaks_for_its_identity(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("header", ["token x", "Bearer a.b", "x", "Basic x"])
 def test_an_unknown_token(tmp_path: Path, header: str) -> None:
-    assert refused(world(tmp_path), header) == "401 Bad credentials"
+    assert refused(store(tmp_path), header) == "401 Bad credentials"
 
 
 def test_a_token_ends(tmp_path: Path) -> None:
-    made = world(tmp_path)
+    made = store(tmp_path)
     for life, valid in ((1, True), (0, False), (-1, False)):
         ends = NOON + timedelta(seconds=life)
         token = issue(made, Identity(kind="actions", login="a", permissions={}, expires_at=ends))
@@ -96,7 +96,7 @@ def test_a_token_ends(tmp_path: Path) -> None:
 
 
 def test_a_suspended_installation(tmp_path: Path) -> None:
-    made = world(tmp_path)
+    made = store(tmp_path)
     identity = Identity(kind="installation", login="a", permissions={}, owner="acme", app_id=7)
     token = issue(made, identity)
     assert authenticate(made, f"token {token}") == identity
@@ -125,7 +125,7 @@ def own_jwt(content: Any) -> str:
 @pytest.mark.parametrize("issuer", ["7", 7, "Iv1.0000000000000007"])
 def test_the_jwt_of_an_app(tmp_path: Path, issuer: Any) -> None:
     token = own_jwt(claims(iss=issuer))
-    found = authenticate(world(tmp_path), f"Bearer {token}")
+    found = authenticate(store(tmp_path), f"Bearer {token}")
     assert (found.kind, found.login, found.app_id) == ("app", "kalypso", 7)
     assert found.permissions == {"contents": "read"}
 
@@ -157,9 +157,9 @@ UNDECODABLE = "401 A JSON web token could not be decoded"
 def test_the_claims_of_a_jwt(tmp_path: Path, changes: dict[str, Any], answer: str) -> None:
     header = f"Bearer {own_jwt(claims(**changes))}"
     if answer:
-        assert refused(world(tmp_path), header).startswith(answer)
+        assert refused(store(tmp_path), header).startswith(answer)
     else:
-        assert authenticate(world(tmp_path), header).kind == "app"
+        assert authenticate(store(tmp_path), header).kind == "app"
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,4 @@ def test_the_claims_of_a_jwt(tmp_path: Path, changes: dict[str, Any], answer: st
 )
 def test_a_jwt_that_its_app_has_not_signed(tmp_path: Path, spoiled: Callable[[str], str]) -> None:
     token = spoiled(jwt.encode(claims(), PRIVATE, algorithm="RS256"))
-    assert refused(world(tmp_path), f"Bearer {token}") == UNDECODABLE
+    assert refused(store(tmp_path), f"Bearer {token}") == UNDECODABLE

@@ -59,7 +59,7 @@ def test_no_token_that_is_given_is_kept(tmp_path: Path) -> None:
         now = int(NOON.timestamp())
         claims = {"iat": now, "exp": now + 60, "iss": str(number)}
         bearer = f"Bearer {jwt.encode(claims, key, algorithm='RS256')}"
-        installation = sandbox.world.apps[number].installations["acme"].id
+        installation = sandbox.store.apps[number].installations["acme"].id
         path = f"/app/installations/{installation}/access_tokens"
         made = ask(sandbox, "POST", path, authorization=bearer, json={})
         environment = sandbox.environment()

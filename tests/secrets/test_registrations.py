@@ -68,7 +68,7 @@ def test_what_is_allowed_is_asked_without_a_credential(acme: Organisation, other
     told = commands(acme, allowed_repositories=f"acme/*,{other.url}/*")
     assert other.requests
     assert "authorization" not in other.text.lower()
-    assert found(acme.sandbox.world.tokens, told + other.text) == []
+    assert found(acme.sandbox.store.tokens, told + other.text) == []
 
 
 def test_a_credential_for_elsewhere_goes_there_alone(acme: Organisation, other: Listener) -> None:
@@ -79,7 +79,7 @@ def test_a_credential_for_elsewhere_goes_there_alone(acme: Organisation, other: 
         git_credentials=f"{other.url}/team=kalypso:{ELSEWHERE}",
     )
     assert other.requests and all(found([ELSEWHERE], one) for one in other.requests)
-    assert found(acme.sandbox.world.tokens, told + other.text) == []
+    assert found(acme.sandbox.store.tokens, told + other.text) == []
     assert found([ELSEWHERE], told) == []
 
 
@@ -92,4 +92,4 @@ def test_urls_that_look_like_another_server(acme: Organisation, other: Listener,
     acme.commit({"elsewhere.yaml": documents.registration("elsewhere", written)})
     acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), acme.head("main") or "")}, "dev")
     told = commands(acme, allowed_repositories=f"acme/*,{other.url}/*")
-    assert found(acme.sandbox.world.tokens, told + other.text) == []
+    assert found(acme.sandbox.store.tokens, told + other.text) == []

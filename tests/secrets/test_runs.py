@@ -16,8 +16,8 @@ from typing import Final
 
 import pytest
 
-from kalypso_actions.sandbox.azure.identity.github import Job as AzureJob
-from kalypso_actions.sandbox.world import BranchRule
+from kalypso_actions.sandbox.azure.identity.github_oidc import Job as AzureJob
+from kalypso_actions.sandbox.store import BranchRule
 from tests.actions.organisation import RealClock
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation, organisation
 from tests.commands.chain.promotions import merge
@@ -45,7 +45,7 @@ class Laboratory:
 
     def everything(self) -> list[str]:
         """The secrets that were given, and the tokens that were made meanwhile."""
-        return [*self.secrets, *self.acme.sandbox.world.tokens]
+        return [*self.secrets, *self.acme.sandbox.store.tokens]
 
     def run(
         self,

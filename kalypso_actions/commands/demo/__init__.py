@@ -46,7 +46,7 @@ def demo(
     from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner  # noqa: PLC0415
     from kalypso_actions.commands.runtime.in_process import InProcess  # noqa: PLC0415
     from kalypso_actions.sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
-    from kalypso_actions.sandbox.workflow_runner.runs import Workflows  # noqa: PLC0415
+    from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner  # noqa: PLC0415
 
     folder = _empty_folder(inputs.dir)
     clock = Clock(start)
@@ -60,15 +60,17 @@ def demo(
     with sandbox_class(folder, Programs(machine), now=clock, sign_in=True) as sandbox:
         secrets = organisation.found(sandbox)
         keep_key(folder, secrets["KALYPSO_APP_PRIVATE_KEY"])
-        workflows = Workflows(sandbox, clock, machine, secrets, folder / "runs", InProcess(clock))
+        workflows = WorkflowRunner(
+            sandbox, clock, machine, secrets, folder / "runs", InProcess(clock)
+        )
         runner = ScenarioRunner(sandbox, clock, workflows, People(sandbox, clock, machine), tell)
         try:
             run_scenario(runner)
         except KalypsoError as error:
             problems = ProblemEntry.all_of(error.problems)
         repositories = [
-            DemoRepositoryEntry(name=one.full_name, path=str(sandbox.world.git(one).git_dir))
-            for one in sandbox.world.repositories.values()
+            DemoRepositoryEntry(name=one.full_name, path=str(sandbox.store.git(one).git_dir))
+            for one in sandbox.store.repositories.values()
         ]
         return DemoDocument(
             dir=str(folder),

@@ -8,13 +8,13 @@ from typing import Final
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.markdown import plain
-from kalypso_actions.sandbox.workflow_runner.runs import Done
+from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep
 
 PROGRESS: Final = re.compile(r"compliant (?P<share>\d+/\d+)(?P<others>.*)")
 """The lines by which check-promote tells how the clusters stand."""
 
 
-def ending(done: Done) -> str:
+def ending(done: CompletedStep) -> str:
     """In a word, how a step has ended."""
     word: str
     match document := done.outcome.document:
@@ -38,7 +38,7 @@ def ending(done: Done) -> str:
     return word
 
 
-def environment(done: Done) -> str:
+def environment(done: CompletedStep) -> str:
     """The environments that it was about; "" for all of them."""
     document = done.outcome.document
     if isinstance(document, documents.StartScheduleDocument):
@@ -46,13 +46,13 @@ def environment(done: Done) -> str:
     return done.environment
 
 
-def headline(done: Done) -> str:
+def headline(done: CompletedStep) -> str:
     """What a step says of itself: the first line of its summary."""
     first = done.outcome.summary.partition("\n")[0]
     return plain(first.removeprefix(f"## kalypso {done.command}").removeprefix(":"))
 
 
-def links(done: Done) -> tuple[str, ...]:
+def links(done: CompletedStep) -> tuple[str, ...]:
     """The pull requests that it is about."""
     document = done.outcome.document
     if isinstance(document, documents.ScheduleDocument):
@@ -60,7 +60,7 @@ def links(done: Done) -> tuple[str, ...]:
     return ()
 
 
-def details(done: Done) -> tuple[str, ...]:
+def details(done: CompletedStep) -> tuple[str, ...]:
     """What people want to know besides the headline."""
     match document := done.outcome.document:
         case documents.CiDocument(environments=started) if started:
@@ -83,7 +83,7 @@ def details(done: Done) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*lines, *problems]))
 
 
-def _progress(done: Done) -> list[str]:
+def _progress(done: CompletedStep) -> list[str]:
     """How many clusters complied, from look to look, and how the others stood at last."""
     looks = [look for line in done.lines if (look := PROGRESS.fullmatch(line))]
     if not looks:

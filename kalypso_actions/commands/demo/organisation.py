@@ -17,7 +17,7 @@ from kalypso_actions.model.workflow_placeholders import Placeholders
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Cluster, Configuration, Failure
 from kalypso_actions.sandbox.azure.clusters import SUBSCRIPTION
-from kalypso_actions.sandbox.world import Permissions
+from kalypso_actions.sandbox.store import Permissions
 
 SAMPLES: Final = Path(kalypso_actions.__file__).parent / "samples"
 CHANGES: Final = "changes"

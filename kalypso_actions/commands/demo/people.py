@@ -17,7 +17,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.workflow_runner.machine import Machine
+from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
 
 THINKING: Final = 45
 """Seconds until they do something."""
@@ -30,7 +30,7 @@ class People:
         token = sandbox.create_token(owner=OWNER)
         self._sandbox = sandbox
         self._clock = clock
-        environment = Machine(sandbox, machine).environment()
+        environment = RunnerEnvironment(sandbox, machine).environment()
         server = GitHubServer.of_environment(environment)
         self._github = GitHub(server, TokenAuth(token), environment, clock.sleep, clock)
 

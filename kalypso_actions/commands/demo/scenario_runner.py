@@ -14,7 +14,7 @@ from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.documents import DemoStepEntry
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.workflow_runner.runs import Done, Run, Workflows
+from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ScenarioRunner:
         self,
         sandbox: Sandbox,
         clock: Clock,
-        workflows: Workflows,
+        workflows: WorkflowRunner,
         people: People,
         told: Callable[[DemoStepEntry], None],
     ) -> None:
@@ -54,7 +54,7 @@ class ScenarioRunner:
 
     def end_act(self) -> None:
         """Raises KalypsoError where something is left to run."""
-        self._due += self._workflows.due()
+        self._due += self._workflows.pending_runs()
         if self._due:
             names = ", ".join(f"{run.file} of {run.event.repository}" for run in self._due)
             raise KalypsoError(f"{self.act}: nothing should be left to run, but {names}")
@@ -77,7 +77,7 @@ class ScenarioRunner:
         Raises KalypsoError where it is another one, or ends otherwise.
         """
         wanted = " ".join(filter(None, (command, environment)))
-        self._due += self._workflows.due()
+        self._due += self._workflows.pending_runs()
         if not self._due:
             raise KalypsoError(f"{self.act}: {wanted} should run now, but nothing is due")
         result = self.run(self._due.pop(0))
@@ -153,7 +153,7 @@ class ScenarioRunner:
             )
             raise KalypsoError(f"{self.act}: the statuses {text} should be {should}")
 
-    def _keep_pull_requests(self, done: Done) -> None:
+    def _keep_pull_requests(self, done: CompletedStep) -> None:
         """What a step has proposed can be read in its folder."""
         document = done.outcome.document
         if isinstance(document, documents.ScheduleDocument):

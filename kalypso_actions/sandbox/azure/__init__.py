@@ -14,17 +14,17 @@ routes           the endpoints
 
 from kalypso_actions.sandbox.azure.cloud import Azure
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration, Failure
-from kalypso_actions.sandbox.azure.identity.github import Job
+from kalypso_actions.sandbox.azure.identity.github_oidc import Job
 from kalypso_actions.sandbox.azure.routes import add_controls, blueprint
-from kalypso_actions.sandbox.azure.settings import Disturbance, Settings
+from kalypso_actions.sandbox.azure.settings import QueryFault, Settings
 
 __all__ = [
     "Azure",
     "Cluster",
     "Configuration",
-    "Disturbance",
     "Failure",
     "Job",
+    "QueryFault",
     "Settings",
     "add_controls",
     "blueprint",

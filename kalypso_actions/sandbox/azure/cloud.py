@@ -12,11 +12,16 @@ from typing import Any, Final
 
 from kalypso_actions.sandbox.azure import clusters, rows
 from kalypso_actions.sandbox.azure.clusters import Cluster
-from kalypso_actions.sandbox.azure.history import Repositories
-from kalypso_actions.sandbox.azure.identity import access, entra, github, managed
+from kalypso_actions.sandbox.azure.history import RepositoryHistory
+from kalypso_actions.sandbox.azure.identity import (
+    access_tokens,
+    entra,
+    github_oidc,
+    managed_identity,
+)
 from kalypso_actions.sandbox.azure.settings import Settings
 from kalypso_actions.sandbox.endpoints import Answer
-from kalypso_actions.sandbox.world import World
+from kalypso_actions.sandbox.store import Store
 
 MANAGED_IDENTITY: Final = "33333333-3333-4333-8333-333333333333"
 """The client id of the identity that the sandbox's own environment variables lead to."""
@@ -28,7 +33,7 @@ JOB_PATH: Final = "/_services/oidc/idtoken"
 
 
 @dataclass(slots=True)
-class Window:
+class QuotaWindow:
     """How many queries a principal has sent since when."""
 
     begun: datetime
@@ -43,7 +48,7 @@ class Azure:
     with the server, as do its environment variables.
     """
 
-    world: World
+    store: Store
     lock: AbstractContextManager[Any]
     settings: Settings = field(default_factory=Settings)
     tenant: str = rows.TENANT
@@ -51,23 +56,23 @@ class Azure:
     new_guid: Callable[[], str] = lambda: str(uuid.uuid4())
     identity_header: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
     queries: int = 0
-    _jobs: dict[str, github.Job] = field(default_factory=dict, repr=False)
-    _windows: dict[str, Window] = field(default_factory=dict, repr=False)
+    _jobs: dict[str, github_oidc.Job] = field(default_factory=dict, repr=False)
+    _windows: dict[str, QuotaWindow] = field(default_factory=dict, repr=False)
     _revoked: set[str] = field(default_factory=set, repr=False)
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     def __post_init__(self) -> None:
-        self._repositories = Repositories(self.world)
+        self._repositories = RepositoryHistory(self.store)
 
     def put(self, cluster: Cluster) -> Cluster:
         """Add a cluster, or replace the one of its name."""
         with self.lock:
-            return clusters.put(self.world, cluster)
+            return clusters.put(self.store, cluster)
 
     def change(self, name: str, configuration: str = "", **changes: Any) -> Cluster:
         """Give fields of a cluster's configuration other values; see `clusters.change`."""
         with self.lock:
-            return clusters.change(self.world, name, changes, configuration)
+            return clusters.change(self.store, name, changes, configuration)
 
     def environment(self, url: str) -> dict[str, str]:
         """Variables by which Azure's libraries find the sandbox and sign in to it."""
@@ -77,12 +82,12 @@ class Azure:
             "IDENTITY_HEADER": self.identity_header,
         }
 
-    def job_environment(self, url: str, job: github.Job) -> dict[str, str]:
+    def job_environment(self, url: str, job: github_oidc.Job) -> dict[str, str]:
         """Variables that GitHub gives a job with `id-token: write`: a new token for this job.
 
         Raises UnknownNameError for an unknown repository.
         """
-        github.subject(self.world, job)
+        github_oidc.subject(self.store, job)
         token = secrets.token_urlsafe(32)
         self._jobs[token] = replace(job, token=token)
         return {
@@ -96,7 +101,7 @@ class Azure:
             client_id=client_id or self.new_guid(),
             secrets=[secret] if secret else [],
             federated=[
-                entra.Federated(subject=subject, issuer=github.issuer(self.world))
+                entra.FederatedCredential(subject=subject, issuer=github_oidc.issuer(self.store))
                 for subject in subjects
             ],
         )
@@ -105,11 +110,11 @@ class Azure:
 
     def tables(self) -> rows.Tables:
         """What Resource Graph knows now."""
-        return rows.tables(self.world, self._repositories, self.subscriptions())
+        return rows.tables(self.store, self._repositories, self.subscriptions())
 
     def subscriptions(self) -> list[str]:
         """Those that may be read, in lower case: of the clusters, and of the settings."""
-        owners = (one.subscription for one in clusters.clusters(self.world))
+        owners = (one.subscription for one in clusters.clusters(self.store))
         hidden = {one.lower() for one in self.settings.unreadable}
         return sorted({one.lower() for one in (*owners, *self.settings.subscriptions)} - hidden)
 
@@ -118,9 +123,9 @@ class Azure:
     ) -> str:
         """An access token, as if somebody had signed in."""
         lifetime = timedelta(seconds=self.settings.token_lifetime)
-        now = self.world.now
+        now = self.store.now
         token_id = self.new_guid()
-        return access.issue(
+        return access_tokens.issue(
             principal, self.tenant, audience, now, lifetime, self._key, token_id=token_id
         )
 
@@ -128,7 +133,7 @@ class Azure:
         """Refuse the token of this Authorization header from now on."""
         self._revoked.add(authorization.partition(" ")[2])
 
-    def principal(self, authorization: str, url: str) -> str | access.Refusal:
+    def principal(self, authorization: str, url: str) -> str | access_tokens.Refusal:
         """Who asks Resource Manager, by the request's Authorization header."""
         audiences = [
             RESOURCE_MANAGER,
@@ -140,8 +145,8 @@ class Azure:
             url,
         ]
         if authorization.partition(" ")[2] in self._revoked:
-            return access.revoked()
-        return access.principal(authorization, audiences, self.world.now, self._key)
+            return access_tokens.revoked()
+        return access_tokens.principal(authorization, audiences, self.store.now, self._key)
 
     def job_assertion(self, authorization: str, audience: str) -> Answer:
         """GitHub's answer to a job that asks who it is."""
@@ -149,11 +154,11 @@ class Azure:
         if job is None:
             return Answer(401, {"message": "The token of the job is not valid."})
         lifetime = timedelta(seconds=self.settings.assertion_lifetime)
-        return Answer(200, github.assertion(self.world, job, audience, lifetime, self._key))
+        return Answer(200, github_oidc.assertion(self.store, job, audience, lifetime, self._key))
 
     def sign_in(self, tenant: str, form: dict[str, str]) -> Answer:
         """Entra's answer to an application that signs in."""
-        now = self.world.now
+        now = self.store.now
         try:
             tenants = tenant, self.tenant
             resource = entra.audience(form, tenants, self.applications, now, self._key)
@@ -166,18 +171,20 @@ class Azure:
 
     def managed_identity(self, query: dict[str, str], header: str) -> Answer:
         """App Service's answer to a program that asks for the machine's identity."""
-        refusal = managed.refusal(query, header, self.identity_header, self.applications.keys())
+        refusal = managed_identity.refusal(
+            query, header, self.identity_header, self.applications.keys()
+        )
         if refusal:
             return refusal
         client_id = query.get("client_id", MANAGED_IDENTITY)
-        ends = self.world.now + timedelta(seconds=self.settings.token_lifetime)
+        ends = self.store.now + timedelta(seconds=self.settings.token_lifetime)
         token = self.issue_token(client_id, query["resource"])
-        return managed.answer(token, query["resource"], client_id, int(ends.timestamp()))
+        return managed_identity.answer(token, query["resource"], client_id, int(ends.timestamp()))
 
     def use_quota(self, principal: str) -> tuple[bool, dict[str, str]]:
         """Count a query: whether it is allowed, and the headers that tell what is left."""
-        now, settings = self.world.now, self.settings
-        window = self._windows.setdefault(principal, Window(now))
+        now, settings = self.store.now, self.settings
+        window = self._windows.setdefault(principal, QuotaWindow(now))
         if now - window.begun >= timedelta(seconds=settings.quota_window):
             window.begun, window.queries = now, 0
         allowed = not settings.quota or window.queries < settings.quota

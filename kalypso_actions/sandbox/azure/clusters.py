@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from kalypso_actions.sandbox.world import World
+from kalypso_actions.sandbox.store import Store
 
 SUBSCRIPTION = "11111111-1111-4111-8111-111111111111"
 """Where clusters are that name no subscription."""
@@ -112,47 +112,47 @@ class Cluster(_Entity):
         return f"{group}/providers/{self.resource_type}/{self.name}"
 
 
-def put(world: World, cluster: Cluster) -> Cluster:
+def put(store: Store, cluster: Cluster) -> Cluster:
     """Add a cluster, or replace the one of its name. Behaviours without a beginning begin now."""
     begun = [
-        one if one.since else one.model_copy(update={"since": world.now})
+        one if one.since else one.model_copy(update={"since": store.now})
         for one in cluster.configurations
     ]
     kept = cluster.model_copy(update={"configurations": begun})
-    world.clusters[cluster.name] = kept.model_dump(mode="json")
+    store.clusters[cluster.name] = kept.model_dump(mode="json")
     return kept
 
 
-def clusters(world: World) -> list[Cluster]:
+def clusters(store: Store) -> list[Cluster]:
     """All of them, by name."""
-    return [Cluster.model_validate(world.clusters[name]) for name in sorted(world.clusters)]
+    return [Cluster.model_validate(store.clusters[name]) for name in sorted(store.clusters)]
 
 
-def change(world: World, name: str, changes: Mapping[str, Any], configuration: str = "") -> Cluster:
+def change(store: Store, name: str, changes: Mapping[str, Any], configuration: str = "") -> Cluster:
     """Give fields of a cluster's configuration other values, from now on.
 
     Without the name of a configuration the cluster has only one. Raises UnknownNameError for what
     does not exist, and pydantic's ValidationError for a wrong value.
     """
-    cluster = get(world, name)
+    cluster = get(store, name)
     chosen = [one for one in cluster.configurations if configuration in {"", one.name}]
     if len(chosen) != 1:
         raise UnknownNameError(f"{name!r} has {len(chosen)} configurations {configuration!r}")
     old = chosen[0]
-    since = {"since": world.now} if "behaviour" in changes else {}
+    since = {"since": store.now} if "behaviour" in changes else {}
     new = Configuration.model_validate({**old.model_dump(), **since, **changes})
     others = [new if one is old else one for one in cluster.configurations]
-    return put(world, cluster.model_copy(update={"configurations": others}))
+    return put(store, cluster.model_copy(update={"configurations": others}))
 
 
-def get(world: World, name: str) -> Cluster:
+def get(store: Store, name: str) -> Cluster:
     """The cluster of that name. Raises UnknownNameError."""
-    if name not in world.clusters:
+    if name not in store.clusters:
         raise UnknownNameError(f"there is no cluster {name!r}")
-    return Cluster.model_validate(world.clusters[name])
+    return Cluster.model_validate(store.clusters[name])
 
 
-def remove(world: World, name: str) -> None:
+def remove(store: Store, name: str) -> None:
     """Delete a cluster with its configurations. Raises UnknownNameError."""
-    if world.clusters.pop(name, None) is None:
+    if store.clusters.pop(name, None) is None:
         raise UnknownNameError(f"there is no cluster {name!r}")

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.sandbox.azure.clusters import Failure
-from kalypso_actions.sandbox.world import Repository, World
+from kalypso_actions.sandbox.store import Repository, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,11 @@ class Head:
     pushed_at: datetime
 
 
-class Repositories:
+class RepositoryHistory:
     """The repositories of a world; remembers of commits what can never change."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._broken: dict[tuple[int, str, str, str], bool] = {}
 
     def find(self, name: str) -> Repository | None:
@@ -35,7 +35,7 @@ class Repositories:
             key = repository_key(name)
         except ValueError:  # no URL at all, which no cluster can follow
             return None
-        return self._world.repository("/".join(key.split("/")[-2:]))
+        return self._store.repository("/".join(key.split("/")[-2:]))
 
     def heads(self, name: str, branch: str) -> list[Head]:
         """Where a branch stood, oldest first, by the pushes to it.
@@ -49,13 +49,13 @@ class Repositories:
         names = {one.lower() for one in (repository.full_name, *repository.former_names)}
         heads = [
             Head(event.commit, event.created_at)
-            for event in self._world.events
+            for event in self._store.events
             if event.name == "push"
             and event.ref == f"refs/heads/{branch}"
             and event.repository.lower() in names
             and event.commit
         ]
-        git = self._world.git(repository)
+        git = self._store.git(repository)
         commit = git.head(branch)
         if commit is not None and commit not in (head.commit for head in heads[-1:]):
             moments = [git.commit(commit).committer.date, *(head.pushed_at for head in heads)]
@@ -74,7 +74,7 @@ class Repositories:
 
     def _has_match(self, repository: Repository, commit: str, failure: Failure) -> bool:
         try:
-            files = self._world.git(repository).files(commit)
+            files = self._store.git(repository).files(commit)
         except LookupError:
             return False
         wanted = failure.text.encode()

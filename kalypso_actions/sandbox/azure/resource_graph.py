@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kalypso_actions.sandbox.azure import kql
 from kalypso_actions.sandbox.azure.cloud import Azure, quota_headers
-from kalypso_actions.sandbox.azure.identity import access
+from kalypso_actions.sandbox.azure.identity import access_tokens
 from kalypso_actions.sandbox.azure.rows import COLUMNS, Row
-from kalypso_actions.sandbox.azure.settings import Disturbance
+from kalypso_actions.sandbox.azure.settings import QueryFault
 from kalypso_actions.sandbox.endpoints import Answer
 
 PATH: Final = "/providers/Microsoft.ResourceGraph/resources"
@@ -86,13 +86,13 @@ def answer(
 ) -> Answer:
     """Answer a POST; `query` is what stands behind the question mark, `url` the server's own."""
     principal = azure.principal(authorization, url)
-    if isinstance(principal, access.Refusal):
+    if isinstance(principal, access_tokens.Refusal):
         return _unauthorized(principal, azure.tenant)
     refusal = _wrong_version(query.get("api-version", ""))
     if refusal:
         return refusal
-    disturbance = azure.settings.next_disturbance()
-    kind = disturbance.kind if disturbance else ""
+    fault = azure.settings.next_fault()
+    kind = fault.kind if fault else ""
     if kind == "forbidden":
         return _forbidden(principal)
     refused_token = _refused_token(azure, kind, authorization)
@@ -101,15 +101,15 @@ def answer(
     allowed, headers = azure.use_quota(principal)
     headers["x-ms-request-id"] = azure.new_guid()
     try:
-        _check_quota(azure, disturbance, headers, allowed=allowed)
-        content = _answered(azure, body, disturbance, headers)
+        _check_quota(azure, fault, headers, allowed=allowed)
+        content = _response_body(azure, body, fault, headers)
     except RefusedQueryError as error:
         return _refused(azure, error, headers)
     return Answer(200, content, headers)
 
 
-def _answered(
-    azure: Azure, body: Any, disturbance: Disturbance | None, headers: dict[str, str]
+def _response_body(
+    azure: Azure, body: Any, fault: QueryFault | None, headers: dict[str, str]
 ) -> dict[str, Any]:
     """The body of a successful answer. Raises RefusedQueryError."""
     try:
@@ -120,7 +120,7 @@ def _answered(
             for one in error.errors()
         ]
         raise RefusedQueryError(400, "BadRequest", *details) from error
-    kind = disturbance.kind if disturbance else ""
+    kind = fault.kind if fault else ""
     if kind == "denied":
         raise RefusedQueryError(403, "AccessDenied", NO_ACCESS)
     scope = _scope(azure, request, headers)
@@ -169,7 +169,7 @@ def _scope(azure: Azure, request: Request, headers: dict[str, str]) -> Sequence[
 
 def _result(azure: Azure, text: str, scope: Sequence[str]) -> kql.Result:
     """The rows of a query. Without an order of its own they stand in another one every time."""
-    query = _understood(kql.parse, text)
+    query = _checked(kql.parse, text)
     tables = azure.tables()
     if query.table not in tables:
         message = f"Table {query.table} is invalid, unsupported or disallowed."
@@ -178,10 +178,10 @@ def _result(azure: Azure, text: str, scope: Sequence[str]) -> kql.Result:
     inside = frozenset(scope)
     rows = [row for row in tables[query.table] if row["subscriptionId"].lower() in inside]
     start = azure.queries % len(rows) if rows else 0
-    return _understood(kql.execute, query, [*rows[start:], *rows[:start]], COLUMNS)
+    return _checked(kql.execute, query, [*rows[start:], *rows[:start]], COLUMNS)
 
 
-def _understood(read: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+def _checked(read: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
     """What reading or running a query gives. Raises RefusedQueryError where it is not possible."""
     try:
         return read(*arguments, **named)
@@ -224,14 +224,14 @@ def _read_token(token: str, digest: str) -> tuple[int, int]:
 
 
 def _check_quota(
-    azure: Azure, disturbance: Disturbance | None, headers: dict[str, str], *, allowed: bool
+    azure: Azure, fault: QueryFault | None, headers: dict[str, str], *, allowed: bool
 ) -> None:
     """Raise RefusedQueryError for a query too many, with the headers that tell how long to wait."""
-    if disturbance and disturbance.kind == "throttled":
+    if fault and fault.kind == "throttled":
         window = timedelta(seconds=azure.settings.quota_window)
         headers.update(quota_headers(0, window))
-        if disturbance.retry_after is not None:
-            headers["Retry-After"] = str(disturbance.retry_after)
+        if fault.retry_after is not None:
+            headers["Retry-After"] = str(fault.retry_after)
     elif allowed:
         return
     raise RefusedQueryError(429, "RateLimiting", {"code": "RateLimiting", "message": THROTTLED})
@@ -251,7 +251,7 @@ def _wrong_version(version: str) -> Answer | None:
     return Answer(400, {"error": {"code": code, "message": message}})
 
 
-def _unauthorized(refusal: access.Refusal, tenant: str) -> Answer:
+def _unauthorized(refusal: access_tokens.Refusal, tenant: str) -> Answer:
     reason = "insufficient_claims" if refusal.claims else "invalid_token"
     challenge = (
         f'Bearer authorization_uri="https://login.microsoftonline.com/{tenant}", '
@@ -263,23 +263,23 @@ def _unauthorized(refusal: access.Refusal, tenant: str) -> Answer:
     return Answer(401, {"error": error}, {"WWW-Authenticate": challenge})
 
 
-def _refused_token(azure: Azure, kind: str, authorization: str) -> access.Refusal | None:
+def _refused_token(azure: Azure, kind: str, authorization: str) -> access_tokens.Refusal | None:
     """Why a disturbance of this kind refuses a token that is good."""
     match kind:
         case "expired":
-            return access.expired(azure.world.now, azure.world.now)
+            return access_tokens.expired(azure.store.now, azure.store.now)
         case "revoked":
             azure.revoke(authorization)
-            return access.revoked()
+            return access_tokens.revoked()
         case "challenged":
             azure.revoke(authorization)
-            return access.revoked(_claims(azure))
+            return access_tokens.revoked(_claims(azure))
     return None
 
 
 def _claims(azure: Azure) -> str:
     """The claims challenge of continuous access evaluation: a token that was issued just now."""
-    now = str(int(azure.world.now.timestamp()))
+    now = str(int(azure.store.now.timestamp()))
     return json.dumps({"access_token": {"nbf": {"essential": True, "value": now}}})
 
 
@@ -297,7 +297,7 @@ def _forbidden(principal: str) -> Answer:
 def _refused(azure: Azure, error: RefusedQueryError, headers: Mapping[str, str]) -> Answer:
     message = (
         f"Please provide below info when asking for support: timestamp = "
-        f"{azure.world.now:%Y-%m-%dT%H:%M:%S}.0000000Z, correlationId = {azure.new_guid()}."
+        f"{azure.store.now:%Y-%m-%dT%H:%M:%S}.0000000Z, correlationId = {azure.new_guid()}."
     )
     content = {"code": error.code, "message": message, "details": list(error.details)}
     return Answer(error.status, {"error": content}, headers)

@@ -9,11 +9,11 @@ from typing import Any, Final
 from flask import Blueprint, Response, request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from kalypso_actions.sandbox import json_text
+from kalypso_actions.sandbox import strict_json
 from kalypso_actions.sandbox.azure import clusters, resource_graph
 from kalypso_actions.sandbox.azure.cloud import IDENTITY_PATH, JOB_PATH, Azure
-from kalypso_actions.sandbox.azure.identity import entra, github
-from kalypso_actions.sandbox.azure.settings import Disturbance, Settings
+from kalypso_actions.sandbox.azure.identity import entra, github_oidc
+from kalypso_actions.sandbox.azure.settings import QueryFault, Settings
 from kalypso_actions.sandbox.endpoints import Answer, Json
 
 REPORTED: Final = ("complianceState", "provisioningState", "suspend", "sourceSyncedCommitId")
@@ -77,7 +77,7 @@ def add_controls(routes: Blueprint, azure: Azure) -> None:
     """Put into a blueprint by what users and demos control the simulated Azure.
 
     /_sandbox/clusters[/{name}]                         list, add, change, delete clusters
-    /_sandbox/azure[/disturbances|/applications|/jobs]  settings, what is to go wrong, identities
+    /_sandbox/azure[/faults|/applications|/jobs]  settings, what is to go wrong, identities
     """
     _add_clusters(routes, azure)
     _add_settings(routes, azure)
@@ -87,10 +87,10 @@ def _add_clusters(routes: Blueprint, azure: Azure) -> None:
     """Clusters for users and demos; the world is saved after each change."""
 
     def list_clusters() -> Answer:
-        standing = _standing(azure)
+        sync_state = _sync_states(azure)
         found = [
-            {**one.model_dump(mode="json"), "standing": standing.get(one.id, {})}
-            for one in clusters.clusters(azure.world)
+            {**one.model_dump(mode="json"), "state": sync_state.get(one.id, {})}
+            for one in clusters.clusters(azure.store)
         ]
         return Answer(200, {"clusters": found})
 
@@ -101,11 +101,11 @@ def _add_clusters(routes: Blueprint, azure: Azure) -> None:
     def change_cluster(name: str) -> Answer:
         changes = _changes()
         configuration = str(changes.pop("configuration", ""))
-        cluster = clusters.change(azure.world, name, changes, configuration)
+        cluster = clusters.change(azure.store, name, changes, configuration)
         return _saved(azure, Answer(200, cluster.model_dump(mode="json")))
 
     def delete_cluster(name: str) -> Answer:
-        clusters.remove(azure.world, name)
+        clusters.remove(azure.store, name)
         return _saved(azure, Answer(204))
 
     for method, path, handler in (
@@ -127,12 +127,12 @@ def _add_settings(routes: Blueprint, azure: Azure) -> None:
         azure.settings = Settings.model_validate({**azure.settings.model_dump(), **_changes()})
         return read_settings()
 
-    def add_disturbance() -> Answer:
-        azure.settings.disturbances.append(Disturbance.model_validate(_body()))
+    def add_fault() -> Answer:
+        azure.settings.faults.append(QueryFault.model_validate(_body()))
         return Answer(201, azure.settings.model_dump(mode="json"))
 
-    def end_disturbances() -> Answer:
-        azure.settings.disturbances.clear()
+    def clear_faults() -> Answer:
+        azure.settings.faults.clear()
         return Answer(204)
 
     def add_application() -> Answer:
@@ -142,14 +142,14 @@ def _add_settings(routes: Blueprint, azure: Azure) -> None:
         return Answer(201, identity)
 
     def start_job() -> Answer:
-        job = github.Job(**NewJob.model_validate(_body()).model_dump())
+        job = github_oidc.Job(**NewJob.model_validate(_body()).model_dump())
         return Answer(201, azure.job_environment(_url(), job))
 
     for method, path, handler in (
         ("GET", "/_sandbox/azure", read_settings),
         ("PATCH", "/_sandbox/azure", change_settings),
-        ("POST", "/_sandbox/azure/disturbances", add_disturbance),
-        ("DELETE", "/_sandbox/azure/disturbances", end_disturbances),
+        ("POST", "/_sandbox/azure/faults", add_fault),
+        ("DELETE", "/_sandbox/azure/faults", clear_faults),
         ("POST", "/_sandbox/azure/applications", add_application),
         ("POST", "/_sandbox/azure/jobs", start_job),
     ):
@@ -157,7 +157,7 @@ def _add_settings(routes: Blueprint, azure: Azure) -> None:
 
 
 class NewJob(BaseModel):
-    """The body that starts a job; see `github.Job`."""
+    """The body that starts a job; see `github_oidc.Job`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -198,11 +198,11 @@ def _controlled(handler: Callable[..., Answer]) -> Callable[..., Answer]:
 
 
 def _saved(azure: Azure, answer: Answer) -> Answer:
-    azure.world.save()
+    azure.store.save()
     return answer
 
 
-def _standing(azure: Azure) -> dict[str, dict[str, Any]]:
+def _sync_states(azure: Azure) -> dict[str, dict[str, Any]]:
     """Cluster's resource id -> name of a configuration -> how it stands."""
     found: dict[str, dict[str, Any]] = {}
     for row in azure.tables()["kubernetesconfigurationresources"]:
@@ -226,6 +226,6 @@ def _changes() -> dict[str, Json]:
 def _body() -> Json:
     """The JSON of the request; None where it is none."""
     try:
-        return json_text.read(request.get_data())
+        return strict_json.loads(request.get_data())
     except ValueError:
         return None

@@ -7,10 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration, clusters
-from kalypso_actions.sandbox.azure.history import Repositories
-from kalypso_actions.sandbox.azure.statuses import kustomization_names, revision, statuses, written
-from kalypso_actions.sandbox.azure.sync import Phase, Standing, standing
-from kalypso_actions.sandbox.world import World
+from kalypso_actions.sandbox.azure.history import RepositoryHistory
+from kalypso_actions.sandbox.azure.statuses import (
+    format_time,
+    kustomization_names,
+    revision,
+    statuses,
+)
+from kalypso_actions.sandbox.azure.sync import Phase, SyncState, sync_state
+from kalypso_actions.sandbox.store import Store
 
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
@@ -43,18 +48,18 @@ PROVIDER: Final = "Microsoft.KubernetesConfiguration"
 TIMEOUT: Final = 600
 
 
-def tables(world: World, repositories: Repositories, subscriptions: Iterable[str]) -> Tables:
+def tables(store: Store, repositories: RepositoryHistory, subscriptions: Iterable[str]) -> Tables:
     """The two tables that clusters occur in, as of now, and that of these subscriptions."""
     heads = functools.cache(repositories.heads)
     resources: list[Row] = []
     configurations: list[Row] = []
-    for cluster in clusters(world):
+    for cluster in clusters(store):
         resources.append(_row(cluster, cluster.id, cluster.resource_type, {}))
         configurations.append(_extension(cluster))
         for one in cluster.configurations:
             is_broken = functools.partial(repositories.is_broken, one.repository, one.failure)
-            now = standing(one, heads(one.repository, one.branch), is_broken, world.now)
-            configurations.append(configuration_row(cluster, one, now, world.server_url))
+            now = sync_state(one, heads(one.repository, one.branch), is_broken, store.now)
+            configurations.append(configuration_row(cluster, one, now, store.server_url))
     return {
         "resources": resources,
         "kubernetesconfigurationresources": configurations,
@@ -63,7 +68,7 @@ def tables(world: World, repositories: Repositories, subscriptions: Iterable[str
 
 
 def configuration_row(
-    cluster: Cluster, configuration: Configuration, now: Standing, server_url: str
+    cluster: Cluster, configuration: Configuration, now: SyncState, server_url: str
 ) -> Row:
     """A Flux configuration; `server_url` begins the URL of a repository given by name."""
     suspended = configuration.behaviour == "suspended"
@@ -79,8 +84,8 @@ def configuration_row(
         "statuses": statuses(configuration, now),
         "repositoryPublicKey": "",
         "sourceSyncedCommitId": revision(configuration, now.commit) or None,
-        "sourceUpdatedAt": written(now.synced_at),
-        "statusUpdatedAt": written(now.reported_at, "microseconds"),
+        "sourceUpdatedAt": format_time(now.synced_at),
+        "statusUpdatedAt": format_time(now.reported_at, "microseconds"),
         "complianceState": "Suspended" if suspended else COMPLIANCE[now.phase],
         "provisioningState": configuration.provisioning_state,
         "errorMessage": configuration.error_message,

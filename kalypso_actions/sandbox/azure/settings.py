@@ -11,7 +11,7 @@ class _Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
 
-class Disturbance(_Settings):
+class QueryFault(_Settings):
     """Something that happens to `count` queries, after `skip` others.
 
     A `count` of 0 lasts until it is taken back.
@@ -65,12 +65,12 @@ class Settings(_Settings):
     management_groups: dict[str, list[str]] = Field(default_factory=dict)
     token_lifetime: int = Field(default=3600, ge=1)
     assertion_lifetime: int = Field(default=300, ge=1)
-    disturbances: list[Disturbance] = Field(default_factory=list)
+    faults: list[QueryFault] = Field(default_factory=list)
 
-    def next_disturbance(self) -> Disturbance | None:
+    def next_fault(self) -> QueryFault | None:
         """What happens to this query: the first that is due; it is counted."""
-        due: Disturbance | None = None
-        for one in list(self.disturbances):
+        due: QueryFault | None = None
+        for one in list(self.faults):
             if one.skip:
                 one.skip -= 1
             elif due is None:
@@ -78,8 +78,8 @@ class Settings(_Settings):
                 self._count_down(one)
         return due
 
-    def _count_down(self, disturbance: Disturbance) -> None:
-        if disturbance.count == 1:
-            self.disturbances.remove(disturbance)
-        elif disturbance.count:
-            disturbance.count -= 1
+    def _count_down(self, fault: QueryFault) -> None:
+        if fault.count == 1:
+            self.faults.remove(fault)
+        elif fault.count:
+            fault.count -= 1

@@ -7,35 +7,35 @@ from datetime import datetime
 from typing import Any, Final
 
 from kalypso_actions.sandbox.azure.clusters import Configuration
-from kalypso_actions.sandbox.azure.sync import Standing
+from kalypso_actions.sandbox.azure.sync import SyncState
 
 COMPLIANCE: Final = {"True": "Compliant", "False": "Non-Compliant", "Unknown": "Pending"}
 """By the status of an object's Ready condition."""
 
 
-def statuses(configuration: Configuration, standing: Standing) -> list[dict[str, Any]]:
+def statuses(configuration: Configuration, sync_state: SyncState) -> list[dict[str, Any]]:
     """The source, then each kustomization with what it applies; nothing before the first sync."""
-    if standing.phase == "waiting" or configuration.source_kind != "GitRepository":
+    if sync_state.phase == "waiting" or configuration.source_kind != "GitRepository":
         return []
     if not configuration.tells_statuses:
         return []
-    message = f"stored artifact for revision '{revision(configuration, standing.commit)}'"
-    stored = _ready("True", "Succeeded", message, standing.synced_at)
+    message = f"stored artifact for revision '{revision(configuration, sync_state.commit)}'"
+    stored = _ready("True", "Succeeded", message, sync_state.synced_at)
     return [
         _status(configuration, "GitRepository", configuration.name, stored),
         *(
             status
             for position, name in enumerate(kustomization_names(configuration))
-            for status in _applied(configuration, standing, position, name)
+            for status in _kustomization_statuses(configuration, sync_state, position, name)
         ),
     ]
 
 
-def _applied(
-    configuration: Configuration, standing: Standing, position: int, name: str
+def _kustomization_statuses(
+    configuration: Configuration, sync_state: SyncState, position: int, name: str
 ) -> Iterator[dict[str, Any]]:
     """A kustomization, and the HelmRelease that it applies."""
-    readiness = _readiness(configuration, standing, position)
+    readiness = _readiness(configuration, sync_state, position)
     kustomization = f"{configuration.name}-{name}"
     yield _status(configuration, "Kustomization", kustomization, readiness)
     if configuration.releases:
@@ -62,12 +62,14 @@ def kustomization_names(configuration: Configuration) -> list[str]:
     return names
 
 
-def written(moment: datetime | None, timespec: str = "seconds") -> str | None:
+def format_time(moment: datetime | None, timespec: str = "seconds") -> str | None:
     """A time as Azure writes it; None for what has not happened."""
     return moment.isoformat(timespec=timespec) if moment else None
 
 
-def _readiness(configuration: Configuration, standing: Standing, position: int) -> dict[str, Any]:
+def _readiness(
+    configuration: Configuration, sync_state: SyncState, position: int
+) -> dict[str, Any]:
     """The Ready condition of the kustomization at a position.
 
     While they wait, the first one works and the others depend on it. A broken commit breaks one;
@@ -77,8 +79,8 @@ def _readiness(configuration: Configuration, standing: Standing, position: int) 
     names = kustomization_names(configuration)
     failure = configuration.failure
     broken = failure.kustomization or names[-1]
-    changed_at = standing.changed_at
-    match standing.phase:
+    changed_at = sync_state.changed_at
+    match sync_state.phase:
         case "depending" if alone:
             message = "running health checks with a timeout of 9m30s"
             return _ready("False", "Progressing", message, changed_at)
@@ -90,7 +92,7 @@ def _readiness(configuration: Configuration, standing: Standing, position: int) 
             return _ready("False", failure.reason, failure.message, changed_at)
         case "failing" if configuration.ordered and broken in names[:position]:
             return _depending(configuration, names[position - 1], changed_at)
-    message = f"Applied revision: {revision(configuration, standing.commit)}"
+    message = f"Applied revision: {revision(configuration, sync_state.commit)}"
     return _ready("True", "ReconciliationSucceeded", message, changed_at)
 
 
@@ -126,5 +128,5 @@ def _ready(status: str, reason: str, message: str, changed_at: datetime | None) 
         "status": status,
         "reason": reason,
         "message": message,
-        "lastTransitionTime": written(changed_at),
+        "lastTransitionTime": format_time(changed_at),
     }

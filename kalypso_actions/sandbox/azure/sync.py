@@ -13,11 +13,11 @@ from kalypso_actions.sandbox.azure.history import Head
 Phase = Literal["waiting", "applying", "depending", "ready", "failing"]
 """Nothing synced yet; being applied; kustomizations waiting for others; done; broken."""
 
-STANDING_STILL: Final = frozenset({"stall", "suspended", "disconnected"})
+STOPPED: Final = frozenset({"stall", "suspended", "disconnected"})
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SyncState:
     """What a configuration has synced ("" for nothing), what became of it, and since when.
 
     `reported_at` is the cluster's last word to Azure.
@@ -30,17 +30,17 @@ class Standing:
     reported_at: datetime | None
 
 
-def standing(
+def sync_state(
     configuration: Configuration,
     heads: Sequence[Head],
     is_broken: Callable[[str], bool],
     now: datetime,
-) -> Standing:
+) -> SyncState:
     """The state at a moment. `heads` are those of its branch, oldest first."""
-    if configuration.behaviour not in STANDING_STILL:
+    if configuration.behaviour not in STOPPED:
         return _reported(_following(configuration, heads, is_broken, now), configuration, now)
     since = configuration.since
-    nothing = Standing("", "waiting", None, None, None)
+    nothing = SyncState("", "waiting", None, None, None)
     before = configuration.model_copy(update={"behaviour": "follow", "since": None})
     still = nothing if since is None else _following(before, heads, is_broken, min(now, since))
     if configuration.behaviour != "disconnected":
@@ -53,17 +53,17 @@ def _following(
     heads: Sequence[Head],
     is_broken: Callable[[str], bool],
     now: datetime,
-) -> Standing:
+) -> SyncState:
     """The newest commit whose time has come, and how far it got."""
     if configuration.source_kind != "GitRepository":
-        return Standing("", "ready", configuration.since, configuration.since, None)
+        return SyncState("", "ready", configuration.since, configuration.since, None)
     synced = [(commit, at) for commit, at in _syncs(configuration, heads) if at <= now]
     if not synced:
-        return Standing("", "waiting", None, None, None)
+        return SyncState("", "waiting", None, None, None)
     commit, synced_at = synced[-1]
     broken = configuration.behaviour == "fail" and is_broken(commit)
     phase, changed_at = _phase(configuration, synced_at, now, broken=broken)
-    return Standing(commit, phase, synced_at, changed_at, None)
+    return SyncState(commit, phase, synced_at, changed_at, None)
 
 
 def _syncs(configuration: Configuration, heads: Sequence[Head]) -> list[tuple[str, datetime]]:
@@ -94,8 +94,12 @@ def _phase(
     return ("failing" if broken else "ready"), settled_at
 
 
-def _reported(standing: Standing, configuration: Configuration, now: datetime) -> Standing:
+def _reported(sync_state: SyncState, configuration: Configuration, now: datetime) -> SyncState:
     """With the last report until then: at the last change, and regularly."""
     beat = now.timestamp() // configuration.reports_every * configuration.reports_every
-    moments = [datetime.fromtimestamp(beat, now.tzinfo), standing.synced_at, standing.changed_at]
-    return replace(standing, reported_at=max(moment for moment in moments if moment))
+    moments = [
+        datetime.fromtimestamp(beat, now.tzinfo),
+        sync_state.synced_at,
+        sync_state.changed_at,
+    ]
+    return replace(sync_state, reported_at=max(moment for moment in moments if moment))

@@ -10,15 +10,15 @@ from datetime import timedelta
 from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
-from kalypso_actions.sandbox.github import bodies, lookups
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.github import body_fields, lookups
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads import apps, repositories
 from kalypso_actions.sandbox.payloads.view import View, timestamp
 from kalypso_actions.sandbox.permissions import LEVELS, covers
+from kalypso_actions.sandbox.store import App, Identity, Installation, Permissions, Repository
 from kalypso_actions.sandbox.tokens import issue
-from kalypso_actions.sandbox.world import App, Identity, Installation, Permissions, Repository
 
-LIFE: Final = timedelta(hours=1)
+TOKEN_LIFETIME: Final = timedelta(hours=1)
 """How long an installation's token is valid."""
 
 
@@ -32,7 +32,7 @@ def read_app(call: Call) -> Answer:
 def read_installations(call: Call) -> Answer:
     """The accounts that have the App."""
     app = _app(call)
-    some, headers = page(call, list(app.installations.items()))
+    some, headers = paginate(call, list(app.installations.items()))
     view = View.of(call)
     return Answer(200, [apps.installation(view, app, *one) for one in some], headers)
 
@@ -40,7 +40,7 @@ def read_installations(call: Call) -> Answer:
 @endpoint("GET", "/orgs/{org}/installation", statuses=(200, 404))
 def read_of_organization(call: Call) -> Answer:
     """Where an organization has the App; a person is none."""
-    account = call.world.accounts.get(call.parameters["org"].lower())
+    account = call.store.accounts.get(call.parameters["org"].lower())
     if account is None or account.kind != "Organization":
         raise lookups.not_found()
     return _of_account(call, call.parameters["org"])
@@ -85,15 +85,15 @@ def create_token(call: Call) -> Answer:
         owner=login,
         repositories=installed.repositories,
         app_id=app.id,
-        expires_at=call.world.now + LIFE,
+        expires_at=call.store.now + TOKEN_LIFETIME,
     )
     chosen = _chosen(call, identity)
     if chosen is not None:
         identity.repositories = [one.full_name for one in chosen]
     view = View.of(call)
     answer = {
-        "token": issue(call.world, identity),
-        "expires_at": timestamp(call.world.now + LIFE),
+        "token": issue(call.store, identity),
+        "expires_at": timestamp(call.store.now + TOKEN_LIFETIME),
         "permissions": permissions,
         "repository_selection": "all" if identity.repositories is None else "selected",
     }
@@ -109,7 +109,7 @@ def read_repositories(call: Call) -> Answer:
         message = "You must authenticate with an installation access token in order to list "
         raise RefusedError(403, f"{message}repositories for an installation.")
     found = list(_visible(call, call.identity))
-    some, headers = page(call, found)
+    some, headers = paginate(call, found)
     view = View.of(call)
     answer = {
         "total_count": len(found),
@@ -120,7 +120,7 @@ def read_repositories(call: Call) -> Answer:
 
 
 def _app(call: Call) -> App:
-    return call.world.apps[call.identity.app_id]
+    return call.store.apps[call.identity.app_id]
 
 
 def _of_account(call: Call, account: str) -> Answer:
@@ -137,7 +137,7 @@ def _installed(call: Call, account: str) -> tuple[str, Installation]:
 
 def _permissions(call: Call, granted: Permissions) -> Permissions:
     """Those that are asked for; no more than the App has."""
-    asked = bodies.mapping(call.body, "permissions")
+    asked = body_fields.mapping(call.body, "permissions")
     if not asked:
         return granted
     for name, level in asked.items():
@@ -149,8 +149,8 @@ def _permissions(call: Call, granted: Permissions) -> Permissions:
 
 def _chosen(call: Call, identity: Identity) -> list[Repository] | None:
     """The repositories that are asked for by name or number; None asks for all."""
-    names = bodies.listing(call.body, "repositories")
-    numbers = bodies.listing(call.body, "repository_ids")
+    names = body_fields.listing(call.body, "repositories")
+    numbers = body_fields.listing(call.body, "repository_ids")
     if names is None and numbers is None:
         return None
     known = list(_visible(call, identity))
@@ -164,7 +164,7 @@ def _chosen(call: Call, identity: Identity) -> list[Repository] | None:
 
 
 def _visible(call: Call, identity: Identity) -> Iterator[Repository]:
-    return (one for one in call.world.repositories.values() if covers(identity, one))
+    return (one for one in call.store.repositories.values() if covers(identity, one))
 
 
 def _names(repository: Repository, names: list[str]) -> bool:

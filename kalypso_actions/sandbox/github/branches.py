@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from kalypso_actions.sandbox import rules
+from kalypso_actions.sandbox import branch_rules
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads import commits
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.world import BranchRule
+from kalypso_actions.sandbox.store import BranchRule
 
 
 @endpoint("GET", "/repos/{owner}/{repo}/branches/{branch}", "contents: read", statuses=(200, 404))
@@ -20,11 +20,11 @@ def read(call: Call) -> Answer:
     """A branch with the commit at its head."""
     view, repository = View.of(call), call.named_repository
     branch = call.parameters["branch"]
-    git = call.world.git(repository)
+    git = call.store.git(repository)
     head = git.head(branch)
     if head is None:
         raise RefusedError(404, "Branch not found")
-    protecting = rules.of_branch(repository, branch)
+    protecting = branch_rules.rules_for_branch(repository, branch)
     contexts = [context for rule in protecting for context in rule.required_contexts]
     url = f"{view.api(repository)}/branches/{quote(branch)}"
     answer = {
@@ -61,11 +61,11 @@ def read_rules(call: Call) -> Answer:
             "ruleset_source": repository.full_name,
             "ruleset_id": 1 + repository.rules.index(rule),
         }
-        for rule in rules.of_branch(repository, call.parameters["branch"])
+        for rule in branch_rules.rules_for_branch(repository, call.parameters["branch"])
         if not rule.classic
         for one in _parts(rule)
     ]
-    some, headers = page(call, found)
+    some, headers = paginate(call, found)
     return Answer(200, some, headers)
 
 

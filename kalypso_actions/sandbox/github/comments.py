@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, endpoint, invalid
-from kalypso_actions.sandbox.github import bodies, lookups
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.github import body_fields, lookups
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads import issues
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.world import Comment, Issue
+from kalypso_actions.sandbox.store import Comment, Issue
 
 OF_ISSUE: Final = "/repos/{owner}/{repo}/issues/{issue_number}/comments"
 ONE: Final = "/repos/{owner}/{repo}/issues/comments/{comment_id}"
@@ -24,7 +24,7 @@ WRITE: Final = ("issues: write", "pull_requests: write")
 def read_all(call: Call) -> Answer:
     """Every comment on an issue, the oldest first."""
     issue = lookups.issue(call)
-    some, headers = page(call, issue.comments)
+    some, headers = paginate(call, issue.comments)
     return Answer(200, [_payload(call, issue, comment) for comment in some], headers)
 
 
@@ -32,9 +32,9 @@ def read_all(call: Call) -> Answer:
 def create(call: Call) -> Answer:
     """A new comment."""
     issue = lookups.issue(call)
-    now = call.world.now
+    now = call.store.now
     comment = Comment(
-        id=call.world.new_id(),
+        id=call.store.new_id(),
         body=_text(call),
         author=call.identity.login,
         created_at=now,
@@ -57,7 +57,7 @@ def update(call: Call) -> Answer:
     """Another text."""
     issue, comment = _found(call)
     comment.body = _text(call)
-    comment.updated_at = call.world.now
+    comment.updated_at = call.store.now
     return Answer(200, _payload(call, issue, comment))
 
 
@@ -70,11 +70,11 @@ def delete(call: Call) -> Answer:
 
 
 def _text(call: Call) -> str:
-    body = bodies.required_text(call.body, "body")
+    body = body_fields.required_text(call.body, "body")
     if not body.strip():
         raise invalid("IssueComment", "body", "missing_field")
-    if len(body) > bodies.LONGEST:
-        message = f"Body is too long (maximum is {bodies.LONGEST} characters)"
+    if len(body) > body_fields.MAX_BODY_LENGTH:
+        message = f"Body is too long (maximum is {body_fields.MAX_BODY_LENGTH} characters)"
         raise invalid("IssueComment", "data", "unprocessable", message)
     return body
 

@@ -11,13 +11,13 @@ from typing import Final
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
 from kalypso_actions.sandbox.git_commits import GitCommit
 from kalypso_actions.sandbox.github import lookups
-from kalypso_actions.sandbox.pages import Wanted, page
+from kalypso_actions.sandbox.pagination import PageRequest, paginate
 from kalypso_actions.sandbox.payloads import commits, pull_requests
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.world import PullRequest
+from kalypso_actions.sandbox.store import PullRequest
 
-MOST_FILES: Final = 300
-MOST_COMMITS: Final = 250
+MAX_FILES: Final = 300
+MAX_COMMITS: Final = 250
 """Of a comparison, where no page is asked for: the last ones."""
 
 
@@ -39,9 +39,9 @@ def read(call: Call) -> Answer:
     view, repository = View.of(call), call.named_repository
     found = lookups.commit(call, call.parameters["ref"], status=422)
     parent = found.parents[0] if found.parents else None
-    changes = call.world.git(repository).differences(parent, found.id)
-    wanted = Wanted.of(call.query, usual=MOST_FILES, most=MOST_FILES)
-    some, headers = page(call, changes, wanted)
+    changes = call.store.git(repository).diff(parent, found.id)
+    page_request = PageRequest.of(call.query, default=MAX_FILES, maximum=MAX_FILES)
+    some, headers = paginate(call, changes, page_request)
     additions = sum(change.additions for change in changes)
     deletions = sum(change.deletions for change in changes)
     answer = {
@@ -69,7 +69,7 @@ def read_pull_requests(call: Call) -> Answer:
     """
     view, repository = View.of(call), call.named_repository
     revision = call.parameters["commit_sha"]
-    git = call.world.git(repository)
+    git = call.store.git(repository)
     found = lookups.commit(call, revision, status=422).id
     default = git.head(repository.default_branch)
     merged_only = default is not None and git.is_ancestor(found, default)
@@ -80,7 +80,7 @@ def read_pull_requests(call: Call) -> Answer:
         and (issue.pull_request.merged_at or (issue.state == "open" and not merged_only))
         and _brought(call, issue.pull_request, found)
     ]
-    some, headers = page(call, answer)
+    some, headers = paginate(call, answer)
     return Answer(200, some, headers)
 
 
@@ -88,17 +88,17 @@ def read_pull_requests(call: Call) -> Answer:
 def compare(call: Call) -> Answer:
     """What the head has that the base has not: commits in pages, files on the first page."""
     base, head = (_side(call, name) for name in _names(call))
-    git = call.world.git(call.named_repository)
+    git = call.store.git(call.named_repository)
     fork = git.merge_base(base.id, head.id)
     if fork is None:
         raise RefusedError(404, f"No common ancestor between {base.id} and {head.id}.")
     ahead = git.commits_between(base.id, head.id)
     behind = git.commits_between(head.id, base.id)
     if "page" in call.query or "per_page" in call.query:
-        wanted = Wanted.of(call.query, usual=MOST_COMMITS, most=MOST_COMMITS)
-        some, headers = page(call, ahead, wanted)
+        page_request = PageRequest.of(call.query, default=MAX_COMMITS, maximum=MAX_COMMITS)
+        some, headers = paginate(call, ahead, page_request)
     else:
-        wanted, some, headers = Wanted(1, MOST_COMMITS), ahead[-MOST_COMMITS:], {}
+        page_request, some, headers = PageRequest(1, MAX_COMMITS), ahead[-MAX_COMMITS:], {}
     answer = _comparison(call, base, head, git.commit(fork))
     answer |= {
         "status": _relation(ahead, behind),
@@ -106,7 +106,7 @@ def compare(call: Call) -> Answer:
         "behind_by": len(behind),
         "total_commits": len(ahead),
         "commits": [commits.full(View.of(call), call.named_repository, one) for one in some],
-        "files": _files(call, fork, head.id) if wanted.number == 1 else [],
+        "files": _files(call, fork, head.id) if page_request.number == 1 else [],
     }
     return Answer(200, answer, headers)
 
@@ -117,7 +117,7 @@ def _brought(call: Call, pull_request: PullRequest, commit: str) -> bool:
         return True
     if pull_request.head_commit == commit:
         return True
-    git = call.world.git(call.named_repository)
+    git = call.store.git(call.named_repository)
     if not git.is_ancestor(commit, pull_request.head_commit):
         return False
     return not git.is_ancestor(commit, pull_request.base_commit)
@@ -164,5 +164,5 @@ def _relation(ahead: Sequence[GitCommit], behind: Sequence[GitCommit]) -> str:
 
 def _files(call: Call, base: str, head: str) -> list[Json]:
     view, repository = View.of(call), call.named_repository
-    changes = call.world.git(repository).differences(base, head)[:MOST_FILES]
+    changes = call.store.git(repository).diff(base, head)[:MAX_FILES]
     return [commits.changed_file(view, repository, change, head) for change in changes]

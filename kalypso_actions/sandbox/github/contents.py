@@ -14,10 +14,10 @@ from kalypso_actions.sandbox.endpoints import Answer, Call, Json, endpoint
 from kalypso_actions.sandbox.github import lookups
 from kalypso_actions.sandbox.payloads.view import View
 
-MOST_ENTRIES: Final = 1000
+MAX_ENTRIES: Final = 1000
 """A longer folder is cut without a word."""
 
-LARGEST: Final = 1_000_000
+MAX_SIZE: Final = 1_000_000
 """Bytes of a file that is told with its content."""
 
 
@@ -26,7 +26,7 @@ def read(call: Call) -> Answer:
     """A file with its content, or what is in a folder."""
     path = call.parameters["path"].strip("/")
     ref = call.query.get("ref") or call.named_repository.default_branch
-    git = call.world.git(call.named_repository)
+    git = call.store.git(call.named_repository)
     files = git.files(lookups.known_commit(call, ref).id)
     if path in files:
         return Answer(200, _file(call, ref, path, files[path]))
@@ -34,7 +34,7 @@ def read(call: Call) -> Answer:
     if not names:
         raise lookups.not_found()
     entries = []
-    for name in names[:MOST_ENTRIES]:
+    for name in names[:MAX_ENTRIES]:
         below = f"{path}/{name}" if path else name
         content = files.get(below)
         kind = "dir" if content is None else "file"
@@ -48,17 +48,17 @@ def _names_in(files: Mapping[str, bytes], folder: str) -> list[str]:
 
 
 def _file(call: Call, ref: str, path: str, content: bytes) -> Json:
-    told = content if len(content) <= LARGEST else b""
+    told = content if len(content) <= MAX_SIZE else b""
     return {
         **_entry(call, ref, path, "file", len(content)),
         "content": base64.encodebytes(told).decode(),
-        "encoding": "base64" if len(content) <= LARGEST else "none",
+        "encoding": "base64" if len(content) <= MAX_SIZE else "none",
     }
 
 
 def _entry(call: Call, ref: str, path: str, kind: str, size: int) -> Json:
     view, repository = View.of(call), call.named_repository
-    found = call.world.git(repository).object_at(ref, path)
+    found = call.store.git(repository).object_at(ref, path)
     sha = found[0] if found else ""
     url = f"{view.api(repository)}/contents/{quote(path)}?ref={quote(ref)}"
     what, git_what = ("blob", "blobs") if kind == "file" else ("tree", "trees")

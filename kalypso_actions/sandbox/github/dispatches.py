@@ -10,28 +10,28 @@ from typing import Final
 
 from kalypso_actions.sandbox import events
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
-from kalypso_actions.sandbox.github import bodies
+from kalypso_actions.sandbox.github import body_fields
 
-LONGEST_TYPE: Final = 100
-MOST_PROPERTIES: Final = 10
-MOST_CHARACTERS: Final = 65_535
+MAX_TYPE_LENGTH: Final = 100
+MAX_PROPERTIES: Final = 10
+MAX_CHARACTERS: Final = 65_535
 
 
 @endpoint("POST", "/repos/{owner}/{repo}/dispatches", "contents: write", statuses=(204, 422))
 def dispatch(call: Call) -> Answer:
     """A repository_dispatch event for the workflows of the default branch."""
-    event_type = bodies.required_text(call.body, "event_type")
-    payload = bodies.mapping(call.body, "client_payload")
-    if not 0 < len(event_type) <= LONGEST_TYPE:
-        message = f"event_type is too long (maximum is {LONGEST_TYPE} characters)"
+    event_type = body_fields.required_text(call.body, "event_type")
+    payload = body_fields.mapping(call.body, "client_payload")
+    if not 0 < len(event_type) <= MAX_TYPE_LENGTH:
+        message = f"event_type is too long (maximum is {MAX_TYPE_LENGTH} characters)"
         raise RefusedError(422, f"Invalid request.\n\n{message}")
-    if len(payload) > MOST_PROPERTIES:
+    if len(payload) > MAX_PROPERTIES:
         number = len(payload)
-        message = f"No more than {MOST_PROPERTIES} properties are allowed; {number} were supplied."
+        message = f"No more than {MAX_PROPERTIES} properties are allowed; {number} were supplied."
         raise RefusedError(422, f"Invalid request.\n\n{message}")
-    if len(json.dumps(payload)) > MOST_CHARACTERS:
+    if len(json.dumps(payload)) > MAX_CHARACTERS:
         raise RefusedError(422, "client_payload is too large.")
     events.repository_dispatch(
-        call.world, call.named_repository, event_type, dict(payload), call.identity
+        call.store, call.named_repository, event_type, dict(payload), call.identity
     )
     return Answer(204)

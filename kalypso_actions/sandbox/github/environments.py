@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, endpoint
 from kalypso_actions.sandbox.github import lookups
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
-from kalypso_actions.sandbox.world import Environment
+from kalypso_actions.sandbox.store import Environment
 
 ALL: Final = "/repos/{owner}/{repo}/environments"
 ONE: Final = "/repos/{owner}/{repo}/environments/{environment_name}"
@@ -22,7 +22,7 @@ ONE: Final = "/repos/{owner}/{repo}/environments/{environment_name}"
 def read_all(call: Call) -> Answer:
     """Every environment."""
     found = list(call.named_repository.environments.values())
-    some, headers = page(call, found)
+    some, headers = paginate(call, found)
     answer = [_payload(call, one) for one in some]
     return Answer(200, {"total_count": len(found), "environments": answer}, headers)
 
@@ -39,7 +39,7 @@ def put(call: Call) -> Answer:
     name = call.parameters["environment_name"]
     known = call.named_repository.environments
     if name.lower() not in known:
-        made = Environment(id=call.world.new_id(), name=name, created_at=call.world.now)
+        made = Environment(id=call.store.new_id(), name=name, created_at=call.store.now)
         known[name.lower()] = made
     return Answer(200, _payload(call, named(call)))
 

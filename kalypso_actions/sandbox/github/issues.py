@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, endpoint
-from kalypso_actions.sandbox.github import bodies, editing, labels, lookups
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.github import body_fields, issue_editing, labels, lookups
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads import issues
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.world import Issue
+from kalypso_actions.sandbox.store import Issue
 
 ISSUES: Final = "/repos/{owner}/{repo}/issues"
 ISSUE: Final = "/repos/{owner}/{repo}/issues/{issue_number}"
@@ -36,20 +36,20 @@ def read_all(call: Call) -> Answer:
     found.sort(key=lambda issue: _sorted_by(issue, order))
     if call.query.get("direction") != "asc":
         found.reverse()
-    some, headers = page(call, found)
+    some, headers = paginate(call, found)
     return Answer(200, [_payload(call, issue) for issue in some], headers)
 
 
 @endpoint("POST", ISSUES, "issues: write", statuses=(201, 422))
 def create(call: Call) -> Answer:
     """A new issue, with its labels."""
-    repository, now = call.named_repository, call.world.now
-    wanted = labels.names_in(bodies.listing(call.body, "labels") or [])
+    repository, now = call.named_repository, call.store.now
+    wanted = labels.names_in(body_fields.listing(call.body, "labels") or [])
     issue = Issue(
-        id=call.world.new_id(),
+        id=call.store.new_id(),
         number=repository.next_number,
-        title=editing.title(call, "Issue"),
-        body=editing.text(call),
+        title=issue_editing.title(call, "Issue"),
+        body=issue_editing.text(call),
         author=call.identity.login,
         created_at=now,
         updated_at=now,
@@ -71,23 +71,23 @@ def read(call: Call) -> Answer:
 def update(call: Call) -> Answer:
     """Another title, body, state, or other labels."""
     issue, body = lookups.issue(call), call.body
-    state = bodies.choice(call, "state", ("open", "closed"))
-    reason = bodies.choice(call, "state_reason", REASONS)
-    wanted = bodies.listing(body, "labels")
-    title = editing.title(call, "Issue") if body.get("title") is not None else issue.title
-    text = editing.text(call) if "body" in body else issue.body
-    editing.put_texts(call, issue, title, text)
+    state = body_fields.choice(call, "state", ("open", "closed"))
+    reason = body_fields.choice(call, "state_reason", REASONS)
+    wanted = body_fields.listing(body, "labels")
+    title = issue_editing.title(call, "Issue") if body.get("title") is not None else issue.title
+    text = issue_editing.text(call) if "body" in body else issue.body
+    issue_editing.set_texts(call, issue, title, text)
     if wanted is not None:
         labels.put(call, issue, labels.names_in(wanted))
     if state:
-        editing.put_state(call, issue, state, reason)
+        issue_editing.set_state(call, issue, state, reason)
     return Answer(200, _payload(call, issue))
 
 
 @endpoint("GET", f"{ISSUE}/events", "issues: read", statuses=(200, 404))
 def read_events(call: Call) -> Answer:
     """What happened to an issue or a pull request, oldest first."""
-    some, headers = page(call, lookups.issue(call).events)
+    some, headers = paginate(call, lookups.issue(call).events)
     view, repository = View.of(call), call.named_repository
     return Answer(200, [issues.event(view, repository, one) for one in some], headers)
 

@@ -18,11 +18,11 @@ from kalypso_actions.sandbox.endpoints import (
     endpoint,
     invalid,
 )
-from kalypso_actions.sandbox.github import bodies, lookups
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.github import body_fields, lookups
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads import issues
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.world import Issue, Label
+from kalypso_actions.sandbox.store import Issue, Label
 
 LABELS: Final = "/repos/{owner}/{repo}/labels"
 LABEL: Final = "/repos/{owner}/{repo}/labels/{name}"
@@ -32,25 +32,25 @@ READ: Final = ("issues: read", "pull_requests: read")
 WRITE: Final = ("issues: write", "pull_requests: write")
 
 COLOR: Final = re.compile(r"[0-9a-fA-F]{6}")
-LONGEST_NAME: Final = 50
-LONGEST_DESCRIPTION: Final = 100
-MOST_OF_ISSUE: Final = 100
+MAX_NAME_LENGTH: Final = 50
+MAX_DESCRIPTION_LENGTH: Final = 100
+MAX_LABELS: Final = 100
 
 
 @endpoint("GET", LABELS, *READ, statuses=(200,))
 def read_all(call: Call) -> Answer:
     """Every label of the repository."""
-    some, headers = page(call, list(call.named_repository.labels.values()))
+    some, headers = paginate(call, list(call.named_repository.labels.values()))
     return Answer(200, [_payload(call, label) for label in some], headers)
 
 
 @endpoint("POST", LABELS, *WRITE, statuses=(201, 422))
 def create(call: Call) -> Answer:
     """A new label."""
-    name = bodies.required_text(call.body, "name")
+    name = body_fields.required_text(call.body, "name")
     if name.lower() in call.named_repository.labels:
         raise invalid("Label", "name", "already_exists")
-    answer = _payload(call, _made(call, name, call.body))
+    answer = _payload(call, _create_label(call, name, call.body))
     return Answer(201, answer, {"location": answer["url"]})
 
 
@@ -65,7 +65,7 @@ def update(call: Call) -> Answer:
     """Another name, color or description."""
     label = _named(call)
     labels = call.named_repository.labels
-    old, new = label.name.lower(), bodies.text(call.body, "new_name") or label.name
+    old, new = label.name.lower(), body_fields.text(call.body, "new_name") or label.name
     if new.lower() != old and new.lower() in labels:
         raise invalid("Label", "name", "already_exists")
     label.color, label.description = _looks(call.body, label)
@@ -90,7 +90,7 @@ def delete(call: Call) -> Answer:
 def read_of_issue(call: Call) -> Answer:
     """The labels of an issue."""
     issue = lookups.issue(call)
-    some, headers = page(call, issues.labels(View.of(call), call.named_repository, issue))
+    some, headers = paginate(call, issues.labels(View.of(call), call.named_repository, issue))
     return Answer(200, some, headers)
 
 
@@ -133,16 +133,16 @@ def put(call: Call, issue: Issue, names: list[str]) -> None:
     before = list(issue.labels)
     for name in names:
         if name.lower() not in call.named_repository.labels:
-            _made(call, name, {})
+            _create_label(call, name, {})
     after = list(dict.fromkeys(name.lower() for name in names))
-    if len(after) > MOST_OF_ISSUE:
+    if len(after) > MAX_LABELS:
         raise invalid("Issue", "labels")
     if after == before:
         return
     issue.labels = after
-    issue.updated_at = call.world.now
-    _tell(call, issue, "labeled", [key for key in after if key not in before])
-    _tell(call, issue, "unlabeled", [key for key in before if key not in after])
+    issue.updated_at = call.store.now
+    _record_changes(call, issue, "labeled", [key for key in after if key not in before])
+    _record_changes(call, issue, "unlabeled", [key for key in before if key not in after])
 
 
 def names_in(values: Json) -> list[str]:
@@ -154,18 +154,18 @@ def names_in(values: Json) -> list[str]:
     return names
 
 
-def _tell(call: Call, issue: Issue, action: str, keys: list[str]) -> None:
+def _record_changes(call: Call, issue: Issue, action: str, keys: list[str]) -> None:
     repository = call.named_repository
     for key in keys:
         label = repository.labels[key]
         told = (label.name, label.color)
-        issue_events.record(call.world, issue, action, call.identity, label=told)
+        issue_events.record(call.store, issue, action, call.identity, label=told)
     if issue.pull_request is None:
         return
     for key in keys:
-        told = issues.label(View.of_events(call.world), repository, repository.labels[key])
+        told = issues.label(View.of_events(call.store), repository, repository.labels[key])
         events.pull_request(
-            call.world,
+            call.store,
             repository,
             issue,
             issue.pull_request,
@@ -178,7 +178,7 @@ def _tell(call: Call, issue: Issue, action: str, keys: list[str]) -> None:
 def _wanted(call: Call) -> list[str]:
     """The body is a list, or an object with the list in `labels`."""
     body = call.body
-    return names_in(body if isinstance(body, list) else bodies.listing(body, "labels") or [])
+    return names_in(body if isinstance(body, list) else body_fields.listing(body, "labels") or [])
 
 
 def _named(call: Call) -> Label:
@@ -188,27 +188,29 @@ def _named(call: Call) -> Label:
     return label
 
 
-def _made(call: Call, name: str, body: Mapping[str, Json]) -> Label:
-    blank = Label(id=call.world.new_id(), name=_checked_name(name))
+def _create_label(call: Call, name: str, body: Mapping[str, Json]) -> Label:
+    blank = Label(id=call.store.new_id(), name=_checked_name(name))
     blank.color, blank.description = _looks(body, blank)
     call.named_repository.labels[name.lower()] = blank
     return blank
 
 
 def _checked_name(name: str) -> str:
-    if not name.strip() or len(name) > LONGEST_NAME:
+    if not name.strip() or len(name) > MAX_NAME_LENGTH:
         raise invalid("Label", "name")
     return name
 
 
 def _looks(body: Mapping[str, Json], label: Label) -> tuple[str, str | None]:
     """Color and description, as they are where the request says nothing."""
-    color = bodies.text(body, "color") or label.color
-    description = bodies.text(body, "description") if "description" in body else label.description
+    color = body_fields.text(body, "color") or label.color
+    description = (
+        body_fields.text(body, "description") if "description" in body else label.description
+    )
     if not COLOR.fullmatch(color):
         raise invalid("Label", "color")
-    if description and len(description) > LONGEST_DESCRIPTION:
-        message = f"description is too long (maximum is {LONGEST_DESCRIPTION} characters)"
+    if description and len(description) > MAX_DESCRIPTION_LENGTH:
+        message = f"description is too long (maximum is {MAX_DESCRIPTION_LENGTH} characters)"
         raise invalid("Label", "description", "custom", message)
     return color, description
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kalypso_actions.sandbox.endpoints import Call, RefusedError
 from kalypso_actions.sandbox.git_commits import GitCommit
 from kalypso_actions.sandbox.routing import number
-from kalypso_actions.sandbox.world import Issue, PullRequest
+from kalypso_actions.sandbox.store import Issue, PullRequest
 
 
 def not_found() -> RefusedError:
@@ -18,7 +18,7 @@ def commit(call: Call, revision: str, status: int = 404) -> GitCommit:
 
     With status 422, an unknown commit is refused as by those endpoints that name it.
     """
-    git = call.world.git(call.named_repository)
+    git = call.store.git(call.named_repository)
     try:
         return git.commit(revision)
     except LookupError:
@@ -32,7 +32,7 @@ def commit(call: Call, revision: str, status: int = 404) -> GitCommit:
 def known_commit(call: Call, revision: str) -> GitCommit:
     """The same for endpoints that answer 404 in an empty repository too."""
     try:
-        return call.world.git(call.named_repository).commit(revision)
+        return call.store.git(call.named_repository).commit(revision)
     except LookupError:
         raise not_found() from None
 

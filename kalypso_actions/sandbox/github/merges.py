@@ -5,12 +5,12 @@ https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 
 from __future__ import annotations
 
-from kalypso_actions.sandbox import pull_requests, rules
+from kalypso_actions.sandbox import branch_rules, pull_requests
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
-from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.github import body_fields, lookups
 from kalypso_actions.sandbox.merging import merge
-from kalypso_actions.sandbox.pushes import pushed
-from kalypso_actions.sandbox.world import Issue, PullRequest
+from kalypso_actions.sandbox.pushes import handle_push
+from kalypso_actions.sandbox.store import Issue, PullRequest
 
 NOT_MERGEABLE = "Pull Request is not mergeable"
 
@@ -24,14 +24,17 @@ NOT_MERGEABLE = "Pull Request is not mergeable"
 def merge_pull_request(call: Call) -> Answer:
     """Merge, if its head is still the one that is meant, and the base's rules are met."""
     issue, pull_request = lookups.pull_request(call)
-    world, repository, body = call.world, call.named_repository, call.body
-    method = bodies.choice(call, "merge_method", ("merge", "squash", "rebase")) or "merge"
-    title, message = bodies.text(body, "commit_title"), bodies.text(body, "commit_message")
-    _check(call, issue, pull_request, bodies.text(body, "sha"))
-    git = world.git(repository)
+    store, repository, body = call.store, call.named_repository, call.body
+    method = body_fields.choice(call, "merge_method", ("merge", "squash", "rebase")) or "merge"
+    title, message = (
+        body_fields.text(body, "commit_title"),
+        body_fields.text(body, "commit_message"),
+    )
+    _check(call, issue, pull_request, body_fields.text(body, "sha"))
+    git = store.git(repository)
     before = git.head(pull_request.base_branch)
     commit = merge(
-        world,
+        store,
         repository,
         issue,
         pull_request,
@@ -42,14 +45,14 @@ def merge_pull_request(call: Call) -> Answer:
     )
     if commit is None:
         raise RefusedError(405, NOT_MERGEABLE)
-    reason = rules.workflows_refusal(world, repository, before, commit, call.identity)
+    reason = branch_rules.workflows_refusal(store, repository, before, commit, call.identity)
     if reason:
         raise RefusedError(403, reason)
     ref = f"refs/heads/{pull_request.base_branch}"
     if not git.update_ref(ref, commit, before):
         raise RefusedError(405, "Base branch was modified. Review and try the merge again.")
-    pull_requests.closed(world, repository, issue, pull_request, call.identity, commit)
-    pushed(world, repository, ref, before, commit, call.identity)
+    pull_requests.close(store, repository, issue, pull_request, call.identity, commit)
+    handle_push(store, repository, ref, before, commit, call.identity)
     answer = {"sha": commit, "merged": True, "message": "Pull Request successfully merged"}
     return Answer(200, answer)
 
@@ -62,6 +65,6 @@ def _check(call: Call, issue: Issue, pull_request: PullRequest, sha: str | None)
     if sha is not None and sha != pull_request.head_commit:
         message = "Head branch was modified. Review and try the merge again."
         raise RefusedError(409, message)
-    reasons = rules.merge_refusals(call.named_repository, pull_request, call.identity)
+    reasons = branch_rules.merge_refusals(call.named_repository, pull_request, call.identity)
     if reasons:
         raise RefusedError(405, " ".join(reasons))

@@ -16,17 +16,17 @@ from kalypso_actions.sandbox.endpoints import (
     endpoint,
     invalid,
 )
-from kalypso_actions.sandbox.github import bodies, editing, lookups
+from kalypso_actions.sandbox.github import body_fields, issue_editing, lookups
 from kalypso_actions.sandbox.mergeability import try_merge
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads import commits
 from kalypso_actions.sandbox.payloads import pull_requests as payloads
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.world import Issue, PullRequest
+from kalypso_actions.sandbox.store import Issue, PullRequest
 
 PULLS: Final = "/repos/{owner}/{repo}/pulls"
 PULL: Final = "/repos/{owner}/{repo}/pulls/{pull_number}"
-MOST_FILES: Final = 3000
+MAX_FILES: Final = 3000
 
 
 @endpoint("GET", PULLS, "pull_requests: read", statuses=(200,))
@@ -47,7 +47,7 @@ def read_all(call: Call) -> Answer:
     order = call.query.get("sort", "created")
     newest_first = call.query.get("direction", "desc" if order == "created" else "asc") == "desc"
     found.sort(key=lambda one: _sorted_by(one[0], order), reverse=newest_first)
-    some, headers = page(call, found)
+    some, headers = paginate(call, found)
     view = View.of(call)
     answer = [payloads.simple(view, call.named_repository, *one) for one in some]
     return Answer(200, answer, headers)
@@ -56,16 +56,16 @@ def read_all(call: Call) -> Answer:
 @endpoint("POST", PULLS, "pull_requests: write", statuses=(201, 403, 422))
 def create(call: Call) -> Answer:
     """Propose what a branch of this repository has that another one has not."""
-    world, repository = call.world, call.named_repository
+    store, repository = call.store, call.named_repository
     if call.identity.kind == "actions" and not repository.actions_may_open_pull_requests:
         message = "GitHub Actions is not permitted to create or approve pull requests."
         raise RefusedError(403, message)
-    base = bodies.required_text(call.body, "base")
-    head = _own_branch(call, bodies.required_text(call.body, "head"))
-    title, body = editing.title(call, "PullRequest"), editing.text(call)
-    draft = bodies.flag(call.body, "draft")
+    base = body_fields.required_text(call.body, "base")
+    head = _own_branch(call, body_fields.required_text(call.body, "head"))
+    title, body = issue_editing.title(call, "PullRequest"), issue_editing.text(call)
+    draft = body_fields.flag(call.body, "draft")
     base_commit, head_commit = _check_branches(call, base, head)
-    now = world.now
+    now = store.now
     pull_request = PullRequest(
         head_repository=repository.full_name,
         head_branch=head,
@@ -75,7 +75,7 @@ def create(call: Call) -> Answer:
         draft=draft,
     )
     issue = Issue(
-        id=world.new_id(),
+        id=store.new_id(),
         number=repository.next_number,
         title=title,
         body=body,
@@ -88,7 +88,7 @@ def create(call: Call) -> Answer:
     repository.issues[issue.number] = issue
     # pydantic keeps a copy of what it is given.
     kept = issue.pull_request or pull_request
-    pull_requests.opened(world, repository, issue, kept, call.identity)
+    pull_requests.register(store, repository, issue, kept, call.identity)
     answer = payloads.full(View.of(call), repository, issue, kept)
     return Answer(201, answer, {"location": answer["url"]})
 
@@ -104,15 +104,17 @@ def update(call: Call) -> Answer:
     """Another title, body, base, or state."""
     issue, pull_request = lookups.pull_request(call)
     body = call.body
-    state = bodies.choice(call, "state", ("open", "closed"))
-    base = bodies.text(body, "base") or pull_request.base_branch
-    title = editing.title(call, "PullRequest") if body.get("title") is not None else issue.title
-    text = editing.text(call) if "body" in body else issue.body
+    state = body_fields.choice(call, "state", ("open", "closed"))
+    base = body_fields.text(body, "base") or pull_request.base_branch
+    title = (
+        issue_editing.title(call, "PullRequest") if body.get("title") is not None else issue.title
+    )
+    text = issue_editing.text(call) if "body" in body else issue.body
     if base != pull_request.base_branch:
         _change_base(call, issue, pull_request, base)
-    editing.put_texts(call, issue, title, text)
+    issue_editing.set_texts(call, issue, title, text)
     if state:
-        editing.put_state(call, issue, state)
+        issue_editing.set_state(call, issue, state)
     return Answer(200, _payload(call, issue, pull_request))
 
 
@@ -126,10 +128,10 @@ def read_files(call: Call) -> Answer:
     """The files that a pull request changes, 3000 at most."""
     _, pull_request = lookups.pull_request(call)
     repository = call.named_repository
-    git = call.world.git(repository)
+    git = call.store.git(repository)
     fork = git.merge_base(pull_request.base_commit, pull_request.head_commit)
-    changes = git.differences(fork, pull_request.head_commit)[:MOST_FILES]
-    some, headers = page(call, changes)
+    changes = git.diff(fork, pull_request.head_commit)[:MAX_FILES]
+    some, headers = paginate(call, changes)
     view, head = View.of(call), pull_request.head_commit
     answer = [commits.changed_file(view, repository, change, head) for change in some]
     return Answer(200, answer, headers)
@@ -155,7 +157,7 @@ def _own_branch(call: Call, head: str) -> str:
 
 def _check_branches(call: Call, base: str, head: str) -> tuple[str, str]:
     """The commits of both, if one can be proposed to the other."""
-    git = call.world.git(call.named_repository)
+    git = call.store.git(call.named_repository)
     base_commit, head_commit = git.head(base), git.head(head)
     if base_commit is None:
         raise invalid("PullRequest", "base")
@@ -163,14 +165,14 @@ def _check_branches(call: Call, base: str, head: str) -> tuple[str, str]:
         raise invalid("PullRequest", "head")
     if git.merge_base(base_commit, head_commit) is None:
         message = f"The {head} branch has no history in common with {base}"
-        raise bodies.custom("PullRequest", message)
+        raise body_fields.custom("PullRequest", message)
     if git.is_ancestor(head_commit, base_commit):
-        raise bodies.custom("PullRequest", f"No commits between {base} and {head}")
+        raise body_fields.custom("PullRequest", f"No commits between {base} and {head}")
     for other in call.named_repository.issues.values():
-        if editing.is_open_between(other, head, base):
+        if issue_editing.is_open_between(other, head, base):
             owner = call.named_repository.owner
             message = f"A pull request already exists for {owner}:{head}."
-            raise bodies.custom("PullRequest", message)
+            raise body_fields.custom("PullRequest", message)
     return base_commit, head_commit
 
 
@@ -184,8 +186,8 @@ def _change_base(call: Call, issue: Issue, pull_request: PullRequest, base: str)
     }
     pull_request.base_commit, _ = _check_branches(call, base, pull_request.head_branch)
     pull_request.base_branch = base
-    try_merge(call.world, call.named_repository, issue, pull_request)
-    editing.tell_edited(call, issue, pull_request, {"base": before})
+    try_merge(call.store, call.named_repository, issue, pull_request)
+    issue_editing.record_edit(call, issue, pull_request, {"base": before})
 
 
 def _payload(call: Call, issue: Issue, pull_request: PullRequest) -> Json:

@@ -14,7 +14,7 @@ UNUSED = ("search", "code_search", "source_import", "integration_manifest")
 @endpoint("GET", "/rate_limit", statuses=(200, 404))
 def read(call: Call) -> Answer:
     """Every resource; a GitHub Enterprise Server without limits says 404."""
-    if call.world.flavour == "ghes":
+    if call.store.flavour == "ghes":
         raise lookups.not_found()
     core = _usage(call, "core")
     unused = {"limit": 30, "used": 0, "remaining": 30, "reset": core["reset"]}
@@ -27,7 +27,7 @@ def read(call: Call) -> Answer:
 
 
 def _usage(call: Call, resource: str) -> Json:
-    usage = call.limits.usage(call.identity, resource, call.world.now)
+    usage = call.rate_limits.usage(call.identity, resource, call.store.now)
     return {
         "limit": usage.limit,
         "used": usage.used,

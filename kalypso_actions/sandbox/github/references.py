@@ -9,14 +9,14 @@ import re
 from typing import Final
 
 from kalypso_actions.clients.process import ProcessError
-from kalypso_actions.sandbox import rules
+from kalypso_actions.sandbox import branch_rules
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
-from kalypso_actions.sandbox.github import bodies, lookups
-from kalypso_actions.sandbox.names import is_ref
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.github import body_fields, lookups
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads import commits
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.pushes import pushed
+from kalypso_actions.sandbox.pushes import handle_push
+from kalypso_actions.sandbox.valid_names import is_valid_ref
 
 SHA: Final = re.compile(r"[0-9a-f]{40}")
 REFS: Final = "/repos/{owner}/{repo}/git/refs"
@@ -40,19 +40,19 @@ def matching(call: Call) -> Answer:
     """Every ref whose name begins so; none is no error."""
     prefix = f"refs/{call.parameters['ref']}"
     found = [(ref, sha) for ref, sha in _refs(call).items() if ref.startswith(prefix)]
-    some, headers = page(call, found)
+    some, headers = paginate(call, found)
     return Answer(200, [_payload(call, ref, sha) for ref, sha in some], headers)
 
 
 @endpoint("POST", REFS, "contents: write", statuses=(201, 403, 409, 422))
 def create(call: Call) -> Answer:
     """A new ref on a commit that is there."""
-    ref = bodies.required_text(call.body, "ref")
-    sha = bodies.required_text(call.body, "sha")
+    ref = body_fields.required_text(call.body, "ref")
+    sha = body_fields.required_text(call.body, "sha")
     if not ref.startswith("refs/") or ref.count("/") < 2:
         message = "Reference name must contain at least three slash-separated components."
         raise RefusedError(422, message)
-    if not is_ref(ref):
+    if not is_valid_ref(ref):
         raise RefusedError(422, f"{ref} is not a valid ref name.")
     known = _refs(call)
     if ref in known:
@@ -68,11 +68,11 @@ def create(call: Call) -> Answer:
 def update(call: Call) -> Answer:
     """Move a ref forward; with `force` anywhere."""
     ref, before = _existing(call)
-    sha = bodies.required_text(call.body, "sha")
-    force = bodies.flag(call.body, "force")
+    sha = body_fields.required_text(call.body, "sha")
+    force = body_fields.flag(call.body, "force")
     _check_target(call, ref, sha)
     if before != sha:
-        git = call.world.git(call.named_repository)
+        git = call.store.git(call.named_repository)
         if not force and not git.is_ancestor(before, sha):
             raise RefusedError(422, "Update is not a fast forward")
         _check_rules(call, ref, before, sha)
@@ -90,7 +90,7 @@ def delete(call: Call) -> Answer:
 
 
 def _refs(call: Call) -> dict[str, str]:
-    refs = dict(call.world.git(call.named_repository).refs())
+    refs = dict(call.store.git(call.named_repository).refs())
     if not refs:
         raise RefusedError(409, "Git Repository is empty.")
     return refs
@@ -110,20 +110,20 @@ def _check_target(call: Call, ref: str, sha: str) -> None:
     if not SHA.fullmatch(sha):
         message = "The sha parameter must be exactly 40 characters and contain only [0-9a-f]."
         raise RefusedError(422, message)
-    kind = call.world.git(call.named_repository).object_type(sha)
+    kind = call.store.git(call.named_repository).object_type(sha)
     if kind is None:
         raise RefusedError(422, "Object does not exist")
-    if ref.startswith(rules.BRANCHES) and kind != "commit":
+    if ref.startswith(branch_rules.BRANCHES) and kind != "commit":
         raise RefusedError(422, UPDATE_FAILED)
 
 
 def _check_rules(call: Call, ref: str, before: str | None, after: str | None) -> None:
-    asked = (call.world, call.named_repository)
-    reason = rules.ref_refusal(*asked, ref, before, after, call.identity)
+    asked = (call.store, call.named_repository)
+    reason = branch_rules.ref_refusal(*asked, ref, before, after, call.identity)
     if reason:
         raise RefusedError(422, f"Repository rule violations found\n\n{reason}\n\n")
-    if after and ref.startswith(rules.BRANCHES):
-        reason = rules.workflows_refusal(*asked, before, after, call.identity)
+    if after and ref.startswith(branch_rules.BRANCHES):
+        reason = branch_rules.workflows_refusal(*asked, before, after, call.identity)
         if reason:
             raise RefusedError(403, reason)
 
@@ -132,15 +132,15 @@ def _move(call: Call, ref: str, before: str | None, after: str | None) -> None:
     """Set the ref and let follow what does; git refuses names that are none or in each other."""
     repository = call.named_repository
     try:
-        moved = call.world.git(repository).update_ref(ref, after, before)
+        moved = call.store.git(repository).update_ref(ref, after, before)
     except ProcessError:
         moved = False
     if not moved:
         raise RefusedError(422, UPDATE_FAILED)
-    pushed(call.world, repository, ref, before, after, call.identity)
+    handle_push(call.store, repository, ref, before, after, call.identity)
 
 
 def _payload(call: Call, ref: str, sha: str) -> Json:
-    git = call.world.git(call.named_repository)
-    kind = "commit" if ref.startswith(rules.BRANCHES) else git.object_type(sha) or "commit"
+    git = call.store.git(call.named_repository)
+    kind = "commit" if ref.startswith(branch_rules.BRANCHES) else git.object_type(sha) or "commit"
     return commits.reference(View.of(call), call.named_repository, ref, sha, kind)

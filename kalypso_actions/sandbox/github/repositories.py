@@ -10,12 +10,12 @@ from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint, invalid
 from kalypso_actions.sandbox.git_commits import Person
-from kalypso_actions.sandbox.github import bodies, lookups
-from kalypso_actions.sandbox.names import is_repository
+from kalypso_actions.sandbox.github import body_fields, lookups
 from kalypso_actions.sandbox.payloads import accounts, repositories
 from kalypso_actions.sandbox.payloads.view import View
 from kalypso_actions.sandbox.permissions import allowed
-from kalypso_actions.sandbox.world import Repository
+from kalypso_actions.sandbox.store import Repository
+from kalypso_actions.sandbox.valid_names import is_valid_repository_name
 
 NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
 """What GitHub writes a hyphen for."""
@@ -40,14 +40,14 @@ def create(call: Call) -> Answer:
     """A new one of the person whose token it is."""
     if call.identity.kind != "user":
         raise RefusedError(403, "Resource not accessible by integration")
-    call.world.account(call.identity.login)
+    call.store.account(call.identity.login)
     return _create(call, call.identity.login)
 
 
 @endpoint("POST", "/orgs/{org}/repos", "administration: write", statuses=(201, 404, 422))
 def create_in_organization(call: Call) -> Answer:
     """A new one of an organization."""
-    account = call.world.accounts.get(call.parameters["org"].lower())
+    account = call.store.accounts.get(call.parameters["org"].lower())
     own = call.identity.owner.lower()
     if account is None or account.kind != "Organization" or own not in {"", account.login.lower()}:
         raise lookups.not_found()
@@ -55,18 +55,21 @@ def create_in_organization(call: Call) -> Answer:
 
 
 def _create(call: Call, owner: str) -> Answer:
-    name = NO_NAME.sub("-", bodies.required_text(call.body, "name"))
-    private, filled = bodies.flag(call.body, "private"), bodies.flag(call.body, "auto_init")
-    if not is_repository(name):
+    name = NO_NAME.sub("-", body_fields.required_text(call.body, "name"))
+    private, filled = (
+        body_fields.flag(call.body, "private"),
+        body_fields.flag(call.body, "auto_init"),
+    )
+    if not is_valid_repository_name(name):
         raise invalid("Repository", "name")
-    if f"{owner}/{name}".lower() in call.world.repositories:
+    if f"{owner}/{name}".lower() in call.store.repositories:
         message = "name already exists on this account"
         raise invalid("Repository", "name", "custom", message)
-    repository = call.world.add_repository(owner, name, private=private)
+    repository = call.store.add_repository(owner, name, private=private)
     if filled:
-        account = call.world.account(call.identity.login)
-        person = Person(account.login, accounts.email(account), call.world.now)
-        git = call.world.git(repository)
+        account = call.store.account(call.identity.login)
+        person = Person(account.login, accounts.email(account), call.store.now)
+        git = call.store.git(repository)
         files = {"README.md": f"# {name}\n"}
         git.commit_files(repository.default_branch, files, "Initial commit", person)
     answer = _payload(call, repository)
@@ -91,6 +94,6 @@ def _payload(call: Call, repository: Repository) -> Json:
         "allow_update_branch": False,
         "delete_branch_on_merge": False,
     }
-    if view.world.account(repository.owner).kind == "Organization":
+    if view.store.account(repository.owner).kind == "Organization":
         answer["organization"] = accounts.simple(view, repository.owner)
     return answer

@@ -9,11 +9,11 @@ from typing import Final
 
 from kalypso_actions.sandbox import events
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
-from kalypso_actions.sandbox.github import bodies, lookups
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.github import body_fields, lookups
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads import reviews as payloads
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.world import Issue, Review
+from kalypso_actions.sandbox.store import Issue, Review
 
 REVIEWS: Final = "/repos/{owner}/{repo}/pulls/{pull_number}/reviews"
 STATES: Final = {
@@ -34,7 +34,7 @@ def read_all(call: Call) -> Answer:
         for one in pull_request.reviews
         if one.state != "PENDING" or one.author == call.identity.login
     ]
-    some, headers = page(call, seen)
+    some, headers = paginate(call, seen)
     view, repository = View.of(call), call.named_repository
     return Answer(200, [payloads.review(view, repository, issue, one) for one in some], headers)
 
@@ -43,30 +43,30 @@ def read_all(call: Call) -> Answer:
 def create(call: Call) -> Answer:
     """Approve, ask for changes, or comment. Comments at lines are not known here."""
     issue, pull_request = lookups.pull_request(call)
-    world, repository = call.world, call.named_repository
-    act = bodies.choice(call, "event", [name for name in STATES if name])
-    text = bodies.text(call.body, "body") or ""
-    commit = bodies.text(call.body, "commit_id") or pull_request.head_commit
+    store, repository = call.store, call.named_repository
+    act = body_fields.choice(call, "event", [name for name in STATES if name])
+    text = body_fields.text(call.body, "body") or ""
+    commit = body_fields.text(call.body, "commit_id") or pull_request.head_commit
     _check(call, issue, act, text)
     mine = [one.state for one in pull_request.reviews if one.author == call.identity.login]
     if "PENDING" in mine:
         raise _unprocessable("User can only have one pending review per pull request")
-    if world.git(repository).object_type(commit) != "commit":
+    if store.git(repository).object_type(commit) != "commit":
         raise _unprocessable(f"No commit found for SHA: {commit}")
     review = Review.model_validate(
         {
-            "id": world.new_id(),
+            "id": store.new_id(),
             "author": call.identity.login,
             "state": STATES[act],
             "body": text,
             "commit": commit,
-            "submitted_at": world.now if act else None,
+            "submitted_at": store.now if act else None,
         }
     )
     pull_request.reviews.append(review)
-    issue.updated_at = world.now
+    issue.updated_at = store.now
     if act:
-        events.review(world, repository, issue, pull_request, review, call.identity)
+        events.review(store, repository, issue, pull_request, review, call.identity)
     return Answer(200, payloads.review(View.of(call), repository, issue, review))
 
 
@@ -80,9 +80,11 @@ def _check(call: Call, issue: Issue, act: str | None, text: str) -> None:
         raise _unprocessable("GitHub Actions is not permitted to approve pull requests.")
     if act in {"REQUEST_CHANGES", "COMMENT"} and not text.strip():
         raise _unprocessable("Body can't be blank")
-    if len(text) > bodies.LONGEST:
-        raise _unprocessable(f"Body is too long (maximum is {bodies.LONGEST} characters)")
-    if bodies.listing(call.body, "comments"):
+    if len(text) > body_fields.MAX_BODY_LENGTH:
+        raise _unprocessable(
+            f"Body is too long (maximum is {body_fields.MAX_BODY_LENGTH} characters)"
+        )
+    if body_fields.listing(call.body, "comments"):
         raise _unprocessable("Comments at lines are not known to the sandbox")
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, endpoint
 from kalypso_actions.sandbox.github import environments
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads.view import timestamp
 
 REPOSITORY: Final = "/repos/{owner}/{repo}/actions/secrets"
@@ -39,7 +39,7 @@ def read_all_of_environment(call: Call) -> Answer:
 
 
 def _all(call: Call, names: Sequence[str], made: datetime) -> Answer:
-    some, headers = page(call, sorted(names))
+    some, headers = paginate(call, sorted(names))
     times = {"created_at": timestamp(made), "updated_at": timestamp(made)}
     answer = [{"name": name, **times} for name in some]
     return Answer(200, {"total_count": len(names), "secrets": answer}, headers)

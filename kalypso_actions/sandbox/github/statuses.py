@@ -10,20 +10,20 @@ from urllib.parse import urlsplit
 
 from kalypso_actions.sandbox import statuses
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint, invalid
-from kalypso_actions.sandbox.github import bodies, lookups
+from kalypso_actions.sandbox.github import body_fields, lookups
 from kalypso_actions.sandbox.github.references import SHA
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads import statuses as payloads
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.world import Status
+from kalypso_actions.sandbox.store import Status
 
 State = Literal["error", "failure", "pending", "success"]
 
-MOST: Final = 1000
+MAX_STATUSES: Final = 1000
 """Statuses that a commit takes under one context."""
 
-LONGEST_DESCRIPTION: Final = 140
-LONGEST_CONTEXT: Final = 255
+MAX_DESCRIPTION_LENGTH: Final = 140
+MAX_CONTEXT_LENGTH: Final = 255
 
 
 @endpoint("POST", "/repos/{owner}/{repo}/statuses/{sha}", "statuses: write", statuses=(201, 422))
@@ -31,16 +31,16 @@ def create(call: Call) -> Answer:
     """A new status; the context's older ones stay in the list."""
     repository, body = call.named_repository, call.body
     sha = call.parameters["sha"]
-    state = bodies.choice(call, "state", get_args(State))
+    state = body_fields.choice(call, "state", get_args(State))
     if state is None:
-        raise bodies.missing("state")
-    context = bodies.text(body, "context") or "default"
-    description = bodies.text(body, "description")
-    target_url = bodies.text(body, "target_url") or None
-    if not SHA.fullmatch(sha) or call.world.git(repository).object_type(sha) != "commit":
+        raise body_fields.missing("state")
+    context = body_fields.text(body, "context") or "default"
+    description = body_fields.text(body, "description")
+    target_url = body_fields.text(body, "target_url") or None
+    if not SHA.fullmatch(sha) or call.store.git(repository).object_type(sha) != "commit":
         raise RefusedError(422, f"No commit found for SHA: {sha}")
-    _check_length("description", description or "", LONGEST_DESCRIPTION)
-    _check_length("context", context, LONGEST_CONTEXT)
+    _check_length("description", description or "", MAX_DESCRIPTION_LENGTH)
+    _check_length("context", context, MAX_CONTEXT_LENGTH)
     if target_url and urlsplit(target_url).scheme not in {"http", "https"}:
         raise invalid("Status", "target_url", "custom", "target_url must use http(s) scheme")
     earlier = [
@@ -48,19 +48,19 @@ def create(call: Call) -> Answer:
         for one in repository.statuses
         if one.commit == sha and one.context.lower() == context.lower()
     ]
-    if len(earlier) >= MOST:
+    if len(earlier) >= MAX_STATUSES:
         message = "This SHA and context has reached the maximum number of statuses."
-        raise bodies.custom("Status", message)
+        raise body_fields.custom("Status", message)
     status = Status.model_validate(
         {
-            "id": call.world.new_id(),
+            "id": call.store.new_id(),
             "commit": sha,
             "context": context,
             "state": state,
             "description": description,
             "target_url": target_url,
             "author": call.identity.login,
-            "created_at": call.world.now,
+            "created_at": call.store.now,
         }
     )
     repository.statuses.append(status)
@@ -79,7 +79,7 @@ def read_combined(call: Call) -> Answer:
     repository = call.named_repository
     commit = lookups.known_commit(call, call.parameters["ref"]).id
     known = list(statuses.latest(repository, commit).values())
-    some, headers = page(call, known)
+    some, headers = paginate(call, known)
     answer = payloads.combined(
         View.of(call), repository, commit, statuses.combined(known), some, len(known)
     )
@@ -97,12 +97,12 @@ def read_all(call: Call) -> Answer:
     repository = call.named_repository
     commit = lookups.known_commit(call, call.parameters["ref"]).id
     known = [status for status in reversed(repository.statuses) if status.commit == commit]
-    some, headers = page(call, known)
+    some, headers = paginate(call, known)
     view = View.of(call)
     return Answer(200, [payloads.full(view, repository, one) for one in some], headers)
 
 
-def _check_length(name: str, value: str, most: int) -> None:
-    if len(value) > most:
-        message = f"{name} is too long (maximum is {most} characters)"
+def _check_length(name: str, value: str, maximum: int) -> None:
+    if len(value) > maximum:
+        message = f"{name} is too long (maximum is {maximum} characters)"
         raise invalid("Status", name, "custom", message)

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
-from kalypso_actions.sandbox.github import bodies, environments, lookups
-from kalypso_actions.sandbox.pages import Wanted, page
+from kalypso_actions.sandbox.github import body_fields, environments, lookups
+from kalypso_actions.sandbox.pagination import PageRequest, paginate
 from kalypso_actions.sandbox.payloads.view import timestamp
 
 REPOSITORY: Final = "/repos/{owner}/{repo}/actions/variables"
@@ -19,9 +19,9 @@ SHARED: Final = "/repos/{owner}/{repo}/actions/organization-variables"
 ENVIRONMENT: Final = "/repos/{owner}/{repo}/environments/{environment_name}/variables"
 
 NAME: Final = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*")
-LARGEST: Final = 48 * 1024
-USUAL: Final = 10
-MOST: Final = 30
+MAX_SIZE: Final = 48 * 1024
+DEFAULT_PAGE_SIZE: Final = 10
+MAX_PAGE_SIZE: Final = 30
 """Variables on a page: fewer than of anything else."""
 
 
@@ -82,17 +82,17 @@ def update_in_environment(call: Call) -> Answer:
 
 
 def _all(call: Call, variables: dict[str, str], made: datetime) -> Answer:
-    wanted = Wanted.of(call.query, usual=USUAL, most=MOST)
-    some, headers = page(call, sorted(variables), wanted)
+    page_request = PageRequest.of(call.query, default=DEFAULT_PAGE_SIZE, maximum=MAX_PAGE_SIZE)
+    some, headers = paginate(call, sorted(variables), page_request)
     answer = [_payload(name, variables[name], made) for name in some]
     return Answer(200, {"total_count": len(variables), "variables": answer}, headers)
 
 
 def _create(call: Call, variables: dict[str, str]) -> Answer:
-    name = bodies.required_text(call.body, "name").upper()
+    name = body_fields.required_text(call.body, "name").upper()
     value = _value(call)
     if value is None:
-        raise bodies.missing("value")
+        raise body_fields.missing("value")
     if not NAME.fullmatch(name):
         raise RefusedError(422, "Variable names can only contain alphanumeric characters and _")
     if name in variables:
@@ -121,8 +121,8 @@ def _name(call: Call, variables: dict[str, str]) -> str:
 
 
 def _value(call: Call) -> str | None:
-    value = bodies.text(call.body, "value")
-    if value and len(value.encode()) > LARGEST:
+    value = body_fields.text(call.body, "value")
+    if value and len(value.encode()) > MAX_SIZE:
         raise RefusedError(422, "Variable value is too large (maximum is 48 KB)")
     return value
 

@@ -11,19 +11,19 @@ from typing import Final
 
 from kalypso_actions.sandbox import events
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
-from kalypso_actions.sandbox.github import bodies, lookups
-from kalypso_actions.sandbox.pages import page
+from kalypso_actions.sandbox.github import body_fields, lookups
+from kalypso_actions.sandbox.pagination import paginate
 from kalypso_actions.sandbox.payloads import workflows as payloads
 from kalypso_actions.sandbox.payloads.view import View
+from kalypso_actions.sandbox.store import WorkflowRun
 from kalypso_actions.sandbox.workflow_files import DISPATCH, Input, Workflow, workflows_of
-from kalypso_actions.sandbox.world import WorkflowRun
 
 ALL: Final = "/repos/{owner}/{repo}/actions/workflows"
 ONE: Final = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}"
 RUNS: Final = "/repos/{owner}/{repo}/actions/runs"
 
-MOST_INPUTS: Final = {"github.com": 25, "ghes": 10}
-MOST_CHARACTERS: Final = 65_535
+MAX_INPUTS: Final = {"github.com": 25, "ghes": 10}
+MAX_CHARACTERS: Final = 65_535
 RUN_DETAILS: Final = "return_run_details"
 
 
@@ -31,7 +31,7 @@ RUN_DETAILS: Final = "return_run_details"
 def read_all(call: Call) -> Answer:
     """The workflows of the default branch."""
     found = _workflows(call)
-    some, headers = page(call, found)
+    some, headers = paginate(call, found)
     view = View.of(call)
     answer = [payloads.workflow(view, call.named_repository, one) for one in some]
     return Answer(200, {"total_count": len(found), "workflows": answer}, headers)
@@ -49,29 +49,29 @@ def dispatch(call: Call) -> Answer:
 
     The file must be on the default branch too, or GitHub does not know the workflow.
     """
-    world, repository = call.world, call.named_repository
+    store, repository = call.store, call.named_repository
     known = _workflow(call)
-    if RUN_DETAILS in call.body and world.flavour == "ghes":
+    if RUN_DETAILS in call.body and store.flavour == "ghes":
         raise RefusedError(400, f'Invalid request.\n\n"{RUN_DETAILS}" is not a permitted key.')
-    wants_details = bodies.flag(call.body, RUN_DETAILS)
+    wants_details = body_fields.flag(call.body, RUN_DETAILS)
     given = _given_inputs(call)
-    ref, commit = _ref(call, bodies.required_text(call.body, "ref"))
-    there = workflows_of(world.git(repository), commit)
+    ref, commit = _ref(call, body_fields.required_text(call.body, "ref"))
+    there = workflows_of(store.git(repository), commit)
     copy = next((one for one in there if one.path == known.path), None)
     if copy is None or DISPATCH not in copy.events:
         raise RefusedError(422, f"Workflow does not have '{DISPATCH}' trigger")
     inputs = _checked_inputs(copy.inputs, given)
     run = WorkflowRun(
-        id=world.new_id(),
+        id=store.new_id(),
         workflow=copy.path,
         ref=ref,
         commit=commit,
         inputs=inputs,
         author=call.identity.login,
-        created_at=world.now,
+        created_at=store.now,
     )
     repository.runs.append(run)
-    events.workflow_dispatch(world, repository, copy.path, ref, commit, inputs, call.identity)
+    events.workflow_dispatch(store, repository, copy.path, ref, commit, inputs, call.identity)
     if not wants_details:
         return Answer(204)
     told = payloads.run(View.of(call), repository, run, copy)
@@ -109,7 +109,7 @@ def read_run(call: Call) -> Answer:
 def _workflows(call: Call) -> Sequence[Workflow]:
     repository = call.named_repository
     try:
-        return workflows_of(call.world.git(repository), repository.default_branch)
+        return workflows_of(call.store.git(repository), repository.default_branch)
     except LookupError:
         return ()
 
@@ -124,7 +124,7 @@ def _workflow(call: Call) -> Workflow:
 
 def _ref(call: Call, name: str) -> tuple[str, str]:
     """A branch or tag by its short or full name, and its commit."""
-    git = call.world.git(call.named_repository)
+    git = call.store.git(call.named_repository)
     for ref in (name, f"refs/heads/{name}", f"refs/tags/{name}"):
         if ref.startswith(("refs/heads/", "refs/tags/")) and git.ref(ref):
             return ref, git.commit(ref).id
@@ -133,17 +133,17 @@ def _ref(call: Call, name: str) -> tuple[str, str]:
 
 def _given_inputs(call: Call) -> Mapping[str, str]:
     """The request's inputs as texts, which they are for the workflow."""
-    given = bodies.mapping(call.body, "inputs")
-    most = MOST_INPUTS[call.world.flavour]
-    if len(given) > most:
-        message = f"No more than {most} properties are allowed; {len(given)} were supplied."
+    given = body_fields.mapping(call.body, "inputs")
+    maximum = MAX_INPUTS[call.store.flavour]
+    if len(given) > maximum:
+        message = f"No more than {maximum} properties are allowed; {len(given)} were supplied."
         raise RefusedError(422, f"Invalid request.\n\n{message}")
     inputs = {}
     for name, value in given.items():
         if value is None or isinstance(value, (dict, list)):
-            raise bodies.wrong_type(f"inputs/{name}", value, "a string")
+            raise body_fields.wrong_type(f"inputs/{name}", value, "a string")
         inputs[name] = value if isinstance(value, str) else json.dumps(value)
-    if sum(len(name) + len(value) for name, value in inputs.items()) > MOST_CHARACTERS:
+    if sum(len(name) + len(value) for name, value in inputs.items()) > MAX_CHARACTERS:
         raise RefusedError(422, "inputs are too large.")
     return inputs
 
@@ -171,7 +171,7 @@ def _runs(call: Call, runs: Sequence[WorkflowRun]) -> Answer:
         for run in reversed(runs)
         if all(call.query.get(name) in {None, *facts} for name, facts in _facts(run).items())
     ]
-    some, headers = page(call, found)
+    some, headers = paginate(call, found)
     answer = [_run(call, run) for run in some]
     return Answer(200, {"total_count": len(found), "workflow_runs": answer}, headers)
 
@@ -188,6 +188,6 @@ def _facts(run: WorkflowRun) -> Mapping[str, Collection[str | None]]:
 
 
 def _run(call: Call, run: WorkflowRun) -> Json:
-    there = workflows_of(call.world.git(call.named_repository), run.commit)
+    there = workflows_of(call.store.git(call.named_repository), run.commit)
     described = next(one for one in there if one.path == run.workflow)
     return payloads.run(View.of(call), call.named_repository, run, described)

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from kalypso_actions.sandbox.endpoints import Json
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
-from kalypso_actions.sandbox.world import Account, Repository
+from kalypso_actions.sandbox.store import Account, Repository
 
 LINKS: Final = {
     "followers_url": "/followers",
@@ -26,7 +26,7 @@ BOT: Final = "[bot]"
 
 def simple(view: View, login: str) -> Json:
     """GitHub's `simple-user`, which stands wherever somebody is named."""
-    account = view.world.account(login)
+    account = view.store.account(login)
     page = f"apps/{login.removesuffix(BOT)}" if account.kind == "Bot" else login
     url = f"{view.api_url}/users/{quote(login)}"
     return {
@@ -52,15 +52,15 @@ def optional(view: View, login: str) -> Json:
 def author(view: View, address: str) -> Json:
     """Whose commit it is, by the address in it; None where that is no account's here."""
     login = login_of(address)
-    return simple(view, login) if login.lower() in view.world.accounts else None
+    return simple(view, login) if login.lower() in view.store.accounts else None
 
 
 def public(view: View, login: str) -> Json:
     """GitHub's `public-user`, the answer to who one is."""
     repositories = [
-        one for one in view.world.repositories.values() if one.owner.lower() == login.lower()
+        one for one in view.store.repositories.values() if one.owner.lower() == login.lower()
     ]
-    joined = min((one.created_at for one in repositories), default=view.world.now)
+    joined = min((one.created_at for one in repositories), default=view.store.now)
     unknown = ("name", "company", "location", "email", "hireable", "bio", "twitter_username")
     return {
         **simple(view, login),
@@ -90,7 +90,7 @@ def association(view: View, repository: Repository, login: str) -> str:
     """How an author stands to a repository."""
     if login.lower() == repository.owner.lower():
         return "OWNER"
-    return "NONE" if view.world.account(login).kind == "Bot" else "MEMBER"
+    return "NONE" if view.store.account(login).kind == "Bot" else "MEMBER"
 
 
 def organization(view: View, login: str) -> Json:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from kalypso_actions.sandbox.endpoints import Json
 from kalypso_actions.sandbox.payloads import accounts
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
-from kalypso_actions.sandbox.world import App, Installation, Permissions
+from kalypso_actions.sandbox.store import App, Installation, Permissions
 
 MADE: Final = timestamp(datetime(2024, 1, 1, tzinfo=UTC))
 """When Apps were made and installed is not known here."""
@@ -40,7 +40,7 @@ def app(view: View, one: App) -> Json:
 def installation(view: View, one: App, login: str, installed: Installation) -> Json:
     """GitHub's `installation` of an App in an account."""
     url = f"{view.api_url}/app/installations/{installed.id}"
-    account = view.world.account(login)
+    account = view.store.account(login)
     return {
         "id": installed.id,
         "client_id": one.client_id,

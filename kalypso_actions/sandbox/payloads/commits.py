@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from urllib.parse import quote
 
-from kalypso_actions.sandbox.differences import FileChange
+from kalypso_actions.sandbox.diff_tree import FileChange
 from kalypso_actions.sandbox.endpoints import Json
 from kalypso_actions.sandbox.git_commits import GitCommit, Person
 from kalypso_actions.sandbox.payloads import accounts
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
-from kalypso_actions.sandbox.world import Repository
+from kalypso_actions.sandbox.store import Repository
 
 UNSIGNED = {
     "verified": False,

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from kalypso_actions.sandbox.endpoints import Json
 from kalypso_actions.sandbox.payloads import accounts
 from kalypso_actions.sandbox.payloads.view import View, node_id, optional_timestamp, timestamp
-from kalypso_actions.sandbox.world import Comment, Issue, IssueEvent, Label, Repository
+from kalypso_actions.sandbox.store import Comment, Issue, IssueEvent, Label, Repository
 
 REACTIONS: Final = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from kalypso_actions.sandbox.endpoints import Json
-from kalypso_actions.sandbox.mergeability import examine
+from kalypso_actions.sandbox.mergeability import check_mergeability
 from kalypso_actions.sandbox.payloads import accounts, issues, repositories
 from kalypso_actions.sandbox.payloads.view import View, node_id, optional_timestamp, timestamp
-from kalypso_actions.sandbox.world import Issue, PullRequest, Repository
+from kalypso_actions.sandbox.store import Issue, PullRequest, Repository
 
 
 def simple(view: View, repository: Repository, issue: Issue, pull_request: PullRequest) -> Json:
     """GitHub's `pull-request-simple`, as in lists."""
     links = _links(view, repository, issue, pull_request)
-    head = view.world.repository(pull_request.head_repository)
+    head = view.store.repository(pull_request.head_repository)
     return {
         **{f"{name}_url": url for name, url in links.items() if name not in {"self", "html"}},
         "url": links["self"],
@@ -50,11 +50,11 @@ def simple(view: View, repository: Repository, issue: Issue, pull_request: PullR
 
 def full(view: View, repository: Repository, issue: Issue, pull_request: PullRequest) -> Json:
     """GitHub's `pull-request`: besides, whether it can be merged, and how much it changes."""
-    git = view.world.git(repository)
-    merge = examine(view.world, repository, issue, pull_request)
+    git = view.store.git(repository)
+    merge = check_mergeability(view.store, repository, issue, pull_request)
     head = pull_request.head_commit
     fork = git.merge_base(pull_request.base_commit, head)
-    changes = git.differences(fork, head)
+    changes = git.diff(fork, head)
     return {
         **simple(view, repository, issue, pull_request),
         "merged": pull_request.merged_at is not None,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from kalypso_actions.sandbox.endpoints import Json
 from kalypso_actions.sandbox.payloads import accounts
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
-from kalypso_actions.sandbox.world import Repository
+from kalypso_actions.sandbox.store import Repository
 
 LINKS: Final = {
     "archive_url": "/{archive_format}{/ref}",

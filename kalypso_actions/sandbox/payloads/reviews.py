@@ -5,7 +5,7 @@ from __future__ import annotations
 from kalypso_actions.sandbox.endpoints import Json
 from kalypso_actions.sandbox.payloads import accounts
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
-from kalypso_actions.sandbox.world import Issue, Repository, Review
+from kalypso_actions.sandbox.store import Issue, Repository, Review
 
 
 def review(view: View, repository: Repository, issue: Issue, one: Review) -> Json:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kalypso_actions.sandbox.endpoints import Json
 from kalypso_actions.sandbox.payloads import accounts, repositories
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
-from kalypso_actions.sandbox.world import Repository, Status
+from kalypso_actions.sandbox.store import Repository, Status
 
 
 def full(view: View, repository: Repository, status: Status) -> Json:

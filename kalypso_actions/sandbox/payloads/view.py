@@ -8,26 +8,26 @@ from datetime import UTC, datetime
 from typing import Self
 
 from kalypso_actions.sandbox.endpoints import Call
-from kalypso_actions.sandbox.world import Repository, World
+from kalypso_actions.sandbox.store import Repository, Store
 
 
 @dataclass(frozen=True, slots=True)
 class View:
     """What payloads are built from."""
 
-    world: World
+    store: Store
     api_url: str
     server_url: str
 
     @classmethod
     def of(cls, call: Call) -> Self:
         """Links begin as the one who asks knows the server."""
-        return cls(call.world, call.api_url, call.server_url)
+        return cls(call.store, call.api_url, call.server_url)
 
     @classmethod
-    def of_events(cls, world: World) -> Self:
+    def of_events(cls, store: Store) -> Self:
         """Links of events begin with the server's own address."""
-        return cls(world, world.api_url, world.server_url)
+        return cls(store, store.api_url, store.server_url)
 
     def api(self, repository: Repository) -> str:
         """A repository's address in the API."""

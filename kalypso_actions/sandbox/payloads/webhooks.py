@@ -16,7 +16,7 @@ from kalypso_actions.sandbox.payloads import (
 )
 from kalypso_actions.sandbox.payloads.view import View, node_id
 from kalypso_actions.sandbox.repositories import NO_OBJECT
-from kalypso_actions.sandbox.world import Identity, Issue, PullRequest, Repository, Review
+from kalypso_actions.sandbox.store import Identity, Issue, PullRequest, Repository, Review
 
 ACTIONS_INSTALLATION: Final = 1
 """GitHub Actions is an App itself; what is not done by another one comes through its id."""
@@ -37,24 +37,24 @@ def push(
 
     `new` are the commits that came, oldest first; the last one is the head unless it is deleted.
     """
-    told = [commits.pushed(view, repository, commit) for commit in new]
+    described = [commits.pushed(view, repository, commit) for commit in new]
     page = f"{view.html(repository)}/compare"
     span = f"{(before or NO_OBJECT)[:12]}...{(after or NO_OBJECT)[:12]}"
-    account = view.world.account(identity.login)
+    account = view.store.account(identity.login)
     return {
         "ref": ref,
         "before": before or NO_OBJECT,
         "after": after or NO_OBJECT,
         "repository": repositories.pushed(view, repository),
         "pusher": {"name": account.login, "email": accounts.email(account)},
-        **_whose(view, repository, identity),
+        **_sender(view, repository, identity),
         "created": before is None,
         "deleted": after is None,
         "forced": forced,
         "base_ref": None,
         "compare": f"{page}/{span}",
-        "commits": told,
-        "head_commit": told[-1] if after and told else None,
+        "commits": described,
+        "head_commit": described[-1] if after and described else None,
     }
 
 
@@ -74,7 +74,7 @@ def pull_request(
         "pull_request": pull_requests.full(view, repository, issue, pull_request),
         **more,
         "repository": repositories.simple(view, repository),
-        **_whose(view, repository, identity),
+        **_sender(view, repository, identity),
     }
 
 
@@ -87,13 +87,13 @@ def review(
     identity: Identity,
 ) -> Json:
     """A review was submitted; its state is in lower case here."""
-    told = {**reviews.review(view, repository, issue, one), "state": one.state.lower()}
+    described = {**reviews.review(view, repository, issue, one), "state": one.state.lower()}
     return {
         "action": "submitted",
-        "review": told,
+        "review": described,
         "pull_request": pull_requests.simple(view, repository, issue, pull_request),
         "repository": repositories.simple(view, repository),
-        **_whose(view, repository, identity),
+        **_sender(view, repository, identity),
     }
 
 
@@ -111,7 +111,7 @@ def workflow_dispatch(
         "ref": ref,
         "repository": repositories.simple(view, repository),
         "workflow": workflow,
-        **_whose(view, repository, identity),
+        **_sender(view, repository, identity),
     }
 
 
@@ -122,7 +122,7 @@ def repository_dispatch(
     installation = next(
         (
             one.id
-            for app in view.world.apps.values()
+            for app in view.store.apps.values()
             for owner, one in app.installations.items()
             if app.id == identity.app_id and owner.lower() == repository.owner.lower()
         ),
@@ -133,7 +133,7 @@ def repository_dispatch(
         "branch": repository.default_branch,
         "client_payload": client_payload,
         "repository": repositories.simple(view, repository),
-        **_whose(view, repository, identity),
+        **_sender(view, repository, identity),
         "installation": {
             "id": installation,
             "node_id": node_id("IntegrationInstallation", installation),
@@ -141,8 +141,8 @@ def repository_dispatch(
     }
 
 
-def _whose(view: View, repository: Repository, identity: Identity) -> Json:
+def _sender(view: View, repository: Repository, identity: Identity) -> Json:
     sender = {"sender": accounts.simple(view, identity.login)}
-    if view.world.account(repository.owner).kind != "Organization":
+    if view.store.account(repository.owner).kind != "Organization":
         return sender
     return {**sender, "organization": accounts.organization(view, repository.owner)}

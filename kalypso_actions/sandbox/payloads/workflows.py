@@ -5,8 +5,8 @@ from __future__ import annotations
 from kalypso_actions.sandbox.endpoints import Json
 from kalypso_actions.sandbox.payloads import accounts, repositories
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
+from kalypso_actions.sandbox.store import Repository, WorkflowRun
 from kalypso_actions.sandbox.workflow_files import Workflow
-from kalypso_actions.sandbox.world import Repository, WorkflowRun
 
 
 def workflow(view: View, repository: Repository, one: Workflow) -> Json:
@@ -74,7 +74,7 @@ def run(view: View, repository: Repository, one: WorkflowRun, described: Workflo
 
 
 def _head(view: View, repository: Repository, commit: str) -> Json:
-    found = view.world.git(repository).commit(commit)
+    found = view.store.git(repository).commit(commit)
     return {
         "id": found.id,
         "tree_id": found.tree,

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.store import Event, WorkflowRun
 from kalypso_actions.sandbox.workflow_runner import expressions, workflow_files
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.workflow_runner.job_log import JobLog
-from kalypso_actions.sandbox.workflow_runner.machine import Machine
+from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
 from kalypso_actions.sandbox.workflow_runner.workflow_files import Job, Step, Workflow
-from kalypso_actions.sandbox.world import Event, WorkflowRun
 
 LATENCY: Final = 15
 """Seconds from an event until a runner has taken the job."""
@@ -55,7 +55,7 @@ Execute = Callable[[str, Mapping[str, str], Mapping[str, str], JobLog], StepResu
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CompletedStep:
     """A step that was run.
 
     `command` is that of Kalypso, `given` are its inputs, `outcome` is its result, and `lines` are
@@ -82,7 +82,7 @@ class Done:
 
 
 @dataclass(eq=False)
-class Workflows:
+class WorkflowRunner:
     """Runs what the events of a sandbox start, from now on. Safe to use from several threads.
 
     `machine` has the variables of the machine around it, `secrets` those of the repositories'
@@ -97,17 +97,17 @@ class Workflows:
     execute: Execute
 
     def __post_init__(self) -> None:
-        self._machine = Machine(self.sandbox, self.machine)
+        self._runner_environment = RunnerEnvironment(self.sandbox, self.machine)
         self._numbers = itertools.count(1)
-        self._seen = len(self.sandbox.world.events)
+        self._seen = len(self.sandbox.store.events)
 
-    def due(self) -> list[Run]:
+    def pending_runs(self) -> list[Run]:
         """What the events since the last call have started, in their order.
 
         Raises KalypsoError for a workflow file that says more than is understood here.
         """
         with self.sandbox.lock:
-            events = self.sandbox.world.events[self._seen :]
+            events = self.sandbox.store.events[self._seen :]
             self._seen += len(events)
             return [
                 Run(event, workflow)
@@ -115,7 +115,7 @@ class Workflows:
                 for workflow in workflow_files.started_by(event, self.sandbox.git(event.repository))
             ]
 
-    def run(self, run: Run) -> list[Done]:
+    def run(self, run: Run) -> list[CompletedStep]:
         """Run the steps of a workflow; the first that fails is the last.
 
         GitHub's record says `in_progress` meanwhile, and `cancelled` after an exception.
@@ -132,9 +132,9 @@ class Workflows:
         self.conclude(record, "failure" if done and done[-1].exit_code else "success")
         return done
 
-    def _steps(self, run: Run, run_id: int) -> list[Done]:
+    def _steps(self, run: Run, run_id: int) -> list[CompletedStep]:
         number = next(self._numbers)
-        done: list[Done] = []
+        done: list[CompletedStep] = []
         for job in run.workflow.jobs:
             self.clock.sleep(LATENCY)
             for step in job.steps:
@@ -143,19 +143,21 @@ class Workflows:
                     return done
         return done
 
-    def _step(self, run: Run, job: Job, step: Step, run_id: int, number: int) -> Done:
-        token = self._machine.token(run.event, job)
-        contexts = self._machine.contexts(run.event, token, self.secrets)
+    def _step(self, run: Run, job: Job, step: Step, run_id: int, number: int) -> CompletedStep:
+        token = self._runner_environment.token(run.event, job)
+        contexts = self._runner_environment.contexts(run.event, token, self.secrets)
         environment = expressions.filled(job.environment, contexts)
-        contexts["vars"] |= self._machine.of_environment(run.event, environment)
+        contexts["vars"] |= self._runner_environment.environment_variables(run.event, environment)
         words = {name: expressions.filled(one, contexts) for name, one in step.words.items()}
         given = {"token": token, **words}
         folder = self._new_folder(number, step.action, given)
-        variables = self._machine.variables(run.event, job, environment, run_id, folder)
+        variables = self._runner_environment.variables(run.event, job, environment, run_id, folder)
         variables["GITHUB_RUN_ATTEMPT"] = str(run.attempt)
         with JobLog(folder / "log.txt") as log:
             result = self.execute(step.action, given, variables, log)
-        return Done(run, step.action, words, result.outcome, result.exit_code, result.lines, folder)
+        return CompletedStep(
+            run, step.action, words, result.outcome, result.exit_code, result.lines, folder
+        )
 
     def _new_folder(self, number: int, command: str, given: Mapping[str, str]) -> Path:
         """`<run>-<command>-<environment>`, for what a step leaves."""
@@ -172,7 +174,7 @@ class Workflows:
         with self.sandbox.lock:
             dispatches = [
                 one.id
-                for one in self.sandbox.world.events
+                for one in self.sandbox.store.events
                 if (one.name, one.repository) == (event.name, event.repository)
             ]
             runs = self.sandbox.repository(event.repository).runs

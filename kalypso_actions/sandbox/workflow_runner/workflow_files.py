@@ -17,7 +17,7 @@ import yaml
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.workflow_placeholders import FOLDER
 from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
-from kalypso_actions.sandbox.world import Event
+from kalypso_actions.sandbox.store import Event
 
 BRANCH: Final = "refs/heads/"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from kalypso_actions.sandbox.azure.clusters import clusters
-from kalypso_actions.sandbox.azure.history import Repositories
-from kalypso_actions.sandbox.azure.sync import standing
+from kalypso_actions.sandbox.azure.history import RepositoryHistory
+from kalypso_actions.sandbox.azure.sync import sync_state
 from tests.chain.driver import Chain
 
 OWN_PATH = "./large"
@@ -16,25 +16,25 @@ class Clusters:
     """The clusters of a story."""
 
     def __init__(self, chain: Chain) -> None:
-        self._world = chain.acme.sandbox.world
+        self._store = chain.acme.sandbox.store
         self._lock = chain.acme.sandbox.lock
-        self._repositories = Repositories(self._world)
+        self._repositories = RepositoryHistory(self._store)
 
     def run(self, branch: str) -> str:
         """Return the commit that every cluster of a GitOps branch runs and complies with, or ""."""
         with self._lock:
             followed = [
                 configuration
-                for cluster in clusters(self._world)
+                for cluster in clusters(self._store)
                 for configuration in cluster.configurations
                 if configuration.branch == branch and OWN_PATH in configuration.paths
             ]
             stands = [
-                standing(
+                sync_state(
                     one,
                     self._repositories.heads(one.repository, branch),
                     partial(self._repositories.is_broken, one.repository, one.failure),
-                    self._world.now,
+                    self._store.now,
                 )
                 for one in followed
             ]

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from kalypso_actions.sandbox.store import Event, Status
 from kalypso_actions.sandbox.workflow_runner.runs import Run
-from kalypso_actions.sandbox.world import Event, Status
 from tests.chain.driver import COMMIT, Chain
 from tests.chain.machine.acme import FIRST
 from tests.chain.machine.clusters import Clusters
@@ -45,14 +45,14 @@ class Promotions:
         """The commits that the clusters of an environment ran while `base-repo.yaml` said so."""
         self._named = dict.fromkeys(names, first)
         self._history = {name: {first} for name in names}
-        self._changes = {name: [(chain.acme.sandbox.world.now, first)] for name in names}
+        self._changes = {name: [(chain.acme.sandbox.store.now, first)] for name in names}
         """When `base-repo.yaml` was seen to name which commit."""
         self._since = {name: {first} for name in names}
         """What it has named since the last runs began."""
         self._left: dict[str, str] = {}
         """The newest commit that an environment was rolled back from, until it passes it."""
         self._firsts: dict[str, set[str]] = defaultdict(set)
-        self._events = len(chain.acme.sandbox.world.events)
+        self._events = len(chain.acme.sandbox.store.events)
         self._statuses = len(self._every_status())
 
     def names(self, environment: str) -> str:
@@ -205,13 +205,13 @@ class Promotions:
         elif left and self._git.is_ancestor(left, commit):
             del self._left[environment]
         self._named[environment] = commit
-        self._changes[environment].append((self._chain.acme.sandbox.world.now, commit))
+        self._changes[environment].append((self._chain.acme.sandbox.store.now, commit))
         self._since[environment].add(commit)
         self._history[environment].add(commit)
 
     def _new_events(self) -> list[Event]:
         with self._chain.acme.sandbox.lock:
-            new = self._chain.acme.sandbox.world.events[self._events :]
+            new = self._chain.acme.sandbox.store.events[self._events :]
         self._events += len(new)
         return new
 

@@ -130,10 +130,10 @@ class Safety:
 
     def no_token_is_told(self) -> None:
         """Neither in logs, outputs and summaries, nor in what is written to GitHub."""
-        world = self._chain.acme.sandbox.world
+        store = self._chain.acme.sandbox.store
         with self._chain.acme.sandbox.lock:
-            secrets = list(world.tokens)
-            written = [one.model_dump_json() for one in world.repositories.values()]
+            secrets = list(store.tokens)
+            written = [one.model_dump_json() for one in store.repositories.values()]
         files = {one for one in self._folder.rglob("*") if one.is_file()} - self._read
         self._read |= {one for one in files if one.name != "event.json"}
         texts = [one.read_text(encoding="utf-8") for one in files]

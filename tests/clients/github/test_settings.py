@@ -19,7 +19,7 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.model.github import ActionsSettings, BranchRules, SettingNames, WorkflowState
 from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.world import BranchRule, Environment, Permissions, Repository
+from kalypso_actions.sandbox.store import BranchRule, Environment, Permissions, Repository
 from tests.git_repositories import ENVIRONMENT
 
 FLEET = "acme/fleet"
@@ -62,7 +62,7 @@ def test_an_environment_s_names(sandbox: Sandbox, repository: Repository) -> Non
     repository.environments["dev/1"] = Environment(
         id=9,
         name="dev/1",
-        created_at=sandbox.world.now,
+        created_at=sandbox.store.now,
         variables={"NEXT_ENVIRONMENT": "qa"},
         secrets=["KEY"],
     )

@@ -35,7 +35,7 @@ from kalypso_actions.model.github import (
 from kalypso_actions.sandbox import Fault, Sandbox
 from kalypso_actions.sandbox.embedded import Flavour
 from kalypso_actions.sandbox.faults import FaultKind
-from kalypso_actions.sandbox.world import Permissions
+from kalypso_actions.sandbox.store import Permissions
 from kalypso_actions.snapshot.reader import PARALLEL_READS
 from tests.git_repositories import ENVIRONMENT, git
 

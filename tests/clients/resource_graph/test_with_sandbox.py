@@ -12,7 +12,7 @@ import pytest
 
 from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox.azure import Azure, Disturbance, Job
+from kalypso_actions.sandbox.azure import Azure, Job, QueryFault
 from tests.clients.resource_graph.azure import OTHER_SUBSCRIPTION, SUBSCRIPTION, Waits
 from tests.sandbox.azure.builders import Clock, azure, cluster, push
 from tests.sandbox.azure.serving import certificate, serving
@@ -26,7 +26,7 @@ def simulated(tmp_path: Path) -> Azure:
     clusters = [cluster(f"drone-{number}") for number in range(5)]
     strangers = [cluster("other-branch", branch="test"), cluster("other", repository="acme/fleet2")]
     found = azure(tmp_path, Clock(), *clusters, *strangers)
-    push(found.world, {"drone/a": "1"})
+    push(found.store, {"drone/a": "1"})
     found.settings.page_size = 2
     return found
 
@@ -66,16 +66,16 @@ def use_managed_identity(made: Azure, url: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def found(client: ResourceGraph, made: Azure) -> list[str]:
-    url = f"{made.world.server_url}/acme/fleet.git"
+    url = f"{made.store.server_url}/acme/fleet.git"
     return [one.cluster.split("/")[8] for one in client.cluster_reports(url, "dev")]
 
 
 def test_a_managed_identity_reads_all_pages_through_throttling(
     simulated: Azure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    simulated.settings.disturbances += [
-        Disturbance(kind="throttled", skip=1),
-        Disturbance(kind="throttled", skip=2, retry_after=2),
+    simulated.settings.faults += [
+        QueryFault(kind="throttled", skip=1),
+        QueryFault(kind="throttled", skip=2, retry_after=2),
     ]
     waits = Waits()
     with serving(simulated) as url:
@@ -95,7 +95,7 @@ def test_a_managed_identity_reads_all_pages_through_throttling(
 def test_what_makes_an_answer_useless(
     simulated: Azure, monkeypatch: pytest.MonkeyPatch, kind: Any, message: str
 ) -> None:
-    simulated.settings.disturbances.append(Disturbance(kind=kind))
+    simulated.settings.faults.append(QueryFault(kind=kind))
     with serving(simulated) as url:
         environment = use_managed_identity(simulated, url, monkeypatch)
         with signed_in(environment) as client, pytest.raises(KalypsoError, match=message):
@@ -194,19 +194,19 @@ def test_a_client_secret_signs_in(simulated: Azure, tls: Path) -> None:
 def test_a_token_that_is_refused_is_fetched_anew_once(
     simulated: Azure, tls: Path, monkeypatch: pytest.MonkeyPatch, way: str, kind: Any
 ) -> None:
-    disturbances = simulated.settings.disturbances
+    faults = simulated.settings.faults
     with ExitStack() as stack:
         client = stack.enter_context(CLIENTS[way](stack, simulated, tls, monkeypatch))
         for skip in (0, 1, 4):  # the first page, a later one, and the next reading
-            disturbances.append(Disturbance(kind=kind, skip=skip))
+            faults.append(QueryFault(kind=kind, skip=skip))
             assert len(found(client, simulated)) == 5
         assert len(found(client, simulated)) == 5
-        assert disturbances == []
-        disturbances.append(Disturbance(kind=kind, count=2))
+        assert faults == []
+        faults.append(QueryFault(kind=kind, count=2))
         with pytest.raises(KalypsoError, match="the access token is not accepted") as raised:
             found(client, simulated)
         assert "check azure-cloud" in raised.value.problem.advice
-        assert disturbances == []
+        assert faults == []
 
 
 def by_assertion(stack: ExitStack, made: Azure, tls: Path, _: pytest.MonkeyPatch) -> ResourceGraph:

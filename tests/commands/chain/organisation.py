@@ -269,7 +269,7 @@ class Organisation:
                     repository.full_name,
                     run.ref.removeprefix("refs/heads/"),
                 )
-                for repository in self.sandbox.world.repositories.values()
+                for repository in self.sandbox.store.repositories.values()
                 for run in repository.runs
             ]
 

@@ -15,7 +15,7 @@ from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.faults import FaultKind
-from kalypso_actions.sandbox.world import BranchRule
+from kalypso_actions.sandbox.store import BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, Dispatch, Organisation
 

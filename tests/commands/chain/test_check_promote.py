@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.azure import Disturbance
+from kalypso_actions.sandbox.azure import QueryFault
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import Dispatch, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
@@ -191,7 +191,7 @@ def test_a_cluster_type_without_a_cluster_is_waited_for_or_passed_over(acme: Org
 
 
 def test_no_cluster_at_all(acme: Organisation) -> None:
-    acme.sandbox.azure.settings.disturbances.append(Disturbance(kind="unseen", count=0))
+    acme.sandbox.azure.settings.faults.append(QueryFault(kind="unseen", count=0))
     commit = main_commit(acme)
     merged = merge(acme, commit)
     outcome = check(acme, merged, commit)

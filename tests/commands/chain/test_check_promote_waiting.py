@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.cluster_reports import ClusterReport, ReportedPath
 from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.azure import Disturbance
+from kalypso_actions.sandbox.azure import QueryFault
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
@@ -203,14 +203,14 @@ def test_a_fix_goes_on_by_itself(acme: Organisation) -> None:
 
 def test_throttling_and_passing_faults_are_waited_out(acme: Organisation) -> None:
     settings = acme.sandbox.azure.settings
-    settings.disturbances += [Disturbance(kind="throttled"), Disturbance(kind="throttled", skip=1)]
+    settings.faults += [QueryFault(kind="throttled"), QueryFault(kind="throttled", skip=1)]
     acme.sandbox.faults.add(Fault("GET", "/repos/acme/gitops/git/ref/heads/dev", "status", count=2))
     commit = main_commit(acme)
     assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
 
 
 def test_an_azure_that_refuses_is_told_as_a_failure(acme: Organisation) -> None:
-    acme.sandbox.azure.settings.disturbances.append(Disturbance(kind="denied", count=0))
+    acme.sandbox.azure.settings.faults.append(QueryFault(kind="denied", count=0))
     commit = main_commit(acme)
     merged = merge(acme, commit)
     with pytest.raises(KalypsoError, match="the identity may not read the scope"):
@@ -281,7 +281,7 @@ def test_a_failure_that_cannot_be_told_does_not_hide_the_first(acme: Organisatio
     merged = merge(acme, commit)
 
     def end() -> None:
-        acme.sandbox.azure.settings.disturbances.append(Disturbance(kind="denied", count=0))
+        acme.sandbox.azure.settings.faults.append(QueryFault(kind="denied", count=0))
         acme.sandbox.faults.add(Fault("POST", f"/repos/*/statuses/{commit}", "status", count=0))
 
     meanwhile(acme, 30, end)

@@ -15,7 +15,7 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import CiInputs
 from kalypso_actions.report.chain_documents import CiDocument
 from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.world import Permissions
+from kalypso_actions.sandbox.store import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation

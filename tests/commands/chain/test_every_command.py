@@ -24,7 +24,7 @@ ATTEMPT = re.compile(r", attempt \d")
 def left(acme: Organisation) -> dict[str, Any]:
     """Everything that is in acme; how often a workflow was started is no matter."""
     with acme.sandbox.lock:
-        repositories = list(acme.sandbox.world.repositories.values())
+        repositories = list(acme.sandbox.store.repositories.values())
         return {
             one.full_name: {
                 "refs": acme.sandbox.git(one.full_name).refs(),

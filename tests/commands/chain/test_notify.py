@@ -13,7 +13,7 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import NotifyInputs
 from kalypso_actions.report.chain_documents import NotifyDocument
 from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.world import Permissions
+from kalypso_actions.sandbox.store import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
 from tests.commands.chain.promotions import main_commit, merge, name_in_base, tree
@@ -27,7 +27,7 @@ def pushed(acme: Organisation, repository: str = GITOPS) -> Mapping[str, Any]:
     with acme.sandbox.lock:
         events = [
             one
-            for one in acme.sandbox.world.events
+            for one in acme.sandbox.store.events
             if (one.name, one.repository) == ("push", repository)
         ]
     payload: Mapping[str, Any] = events[-1].payload

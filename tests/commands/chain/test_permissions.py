@@ -23,7 +23,7 @@ from kalypso_actions.inputs.permissions import (
 )
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.sandbox import Exchange
-from kalypso_actions.sandbox.world import Permissions
+from kalypso_actions.sandbox.store import Permissions
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Organisation
 from tests.commands.chain.permission_scenes import SCENES, Credential, Run, Scene
 from tests.commands.chain.promotions import merge, sign_in

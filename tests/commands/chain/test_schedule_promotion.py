@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.world import BranchRule
+from kalypso_actions.sandbox.store import BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Dispatch, Organisation
 from tests.commands.chain.proposals import (

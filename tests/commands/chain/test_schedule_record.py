@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.report.chain_documents import PollDocument
 from kalypso_actions.sandbox import Fault
-from kalypso_actions.sandbox.world import BranchRule
+from kalypso_actions.sandbox.store import BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
 from tests.commands.chain.polls import document, inputs_of, push_to_shop

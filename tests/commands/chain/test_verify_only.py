@@ -11,7 +11,7 @@ from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument, CheckPromoteDocument
-from kalypso_actions.sandbox.world import Permissions
+from kalypso_actions.sandbox.store import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.promotions import check, main_commit, merge

@@ -18,10 +18,10 @@ from kalypso_actions.report import chain_documents as documents
 from kalypso_actions.report.chain_documents import ChainDocument, PullRequestEntry
 from kalypso_actions.report.documents import ChangesEntry, DemoStepEntry, ProblemEntry
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.store import Event, Status
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.workflow_runner.runs import Done, Run, Workflows
+from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
 from kalypso_actions.sandbox.workflow_runner.workflow_files import Workflow
-from kalypso_actions.sandbox.world import Event, Status
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 
@@ -35,17 +35,17 @@ PULL = PullRequestEntry(
 class Planned:
     """Workflows that are due, and what their steps come to."""
 
-    def __init__(self, folder: Path, *done: Done) -> None:
+    def __init__(self, folder: Path, *done: CompletedStep) -> None:
         self.folder = folder
         self.done = list(done)
 
-    def due(self) -> list[Run]:
+    def pending_runs(self) -> list[Run]:
         """One for each step that is left."""
         runs, self.left = [one.run for one in self.done], self.done
         self.done = []
         return runs
 
-    def run(self, _: Run) -> list[Done]:
+    def run(self, _: Run) -> list[CompletedStep]:
         """The next step."""
         return [self.left.pop(0)]
 
@@ -58,7 +58,7 @@ def step(
     environment: str = "dev",
     said: tuple[str, ...] = (),
     exit_code: int = 0,
-) -> Done:
+) -> CompletedStep:
     event = Event(
         id=1,
         name="push",
@@ -71,7 +71,9 @@ def step(
     )
     run = Run(event, Workflow(f".github/workflows/{command}.yaml", {}, []))
     outcome = CommandResult(document, f"## kalypso {command}: it is so\n\nmore")
-    return Done(run, command, {"environment": environment}, outcome, exit_code, said, folder)
+    return CompletedStep(
+        run, command, {"environment": environment}, outcome, exit_code, said, folder
+    )
 
 
 def status(commit: str, description: str) -> Status:
@@ -88,11 +90,13 @@ def status(commit: str, description: str) -> Status:
 
 
 @contextmanager
-def runner(folder: Path, *done: Done) -> Iterator[tuple[ScenarioRunner, list[DemoStepEntry]]]:
+def runner(
+    folder: Path, *done: CompletedStep
+) -> Iterator[tuple[ScenarioRunner, list[DemoStepEntry]]]:
     told: list[DemoStepEntry] = []
     with Sandbox(folder / "sandbox", programs(), now=Clock(NOON)) as sandbox:
         sandbox.create_repository(CONTROL_PLANE, {"a": "a"})
-        workflows = cast(Workflows, Planned(folder, *done))
+        workflows = cast(WorkflowRunner, Planned(folder, *done))
         made = ScenarioRunner(sandbox, Clock(NOON), workflows, cast(People, None), told.append)
         made.act = "An act"
         yield made, told

@@ -25,8 +25,8 @@ from kalypso_actions.report.documents import DoctorDocument
 from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Job
+from kalypso_actions.sandbox.store import Environment, Repository
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.world import Environment, Repository
 from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs

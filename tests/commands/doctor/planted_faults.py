@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
-from kalypso_actions.sandbox.world import BranchRule
+from kalypso_actions.sandbox.store import BranchRule
 from tests.commands.doctor.organisation import APP_KEY, Acme
 
 ON_MAIN: Final = """\
@@ -25,97 +25,97 @@ REGISTRATION: Final = "registrations/monitoring.yaml"
 
 
 def delete(repository: str, branch: str) -> Callable[[Acme], None]:
-    def act(world: Acme) -> None:
-        git = world.sandbox.git(repository)
-        with world.sandbox.lock:
+    def act(store: Acme) -> None:
+        git = store.sandbox.git(repository)
+        with store.sandbox.lock:
             git.update_ref(f"refs/heads/{branch}", None, git.head(branch))
 
     return act
 
 
 def commit(repository: str, branch: str, path: str, content: str | None) -> Callable[[Acme], None]:
-    def act(world: Acme) -> None:
-        world.sandbox.commit(repository, {path: content}, branch=branch)
+    def act(store: Acme) -> None:
+        store.sandbox.commit(repository, {path: content}, branch=branch)
 
     return act
 
 
 def replace(repository: str, branch: str, path: str, old: str, new: str) -> Callable[[Acme], None]:
-    def act(world: Acme) -> None:
-        text = world.sandbox.git(repository).files(branch)[path].decode()
+    def act(store: Acme) -> None:
+        text = store.sandbox.git(repository).files(branch)[path].decode()
         assert old in text
-        world.sandbox.commit(repository, {path: text.replace(old, new)}, branch=branch)
+        store.sandbox.commit(repository, {path: text.replace(old, new)}, branch=branch)
 
     return act
 
 
 def rule(repository: str, **given: object) -> Callable[[Acme], None]:
-    def act(world: Acme) -> None:
-        world.sandbox.repository(repository).rules.append(BranchRule.model_validate(given))
+    def act(store: Acme) -> None:
+        store.sandbox.repository(repository).rules.append(BranchRule.model_validate(given))
 
     return act
 
 
-def without_secret(world: Acme) -> None:
-    world.gitops.secrets.clear()
+def without_secret(store: Acme) -> None:
+    store.gitops.secrets.clear()
 
 
-def without_azure_variable(world: Acme) -> None:
-    del world.control_plane.variables["AZURE_SCOPES"]
+def without_azure_variable(store: Acme) -> None:
+    del store.control_plane.variables["AZURE_SCOPES"]
 
 
-def everybody_goes_on(world: Acme) -> None:
-    world.control_plane.variables["NEXT_ENVIRONMENT"] = "stage"
+def everybody_goes_on(store: Acme) -> None:
+    store.control_plane.variables["NEXT_ENVIRONMENT"] = "stage"
 
 
-def goes_nowhere(world: Acme) -> None:
-    world.control_plane.environments["dev"].variables["NEXT_ENVIRONMENT"] = "qa"
+def goes_nowhere(store: Acme) -> None:
+    store.control_plane.environments["dev"].variables["NEXT_ENVIRONMENT"] = "qa"
 
 
-def without_environment(world: Acme) -> None:
-    del world.control_plane.environments["stage"]
+def without_environment(store: Acme) -> None:
+    del store.control_plane.environments["stage"]
 
 
-def without_permission(world: Acme) -> None:
-    app = world.sandbox.world.apps[int(world.app_id)]
+def without_permission(store: Acme) -> None:
+    app = store.sandbox.store.apps[int(store.app_id)]
     app.permissions = {**app.permissions, "issues": "read"}
 
 
-def for_the_control_plane_alone(world: Acme) -> None:
-    world.sandbox.world.apps[int(world.app_id)].installations["acme"].repositories = [CONTROL_PLANE]
+def for_the_control_plane_alone(store: Acme) -> None:
+    store.sandbox.store.apps[int(store.app_id)].installations["acme"].repositories = [CONTROL_PLANE]
 
 
-def archived(world: Acme) -> None:
-    world.gitops.archived = True
+def archived(store: Acme) -> None:
+    store.gitops.archived = True
 
 
-def suspended(world: Acme) -> None:
-    world.sandbox.world.apps[int(world.app_id)].installations["acme"].suspended = True
+def suspended(store: Acme) -> None:
+    store.sandbox.store.apps[int(store.app_id)].installations["acme"].suspended = True
 
 
-def without_actions(world: Acme) -> None:
-    world.gitops.actions_enabled = False
+def without_actions(store: Acme) -> None:
+    store.gitops.actions_enabled = False
 
 
-def only_local_actions(world: Acme) -> None:
-    world.control_plane.allowed_actions = "local_only"
+def only_local_actions(store: Acme) -> None:
+    store.control_plane.allowed_actions = "local_only"
 
 
-def upstream_s_pull_request(world: Acme) -> None:
-    git = world.sandbox.git(GITOPS)
-    with world.sandbox.lock:
+def upstream_s_pull_request(store: Acme) -> None:
+    git = store.sandbox.git(GITOPS)
+    with store.sandbox.lock:
         git.update_ref("refs/heads/deployment/dev-1", git.head("dev"), None)
-    world.sandbox.commit(GITOPS, {"a.yaml": "a: 1\n"}, branch="deployment/dev-1")
+    store.sandbox.commit(GITOPS, {"a.yaml": "a: 1\n"}, branch="deployment/dev-1")
     body = {"title": "old", "head": "deployment/dev-1", "base": "dev"}
-    world.ask("POST", f"/repos/{GITOPS}/pulls", body)
+    store.ask("POST", f"/repos/{GITOPS}/pulls", body)
 
 
-def hidden_workload(world: Acme) -> None:
-    del world.sandbox.world.repositories["acme/monitoring"]
+def hidden_workload(store: Acme) -> None:
+    del store.sandbox.store.repositories["acme/monitoring"]
 
 
-def nobody_follows(world: Acme) -> None:
-    world.azure["azure-scopes"] = "00000000-0000-0000-0000-00000000dead"
+def nobody_follows(store: Acme) -> None:
+    store.azure["azure-scopes"] = "00000000-0000-0000-0000-00000000dead"
 
 
 Fault = tuple[Callable[[Acme], None], str]

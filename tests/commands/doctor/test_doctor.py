@@ -14,7 +14,7 @@ import pytest
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.cluster_reports import ClusterReport, ReportedPath
-from kalypso_actions.sandbox.world import BranchRule, Permissions
+from kalypso_actions.sandbox.store import BranchRule, Permissions
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.doctor.organisation import APP_KEY, Acme, acme, lines
 from tests.commands.doctor.planted_faults import SET_UPS, WORKFLOWS, rule, without_permission
@@ -67,10 +67,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], list[str]
 
     @cache
     def look(number: int) -> list[str]:
-        with acme(tmp_path_factory.mktemp("acme")) as world:
+        with acme(tmp_path_factory.mktemp("acme")) as store:
             for plant, _ in SET_UPS[number].values():
-                plant(world)
-            document = world.doctor()
+                plant(store)
+            document = store.doctor()
         assert document.fails
         return lines(document, "warning", "problem")
 
@@ -134,13 +134,13 @@ def test_the_app_alone(healthy: Acme) -> None:
     assert "warning acme/gitops: the secrets cannot be listed" in "\n".join(lines(document))
 
 
-def change(world: Acme, repository: str, branch: str, file: str, *changes: tuple[str, str]) -> None:
+def change(store: Acme, repository: str, branch: str, file: str, *changes: tuple[str, str]) -> None:
     path = f"{WORKFLOWS}/{file}.yaml"
-    text = world.sandbox.git(repository).files(branch)[path].decode()
+    text = store.sandbox.git(repository).files(branch)[path].decode()
     for old, new in changes:
         assert re.search(old, text), (file, old)
         text = re.sub(old, new, text)
-    world.sandbox.commit(repository, {path: text}, branch=branch)
+    store.sandbox.commit(repository, {path: text}, branch=branch)
 
 
 SECOND = """\

@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.commands.runtime.in_process import InProcess
 from kalypso_actions.inputs import permissions
 from kalypso_actions.sandbox import Sandbox
-from kalypso_actions.sandbox.workflow_runner.runs import Workflows
+from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner
 from tests.chain.clock import StoryClock
 from tests.chain.driver import Chain
 from tests.commands.chain.killing import is_killed
@@ -41,7 +41,7 @@ def chain(acme: Acme) -> Chain:
     machine = {"PATH": os.environ["PATH"], "HOME": str(acme.folder)}
     secrets = {"KALYPSO_APP_PRIVATE_KEY": key}
     runs = acme.folder / "runs"
-    workflows = Workflows(acme.sandbox, clock, machine, secrets, runs, InProcess(clock))
+    workflows = WorkflowRunner(acme.sandbox, clock, machine, secrets, runs, InProcess(clock))
     return Chain(Organisation(acme.sandbox, clock, acme.folder), workflows, clock)
 
 

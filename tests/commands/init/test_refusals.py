@@ -9,7 +9,7 @@ from kalypso_actions.commands.init.repositories import open_repositories
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import Identity
-from kalypso_actions.sandbox.world import Permissions
+from kalypso_actions.sandbox.store import Permissions
 from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, Acme
 
 
@@ -92,7 +92,7 @@ def test_ids_and_kind_of_the_owner_are_as_github_says(acme: Acme) -> None:
         identity = repositories.identity
     with acme.sandbox.lock:
         repository = acme.sandbox.repository(CONTROL_PLANE)
-        owner = acme.sandbox.world.account("acme")
+        owner = acme.sandbox.store.account("acme")
     assert identity == Identity(owner.id, repository.id, is_organization=True)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from kalypso_actions.sandbox.azure import Azure, Cluster, Configuration
 from kalypso_actions.sandbox.azure.history import Head
 from kalypso_actions.sandbox.git_commits import Person
-from kalypso_actions.sandbox.pushes import pushed
-from kalypso_actions.sandbox.world import Identity, World
+from kalypso_actions.sandbox.pushes import handle_push
+from kalypso_actions.sandbox.store import Identity, Store
 from tests.git_repositories import programs
 
 START = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
@@ -62,15 +62,15 @@ class Clock:
         return at(self.seconds)
 
 
-def world(folder: Path, clock: Clock) -> World:
+def store(folder: Path, clock: Clock) -> Store:
     """An empty world, or the one that was saved there."""
-    return World.open(folder, clock, programs())
+    return Store.open(folder, clock, programs())
 
 
 def azure(folder: Path, clock: Clock, *clusters: Cluster) -> Azure:
     """An Azure with these clusters and an empty repository acme/fleet."""
-    made = Azure(world(folder, clock), threading.RLock())
-    made.world.add_repository("acme", "fleet")
+    made = Azure(store(folder, clock), threading.RLock())
+    made.store.add_repository("acme", "fleet")
     for one in clusters:
         made.put(one)
     return made
@@ -80,12 +80,12 @@ def four_clusters(folder: Path, clock: Clock, other_subscription: str = "other")
     """Clusters a to d, the last one in another subscription, with one commit to follow."""
     ours = (cluster(name) for name in ("a", "b", "c"))
     made = azure(folder, clock, *ours, cluster("d", subscription=other_subscription))
-    push(made.world, {"drone/a": "1"})
+    push(made.store, {"drone/a": "1"})
     return made
 
 
 def push(
-    made: World,
+    made: Store,
     files: Mapping[str, str | None],
     branch: str = "dev",
     repository: str = "acme/fleet",
@@ -97,14 +97,14 @@ def push(
     before = git.head(branch)
     author = Person("n", "n@example.com", made.now)
     commit = git.commit_files(branch, files, "change", author)
-    pushed(made, found, f"refs/heads/{branch}", before, commit, SOMEBODY)
+    handle_push(made, found, f"refs/heads/{branch}", before, commit, SOMEBODY)
     return commit
 
 
-def delete_branch(made: World, branch: str = "dev", repository: str = "acme/fleet") -> None:
+def delete_branch(made: Store, branch: str = "dev", repository: str = "acme/fleet") -> None:
     """Delete a branch, as a push does."""
     found = made.repository(repository)
     assert found is not None
     before = made.git(found).head(branch)
     made.git(found).update_ref(f"refs/heads/{branch}", None, before)
-    pushed(made, found, f"refs/heads/{branch}", before, None, SOMEBODY)
+    handle_push(made, found, f"refs/heads/{branch}", before, None, SOMEBODY)

@@ -116,10 +116,10 @@ class Given:
         return AccessToken(self._token, 2**33)
 
 
-def sdk(url: str, credential: Any) -> ResourceGraphClient:
+def sdk(url: str, token_of_header: Any) -> ResourceGraphClient:
     """Azure's own client, without waits of its own."""
     return ResourceGraphClient(
-        credential,
+        token_of_header,
         base_url=url,
         credential_scopes=[f"{url}/.default"],
         retry_policy=RetryPolicy.no_retries(),

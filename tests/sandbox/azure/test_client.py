@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
 
-from kalypso_actions.sandbox.azure import Azure, Disturbance
+from kalypso_actions.sandbox.azure import Azure, QueryFault
 from tests.sandbox.azure.builders import Clock, azure, cluster, push
 from tests.sandbox.azure.serving import Given, query, sdk, serving
 
@@ -16,7 +16,7 @@ from tests.sandbox.azure.serving import Given, query, sdk, serving
 @pytest.fixture
 def made(tmp_path: Path) -> Azure:
     found = azure(tmp_path, Clock(), *(cluster(f"drone-{number}") for number in range(5)))
-    push(found.world, {"drone/a": "1"})
+    push(found.store, {"drone/a": "1"})
     return found
 
 
@@ -46,7 +46,7 @@ def test_all_pages_hold_every_row_once(made: Azure) -> None:
 
 
 def test_a_truncated_answer_has_no_token(made: Azure) -> None:
-    made.settings.disturbances.append(Disturbance(kind="truncated"))
+    made.settings.faults.append(QueryFault(kind="truncated"))
     with serving(made) as url, sdk(url, Given(made.issue_token())) as asked:
         content, _ = query(asked)
         assert (content.count, content.total_records) == (2, 5)
@@ -55,7 +55,7 @@ def test_a_truncated_answer_has_no_token(made: Azure) -> None:
 
 
 def test_throttling_is_an_error_with_headers(made: Azure) -> None:
-    made.settings.disturbances.append(Disturbance(kind="throttled"))
+    made.settings.faults.append(QueryFault(kind="throttled"))
     with (
         serving(made) as url,
         sdk(url, Given(made.issue_token())) as asked,
@@ -80,7 +80,7 @@ def test_an_invalid_token_is_no_success(made: Azure, token: str) -> None:
 
 
 def test_lost_permission_is_an_error_or_no_rows(made: Azure) -> None:
-    made.settings.disturbances += [Disturbance(kind="denied"), Disturbance(kind="unseen")]
+    made.settings.faults += [QueryFault(kind="denied"), QueryFault(kind="unseen")]
     with serving(made) as url, sdk(url, Given(made.issue_token())) as asked:
         with pytest.raises(HttpResponseError) as caught:
             query(asked)

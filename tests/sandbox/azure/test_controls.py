@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from kalypso_actions.sandbox.azure import Azure
 from kalypso_actions.sandbox.azure.clusters import UnknownNameError
-from tests.sandbox.azure.builders import Clock, at, azure, cluster, push, world
+from tests.sandbox.azure.builders import Clock, at, azure, cluster, push, store
 from tests.sandbox.azure.serving import ask, client, names
 
 CLUSTER = {
@@ -32,7 +32,7 @@ def made(tmp_path: Path, clock: Clock) -> Azure:
 def listed(asked: FlaskClient) -> dict[str, dict[str, Any]]:
     """Cluster -> how its configuration stands."""
     found = asked.get("/_sandbox/clusters").get_json()["clusters"]
-    return {one["name"]: one["standing"]["cluster-config"] for one in found}
+    return {one["name"]: one["state"]["cluster-config"] for one in found}
 
 
 def test_a_cluster_is_added_listed_changed_and_deleted(
@@ -41,7 +41,7 @@ def test_a_cluster_is_added_listed_changed_and_deleted(
     asked = client(made)
     added = asked.post("/_sandbox/clusters", json=CLUSTER)
     assert (added.status_code, added.get_json()["name"]) == (201, "drone-1")
-    commit = push(made.world, {"a": "1"})
+    commit = push(made.store, {"a": "1"})
     clock.seconds = 30
     assert listed(asked) == {
         "drone-1": {
@@ -55,10 +55,10 @@ def test_a_cluster_is_added_listed_changed_and_deleted(
     assert changed.status_code == 200
     assert changed.get_json()["configurations"][0]["delay"] == 30
     assert listed(asked)["drone-1"]["complianceState"] == "Suspended"
-    assert world(tmp_path, clock).clusters == made.world.clusters
+    assert store(tmp_path, clock).clusters == made.store.clusters
     assert asked.delete("/_sandbox/clusters/drone-1").status_code == 204
     assert listed(asked) == {}
-    assert world(tmp_path, clock).clusters == {}
+    assert store(tmp_path, clock).clusters == {}
 
 
 @pytest.mark.parametrize(
@@ -85,11 +85,11 @@ def test_wrong_controls(
     made: Azure, method: str, path: str, body: Any, status: int, message: str
 ) -> None:
     made.put(cluster())
-    before = dict(made.world.clusters)
+    before = dict(made.store.clusters)
     asked = client(made)
     response = asked.open(f"/_sandbox/clusters{path}", method=method, json=body)
     assert (response.status_code, response.get_json()["message"]) == (status, message)
-    assert made.world.clusters == before
+    assert made.store.clusters == before
 
 
 def test_one_of_several_configurations_is_named(made: Azure) -> None:
@@ -111,11 +111,11 @@ def test_a_changed_behaviour_begins_now_and_others_go_on(made: Azure, clock: Clo
 
 def test_a_stalled_cluster_goes_on_when_it_follows_again(made: Azure, clock: Clock) -> None:
     made.put(cluster())
-    first = push(made.world, {"a": "1"})
+    first = push(made.store, {"a": "1"})
     clock.seconds = 10
     made.change("drone-1", behaviour="stall")
     clock.seconds = 20
-    second = push(made.world, {"a": "2"})
+    second = push(made.store, {"a": "2"})
     asked = client(made)
     assert listed(asked)["drone-1"]["sourceSyncedCommitId"].endswith(first)
     clock.seconds = 30
@@ -129,7 +129,7 @@ def test_a_broken_change_fails_and_its_repair_succeeds(made: Azure, clock: Clock
     states = []
     for content in ("replicas: 1", "replicas: -1", "replicas: 2"):
         clock.seconds += 10
-        push(made.world, {"drone/web.yaml": content})
+        push(made.store, {"drone/web.yaml": content})
         states.append(listed(asked)["drone-1"]["complianceState"])
     assert states == ["Compliant", "Non-Compliant", "Compliant"]
 
@@ -147,9 +147,9 @@ def test_settings_are_read_and_changed(made: Azure) -> None:
 def test_disturbances_are_added_and_ended(made: Azure) -> None:
     made.put(cluster())
     asked = client(made)
-    url = "/_sandbox/azure/disturbances"
+    url = "/_sandbox/azure/faults"
     added = asked.post(url, json={"kind": "unseen", "count": 0})
-    assert (added.status_code, len(added.get_json()["disturbances"])) == (201, 1)
+    assert (added.status_code, len(added.get_json()["faults"])) == (201, 1)
     assert names(ask(made)) == []
     assert asked.delete(url).status_code == 204
     assert names(ask(made)) == ["drone-1"]

@@ -45,15 +45,15 @@ def test_a_jobs_assertion_signs_in(made: Azure, tls: Path) -> None:
             )
             return str(answer.json()["value"])
 
-        credential = ClientAssertionCredential(
+        token_of_header = ClientAssertionCredential(
             made.tenant,
             application.client_id,
             assertion,
             authority=url,
             connection_verify=str(tls),
         )
-        with credential:
-            token = credential.get_token(SCOPE)
+        with token_of_header:
+            token = token_of_header.get_token(SCOPE)
     assert names(ask(made, token=token.token)) == ["drone-1"]
 
 
@@ -61,7 +61,7 @@ def test_a_secret_signs_in(made: Azure, tls: Path) -> None:
     application = made.register(secret="hunter2")
     with serving(made, tls) as url:
         for secret in ("hunter2", "wrong"):
-            credential = ClientSecretCredential(
+            token_of_header = ClientSecretCredential(
                 made.tenant,
                 application.client_id,
                 secret,
@@ -69,22 +69,22 @@ def test_a_secret_signs_in(made: Azure, tls: Path) -> None:
                 disable_instance_discovery=True,
                 connection_verify=str(tls),
             )
-            with credential:
+            with token_of_header:
                 if secret == "hunter2":
-                    token = credential.get_token(SCOPE)
+                    token = token_of_header.get_token(SCOPE)
                 else:
                     with pytest.raises(ClientAuthenticationError, match="AADSTS7000215"):
-                        credential.get_token(SCOPE)
+                        token_of_header.get_token(SCOPE)
     assert names(ask(made, token=token.token)) == ["drone-1"]
 
 
 def test_an_unknown_application_is_told_so(made: Azure, tls: Path) -> None:
     with serving(made, tls) as url:
-        credential = ClientAssertionCredential(
+        token_of_header = ClientAssertionCredential(
             made.tenant, "nobody", lambda: "x", authority=url, connection_verify=str(tls)
         )
-        with credential, pytest.raises(ClientAuthenticationError, match="AADSTS700016"):
-            credential.get_token(SCOPE)
+        with token_of_header, pytest.raises(ClientAuthenticationError, match="AADSTS700016"):
+            token_of_header.get_token(SCOPE)
 
 
 def test_a_managed_identity_queries_over_plain_http(
@@ -93,6 +93,6 @@ def test_a_managed_identity_queries_over_plain_http(
     with serving(made) as url:
         for name, value in made.environment(url).items():
             monkeypatch.setenv(name, value)
-        with ManagedIdentityCredential() as credential, sdk(url, credential) as asked:
+        with ManagedIdentityCredential() as token_of_header, sdk(url, token_of_header) as asked:
             content, _ = query(asked)
     assert content.count == 1

@@ -97,8 +97,8 @@ def test_a_job_is_told_who_it_is(made: Azure) -> None:
 
 
 def test_subjects(made: Azure) -> None:
-    repository = made.world.repositories["acme/fleet"]
-    owner = made.world.accounts["acme"]
+    repository = made.store.repositories["acme/fleet"]
+    owner = made.store.accounts["acme"]
     immutable = f"repo:acme@{owner.id}/fleet@{repository.id}"
     for job, subject in (
         (DEV, SUBJECT),
@@ -110,8 +110,8 @@ def test_subjects(made: Azure) -> None:
 
 
 def test_an_enterprise_server_speaks_for_itself(made: Azure) -> None:
-    made.world.flavour = "ghes"
-    made.world.server_url = "https://ghes.example"
+    made.store.flavour = "ghes"
+    made.store.server_url = "https://ghes.example"
     job = Job("acme/fleet", "dev", immutable=True)
     claims = claims_of(made, job)
     assert (claims["iss"], claims["sub"]) == ("https://ghes.example/_services/token", SUBJECT)

@@ -42,7 +42,7 @@ def test_an_answer_has_the_documented_form(made: Azure) -> None:
     assert answer == {
         "totalRecords": 1,
         "count": 1,
-        "data": [{"id": made.world.clusters["a"] and answer["data"][0]["id"]}],
+        "data": [{"id": made.store.clusters["a"] and answer["data"][0]["id"]}],
         "facets": [],
         "resultTruncated": "false",
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.azure import Azure, Disturbance
+from kalypso_actions.sandbox.azure import Azure, QueryFault
 from tests.sandbox.azure.builders import Clock, four_clusters
 from tests.sandbox.azure.serving import PATH, QUERY, VERSION, ask, client, error_of, names
 
@@ -24,7 +24,7 @@ def made(tmp_path: Path, clock: Clock) -> Azure:
 
 
 def disturb(made: Azure, kind: Any, **fields: Any) -> None:
-    made.settings.disturbances.append(Disturbance(kind=kind, **fields))
+    made.settings.faults.append(QueryFault(kind=kind, **fields))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from kalypso_actions.sandbox.azure import Cluster
 from kalypso_actions.sandbox.azure.rows import COLUMNS, Row, configuration_row
-from kalypso_actions.sandbox.azure.sync import standing
+from kalypso_actions.sandbox.azure.sync import sync_state
 from tests.sandbox.azure.builders import at, cluster, configuration, pushes, sha
 
 SERVER = "http://127.0.0.1:8000"
@@ -47,7 +47,7 @@ def row(
 ) -> Row:
     """The row of a cluster at a moment; its branch has one commit."""
     one = configuration(**fields)
-    now = standing(one, pushes(*heads), lambda commit: commit in broken, at(seconds))
+    now = sync_state(one, pushes(*heads), lambda commit: commit in broken, at(seconds))
     return configuration_row(owner or Cluster(name="drone-1"), one, now, SERVER)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.azure.sync import Standing, standing
+from kalypso_actions.sandbox.azure.sync import SyncState, sync_state
 from tests.sandbox.azure.builders import at, configuration, pushes, sha
 
 HISTORY = pushes((0, "a"), (100, "b"), (105, "c"))
@@ -14,8 +14,8 @@ HISTORY = pushes((0, "a"), (100, "b"), (105, "c"))
 NOTHING = ("", "waiting")
 
 
-def at_second(seconds: float, broken: str = "", **fields: Any) -> Standing:
-    return standing(configuration(**fields), HISTORY, lambda one: one in broken, at(seconds))
+def at_second(seconds: float, broken: str = "", **fields: Any) -> SyncState:
+    return sync_state(configuration(**fields), HISTORY, lambda one: one in broken, at(seconds))
 
 
 def seen(seconds: float, broken: str = "", **fields: Any) -> tuple[str, str]:
@@ -62,7 +62,7 @@ def test_the_times_of_a_sync() -> None:
     [(0, 0), (59, 30), (60, 60), (75, 75), (80, 80), (89, 80), (90, 90), (119, 90)],
 )
 def test_reports_come_regularly_and_with_every_change(seconds: float, reported: float) -> None:
-    found = standing(
+    found = sync_state(
         configuration(delay=20, settle=10), pushes((50, "a")), lambda _: False, at(seconds)
     )
     assert found.reported_at == at(reported)

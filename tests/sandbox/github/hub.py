@@ -12,7 +12,7 @@ import requests
 
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.repositories import BareRepository
-from kalypso_actions.sandbox.world import Event, Issue, PullRequest, Repository
+from kalypso_actions.sandbox.store import Event, Issue, PullRequest, Repository
 from tests.git_repositories import programs
 
 NAME = "acme/fleet"
@@ -35,7 +35,7 @@ class Hub:
 
     @property
     def repository(self) -> Repository:
-        return self.sandbox.world.repositories[NAME]
+        return self.sandbox.store.repositories[NAME]
 
     @property
     def git(self) -> BareRepository:
@@ -99,7 +99,7 @@ class Hub:
         return found
 
     def events(self, name: str = "") -> list[Event]:
-        return [event for event in self.sandbox.world.events if name in {"", event.name}]
+        return [event for event in self.sandbox.store.events if name in {"", event.name}]
 
     def actions(self) -> list[str]:
         """What happened to pull requests."""

@@ -7,7 +7,7 @@ from typing import Any
 import jwt
 import pytest
 
-from kalypso_actions.sandbox.world import Permissions
+from kalypso_actions.sandbox.store import Permissions
 from tests.sandbox.github.hub import NOW, Hub
 
 GRANTED: Permissions = {"contents": "write", "issues": "read"}
@@ -101,7 +101,7 @@ def test_a_token_for_more_than_was_granted(github: Hub, body: dict[str, Any], re
 def test_a_suspended_installation_gets_no_token(github: Hub) -> None:
     app = Asked(github)
     path = app.tokens
-    github.sandbox.world.apps[app.id].installations["acme"].suspended = True
+    github.sandbox.store.apps[app.id].installations["acme"].suspended = True
     assert app.refused("POST", path) == "403 This installation has been suspended"
     assert app.refused("POST", "/app/installations/1/access_tokens") == "404 Not Found"
 

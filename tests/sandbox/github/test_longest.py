@@ -9,7 +9,7 @@ from tests.sandbox.github.hub import Hub
 
 
 def test_no_more_files_of_a_pull_request(github: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pull_requests, "MOST_FILES", 3)
+    monkeypatch.setattr(pull_requests, "MAX_FILES", 3)
     github.branch("side", {f"file-{number}": "x" for number in range(5)})
     body = {"title": "t", "head": "side", "base": "main"}
     number = github.made("POST", "pulls", body)["number"]
@@ -18,7 +18,7 @@ def test_no_more_files_of_a_pull_request(github: Hub, monkeypatch: pytest.Monkey
 
 
 def test_no_more_entries_of_a_folder(github: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(contents, "MAX_ENTRIES", 3)
     github.commit("main", {f"many/{number}": "x" for number in range(5)})
     assert [entry["name"] for entry in github.made("GET", "contents/many")] == ["0", "1", "2"]
 

@@ -173,6 +173,6 @@ def test_what_is_proposed_is_there_the_next_time(tmp_path: Path) -> None:
     with hub(tmp_path) as github:
         github.branch("side")
         github.propose("side")
-        before = github.sandbox.world.repositories
+        before = github.sandbox.store.repositories
     with Sandbox(tmp_path, programs()) as sandbox:
-        assert sandbox.world.repositories == before
+        assert sandbox.store.repositories == before

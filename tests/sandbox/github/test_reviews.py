@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kalypso_actions.sandbox.world import BranchRule
+from kalypso_actions.sandbox.store import BranchRule
 from tests.sandbox.github.hub import NAME, Hub
 
 Reviewer = Callable[..., None]

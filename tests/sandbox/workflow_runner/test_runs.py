@@ -18,10 +18,10 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_documents import CdDocument
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.store import Environment
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
-from kalypso_actions.sandbox.workflow_runner.machine import Machine
-from kalypso_actions.sandbox.workflow_runner.runs import LATENCY, Workflows
-from kalypso_actions.sandbox.world import Environment
+from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
+from kalypso_actions.sandbox.workflow_runner.runs import LATENCY, WorkflowRunner
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 
@@ -99,20 +99,20 @@ def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
         yield made
 
 
-def workflows(sandbox: Sandbox, folder: Path) -> Workflows:
+def workflows(sandbox: Sandbox, folder: Path) -> WorkflowRunner:
     clock = Clock(NOON)
     secrets = {"OTHER": "github_pat_other"}
-    return Workflows(sandbox, clock, MACHINE, secrets, folder / "runs", InProcess(clock))
+    return WorkflowRunner(sandbox, clock, MACHINE, secrets, folder / "runs", InProcess(clock))
 
 
-def start(sandbox: Sandbox, made: Workflows) -> Any:
+def start(sandbox: Sandbox, made: WorkflowRunner) -> Any:
     """Somebody starts cd; the run that is due then."""
-    environment = Machine(sandbox, MACHINE).environment()
+    environment = RunnerEnvironment(sandbox, MACHINE).environment()
     auth = TokenAuth(sandbox.create_token(owner="acme"))
     server = GitHubServer.of_environment(environment)
     github = GitHub(server, auth, environment, made.clock.sleep, made.clock)
     dispatch(github, FLEET, "cd.yaml", ref="main", inputs={"environment": "dev"})
-    (run,) = made.due()
+    (run,) = made.pending_runs()
     return run
 
 
@@ -130,7 +130,7 @@ def test_steps_get_the_inputs_of_their_file(
     assert (first.environment, first.commit, first.allow_rollback) == ("dev", COMMIT, False)
     assert (second.environment, second.commit) == ("stage", sandbox.git(FLEET).head("main"))
     assert second.token.get_secret_value() == "github_pat_other"
-    assert made.due() == []
+    assert made.pending_runs() == []
 
 
 def test_a_job_s_token_may_what_its_file_says_for_its_repository(
@@ -139,7 +139,7 @@ def test_a_job_s_token_may_what_its_file_says_for_its_repository(
     made = workflows(sandbox, tmp_path)
     made.run(start(sandbox, made))
     token = command.runs[0][0].token.get_secret_value()
-    identities = [one for one in sandbox.world.tokens.values() if one.kind == "actions"]
+    identities = [one for one in sandbox.store.tokens.values() if one.kind == "actions"]
     assert token.startswith("ghs_")
     assert [(one.kind, one.repositories, one.permissions) for one in identities] == [
         ("actions", [FLEET], {"metadata": "read", "contents": "write"}),
@@ -184,7 +184,7 @@ def test_a_job_comes_after_those_that_it_needs_and_sees_its_environment(
     sandbox.repository(FLEET).environments["dev"] = dev
     made = workflows(sandbox, tmp_path)
     sandbox.commit(FLEET, {".github/workflows/verified.yaml": VERIFIED}, branch="dev")
-    (run,) = made.due()
+    (run,) = made.pending_runs()
     verify, deploy = made.run(run)
     assert [one.environment for one, _ in command.runs] == ["dev", "of-dev"]
     assert (verify.is_verified, deploy.is_verified) == (True, False)
@@ -199,7 +199,7 @@ def test_what_does_not_hold_ends_the_run(
     command.failed = True
     made = workflows(sandbox, tmp_path)
     sandbox.commit(FLEET, {".github/workflows/verified.yaml": VERIFIED}, branch="dev")
-    (run,) = made.due()
+    (run,) = made.pending_runs()
     (verify,) = made.run(run)
     assert (verify.exit_code, verify.is_verified) == (1, False)
 
@@ -229,6 +229,6 @@ def test_what_is_not_understood_is_told(
     made = workflows(sandbox, tmp_path)
     content = f"on: push\njobs: {{one: {{steps: [{{{step}}}]}}}}\n"
     sandbox.commit(FLEET, {".github/workflows/start.yaml": content}, branch="dev")
-    (run,) = made.due()
+    (run,) = made.pending_runs()
     with pytest.raises(KalypsoError, match=message):
         made.run(run)

@@ -11,8 +11,8 @@ import pytest
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
+from kalypso_actions.sandbox.store import Event
 from kalypso_actions.sandbox.workflow_runner import workflow_files
-from kalypso_actions.sandbox.world import Event
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 

@@ -16,7 +16,7 @@ JWT_BEARER: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 AUDIENCE: Final = "api://AzureADTokenExchange"
 
 
-class Federated(BaseModel):
+class FederatedCredential(BaseModel):
     """Whose assertions an application accepts: all three must match, letter by letter."""
 
     model_config = ConfigDict(extra="forbid")
@@ -33,7 +33,7 @@ class Application(BaseModel):
 
     client_id: str
     secrets: list[str] = Field(default_factory=list, repr=False)
-    federated: list[Federated] = Field(default_factory=list)
+    federated: list[FederatedCredential] = Field(default_factory=list)
 
 
 class RefusedSignInError(Exception):

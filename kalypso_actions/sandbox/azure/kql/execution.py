@@ -130,8 +130,11 @@ def _has(left: Value, right: Value) -> bool:
     text, term = _text(left).lower(), _text(right).lower()
     start = text.find(term)
     while start >= 0:
-        runtime = text[max(start - 1, 0) : start], text[start + len(term) : start + len(term) + 1]
-        if not any(neighbour.isalnum() for neighbour in runtime):
+        neighbours = (
+            text[max(start - 1, 0) : start],
+            text[start + len(term) : start + len(term) + 1],
+        )
+        if not any(neighbour.isalnum() for neighbour in neighbours):
             return True
         start = text.find(term, start + 1)
     return False

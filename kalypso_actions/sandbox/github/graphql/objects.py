@@ -13,19 +13,19 @@ from graphql import GraphQLError
 from kalypso_actions.sandbox.endpoints import Call
 from kalypso_actions.sandbox.github.graphql import statuses
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
-from kalypso_actions.sandbox.world import Repository
+from kalypso_actions.sandbox.store import Repository
 
 Fields = Mapping[str, Any]
 
 TYPES: Final = {"commit": "Commit", "tree": "Tree", "blob": "Blob", "tag": "Tag"}
 
-MOST: Final = 100
+MAX_RECORDS: Final = 100
 """Records that one page of a connection has at most."""
 
 
 def repository(call: Call, one: Repository) -> Fields:
     """GraphQL's `Repository`."""
-    git = call.world.git(one)
+    git = call.store.git(one)
     return {
         "id": node_id("Repository", one.id),
         "databaseId": one.id,
@@ -43,7 +43,7 @@ def repository(call: Call, one: Repository) -> Fields:
 
 def ref(call: Call, repository: Repository, name: str) -> Fields | None:
     """GraphQL's `Ref`: by its full name, or a branch or tag by its short one."""
-    refs = call.world.git(repository).refs()
+    refs = call.store.git(repository).refs()
     for prefix in ("", "refs/heads/", "refs/tags/", "refs/"):
         full = prefix + name
         if full.startswith("refs/") and full in refs:
@@ -62,7 +62,7 @@ def ref(call: Call, repository: Repository, name: str) -> Fields | None:
 
 def _expressed(call: Call, repository: Repository, expression: str) -> Fields | None:
     """`revision`, or `revision:path`, as git rev-parse reads them."""
-    git = call.world.git(repository)
+    git = call.store.git(repository)
     revision, colon, path = expression.partition(":")
     if colon:
         found = git.object_at(revision, path)
@@ -74,7 +74,7 @@ def _expressed(call: Call, repository: Repository, expression: str) -> Fields | 
 
 
 def _object(call: Call, repository: Repository, oid: str, kind: str | None = None) -> Fields | None:
-    kind = kind or call.world.git(repository).object_type(oid)
+    kind = kind or call.store.git(repository).object_type(oid)
     if kind is None:
         return None
     name = TYPES[kind]
@@ -90,7 +90,7 @@ def _object(call: Call, repository: Repository, oid: str, kind: str | None = Non
 
 
 def _of_commit(call: Call, repository: Repository, oid: str) -> Mapping[str, Callable[..., Any]]:
-    git = call.world.git(repository)
+    git = call.store.git(repository)
     return {
         "committedDate": lambda _info: timestamp(git.commit(oid).committer.date),
         "message": lambda _info: git.commit(oid).message.rstrip("\n"),
@@ -111,9 +111,9 @@ def _history(
         message = "You must provide a `first` or `last` value to properly paginate the `history`"
         extensions = {"type": "MISSING_PAGINATION_BOUNDARIES"}
         raise GraphQLError(f"{message} connection.", extensions=extensions)
-    if not 0 <= first <= MOST:
+    if not 0 <= first <= MAX_RECORDS:
         message = f"Requesting {first} records on the `history` connection exceeds the `first`"
         extensions = {"type": "EXCESSIVE_PAGINATION"}
-        raise GraphQLError(f"{message} limit of {MOST} records.", extensions=extensions)
-    commits = call.world.git(repository).history(oid, first)
+        raise GraphQLError(f"{message} limit of {MAX_RECORDS} records.", extensions=extensions)
+    commits = call.store.git(repository).history(oid, first)
     return {"nodes": [_object(call, repository, one, "commit") for one in commits]}

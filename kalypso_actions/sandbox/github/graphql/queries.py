@@ -17,7 +17,7 @@ from graphql import (
 )
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
-from kalypso_actions.sandbox.github import bodies
+from kalypso_actions.sandbox.github import body_fields
 from kalypso_actions.sandbox.github.graphql.objects import Fields, repository
 from kalypso_actions.sandbox.github.graphql.schema import SCHEMA
 from kalypso_actions.sandbox.payloads.view import timestamp
@@ -32,7 +32,7 @@ _SCHEMA: Final = build_schema(SCHEMA)
 @endpoint("POST", "/graphql", statuses=(200, 400))
 def query(call: Call) -> Answer:
     """Answer a query; a fault of one field leaves it null and is told beside the data."""
-    text = bodies.text(call.body, "query")
+    text = body_fields.text(call.body, "query")
     if not text:
         message = "A query attribute must be specified and must be a string."
         raise RefusedError(400, message)
@@ -41,8 +41,8 @@ def query(call: Call) -> Answer:
         text,
         {"repository": _repository, "rateLimit": _rate_limit},
         context_value=call,
-        variable_values=dict(bodies.mapping(call.body, "variables")),
-        operation_name=bodies.text(call.body, "operationName"),
+        variable_values=dict(body_fields.mapping(call.body, "variables")),
+        operation_name=body_fields.text(call.body, "operationName"),
     )
     answer: dict[str, Any] = {}
     if result.data is not None:
@@ -60,7 +60,7 @@ def _repository(
 ) -> Fields:
     """The repository, for who may see and read it."""
     call: Call = info.context
-    found = call.world.repository(f"{owner}/{name}")
+    found = call.store.repository(f"{owner}/{name}")
     renamed = found is not None and found.full_name.lower() != f"{owner}/{name}".lower()
     if found is None or not visible(call.identity, found) or (renamed and not followRenames):
         message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
@@ -74,7 +74,7 @@ def _repository(
 
 def _rate_limit(info: GraphQLResolveInfo[Any], dryRun: bool) -> Fields:  # noqa: N803 (GitHub's)
     call: Call = info.context
-    usage = call.limits.usage(call.identity, "graphql", call.world.now)
+    usage = call.rate_limits.usage(call.identity, "graphql", call.store.now)
     return {
         "cost": 0 if dryRun else 1,
         "limit": usage.limit,

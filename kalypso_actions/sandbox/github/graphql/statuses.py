@@ -11,7 +11,7 @@ from kalypso_actions.sandbox import statuses
 from kalypso_actions.sandbox.endpoints import Call
 from kalypso_actions.sandbox.payloads.view import node_id, timestamp
 from kalypso_actions.sandbox.permissions import allowed
-from kalypso_actions.sandbox.world import Repository, Status
+from kalypso_actions.sandbox.store import Repository, Status
 
 
 def of_commit(call: Call, repository: Repository, oid: str) -> Mapping[str, Any] | None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox import rules
-from kalypso_actions.sandbox.world import BranchRule, Identity, Permissions
+from kalypso_actions.sandbox import branch_rules
+from kalypso_actions.sandbox.store import BranchRule, Identity, Permissions
 from tests.sandbox.github.hub import Hub, hub
 
 WORKFLOW = {".github/workflows/a.yaml": "on: push\n"}
@@ -33,8 +33,8 @@ def refusal(
     ref: str = "refs/heads/dev",
     by: Identity | None = None,
 ) -> str | None:
-    world = github.sandbox.world
-    return rules.refusal(world, github.repository, ref, before, after, by or identity())
+    store = github.sandbox.store
+    return branch_rules.refusal(store, github.repository, ref, before, after, by or identity())
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def refusal(
 )
 def test_which_branches_a_rule_means(github: Hub, pattern: str, branch: str, matches: bool) -> None:
     github.repository.rules.append(BranchRule(pattern=pattern))
-    assert bool(rules.of_branch(github.repository, branch)) == matches
+    assert bool(branch_rules.rules_for_branch(github.repository, branch)) == matches
 
 
 @pytest.mark.parametrize(

@@ -12,19 +12,19 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.sandbox import Sandbox, event_log, world
-from kalypso_actions.sandbox.world import Event, World
+from kalypso_actions.sandbox import Sandbox, event_log, store
+from kalypso_actions.sandbox.store import Event, Store
 from tests.git_repositories import programs
 from tests.sandbox.serving import NOON, serving
 
 EVENTS = "events.jsonl"
 
 
-def opened(folder: Path) -> World:
-    return World.open(folder, lambda: NOON, programs())
+def opened(folder: Path) -> Store:
+    return Store.open(folder, lambda: NOON, programs())
 
 
-def tell(one: World, payload: object = 1) -> int:
+def add_event(one: Store, payload: object = 1) -> int:
     event = Event(
         id=one.new_id(),
         name="push",
@@ -35,22 +35,22 @@ def tell(one: World, payload: object = 1) -> int:
         payload={"p": payload},
         created_at=NOON,
     )
-    one.tell(event)
+    one.add_event(event)
     return event.id
 
 
-def payloads(one: World) -> list[object]:
+def payloads(one: Store) -> list[object]:
     return [event.payload.get("p") for event in one.events]
 
 
 def test_an_event_is_written_once(tmp_path: Path) -> None:
     one = opened(tmp_path)
-    tell(one, "first")
+    add_event(one, "first")
     one.save()
     first = (tmp_path / EVENTS).read_bytes()
     size = (tmp_path / "world.json").stat().st_size
     one.events[0].payload = {"p": "what is written stays"}
-    tell(one, "second")
+    add_event(one, "second")
     one.save()
     one.save()
     written = (tmp_path / EVENTS).read_bytes()
@@ -64,21 +64,21 @@ def test_an_event_is_written_once(tmp_path: Path) -> None:
 
 def test_events_are_there_the_next_time(tmp_path: Path) -> None:
     one = opened(tmp_path)
-    last = [tell(one, number) for number in range(3)][-1]
+    last = [add_event(one, number) for number in range(3)][-1]
     one.save()
     again = opened(tmp_path)
     assert again.events == one.events
-    assert tell(again, 3) > last
+    assert add_event(again, 3) > last
     again.save()
     assert payloads(opened(tmp_path)) == [0, 1, 2, 3]
 
 
 def test_events_that_were_cleared_do_not_hinder(tmp_path: Path) -> None:
     one = opened(tmp_path)
-    tell(one, "a")
+    add_event(one, "a")
     one.save()
     one.events.clear()
-    tell(one, "b")
+    add_event(one, "b")
     one.save()
     assert payloads(opened(tmp_path)) == ["a", "b"]
 
@@ -86,13 +86,13 @@ def test_events_that_were_cleared_do_not_hinder(tmp_path: Path) -> None:
 def test_payloads_of_old_events_are_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(world, "PAYLOADS", 2)
+    monkeypatch.setattr(store, "PAYLOADS", 2)
     monkeypatch.setattr(event_log, "PAYLOADS", 2)
     one = opened(tmp_path)
-    ids = [tell(one, number) for number in range(4)]
+    ids = [add_event(one, number) for number in range(4)]
     assert payloads(one) == [None, None, 2, 3]
     one.save()
-    tell(one, 4)
+    add_event(one, 4)
     one.save()
     again = opened(tmp_path)
     assert payloads(again) == [None, None, None, 3, 4]
@@ -102,15 +102,15 @@ def test_payloads_of_old_events_are_forgotten(
 
 def test_writing_that_was_interrupted(tmp_path: Path) -> None:
     one = opened(tmp_path)
-    tell(one, "a")
-    tell(one, "b")
+    add_event(one, "a")
+    add_event(one, "b")
     one.save()
     file = tmp_path / EVENTS
     file.write_bytes(file.read_bytes()[:-5])
     (tmp_path / "world.json.new").write_text('{"half')
     again = opened(tmp_path)
     assert payloads(again) == ["a"]
-    tell(again, "c")
+    add_event(again, "c")
     again.save()
     assert payloads(opened(tmp_path)) == ["a", "c"]
 
@@ -119,7 +119,7 @@ def test_an_event_without_the_world_it_happened_in(tmp_path: Path) -> None:
     """The events are written first; no id may be given twice after a crash between the two."""
     one = opened(tmp_path)
     one.save()
-    last = tell(one)
+    last = add_event(one)
     one._log.append(one.events)
     assert opened(tmp_path).new_id() > last
 
@@ -161,7 +161,7 @@ def test_one_sandbox_at_a_time(tmp_path: Path) -> None:
 def test_a_program_that_has_crashed_holds_nothing(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys\n"
-        "from kalypso_actions.sandbox.claim import Claim\n"
+        "from kalypso_actions.sandbox.folder_lock import Claim\n"
         "claim = Claim(pathlib.Path(sys.argv[1]))\n"
         "os._exit(3)\n"
     )

@@ -8,13 +8,13 @@ from typing import Final
 
 from kalypso_actions.sandbox import statuses
 from kalypso_actions.sandbox.repositories import BareRepository
-from kalypso_actions.sandbox.world import BranchRule, Identity, PullRequest, Repository, World
+from kalypso_actions.sandbox.store import BranchRule, Identity, PullRequest, Repository, Store
 
 BRANCHES: Final = "refs/heads/"
 WORKFLOWS: Final = ".github/workflows/"
 
 
-def of_branch(repository: Repository, branch: str) -> Sequence[BranchRule]:
+def rules_for_branch(repository: Repository, branch: str) -> Sequence[BranchRule]:
     """The rules whose pattern matches.
 
     `*` stays within a part of the name, `**/` stands for any number of parts.
@@ -24,7 +24,7 @@ def of_branch(repository: Repository, branch: str) -> Sequence[BranchRule]:
 
 
 def refusal(
-    world: World,
+    store: Store,
     repository: Repository,
     ref: str,
     before: str | None,
@@ -36,15 +36,15 @@ def refusal(
     The commits must be in the repository already. A new branch that goes on from another one
     brings only the workflows that it changes itself.
     """
-    reason = ref_refusal(world, repository, ref, before, after, identity)
+    reason = ref_refusal(store, repository, ref, before, after, identity)
     if reason or after is None:
         return reason
-    base = before or _known_ancestor(world.git(repository), after)
-    return workflows_refusal(world, repository, base, after, identity)
+    base = before or _known_ancestor(store.git(repository), after)
+    return workflows_refusal(store, repository, base, after, identity)
 
 
 def ref_refusal(
-    world: World,
+    store: Store,
     repository: Repository,
     ref: str,
     before: str | None,
@@ -60,14 +60,14 @@ def ref_refusal(
     if after is None and branch == repository.default_branch:
         return f"refusing to delete the current branch: {ref}"
     refusals = (
-        _rule_refusal(world, repository, rule, before, after, identity)
-        for rule in of_branch(repository, branch)
+        _rule_refusal(store, repository, rule, before, after, identity)
+        for rule in rules_for_branch(repository, branch)
     )
     return next(filter(None, refusals), None)
 
 
 def workflows_refusal(
-    world: World, repository: Repository, before: str | None, after: str, identity: Identity
+    store: Store, repository: Repository, before: str | None, after: str, identity: Identity
 ) -> str | None:
     """Files of workflows need a permission of their own, which a GITHUB_TOKEN never has.
 
@@ -75,7 +75,7 @@ def workflows_refusal(
     """
     if "workflows" in identity.permissions:
         return None
-    git = world.git(repository)
+    git = store.git(repository)
     base = before or git.head(repository.default_branch)
     changed = sorted(git.changed_paths(base, after) if base else git.files(after))
     file = next((path for path in changed if path.startswith(WORKFLOWS)), None)
@@ -106,7 +106,7 @@ def merge_refusals(
     Without an identity, whoever may merge at all is meant.
     """
     reasons = []
-    for rule in of_branch(repository, pull_request.base_branch):
+    for rule in rules_for_branch(repository, pull_request.base_branch):
         reasons += _review_refusals(rule, pull_request)
         reasons += _context_refusals(repository, rule, pull_request.head_commit)
         if rule.restrict_pushes and identity and identity.login not in rule.may_push:
@@ -115,7 +115,7 @@ def merge_refusals(
 
 
 def _rule_refusal(
-    world: World,
+    store: Store,
     repository: Repository,
     rule: BranchRule,
     before: str | None,
@@ -124,7 +124,7 @@ def _rule_refusal(
 ) -> str | None:
     if after is None:
         return "Cannot delete this branch"
-    forced = before is not None and not world.git(repository).is_ancestor(before, after)
+    forced = before is not None and not store.git(repository).is_ancestor(before, after)
     if forced and not rule.allow_force_push:
         return "Cannot force-push to this branch"
     if identity.login in rule.may_push:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kalypso_actions.sandbox.azure.clusters import UnknownNameError
 from kalypso_actions.sandbox.azure.identity import jwt
-from kalypso_actions.sandbox.world import Repository, World
+from kalypso_actions.sandbox.store import Repository, Store
 
 PUBLIC_ISSUER: Final = "https://token.actions.githubusercontent.com"
 
@@ -28,33 +28,33 @@ class Job:
     token: str = field(default="", repr=False)
 
 
-def issuer(world: World) -> str:
+def issuer(store: Store) -> str:
     """Whose word the assertions are; each GitHub Enterprise Server has its own."""
-    enterprise = world.flavour == "ghes"
-    return f"{world.server_url}/_services/token" if enterprise else PUBLIC_ISSUER
+    enterprise = store.flavour == "ghes"
+    return f"{store.server_url}/_services/token" if enterprise else PUBLIC_ISSUER
 
 
-def subject(world: World, job: Job) -> str:
+def subject(store: Store, job: Job) -> str:
     """Who a job is. Raises UnknownNameError for an unknown repository."""
-    repository = _repository(world, job)
+    repository = _repository(store, job)
     name = repository.full_name
-    if job.immutable and world.flavour == "github.com":
-        owner = world.account(repository.owner, "Organization")
+    if job.immutable and store.flavour == "github.com":
+        owner = store.account(repository.owner, "Organization")
         name = f"{repository.owner}@{owner.id}/{repository.name}@{repository.id}"
     role = f"environment:{job.environment}" if job.environment else f"ref:{job.ref}"
     return f"repo:{name}:{role}"
 
 
 def assertion(
-    world: World, job: Job, audience: str, lifetime: timedelta, key: bytes
+    store: Store, job: Job, audience: str, lifetime: timedelta, key: bytes
 ) -> dict[str, Any]:
     """The endpoint's answer. Without an audience it is the owner's page."""
-    repository = _repository(world, job)
-    now = world.now
+    repository = _repository(store, job)
+    now = store.now
     claims = {
-        "iss": issuer(world),
-        "aud": audience or f"{world.server_url}/{repository.owner}",
-        "sub": subject(world, job),
+        "iss": issuer(store),
+        "aud": audience or f"{store.server_url}/{repository.owner}",
+        "sub": subject(store, job),
         "repository": repository.full_name,
         "repository_owner": repository.owner,
         "ref": job.ref,
@@ -71,8 +71,8 @@ def _validity(now: datetime, lifetime: timedelta) -> dict[str, int]:
     return {name: int(moment.timestamp()) for name, moment in moments.items()}
 
 
-def _repository(world: World, job: Job) -> Repository:
-    repository = world.repository(job.repository)
+def _repository(store: Store, job: Job) -> Repository:
+    repository = store.repository(job.repository)
     if repository is None:
         raise UnknownNameError(f"there is no repository {job.repository!r}")
     return repository

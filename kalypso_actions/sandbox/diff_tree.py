@@ -28,7 +28,7 @@ class FileChange:
     previous_path: str = ""
 
 
-def parse(output: bytes) -> Sequence[FileChange]:
+def parse_diff_tree(output: bytes) -> Sequence[FileChange]:
     """Read what `git diff-tree` writes with `OPTIONS`: first the states, then the numbers."""
     words = iter(output.decode("utf-8", "replace").split("\0")[:-1])
     states = []

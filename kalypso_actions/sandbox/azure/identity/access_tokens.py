@@ -75,8 +75,8 @@ def expired(expiry: datetime, now: datetime) -> Refusal:
     """The refusal of a token that was good until then."""
     return Refusal(
         "ExpiredAuthenticationToken",
-        f"The access token expiry UTC time '{_american(expiry)}' is earlier than current UTC "
-        f"time '{_american(now)}'.",
+        f"The access token expiry UTC time '{_us_format(expiry)}' is earlier than current UTC "
+        f"time '{_us_format(now)}'.",
     )
 
 
@@ -85,6 +85,6 @@ def revoked(claims: str = "") -> Refusal:
     return Refusal("InvalidAuthenticationToken", "The access token has been revoked.", claims)
 
 
-def _american(moment: datetime) -> str:
+def _us_format(moment: datetime) -> str:
     hour = moment.hour % 12 or 12
     return f"{moment.month}/{moment.day}/{moment.year} {hour}:{moment:%M:%S %p}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any, Final, NoReturn
 
-DEEPEST: Final = 100
+MAX_DEPTH: Final = 100
 """Lists and objects in each other."""
 
 
-def read(content: bytes) -> Any:
+def loads(content: bytes) -> Any:
     """What JSON in UTF-8 says.
 
     Raises ValueError for anything else: numbers that are none (`NaN`), halves of characters, which
@@ -29,7 +29,7 @@ def read(content: bytes) -> Any:
 def _check_depth(value: Any, depth: int) -> None:
     if not isinstance(value, (dict, list)):
         return
-    if depth == DEEPEST:
+    if depth == MAX_DEPTH:
         raise ValueError("nested too deep")
     for one in value.values() if isinstance(value, dict) else value:
         _check_depth(one, depth + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kalypso_actions.sandbox.differences import FileChange
+from kalypso_actions.sandbox.diff_tree import FileChange
 from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.repositories import BareRepository
 from tests.git_repositories import programs
@@ -28,7 +28,7 @@ def test_every_kind_of_change(tmp_path: Path) -> None:
     first = git.commit_files("main", before, "first", ANNA)
     after: Files = {"a b\tc": None, "moved\nhere": TEXT + "more\n", "changed": "1\n3\n4\n"}
     second = git.commit_files("main", {**after, "gone": None, "image": b"\0\2"}, "second", ANNA)
-    changes = {change.path: change for change in git.differences(first, second)}
+    changes = {change.path: change for change in git.diff(first, second)}
     known = {path: (one.status, one.additions, one.deletions) for path, one in changes.items()}
     assert known == {
         "changed": ("modified", 2, 1),
@@ -45,6 +45,6 @@ def test_all_is_new_in_the_first_commit(tmp_path: Path) -> None:
     git = BareRepository(tmp_path / "a.git", programs())
     git.create("main")
     first = git.commit_files("main", {"a": "1\n"}, "first", ANNA)
-    (change,) = git.differences(None, first)
+    (change,) = git.diff(None, first)
     assert change == FileChange("a", "added", change.blob, additions=1, deletions=0)
-    assert git.differences(first, first) == []
+    assert git.diff(first, first) == []

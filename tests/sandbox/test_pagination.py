@@ -6,14 +6,14 @@ import pytest
 from requests.utils import parse_header_links
 
 from kalypso_actions.sandbox.endpoints import Call
-from kalypso_actions.sandbox.limits import Limits
-from kalypso_actions.sandbox.pages import Wanted, page
-from kalypso_actions.sandbox.world import Identity, World
+from kalypso_actions.sandbox.pagination import PageRequest, paginate
+from kalypso_actions.sandbox.rate_limits import RateLimits
+from kalypso_actions.sandbox.store import Identity, Store
 
 
 def call(**query: str) -> Call:
     return Call(
-        world=World(),
+        store=Store(),
         identity=Identity(kind="user", login="a", permissions={}),
         repository=None,
         path="/repos/acme/fleet/labels/a%2Fb",
@@ -22,7 +22,7 @@ def call(**query: str) -> Call:
         body={},
         api_url="https://api",
         server_url="https://server",
-        limits=Limits(),
+        rate_limits=RateLimits(),
     )
 
 
@@ -40,23 +40,23 @@ def call(**query: str) -> Call:
     ],
 )
 def test_a_page_and_its_links(query: dict[str, str], items: range, links: dict[str, str]) -> None:
-    some, headers = page(call(**query), range(101))
+    some, headers = paginate(call(**query), range(101))
     assert list(some) == list(items)
     found = parse_header_links(headers["link"])
     assert {one["rel"]: one["url"].rpartition("page=")[2] for one in found} == links
 
 
 def test_links_keep_what_was_asked_for() -> None:
-    _, headers = page(call(per_page="1", state="all open"), range(2))
+    _, headers = paginate(call(per_page="1", state="all open"), range(2))
     address = "https://api/repos/acme/fleet/labels/a%2Fb?per_page=1&state=all+open&page=2"
     assert headers["link"] == f'<{address}>; rel="next", <{address}>; rel="last"'
 
 
 def test_one_page_has_no_links() -> None:
-    assert page(call(), range(30)) == (range(30), {})
-    assert page(call(), ()) == ((), {})
+    assert paginate(call(), range(30)) == (range(30), {})
+    assert paginate(call(), ()) == ((), {})
 
 
 def test_other_sizes() -> None:
-    assert Wanted.of({"per_page": "40"}, usual=10, most=30) == Wanted(1, 30)
-    assert Wanted.of({}, usual=250, most=250) == Wanted(1, 250)
+    assert PageRequest.of({"per_page": "40"}, default=10, maximum=30) == PageRequest(1, 30)
+    assert PageRequest.of({}, default=250, maximum=250) == PageRequest(1, 250)

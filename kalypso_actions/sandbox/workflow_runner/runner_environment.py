@@ -10,13 +10,13 @@ from typing import Any, Final, cast
 from kalypso_actions.clients.process import INHERITED
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Job as AzureJob
+from kalypso_actions.sandbox.store import Event, Permissions
 from kalypso_actions.sandbox.workflow_runner.workflow_files import BRANCH, Job
-from kalypso_actions.sandbox.world import Event, Permissions
 
 ID_TOKEN: Final = "id_token"  # noqa: S105 - the name of a permission
 
 
-class Machine:
+class RunnerEnvironment:
     """Where jobs of a sandbox run; `variables` are those of the machine around it.
 
     Programs get what they need of them, and nothing of a job that the sandbox itself runs in.
@@ -64,7 +64,7 @@ class Machine:
             "secrets": secrets,
         }
 
-    def of_environment(self, event: Event, name: str) -> Mapping[str, str]:
+    def environment_variables(self, event: Event, name: str) -> Mapping[str, str]:
         """The variables of one of the repository's environments; one that is unknown has none."""
         with self._sandbox.lock:
             known = self._sandbox.repository(event.repository).environments

@@ -10,11 +10,11 @@ from typing import Any, Final, Literal
 from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.model.urls import is_loopback
-from kalypso_actions.sandbox import json_text
+from kalypso_actions.sandbox import strict_json
 from kalypso_actions.sandbox.endpoints import Answer
 from kalypso_actions.sandbox.faults import PUSH_KINDS, Fault
 from kalypso_actions.sandbox.interruptions import Interruption
-from kalypso_actions.sandbox.rest import DOCUMENTATION, Note, json_response
+from kalypso_actions.sandbox.rest import DOCUMENTATION, RequestContext, json_response
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.traffic import Exchange
 
@@ -30,11 +30,11 @@ SECRET_ANSWERS: Final = {
     "/_services/oidc/idtoken": "value",
 }
 """The end of a path that is answered with a token -> the field that holds it."""
-HIDDEN: Final = "***"
+REDACTED: Final = "***"
 
-SOME: Final = 1 << 16
+CHUNK: Final = 1 << 16
 
-MOUNT: Final = "/api/v3"
+API_PREFIX: Final = "/api/v3"
 """Where GitHub Enterprise Server has its API; here it is there and at the root."""
 
 REFUSALS: Final = {
@@ -44,102 +44,102 @@ REFUSALS: Final = {
     "try again.",
 }
 
-STRANGE_NAME: Final = "The sandbox is asked by a name of this machine: localhost, 127.0.0.1.\n"
+WRONG_HOST: Final = "The sandbox is asked by a name of this machine: localhost, 127.0.0.1.\n"
 
 Part = Literal["whole", "half", "nothing"]
 PARTS: Final[Mapping[str, Part]] = {"lost": "nothing", "truncated": "half"}
 
-Act = Callable[[Request, Note], Response]
+RequestHandler = Callable[[Request, RequestContext], Response]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Route:
     """What a path leads to; `path` is without the mount, as faults name it.
 
-    What is not `noted` belongs to the sandbox's own controls: no faults, no record. A `probe`
+    What is not `recorded` belongs to the sandbox's own controls: no faults, no record. A `probe`
     only asks whether more may be sent: faults wait for that.
     """
 
     path: str
     template: str
-    act: Act
-    noted: bool = True
+    handle: RequestHandler
+    recorded: bool = True
     probe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class SentResponse:
     """What is sent of a response before the connection goes on or (`half`, `nothing`) ends."""
 
     response: Response
     part: Part = "whole"
 
 
-class Front:
+class Dispatcher:
     """Takes requests to where their paths lead."""
 
-    def __init__(self, state: State, find: Callable[[Request], Place]) -> None:
+    def __init__(self, state: State, find: Callable[[Request], Route]) -> None:
         self._state = state
         self._find = find
 
-    def __call__(self, request: Request) -> Reply:
+    def __call__(self, request: Request) -> SentResponse:
         """Answer one request."""
-        if not _is_meant(request):
+        if not _is_for_this_host(request):
             request.get_data()
-            return Reply(Response(STRANGE_NAME, 421, content_type="text/plain"))
-        place = self._find(request)
-        note = Note()
-        if not place.noted:
+            return SentResponse(Response(WRONG_HOST, 421, content_type="text/plain"))
+        route = self._find(request)
+        context = RequestContext()
+        if not route.recorded:
             request.get_data()
-            return Reply(place.act(request, note))
+            return SentResponse(route.handle(request, context))
         faults: tuple[Fault, ...] = ()
         interruptions: Sequence[Interruption] = ()
-        if not place.probe:
-            asked = (request.method, place.path, place.template)
+        if not route.probe:
+            asked = (request.method, route.path, route.template)
             faults = self._state.faults.take(*asked)
             interruptions = self._state.interruptions.take(*asked)
-        note.push_faults = frozenset(one.kind for one in faults if one.kind in PUSH_KINDS)
+        context.push_faults = frozenset(one.kind for one in faults if one.kind in PUSH_KINDS)
         for one in interruptions:
             if not one.after:
                 one.happen()
-        reply = self._reply(place, request, note, faults)
+        sent = self._respond(route, request, context, faults)
         for one in interruptions:
             if one.after:
                 one.happen()
-        heard = b"" if any(one.kind == "cut" for one in faults) else request.get_data()
-        exchange = _exchange(place, request, heard, note, faults, reply)
-        self._state.traffic.add(exchange, len(heard) + len(reply.response.get_data()))
+        received = b"" if any(one.kind == "cut" for one in faults) else request.get_data()
+        exchange = _exchange(route, request, received, context, faults, sent)
+        self._state.traffic.add(exchange, len(received) + len(sent.response.get_data()))
         log.info("%s %a %d %a", request.method, exchange.path, exchange.status, exchange.identity)
-        return reply
+        return sent
 
-    def _reply(
-        self, place: Place, request: Request, note: Note, faults: tuple[Fault, ...]
-    ) -> Reply:
+    def _respond(
+        self, route: Route, request: Request, context: RequestContext, faults: tuple[Fault, ...]
+    ) -> SentResponse:
         self._state.pause(sum(one.seconds for one in faults if one.kind == "slow"))
         fault = next((one for one in faults if one.kind != "slow"), None)
         if fault is None:
             request.get_data()
-            return Reply(place.act(request, note))
+            return SentResponse(route.handle(request, context))
         if fault.kind == "cut":
-            _hear_half(request)
-            return Reply(Response(), "nothing")
+            _read_half(request)
+            return SentResponse(Response(), "nothing")
         request.get_data()
         if fault.kind == "dropped":
-            return Reply(Response(), "nothing")
+            return SentResponse(Response(), "nothing")
         if fault.kind in REFUSALS:
             if fault.acts:
-                place.act(request, note)
-            return Reply(_refused(fault))
-        response = place.act(request, note)
+                route.handle(request, context)
+            return SentResponse(_refused(fault))
+        response = route.handle(request, context)
         if fault.kind == "doubled":
-            response = place.act(request, note)
+            response = route.handle(request, context)
         part = PARTS.get(fault.kind, "whole")
         if part == "half" and (request.method == "HEAD" or not response.get_data()):
             part = "nothing"  # its head alone would be the whole of it
-        return Reply(response, part)
+        return SentResponse(response, part)
 
 
-def _is_meant(request: Request) -> bool:
+def _is_for_this_host(request: Request) -> bool:
     """Whether this machine is asked by a name of its own.
 
     A page on the internet can let a name of its own lead here; its browser tells that name.
@@ -150,10 +150,10 @@ def _is_meant(request: Request) -> bool:
         return False
 
 
-def _hear_half(request: Request) -> None:
+def _read_half(request: Request) -> None:
     """Read the first half of a body, or where its length is not told some of it, and no more."""
     length = request.content_length
-    request.stream.read(SOME if length is None else length // 2)
+    request.stream.read(CHUNK if length is None else length // 2)
 
 
 def _refused(fault: Fault) -> Response:
@@ -166,49 +166,49 @@ def _refused(fault: Fault) -> Response:
 
 
 def _exchange(
-    place: Place,
+    route: Route,
     request: Request,
-    heard: bytes,
-    note: Note,
+    received: bytes,
+    context: RequestContext,
     faults: tuple[Fault, ...],
-    reply: Reply,
+    sent: SentResponse,
 ) -> Exchange:
-    sent = reply.part != "nothing"
+    is_answered = sent.part != "nothing"
     query = request.query_string.decode("latin-1")
-    login = note.identity.login
+    login = context.identity.login
     return Exchange(
         method=request.method,
-        path=place.path + (f"?{query}" if query else ""),
-        template=place.template,
+        path=route.path + (f"?{query}" if query else ""),
+        template=route.template,
         query=request.args.to_dict(),
         request_headers={
             name.lower(): value
             for name, value in request.headers.items()
             if name.lower() not in SECRET_HEADERS
         },
-        request_body=_json(heard),
-        status=reply.response.status_code if sent else 0,
-        response_headers={name.lower(): value for name, value in reply.response.headers.items()}
-        if sent
+        request_body=_json(received),
+        status=sent.response.status_code if is_answered else 0,
+        response_headers={name.lower(): value for name, value in sent.response.headers.items()}
+        if is_answered
         else {},
-        response_body=_told(place, reply.response) if reply.part == "whole" else None,
-        identity=f"{login} ({note.identity.kind})" if login else "",
-        permissions=note.permissions,
+        response_body=_response_body(route, sent.response) if sent.part == "whole" else None,
+        identity=f"{login} ({context.identity.kind})" if login else "",
+        permissions=context.permissions,
         fault=", ".join(fault.kind for fault in faults),
     )
 
 
-def _told(place: Place, response: Response) -> Any:
+def _response_body(route: Route, response: Response) -> Any:
     """The JSON of an answer, without the token that it may give."""
     body = _json(response.get_data())
     for end, field in SECRET_ANSWERS.items():
-        if place.path.endswith(end) and isinstance(body, dict) and field in body:
-            body[field] = HIDDEN
+        if route.path.endswith(end) and isinstance(body, dict) and field in body:
+            body[field] = REDACTED
     return body
 
 
 def _json(content: bytes) -> Any:
     try:
-        return json_text.read(content) if content[:1] in {b"{", b"["} else None
+        return strict_json.loads(content) if content[:1] in {b"{", b"["} else None
     except ValueError:
         return None

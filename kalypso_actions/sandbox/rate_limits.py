@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from kalypso_actions.sandbox.world import Identity
+from kalypso_actions.sandbox.store import Identity
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
@@ -18,7 +18,9 @@ Key = tuple[str, ...]
 
 
 @dataclass
-class _Window:
+class RateLimitWindow:
+    """The requests of one hour."""
+
     begins: datetime
     used: int = 0
 
@@ -46,7 +48,7 @@ class Usage:
 
 
 @dataclass
-class Limits:
+class RateLimits:
     """Counts requests; all of it may be set.
 
     `per_hour` is by the kind of the identity, "" for who comes without a token. A GITHUB_TOKEN's
@@ -64,7 +66,7 @@ class Limits:
         }
     )
     contents_per_minute: int | None = None
-    _windows: dict[Key, _Window] = field(default_factory=dict)
+    _windows: dict[Key, RateLimitWindow] = field(default_factory=dict)
     _contents: dict[Key, deque[datetime]] = field(default_factory=dict)
 
     def count(self, identity: Identity, resource: str, now: datetime) -> Usage:
@@ -81,14 +83,16 @@ class Limits:
         reset = int((window.begins + HOUR).timestamp())
         return Usage(resource, limit, min(window.used, limit), reset)
 
-    def _window(self, identity: Identity, resource: str, now: datetime) -> tuple[int, _Window]:
+    def _window(
+        self, identity: Identity, resource: str, now: datetime
+    ) -> tuple[int, RateLimitWindow]:
         limit = self.per_hour[identity.kind if identity.login else ""]
         window = self._windows.get((resource, *_key(identity)))
         if window is None or now >= window.begins + HOUR:
-            window = self._windows[resource, *_key(identity)] = _Window(now)
+            window = self._windows[resource, *_key(identity)] = RateLimitWindow(now)
         return limit, window
 
-    def too_many_contents(self, identity: Identity, now: datetime) -> bool:
+    def exceeds_content_limit(self, identity: Identity, now: datetime) -> bool:
         """One more request that makes something others see; whether those are too many."""
         if self.contents_per_minute is None:
             return False

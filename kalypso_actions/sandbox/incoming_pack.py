@@ -27,7 +27,7 @@ class IncomingPack:
         self._run("index-pack", "--stdin", "--fix-thin", "--strict", stdin=pack)
         self._files = sorted(set(folder.iterdir()) - before)
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """Remove the objects again; nothing may refer to them."""
         for file in self._files:
             file.chmod(0o600)  # git writes them read-only, which Windows does not remove

@@ -6,53 +6,53 @@ from typing import Final
 
 from kalypso_actions.sandbox import events, issue_events, pull_requests
 from kalypso_actions.sandbox.endpoints import Call, Json, invalid
-from kalypso_actions.sandbox.github import bodies
-from kalypso_actions.sandbox.world import Issue, PullRequest
+from kalypso_actions.sandbox.github import body_fields
+from kalypso_actions.sandbox.store import Issue, PullRequest
 
-LONGEST_TITLE: Final = 256
+MAX_TITLE_LENGTH: Final = 256
 
 
 def title(call: Call, resource: str) -> str:
     """The title of a request, which may not be blank."""
-    value = bodies.required_text(call.body, "title").strip()
+    value = body_fields.required_text(call.body, "title").strip()
     if not value:
         raise invalid(resource, "title", "missing_field")
-    if len(value) > LONGEST_TITLE:
-        message = f"title is too long (maximum is {LONGEST_TITLE} characters)"
+    if len(value) > MAX_TITLE_LENGTH:
+        message = f"title is too long (maximum is {MAX_TITLE_LENGTH} characters)"
         raise invalid("Issue", "title", "custom", message)
     return value
 
 
 def text(call: Call) -> str | None:
     """The body of a request, which may not be too long."""
-    value = bodies.text(call.body, "body")
-    if value and len(value) > bodies.LONGEST:
-        message = f"body is too long (maximum is {bodies.LONGEST} characters)"
+    value = body_fields.text(call.body, "body")
+    if value and len(value) > body_fields.MAX_BODY_LENGTH:
+        message = f"body is too long (maximum is {body_fields.MAX_BODY_LENGTH} characters)"
         raise invalid("Issue", "body", "custom", message)
     return value
 
 
-def put_texts(call: Call, issue: Issue, new_title: str, new_text: str | None) -> None:
+def set_texts(call: Call, issue: Issue, new_title: str, new_text: str | None) -> None:
     """Change title and body; a pull request tells what they were."""
     changes: dict[str, Json] = {}
     if new_title != issue.title:
         changes["title"] = {"from": issue.title}
         titles = (issue.title, new_title)
-        issue_events.record(call.world, issue, "renamed", call.identity, renamed=titles)
+        issue_events.record(call.store, issue, "renamed", call.identity, renamed=titles)
     if new_text != issue.body:
         changes["body"] = {"from": issue.body or ""}
     issue.title, issue.body = new_title, new_text
-    issue.updated_at = call.world.now
+    issue.updated_at = call.store.now
     if changes and issue.pull_request:
-        tell_edited(call, issue, issue.pull_request, changes)
+        record_edit(call, issue, issue.pull_request, changes)
 
 
-def tell_edited(
+def record_edit(
     call: Call, issue: Issue, pull_request: PullRequest, changes: dict[str, Json]
 ) -> None:
     """The event of a pull request that was edited."""
     events.pull_request(
-        call.world,
+        call.store,
         call.named_repository,
         issue,
         pull_request,
@@ -62,33 +62,33 @@ def tell_edited(
     )
 
 
-def put_state(call: Call, issue: Issue, state: str, reason: str | None = None) -> None:
+def set_state(call: Call, issue: Issue, state: str, reason: str | None = None) -> None:
     """Close or open; nothing happens where it is so already."""
-    world, repository = call.world, call.named_repository
+    store, repository = call.store, call.named_repository
     pull_request = issue.pull_request
     if state == issue.state:
         issue.state_reason = reason or issue.state_reason
         return
     if pull_request is not None:
         if state == "closed":
-            pull_requests.closed(world, repository, issue, pull_request, call.identity)
+            pull_requests.close(store, repository, issue, pull_request, call.identity)
         else:
             _check_reopening(call, issue, pull_request)
-            pull_requests.reopened(world, repository, issue, pull_request, call.identity)
+            pull_requests.reopen(store, repository, issue, pull_request, call.identity)
         return
     issue.state = "closed" if state == "closed" else "open"
     issue.state_reason = reason or ("completed" if state == "closed" else "reopened")
-    issue.closed_at = world.now if state == "closed" else None
+    issue.closed_at = store.now if state == "closed" else None
     issue.closed_by = call.identity.login if state == "closed" else ""
     event = "closed" if state == "closed" else "reopened"
-    issue_events.record(world, issue, event, call.identity)
+    issue_events.record(store, issue, event, call.identity)
 
 
 def _check_reopening(call: Call, issue: Issue, pull_request: PullRequest) -> None:
     """Not what was merged, nor what lost a branch, nor what another one has taken over."""
     if pull_request.merged_at:
         raise _unchangeable("The pull request has been merged.")
-    git = call.world.git(call.named_repository)
+    git = call.store.git(call.named_repository)
     for branch in (pull_request.head_branch, pull_request.base_branch):
         if git.head(branch) is None:
             raise _unchangeable(f"The {branch} branch has been deleted.")

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from kalypso_actions.sandbox.limits import Limits
 from kalypso_actions.sandbox.permissions import ANONYMOUS
-from kalypso_actions.sandbox.world import Identity
+from kalypso_actions.sandbox.rate_limits import RateLimits
+from kalypso_actions.sandbox.store import Identity
 from tests.sandbox.serving import NOON
 
 MINUTE = timedelta(minutes=1)
@@ -34,15 +34,15 @@ APP = Identity(kind="app", login="app", permissions={}, app_id=7)
     [(job("a/b"), 1000), (installation("a"), 5000), (ANNA, 5000), (APP, 5000), (ANONYMOUS, 60)],
 )
 def test_how_much_there_is(who: Identity, limit: int) -> None:
-    usage = Limits().count(who, "core", NOON)
+    usage = RateLimits().count(who, "core", NOON)
     assert (usage.limit, usage.used, usage.exceeded) == (limit, 1, False)
 
 
 def test_the_hour_begins_with_the_first_request() -> None:
-    limits = Limits()
-    limits.per_hour["user"] = 2
-    limits.count(ANNA, "core", NOON)
-    last = limits.count(ANNA, "core", NOON + 30 * MINUTE)
+    rate_limits = RateLimits()
+    rate_limits.per_hour["user"] = 2
+    rate_limits.count(ANNA, "core", NOON)
+    last = rate_limits.count(ANNA, "core", NOON + 30 * MINUTE)
     assert last.headers == {
         "x-ratelimit-limit": "2",
         "x-ratelimit-remaining": "0",
@@ -50,17 +50,17 @@ def test_the_hour_begins_with_the_first_request() -> None:
         "x-ratelimit-reset": str(int((NOON + 60 * MINUTE).timestamp())),
         "x-ratelimit-resource": "core",
     }
-    refused = limits.count(ANNA, "core", NOON + 59 * MINUTE)
+    refused = rate_limits.count(ANNA, "core", NOON + 59 * MINUTE)
     assert refused.exceeded and refused.headers == last.headers
-    again = limits.count(ANNA, "core", NOON + 60 * MINUTE)
+    again = rate_limits.count(ANNA, "core", NOON + 60 * MINUTE)
     assert (again.exceeded, again.used) == (False, 1)
 
 
 def test_asking_what_was_used_uses_nothing() -> None:
-    limits = Limits()
-    assert limits.usage(ANNA, "core", NOON).used == 0
-    limits.count(ANNA, "core", NOON)
-    assert limits.usage(ANNA, "core", NOON).used == 1
+    rate_limits = RateLimits()
+    assert rate_limits.usage(ANNA, "core", NOON).used == 0
+    rate_limits.count(ANNA, "core", NOON)
+    assert rate_limits.usage(ANNA, "core", NOON).used == 1
 
 
 @pytest.mark.parametrize(
@@ -77,17 +77,19 @@ def test_asking_what_was_used_uses_nothing() -> None:
 def test_whose_requests_are_counted_together(
     first: Identity, second: Identity, together: bool
 ) -> None:
-    limits = Limits()
-    limits.count(first, "core", NOON)
-    assert limits.count(second, "core", NOON).used == (2 if together else 1)
-    assert limits.count(first, "graphql", NOON).used == 1
+    rate_limits = RateLimits()
+    rate_limits.count(first, "core", NOON)
+    assert rate_limits.count(second, "core", NOON).used == (2 if together else 1)
+    assert rate_limits.count(first, "graphql", NOON).used == 1
 
 
 def test_contents_are_limited_where_that_is_switched_on() -> None:
-    limits = Limits()
-    assert not any(limits.too_many_contents(ANNA, NOON) for _ in range(100))
-    limits.contents_per_minute = 2
+    rate_limits = RateLimits()
+    assert not any(rate_limits.exceeds_content_limit(ANNA, NOON) for _ in range(100))
+    rate_limits.contents_per_minute = 2
     moments = [0, 10, 20, 59, 60, 69, 70]
-    refused = [limits.too_many_contents(ANNA, NOON + timedelta(seconds=one)) for one in moments]
+    refused = [
+        rate_limits.exceeds_content_limit(ANNA, NOON + timedelta(seconds=one)) for one in moments
+    ]
     assert refused == [False, False, True, True, False, True, False]
-    assert not limits.too_many_contents(BERT, NOON)
+    assert not rate_limits.exceeds_content_limit(BERT, NOON)

@@ -23,7 +23,7 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-class Claim:
+class FolderLock:
     """A folder is ours until it is released; the system does that too, when the program ends.
 
     Raises KalypsoError where it is somebody else's, or cannot be used.

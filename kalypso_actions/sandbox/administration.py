@@ -12,17 +12,17 @@ from kalypso_actions.sandbox.entities import RunStatus
 from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.state import State
-from kalypso_actions.sandbox.world import (
+from kalypso_actions.sandbox.store import (
     App,
     Identity,
     Installation,
     Permissions,
     Repository,
+    Store,
     WorkflowRun,
-    World,
 )
 
-EVERYTHING: Final[Permissions] = {
+ALL_PERMISSIONS: Final[Permissions] = {
     "actions": "write",
     "actions_variables": "write",
     "administration": "write",
@@ -36,7 +36,7 @@ EVERYTHING: Final[Permissions] = {
     "workflows": "write",
 }
 
-OF_JOB: Final[Permissions] = {
+JOB_PERMISSIONS: Final[Permissions] = {
     "actions": "write",
     "contents": "write",
     "issues": "write",
@@ -46,21 +46,21 @@ OF_JOB: Final[Permissions] = {
 }
 """What a job can ask for; workflows, variables and settings are not among it."""
 
-LOGINS: Final = {"user": "somebody", "actions": "github-actions[bot]"}
-LIFE: Final = timedelta(hours=1)
+DEFAULT_LOGINS: Final = {"user": "somebody", "actions": "github-actions[bot]"}
+TOKEN_LIFETIME: Final = timedelta(hours=1)
 """How long the tokens of jobs and installations are valid."""
 
 
-class Contents:
+class Administration:
     """Fills the world of a state, and saves it each time."""
 
     def __init__(self, state: State) -> None:
         self.state = state
 
     @property
-    def world(self) -> World:
+    def store(self) -> Store:
         """What exists; whoever looks while requests come holds the lock."""
-        return self.state.world
+        return self.state.store
 
     @property
     def lock(self) -> threading.RLock:
@@ -78,13 +78,13 @@ class Contents:
         """`owner/name`, with a first commit of these files where there are any."""
         owner, _, short = name.partition("/")
         with self.lock:
-            repository = self.world.add_repository(
+            repository = self.store.add_repository(
                 owner, short, private=private, default_branch=default_branch
             )
             if files:
-                git = self.world.git(repository)
+                git = self.store.git(repository)
                 git.commit_files(default_branch, files, "Initial commit", self._person())
-            self.world.save()
+            self.store.save()
         return repository
 
     def rename_repository(self, full_name: str, name: str) -> None:
@@ -94,14 +94,14 @@ class Contents:
         """
         with self.lock:
             repository = self.repository(full_name)
-            self.world.check_free(repository.owner, name)
-            folder = self.world.git(repository).git_dir
-            del self.world.repositories[repository.full_name.lower()]
+            self.store.check_free(repository.owner, name)
+            folder = self.store.git(repository).git_dir
+            del self.store.repositories[repository.full_name.lower()]
             repository.former_names = [*repository.former_names, repository.full_name]
             repository.name = name
-            folder.rename(self.world.git(repository).git_dir)
-            self.world.repositories[repository.full_name.lower()] = repository
-            self.world.save()
+            folder.rename(self.store.git(repository).git_dir)
+            self.store.repositories[repository.full_name.lower()] = repository
+            self.store.save()
 
     def commit(
         self,
@@ -114,18 +114,18 @@ class Contents:
         """Somebody pushes a commit of these changes (None deletes); its id."""
         with self.lock:
             found = self.repository(repository)
-            git = self.world.git(found)
+            git = self.store.git(found)
             before = git.head(branch)
             after = git.commit_files(branch, files, message, self._person())
-            who = Identity(kind="user", login=LOGINS["user"], permissions=EVERYTHING)
-            pushes.pushed(self.world, found, f"refs/heads/{branch}", before, after, who)
-            self.world.save()
+            who = Identity(kind="user", login=DEFAULT_LOGINS["user"], permissions=ALL_PERMISSIONS)
+            pushes.handle_push(self.store, found, f"refs/heads/{branch}", before, after, who)
+            self.store.save()
         return after
 
     def git(self, repository: str) -> BareRepository:
         """A repository's files and commits."""
         with self.lock:
-            return self.world.git(self.repository(repository))
+            return self.store.git(self.repository(repository))
 
     def create_token(
         self,
@@ -143,19 +143,22 @@ class Contents:
         That of a job or an installation is valid for an hour unless `expires_at` says otherwise.
         """
         with self.lock:
-            app = self.world.apps.get(app_id)
-            everything = OF_JOB if kind == "actions" else EVERYTHING
+            app = self.store.apps.get(app_id)
+            everything = JOB_PERMISSIONS if kind == "actions" else ALL_PERMISSIONS
             identity = Identity(
                 kind=kind,
-                login=login or (f"{app.slug}[bot]" if app else LOGINS.get(kind, "app[bot]")),
+                login=login
+                or (f"{app.slug}[bot]" if app else DEFAULT_LOGINS.get(kind, "app[bot]")),
                 permissions=everything if permissions is None else permissions,
                 owner=owner,
                 repositories=repositories,
                 app_id=app_id,
-                expires_at=expires_at if kind == "user" or expires_at else self.world.now + LIFE,
+                expires_at=expires_at
+                if kind == "user" or expires_at
+                else self.store.now + TOKEN_LIFETIME,
             )
-            token = tokens.issue(self.world, identity)
-            self.world.save()
+            token = tokens.issue(self.store, identity)
+            self.store.save()
         return token
 
     def create_app(
@@ -173,14 +176,14 @@ class Contents:
         private, public = tokens.new_key()
         with self.lock:
             app = App(
-                id=self.world.new_id(),
+                id=self.store.new_id(),
                 slug=slug,
                 public_key=public,
-                permissions=EVERYTHING if permissions is None else permissions,
+                permissions=ALL_PERMISSIONS if permissions is None else permissions,
             )
-            self.world.apps[app.id] = app
-            self.world.account(owner, "Organization")
-            self.world.account(f"{slug}[bot]")
+            self.store.apps[app.id] = app
+            self.store.account(owner, "Organization")
+            self.store.account(f"{slug}[bot]")
             self.install(app.id, owner, repositories=repositories)
         return app.id, private
 
@@ -191,15 +194,15 @@ class Contents:
         except ValueError:
             return None
         with self.lock:
-            apps = self.world.apps.values()
+            apps = self.store.apps.values()
             return next((app.id for app in apps if app.public_key == public), None)
 
     def install(self, app_id: int, owner: str, *, repositories: list[str] | None = None) -> None:
         """Install an App in one more account."""
         with self.lock:
-            installation = Installation(id=self.world.new_id(), repositories=repositories)
-            self.world.apps[app_id].installations[owner] = installation
-            self.world.save()
+            installation = Installation(id=self.store.new_id(), repositories=repositories)
+            self.store.apps[app_id].installations[owner] = installation
+            self.store.save()
 
     def runs(self, repository: str) -> tuple[WorkflowRun, ...]:
         """Return copies of the runs that dispatches started, oldest first. Raises LookupError."""
@@ -215,20 +218,20 @@ class Contents:
         if (status == "completed") != (conclusion is not None):
             raise ValueError("a run has a conclusion where it is completed, and nowhere else")
         with self.lock:
-            every = (run for one in self.world.repositories.values() for run in one.runs)
+            every = (run for one in self.store.repositories.values() for run in one.runs)
             run = next((one for one in every if one.id == run_id), None)
             if run is None:
                 raise LookupError(f"the sandbox has no run {run_id}")
             run.status, run.conclusion = status, conclusion
-            self.world.save()
+            self.store.save()
 
     def repository(self, name: str) -> Repository:
         """`owner/name`. Raises LookupError."""
-        repository = self.world.repository(name)
+        repository = self.store.repository(name)
         if repository is None:
             raise LookupError(f"the sandbox has no repository {name}")
         return repository
 
     def _person(self) -> Person:
-        login = LOGINS["user"]
-        return Person(login, f"{login}@users.noreply.github.com", self.world.now)
+        login = DEFAULT_LOGINS["user"]
+        return Person(login, f"{login}@users.noreply.github.com", self.store.now)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.sandbox.json_text import read
+from kalypso_actions.sandbox.strict_json import loads
 
 
 def nested(depth: int) -> list[Any]:
@@ -27,7 +27,7 @@ def nested(depth: int) -> list[Any]:
     ],
 )
 def test_json(content: bytes, value: Any) -> None:
-    assert read(content) == value
+    assert loads(content) == value
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_json(content: bytes, value: Any) -> None:
 )
 def test_no_json(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        read(content)
+        loads(content)

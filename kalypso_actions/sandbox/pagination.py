@@ -15,41 +15,46 @@ from kalypso_actions.sandbox.routing import by_id, number
 
 T = TypeVar("T")
 
-USUAL = 30
-MOST = 100
+DEFAULT_PAGE_SIZE = 30
+MAX_PAGE_SIZE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PageRequest:
     """Which page is asked for, counting from 1."""
 
     number: int
     size: int
 
     @classmethod
-    def of(cls, query: Mapping[str, str], usual: int = USUAL, most: int = MOST) -> Wanted:
-        """From `page` and `per_page`; what makes no sense counts as not given."""
-        size = number(query.get("per_page", "")) or usual
-        return cls(number(query.get("page", "")) or 1, min(size, most))
+    def of(
+        cls,
+        query: Mapping[str, str],
+        default: int = DEFAULT_PAGE_SIZE,
+        maximum: int = MAX_PAGE_SIZE,
+    ) -> PageRequest:
+        """From `paginate` and `per_page`; what makes no sense counts as not given."""
+        size = number(query.get("per_page", "")) or default
+        return cls(number(query.get("page", "")) or 1, min(size, maximum))
 
 
-def page(
-    call: Call, items: Sequence[T], wanted: Wanted | None = None
+def paginate(
+    call: Call, items: Sequence[T], page_request: PageRequest | None = None
 ) -> tuple[Sequence[T], Mapping[str, str]]:
     """The items of the page that is asked for, and the header Link if there are more."""
-    wanted = wanted or Wanted.of(call.query)
-    begin = (wanted.number - 1) * wanted.size
-    return items[begin : begin + wanted.size], _link(call, wanted, len(items))
+    page_request = page_request or PageRequest.of(call.query)
+    begin = (page_request.number - 1) * page_request.size
+    return items[begin : begin + page_request.size], _link(call, page_request, len(items))
 
 
-def _link(call: Call, wanted: Wanted, total: int) -> Mapping[str, str]:
-    last = max(1, -(-total // wanted.size))
+def _link(call: Call, page_request: PageRequest, total: int) -> Mapping[str, str]:
+    last = max(1, -(-total // page_request.size))
     pages = {}
-    if wanted.number > 1:
-        pages["prev"] = min(wanted.number - 1, last)
-    if wanted.number < last:
-        pages |= {"next": wanted.number + 1, "last": last}
-    if wanted.number > 1:
+    if page_request.number > 1:
+        pages["prev"] = min(page_request.number - 1, last)
+    if page_request.number < last:
+        pages |= {"next": page_request.number + 1, "last": last}
+    if page_request.number > 1:
         pages["first"] = 1
     if not pages:
         return {}

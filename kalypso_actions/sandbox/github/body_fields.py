@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kalypso_actions.sandbox.endpoints import Call, Json, RefusedError
 
-LONGEST = 65_536
+MAX_BODY_LENGTH = 65_536
 """Characters that the body of an issue, pull request or comment may have."""
 
 

@@ -35,8 +35,8 @@ from kalypso_actions.sandbox.entities import (
     WorkflowRun,
 )
 from kalypso_actions.sandbox.event_log import PAYLOADS, EventLog
-from kalypso_actions.sandbox.names import is_login, is_repository
 from kalypso_actions.sandbox.repositories import BareRepository
+from kalypso_actions.sandbox.valid_names import is_valid_login, is_valid_repository_name
 
 __all__ = [
     "Account",
@@ -55,8 +55,8 @@ __all__ = [
     "Repository",
     "Review",
     "Status",
+    "Store",
     "WorkflowRun",
-    "World",
 ]
 
 
@@ -64,7 +64,7 @@ def _the_epoch() -> datetime:
     return datetime.fromtimestamp(0, UTC)
 
 
-class World(Entity):
+class Store(Entity):
     """Everything; `clusters` belongs to `sandbox.azure`.
 
     `repositories` lie under their full names in lower case. `api_url` and `server_url` begin the
@@ -92,24 +92,24 @@ class World(Entity):
     """By the repository's id: each remembers what it has read of commits."""
 
     @classmethod
-    def open(cls, folder: Path, now: Callable[[], datetime], programs: Programs) -> World:
+    def open(cls, folder: Path, now: Callable[[], datetime], programs: Programs) -> Store:
         """The world of a folder: what was saved there, else an empty one.
 
         Raises KalypsoError where another version has saved something else.
         """
         file = folder / "world.json"
         try:
-            world = cls.model_validate_json(file.read_bytes()) if file.exists() else cls()
+            store = cls.model_validate_json(file.read_bytes()) if file.exists() else cls()
         except ValidationError as error:
             message = f"{file} is no world of this version's sandbox"
             raise KalypsoError(message, advice="start with a new folder") from error
-        world._folder = folder
-        world._log = EventLog(folder)
-        world.events = world._log.read()
-        world.next_id = max([world.next_id, *(event.id for event in world.events)])
-        world._now = now
-        world._programs = programs
-        return world
+        store._folder = folder
+        store._log = EventLog(folder)
+        store.events = store._log.read()
+        store.next_id = max([store.next_id, *(event.id for event in store.events)])
+        store._now = now
+        store._programs = programs
+        return store
 
     def save(self) -> None:
         """Write everything to the folder, whole or not at all."""
@@ -120,7 +120,7 @@ class World(Entity):
         draft.write_text(self.model_dump_json(), encoding="utf-8")
         draft.replace(self._folder / "world.json")
 
-    def tell(self, event: Event) -> None:
+    def add_event(self, event: Event) -> None:
         """Add an event. Payloads of old ones are forgotten."""
         self.events.append(event)
         if len(self.events) > PAYLOADS:
@@ -178,7 +178,7 @@ class World(Entity):
 
     def check_free(self, owner: str, name: str) -> None:
         """Raise ValueError where no repository can be called so, or one is."""
-        if not (is_login(owner) and is_repository(name)):
+        if not (is_valid_login(owner) and is_valid_repository_name(name)):
             raise ValueError(f"no repository can be called {owner}/{name}")
         if self.repository(f"{owner}/{name}"):
             raise ValueError(f"there is a repository {owner}/{name}")
@@ -190,7 +190,7 @@ class World(Entity):
         """
         account = self.accounts.get(login.lower())
         if account is None:
-            if not is_login(login):
+            if not is_valid_login(login):
                 raise ValueError(f"no account can be called {login!r}")
             kind = "Bot" if login.endswith("[bot]") else kind
             account = Account(id=self.new_id(), login=login, kind=kind)
