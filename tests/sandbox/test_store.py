@@ -161,8 +161,8 @@ def test_one_sandbox_at_a_time(tmp_path: Path) -> None:
 def test_a_program_that_has_crashed_holds_nothing(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys\n"
-        "from kalypso_actions.sandbox.folder_lock import Claim\n"
-        "claim = Claim(pathlib.Path(sys.argv[1]))\n"
+        "from kalypso_actions.sandbox.folder_lock import FolderLock\n"
+        "lock = FolderLock(pathlib.Path(sys.argv[1]))\n"
         "os._exit(3)\n"
     )
     done = subprocess.run([sys.executable, "-c", program, tmp_path], check=False)

@@ -127,11 +127,11 @@ def _add_settings(routes: Blueprint, azure: Azure) -> None:
         azure.settings = Settings.model_validate({**azure.settings.model_dump(), **_changes()})
         return read_settings()
 
-    def add_fault() -> Answer:
+    def add_query_fault() -> Answer:
         azure.settings.faults.append(QueryFault.model_validate(_body()))
         return Answer(201, azure.settings.model_dump(mode="json"))
 
-    def clear_faults() -> Answer:
+    def clear_query_faults() -> Answer:
         azure.settings.faults.clear()
         return Answer(204)
 
@@ -148,8 +148,8 @@ def _add_settings(routes: Blueprint, azure: Azure) -> None:
     for method, path, handler in (
         ("GET", "/_sandbox/azure", read_settings),
         ("PATCH", "/_sandbox/azure", change_settings),
-        ("POST", "/_sandbox/azure/faults", add_fault),
-        ("DELETE", "/_sandbox/azure/faults", clear_faults),
+        ("POST", "/_sandbox/azure/faults", add_query_fault),
+        ("DELETE", "/_sandbox/azure/faults", clear_query_faults),
         ("POST", "/_sandbox/azure/applications", add_application),
         ("POST", "/_sandbox/azure/jobs", start_job),
     ):
