@@ -92,7 +92,7 @@ def _push(context: CommandContext) -> _Push | None:
     ref, before, after = (event.get(name) for name in ("ref", "before", "after"))
     if not (isinstance(ref, str) and isinstance(before, str) and isinstance(after, str)):
         raise UsageError(
-            "there is no push to tell of",
+            "the event is not a push",
             advice="run notify in a workflow of the GitOps repository that is started by `push`",
         )
     if not ref.startswith(BRANCHES):

@@ -63,4 +63,4 @@ def _head(context: CommandContext, branch: str) -> str:
 def _environments_of(context: CommandContext, branch: str) -> list[str]:
     """Return the names of the environments on a branch."""
     environments = context.environments().values()
-    return [one.name for one in environments if one.control_plane.branch == branch]
+    return [item.name for item in environments if item.control_plane.branch == branch]

@@ -86,13 +86,13 @@ def preserved_folders(snapshot: Snapshot, failed: Iterable[str]) -> tuple[Preser
     delivered it before.
     """
     readings = snapshot.registrations
-    unread = {one.registration.name for one in readings if one.state == "kept"}
-    read = {one.registration.name for one in readings} - unread
+    unread = {item.registration.name for item in readings if item.state == "kept"}
+    read = {item.registration.name for item in readings} - unread
     delivered = frozenset(
         target.name
         for targets in (
             snapshot.fleet.targets,
-            *(workload.targets for one in readings for workload in one.workloads),
+            *(workload.targets for item in readings for workload in item.workloads),
         )
         for target in targets
         if target.environment == snapshot.environment

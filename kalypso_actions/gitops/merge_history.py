@@ -95,7 +95,9 @@ def read_merge_history(
     tracked.add(step.commit for step in search.steps[max(search.era - 1, 0) :])
     era = _Era(base.path, folders, tracked)
     era.replay(search.start, list(reversed(search.steps[: search.era])))
-    now, then = (own_content(one, base.path, folders) for one in (base.entries, search.last))
+    now, then = (
+        own_content(entries, base.path, folders) for entries in (base.entries, search.last)
+    )
     return MergeHistory(era.removed, era.merged, search.before_era, now == then)
 
 

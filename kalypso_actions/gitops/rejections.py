@@ -80,7 +80,7 @@ class RejectedContent:
         words = {"closed": "closed without merging", "undone": "undone after its merge"}
         parts = []
         for how, text in words.items():
-            pulls = sorted({one.number for one in self.content.values() if one.how == how})
+            pulls = sorted({item.number for item in self.content.values() if item.how == how})
             if pulls:
                 verb = "were" if len(pulls) > 1 else "was"
                 parts.append(f"{numbers(pulls)} with the same content {verb} {text}")
@@ -100,7 +100,7 @@ def rejected_content(
     """
     known: dict[Content, Rejection] = dict(history.removed)
     same: Rejection | None = None
-    for pull in sorted(closed, key=lambda one: one.number):
+    for pull in sorted(closed, key=lambda pull: pull.number):
         rejection = Rejection(pull.number, "closed", pull.commit)
         for content in pull.changes.items():
             older = known.get(content)
@@ -109,7 +109,7 @@ def rejected_content(
                 known[content] = rejection
         if (pull.digest, pull.promoted_commit) == proposal:
             same = rejection
-    if same and all(history.merged.get(one, 0) < same.number for one in wanted.items()):
+    if same and all(history.merged.get(item, 0) < same.number for item in wanted.items()):
         # The same tree, though the branch may have changed since.
         whole = dict.fromkeys(wanted.items(), same) or {("", None): same}
         return RejectedContent(whole, is_all=True)
@@ -139,7 +139,9 @@ def closed_by_people(events: Sequence[IssueEvent]) -> bool:
 
 def _is_deleted(events: Sequence[IssueEvent]) -> bool:
     """Whether the branch is deleted after these events."""
-    names = [one.name for one in events if one.name in {"head_ref_deleted", "head_ref_restored"}]
+    names = [
+        event.name for event in events if event.name in {"head_ref_deleted", "head_ref_restored"}
+    ]
     return names[-1:] == ["head_ref_deleted"]
 
 

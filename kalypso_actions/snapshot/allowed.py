@@ -33,7 +33,7 @@ class AllowedRepositories:
         try:
             key = repository_key(url)
         except ValueError as error:
-            raise KalypsoError("this is no URL", Location(url), "write it anew") from error
+            raise KalypsoError("this is not a URL", Location(url), "correct it") from error
         if not any(fnmatch.fnmatchcase(key, pattern) for pattern in self._patterns):
             raise KalypsoError(
                 "this repository is not among those that may be read",

@@ -40,5 +40,5 @@ def test_what_globs_allow(globs: list[str], url: str, allowed: bool) -> None:
 
 
 def test_what_is_no_url_is_refused_as_such() -> None:
-    with pytest.raises(KalypsoError, match="this is no URL"):
+    with pytest.raises(KalypsoError, match="this is not a URL"):
         AllowedRepositories((), "https://github.com", "acme/fleet").check("https://[acme/x")

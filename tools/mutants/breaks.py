@@ -155,8 +155,8 @@ CHAIN_BREAKS: Final = (
     Break(
         "what was closed is proposed again",
         f"{GITOPS}/rejections.py",
-        "    for pull in sorted(closed, key=lambda one: one.number):\n",
-        "    for pull in sorted(closed, key=lambda one: one.number)[:0]:\n",
+        "    for pull in sorted(closed, key=lambda pull: pull.number):\n",
+        "    for pull in sorted(closed, key=lambda pull: pull.number)[:0]:\n",
         (story("rejections", "a_closed_pull_request_is_not_proposed_again"),),
     ),
     Break(

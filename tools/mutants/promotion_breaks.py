@@ -67,7 +67,7 @@ PROMOTION_BREAKS: Final = (
     Break(
         "what another environment named counts as a rollback",
         f"{COMMANDS}/runtime/environment_history.py",
-        "takewhile(lambda one: one.environment_commit not in self._shared, writes)",
+        "takewhile(lambda write: write.environment_commit not in self._shared, writes)",
         "writes",
         (story("rollbacks", "a_branch_that_was_cut_from_another_environments"),),
     ),

@@ -115,8 +115,8 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
     return _Checked(
         tuple(checked),
         first,
-        (*problems, *by_environment({one.name: one.problems for one in checked})),
-        (*findings.warnings, *by_environment({one.name: one.warnings for one in checked})),
+        (*problems, *by_environment({item.name: item.problems for item in checked})),
+        (*findings.warnings, *by_environment({item.name: item.warnings for item in checked})),
         tuple(findings.notes),
     )
 

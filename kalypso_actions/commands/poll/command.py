@@ -67,8 +67,8 @@ def _statuses(
     """Return the statuses of main's commits, newest first, and of those that environments name."""
     github, control_plane = context.github, context.control_plane
     newest = statuses.of_history(github, control_plane, context.main(), NEWEST_COMMITS)
-    named = {one.head for one in environments}
-    named |= {one.promoted_commit for one in environments if one.promoted_commit}
+    named = {item.head for item in environments}
+    named |= {item.promoted_commit for item in environments if item.promoted_commit}
     others = sorted(named - newest.keys())
     return {**newest, **statuses.of_commits(github, control_plane, others)}
 

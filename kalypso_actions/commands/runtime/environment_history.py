@@ -96,7 +96,7 @@ class EnvironmentHistory:
         return False
 
     def rolled_back_to(self, commit: str, current: str | None, head: str) -> str | None:
-        """The commit that people have rolled back to, if `commit` brings back what they left.
+        """Return the commit that people rolled back to, if `commit` brings back what they left.
 
         None if it does not. `current` is what the environment names at `head` of its branch. Raises
         KalypsoError.
@@ -104,14 +104,14 @@ class EnvironmentHistory:
         writes = list(self._writes(head))
         if not self._comes_back(commit, current, writes):
             return None
-        # Other branches are read only where it matters whose writes these are.
-        own = list(takewhile(lambda one: one.environment_commit not in self._shared, writes))
+        # The other branches are read only if a write may be one of theirs.
+        own = list(takewhile(lambda write: write.environment_commit not in self._shared, writes))
         if not self._comes_back(commit, current, own):
             return None
-        return commit_on_main(current, [one.promoted_commit for one in own], self._main)
+        return commit_on_main(current, [write.promoted_commit for write in own], self._main)
 
     def _comes_back(self, commit: str, current: str | None, writes: list[BaseWrite]) -> bool:
-        named = [one.promoted_commit for one in writes]
+        named = [write.promoted_commit for write in writes]
         return comes_back(commit, left_commits(current, named, self._main), self._main)
 
     def _writes(self, head: str) -> Iterator[BaseWrite]:

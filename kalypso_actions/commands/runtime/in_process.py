@@ -24,14 +24,14 @@ COMMANDS: Final = {command.name: command for command in CHAIN}
 
 @dataclass(frozen=True, slots=True)
 class InProcess:
-    """Runs the command of an action as its job would: by its inputs and variables alone."""
+    """Runs the command of an action as its job does, with its inputs and variables."""
 
     clock: Clock
 
     def __call__(
         self, action: str, inputs: Mapping[str, str], variables: Mapping[str, str], log: JobLog
     ) -> StepResult:
-        """Run an action. Raises KalypsoError for one that is not Kalypso's."""
+        """Run an action. Raises KalypsoError for an unknown action."""
         if action not in COMMANDS:
             raise KalypsoError(
                 f"there is no action {action!r}", advice=f"see {', '.join(COMMANDS)}"

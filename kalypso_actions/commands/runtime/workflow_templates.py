@@ -22,9 +22,9 @@ PACKAGE: Final = Path(kalypso_actions.__file__).parent
 
 
 def workflow_files(place: Place, marks: Placeholders) -> dict[str, str]:
-    """The workflows of a place, filled in, by their paths in the repository.
+    """Return the workflows of a place, filled in, by their paths in the repository.
 
-    Raises KalypsoError where a template has a mark that nobody knows.
+    Raises KalypsoError for an unknown placeholder.
     """
     return {
         f"{FOLDER}{file.name}": fill_in(file.read_text(encoding="utf-8"), marks, file.name)
@@ -33,7 +33,7 @@ def workflow_files(place: Place, marks: Placeholders) -> dict[str, str]:
 
 
 def read_workflows(files: RevisionFiles) -> dict[str, str]:
-    """The texts of a commit below `.github/workflows`, by path. Raises KalypsoError."""
+    """Read the files of a commit below `.github/workflows`, by path. Raises KalypsoError."""
     paths = [
         path
         for path, entry in files.entries().items()
@@ -44,6 +44,6 @@ def read_workflows(files: RevisionFiles) -> dict[str, str]:
 
 
 def templates_folder() -> Path:
-    """Where the templates lie: in the installed package, or beside it in a checkout."""
+    """Return the folder of the templates: in the installed package, or beside it in a checkout."""
     installed = PACKAGE / TEMPLATES
     return installed if installed.is_dir() else PACKAGE.parent / TEMPLATES

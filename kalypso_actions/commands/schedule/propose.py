@@ -93,7 +93,7 @@ def plan_proposal(
     """Read our pull requests and what people did with them, and decide. Raises KalypsoError."""
     proposal = gitops.propose(changes, state.tree, plan.environment, plan.promoted_commit)
     pulls = pull_requests.find(context.github, state.repository, head=state.own_branch)
-    pull = next((one for one in pulls if one.base_branch == state.branch), None)
+    pull = next((item for item in pulls if item.base_branch == state.branch), None)
     if pull:  # a list of pull requests lacks `mergeable`
         pull = pull_requests.get(context.github, state.repository, pull.number)
     own_branch, restrictions = None, gitops.Restrictions()
@@ -117,10 +117,10 @@ def plan_proposal(
         auto_merge=auto_merge,
         is_described=False,
         stale_pulls=tuple(
-            one
-            for one in pulls
-            if (pull is None or one.number != pull.number)
-            and pull_request.is_ours(one.body, plan.environment)
+            other
+            for other in pulls
+            if (pull is None or other.number != pull.number)
+            and pull_request.is_ours(other.body, plan.environment)
         ),
     )
     mark = Mark(plan.environment, state.own_head or "", proposal_plan.merged_by)

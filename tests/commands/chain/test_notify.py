@@ -319,7 +319,7 @@ def test_an_environment_that_does_not_exist(acme: Organisation) -> None:
 
 @pytest.mark.parametrize("payload", [{}, {"ref": "refs/heads/dev"}, {"inputs": None}])
 def test_without_a_push(acme: Organisation, payload: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="there is no push to tell of"):
+    with pytest.raises(UsageError, match="the event is not a push"):
         run(acme, payload)
 
 

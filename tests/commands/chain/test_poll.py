@@ -228,7 +228,7 @@ def test_a_registration_of_what_may_not_be_read_is_never_asked(
     outcome = run(acme)
     found = document(outcome)
     said = " ".join(one.message for one in (*found.warnings, *found.problems))
-    assert "not among those that may be read" in said or "this is no URL" in said
+    assert "not among those that may be read" in said or "this is not a URL" in said
     assert schedule("stage") in acme.dispatches()
 
 
