@@ -125,10 +125,10 @@ class Organisation:
             sleep=self.clock.sleep,
         )
         with open_context(inputs, runtime) as context:
-            outcome = command(inputs, context)
-        printed = json.loads(outcome.document.to_json())
-        Draft202012Validator(schema_of(type(outcome.document))).validate(printed)
-        return outcome
+            result = command(inputs, context)
+        printed = json.loads(result.document.to_json())
+        Draft202012Validator(schema_of(type(result.document))).validate(printed)
+        return result
 
     def job_environment(self, job: Job) -> dict[str, str]:
         """The variables that a runner gives a job, and those that lead to the sandbox."""

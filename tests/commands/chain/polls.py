@@ -35,14 +35,14 @@ def run(acme: Organisation, **inputs: Any) -> CommandResult:
     return acme.run(poll, PollInputs, **inputs)
 
 
-def document(outcome: CommandResult) -> PollDocument:
-    assert isinstance(outcome.document, PollDocument)
-    return outcome.document
+def document(result: CommandResult) -> PollDocument:
+    assert isinstance(result.document, PollDocument)
+    return result.document
 
 
-def started(outcome: CommandResult) -> list[tuple[str, str, int]]:
+def started(result: CommandResult) -> list[tuple[str, str, int]]:
     """Every start: workflow, environment and attempt."""
-    entries: tuple[StartEntry, ...] = document(outcome).started
+    entries: tuple[StartEntry, ...] = document(result).started
     return [(one.workflow, one.environment, one.attempt) for one in entries]
 
 

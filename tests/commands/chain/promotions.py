@@ -121,10 +121,10 @@ def check(
     return acme.run(partial(check_promote, reports=reports), CheckPromoteInputs, **given)
 
 
-def document(outcome: CommandResult) -> CheckPromoteDocument:
-    assert isinstance(outcome.document, CheckPromoteDocument)
-    return outcome.document
+def document(result: CommandResult) -> CheckPromoteDocument:
+    assert isinstance(result.document, CheckPromoteDocument)
+    return result.document
 
 
-def verdict(outcome: CommandResult) -> str:
-    return document(outcome).verdict
+def verdict(result: CommandResult) -> str:
+    return document(result).verdict

@@ -17,13 +17,13 @@ SOURCES = ".github/tracking/sources.json"
 FLUX = "large/shop-web/reconciler.yaml"
 
 
-def outcome(acme: Organisation, **given: Any) -> CommandResult:
+def run_schedule(acme: Organisation, **given: Any) -> CommandResult:
     return acme.run(schedule, ScheduleInputs, **{"environment": "dev", **given})
 
 
 def run(acme: Organisation, **given: Any) -> ScheduleDocument:
     """A run that ends well; what it prints."""
-    done = outcome(acme, **given)
+    done = run_schedule(acme, **given)
     assert not done.failed, done.document.problems
     assert isinstance(done.document, ScheduleDocument)
     return done.document

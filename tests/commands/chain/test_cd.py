@@ -29,9 +29,9 @@ def run(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
     return acme.run(cd, CdInputs, **{"environment": "dev", "commit": commit, **inputs})
 
 
-def document(outcome: CommandResult) -> CdDocument:
-    assert isinstance(outcome.document, CdDocument)
-    return outcome.document
+def document(result: CommandResult) -> CdDocument:
+    assert isinstance(result.document, CdDocument)
+    return result.document
 
 
 def change_main(acme: Organisation, text: str = "a change") -> str:
@@ -47,22 +47,22 @@ def has(acme: Organisation, branch: str = "dev", path: str = "base-repo.yaml") -
 def test_a_commit_is_written_told_and_scheduled(acme: Organisation) -> None:
     old, new = acme.head("main"), change_main(acme)
     assert old
-    outcome = run(acme, new, promoted_from="ci")
-    assert not outcome.failed
-    assert document(outcome) == CdDocument(
+    result = run(acme, new, promoted_from="ci")
+    assert not result.failed
+    assert document(result) == CdDocument(
         environment="dev",
         commit=new,
         action="written",
         changed=True,
         environment_commit=acme.head("dev") or "",
     )
-    assert outcome.document.outputs()["environment-commit"] == acme.head("dev")
+    assert result.document.outputs()["environment-commit"] == acme.head("dev")
     assert acme.files("dev")["base-repo.yaml"] == documents.base_repo(acme.url(), new)
     assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
     assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
     assert acme.dispatches() == [SCHEDULE]
-    assert outcome.summary.startswith(f"## kalypso cd: dev has {new[:7]} now\n")
-    assert f"/commit/{old}" in outcome.summary
+    assert result.summary.startswith(f"## kalypso cd: dev has {new[:7]} now\n")
+    assert f"/commit/{old}" in result.summary
 
 
 def test_the_commit_is_upstreams(acme: Organisation) -> None:
@@ -79,10 +79,10 @@ def test_run_again_it_changes_nothing_but_starts_schedule(acme: Organisation) ->
     new = change_main(acme)
     run(acme, new)
     acme.forget()
-    outcome = run(acme, new)
-    assert document(outcome).action == "unchanged"
-    assert document(outcome).environment_commit == acme.head("dev")
-    assert not document(outcome).changed
+    result = run(acme, new)
+    assert document(result).action == "unchanged"
+    assert document(result).environment_commit == acme.head("dev")
+    assert not document(result).changed
     (write,) = acme.writes()
     assert write.endswith("/schedule.yaml/dispatches")
     assert acme.dispatches() == [SCHEDULE, SCHEDULE_BY_FORCE]
@@ -166,8 +166,8 @@ def test_an_environment_in_a_folder(acme: Organisation, path: str) -> None:
 def test_a_branch_without_the_file_gets_upstreams(acme: Organisation) -> None:
     acme.commit({"base-repo.yaml": None}, "dev")
     new = change_main(acme)
-    outcome = run(acme, new)
-    assert document(outcome).action == "written"
+    result = run(acme, new)
+    assert document(result).action == "written"
     assert acme.files("dev")["base-repo.yaml"] == documents.base_repo(acme.url(), new)
 
 
@@ -196,15 +196,15 @@ def test_an_older_commit_is_superseded(acme: Organisation) -> None:
     middle, new = change_main(acme, "1"), change_main(acme, "2")
     run(acme, new)
     acme.forget()
-    outcome = run(acme, middle, promoted_from="ci")
-    assert not outcome.failed
-    assert document(outcome).action == "superseded"
-    assert outcome.document.outputs()["environment-commit"] == ""
+    result = run(acme, middle, promoted_from="ci")
+    assert not result.failed
+    assert document(result).action == "superseded"
+    assert result.document.outputs()["environment-commit"] == ""
     assert has(acme) == new
     assert acme.statuses(middle) == {DEV: ("pending", f"Superseded by {new[:7]}")}
     assert acme.writes() == [f"POST /repos/{CONTROL_PLANE}/statuses/{middle}"]
     assert acme.dispatches() == [SCHEDULE]
-    assert f"{middle[:7]} is superseded in dev" in outcome.summary
+    assert f"{middle[:7]} is superseded in dev" in result.summary
 
 
 def test_a_superseded_commit_that_was_deployed_stays_so(acme: Organisation) -> None:
@@ -224,8 +224,8 @@ def test_a_person_goes_back_only_on_purpose(acme: Organisation) -> None:
         run(acme, old)
     assert "allow-rollback" in refused.value.problem.advice
     assert has(acme) == new
-    outcome = run(acme, old, allow_rollback="true")
-    assert document(outcome).action == "written"
+    result = run(acme, old, allow_rollback="true")
+    assert document(result).action == "written"
     assert has(acme) == old
     assert acme.statuses(old) == {DEV: ("pending", "Promoted")}
     assert acme.statuses(new) == {DEV: ("pending", f"Rolled back to {old[:7]}")}
@@ -317,8 +317,8 @@ def test_a_protected_branch(acme: Organisation) -> None:
 def test_whoever_moves_the_branch_meanwhile_loses_nothing(acme: Organisation) -> None:
     new = change_main(acme)
     with acme.sandbox.faults.on(Fault("*", "*", "raced", count=2)):
-        outcome = run(acme, new)
-    assert document(outcome).action == "written"
+        result = run(acme, new)
+    assert document(result).action == "written"
     assert has(acme) == new
     raced = acme.sandbox.git(CONTROL_PLANE).commits_between("main", "dev")
     assert len(raced) == 1 + 2 + 1

@@ -24,9 +24,9 @@ def run(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
     return acme.run(cd, CdInputs, **given)
 
 
-def action(outcome: CommandResult) -> str:
-    assert isinstance(outcome.document, CdDocument)
-    return outcome.document.action
+def action(result: CommandResult) -> str:
+    assert isinstance(result.document, CdDocument)
+    return result.document.action
 
 
 def change_main(acme: Organisation, text: str = "a change") -> str:
@@ -42,13 +42,13 @@ def test_a_commit_is_proposed(acme: Organisation) -> None:
     old, new = acme.head("main"), change_main(acme)
     before = acme.head("dev")
     assert old
-    outcome = run(acme, new, promoted_from="ci")
+    result = run(acme, new, promoted_from="ci")
     (pull,) = acme.pulls(CONTROL_PLANE)
     assert (pull["head"]["ref"], pull["base"]["ref"]) == (OURS, "dev")
     assert pull["title"] == f"Promote {new[:7]} to dev"
     assert pull["body"].startswith("<!-- kalypso:v1 kind=promotion environment=dev -->\n")
     assert f"/compare/{old}...{new}" in pull["body"]
-    assert outcome.document.outputs() == {
+    assert result.document.outputs() == {
         "changed": "true",
         "environment-commit": "",
         "pull-request-number": str(pull["number"]),
@@ -60,8 +60,8 @@ def test_a_commit_is_proposed(acme: Organisation) -> None:
     assert acme.statuses(new) == {DEV: ("pending", f"Waiting for #{pull['number']}")}
     assert acme.statuses(old) == {}
     assert acme.dispatches() == []
-    assert f"/pull/{pull['number']})" in outcome.summary
-    assert "**Next:** review and merge" in outcome.summary
+    assert f"/pull/{pull['number']})" in result.summary
+    assert "**Next:** review and merge" in result.summary
 
 
 def test_run_again_it_changes_nothing(acme: Organisation) -> None:
@@ -69,9 +69,9 @@ def test_run_again_it_changes_nothing(acme: Organisation) -> None:
     run(acme, new)
     acme.clock.sleep(60)
     acme.forget()
-    outcome = run(acme, new)
-    assert action(outcome) == "proposed"
-    assert outcome.document.outputs()["changed"] == "false"
+    result = run(acme, new)
+    assert action(result) == "proposed"
+    assert result.document.outputs()["changed"] == "false"
     assert acme.writes() == []
 
 
@@ -89,9 +89,9 @@ def test_a_newer_commit_takes_the_place_of_an_older_one(acme: Organisation) -> N
 def test_an_older_commit_does_not_take_the_place_of_a_newer_one(acme: Organisation) -> None:
     older, newer = change_main(acme, "1"), change_main(acme, "2")
     run(acme, newer)
-    outcome = run(acme, older, promoted_from="ci")
-    assert action(outcome) == "superseded"
-    assert f"or is about to have, [{newer[:7]}]" in outcome.summary
+    result = run(acme, older, promoted_from="ci")
+    assert action(result) == "superseded"
+    assert f"or is about to have, [{newer[:7]}]" in result.summary
     assert proposed(acme) == documents.base_repo(acme.url(), newer)
     assert acme.statuses(older) == {DEV: ("pending", f"Superseded by {newer[:7]}")}
     with pytest.raises(UsageError, match="is older than"):
@@ -107,8 +107,8 @@ def test_once_merged_the_environment_has_it(acme: Organisation) -> None:
     run(acme, new)
     (pull,) = acme.pulls(CONTROL_PLANE)
     acme.merge(pull["number"], CONTROL_PLANE)
-    outcome = run(acme, new)
-    assert action(outcome) == "unchanged"
+    result = run(acme, new)
+    assert action(result) == "unchanged"
     assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
     assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
     given = {"environment": "dev", "force": "true"}
@@ -190,16 +190,16 @@ def test_a_proposal_that_people_closed_is_proposed_again_by_people_alone(
 ) -> None:
     new = change_main(acme)
     number = closed(acme, new)
-    outcome = run(acme, new, promoted_from="ci", pre_deployment="exit 1")
-    assert (action(outcome), outcome.failed) == ("rejected", False)
+    result = run(acme, new, promoted_from="ci", pre_deployment="exit 1")
+    assert (action(result), result.failed) == ("rejected", False)
     assert acme.writes() == []
-    assert outcome.document.outputs() == {
+    assert result.document.outputs() == {
         "changed": "false",
         "environment-commit": "",
         "pull-request-number": str(number),
         "pull-request-url": f"{acme.url()}/pull/{number}",
     }
-    (warning,) = outcome.document.warnings
+    (warning,) = result.document.warnings
     assert warning.message == (
         f"nothing is proposed: #{number} with the same commit was closed without merging"
     )
@@ -207,7 +207,7 @@ def test_a_proposal_that_people_closed_is_proposed_again_by_people_alone(
         "to propose it again, start cd by hand, without promoted-from; a newer commit of main is "
         "proposed by itself"
     )
-    assert f"## kalypso cd: {new[:7]} was rejected for dev" in outcome.summary
+    assert f"## kalypso cd: {new[:7]} was rejected for dev" in result.summary
     assert acme.statuses(new) == {DEV: ("pending", f"Waiting for #{number}")}
     assert action(run(acme, new)) == "proposed"
     (again,) = acme.pulls(CONTROL_PLANE)

@@ -29,17 +29,17 @@ def run(acme: Organisation, *, job: Job = PUSH, **inputs: Any) -> CommandResult:
     return acme.run(ci, CiInputs, job=job, **inputs)
 
 
-def document(outcome: CommandResult) -> CiDocument:
-    assert isinstance(outcome.document, CiDocument)
-    return outcome.document
+def document(result: CommandResult) -> CiDocument:
+    assert isinstance(result.document, CiDocument)
+    return result.document
 
 
-def problems(outcome: CommandResult) -> list[str]:
-    return [problem.message for problem in outcome.document.problems]
+def problems(result: CommandResult) -> list[str]:
+    return [problem.message for problem in result.document.problems]
 
 
-def warnings(outcome: CommandResult) -> list[str]:
-    return [warning.message for warning in outcome.document.warnings]
+def warnings(result: CommandResult) -> list[str]:
+    return [warning.message for warning in result.document.warnings]
 
 
 def cd(commit: str, environment: str = "dev") -> Dispatch:
@@ -50,19 +50,19 @@ def cd(commit: str, environment: str = "dev") -> Dispatch:
 def test_a_faultless_push_goes_on_its_way(acme: Organisation) -> None:
     commit = acme.commit({"notes.txt": "1"})
     acme.forget()
-    outcome = run(acme)
-    assert not outcome.failed
-    assert outcome.document.outputs() == {
+    result = run(acme)
+    assert not result.failed
+    assert result.document.outputs() == {
         "environments": '["dev"]',
         "problems": "0",
         "warnings": "0",
     }
-    assert document(outcome).commit == commit
+    assert document(result).commit == commit
     assert acme.statuses(commit) == {CONTEXT: ("success", "4 assignments in 2 environments")}
     assert acme.dispatches() == [cd(commit)]
     assert {write.rpartition("/")[2] for write in acme.writes()} == {commit, "dispatches"}
     assert len(acme.writes()) == 2
-    assert outcome.summary.startswith("## kalypso ci: 4 assignments in 2 environments\n")
+    assert result.summary.startswith("## kalypso ci: 4 assignments in 2 environments\n")
     assert acme.run_url in str(
         [one.target_url for one in acme.sandbox.repository(CONTROL_PLANE).statuses]
     )
@@ -123,45 +123,45 @@ def test_faults_of_main_fail(
     acme: Organisation, files: dict[str, str], said: str, line: int | None
 ) -> None:
     commit = acme.commit(files)
-    outcome = run(acme)
-    assert outcome.failed
-    (found,) = [one for one in outcome.document.problems if said in one.message]
+    result = run(acme)
+    assert result.failed
+    (found,) = [one for one in result.document.problems if said in one.message]
     assert found.where
     assert found.where.path == next(iter(files))
     assert line in {None, found.where.line}
     assert acme.statuses(commit)[CONTEXT][0] == "failure"
     assert acme.dispatches() == []
-    assert "**Next:** correct the problems" in outcome.summary
+    assert "**Next:** correct the problems" in result.summary
 
 
 def test_a_fault_of_main_is_told_once(acme: Organisation) -> None:
     acme.commit({"registrations/shop.yaml": "kind: WorkloadRegistration\nmetadata: {name: shop}\n"})
-    outcome = run(acme)
-    messages = problems(outcome)
+    result = run(acme)
+    messages = problems(result)
     assert len(messages) == len(set(messages))
     assert not [one for one in messages if one.startswith(("dev", "stage"))]
 
 
 def test_what_the_commit_breaks_in_environments_fails(acme: Organisation) -> None:
     acme.commit({"templates/flux.yaml": BAD_TEMPLATE})
-    outcome = run(acme)
-    messages = problems(outcome)
+    result = run(acme)
+    messages = problems(result)
     assert [": ".join(one.split(": ")[:2]) for one in messages] == [
         "dev, stage: shop-web on drone",
         "dev, stage: shop-web on large",
     ]
-    where = outcome.document.problems[0].where
+    where = result.document.problems[0].where
     assert where
     assert (where.repository, where.path, where.line) == (acme.url(), "templates/flux.yaml", 8)
-    checked = document(outcome).checked
+    checked = document(result).checked
     assert [one.problems for one in checked] == [2, 2]
 
 
 def test_a_template_that_goes_fails_where_it_is_used(acme: Organisation) -> None:
     acme.commit({"templates/flux.yaml": None})
-    outcome = run(acme)
-    assert 'Template.scheduler.kalypso.io "flux" not found' in problems(outcome)[0]
-    where = outcome.document.problems[0].where
+    result = run(acme)
+    assert 'Template.scheduler.kalypso.io "flux" not found' in problems(result)[0]
+    where = result.document.problems[0].where
     assert where and where.repository == f"{acme.url()}@dev"
 
 
@@ -169,10 +169,10 @@ def test_what_stood_broken_in_one_environment_is_a_warning(acme: Organisation) -
     """A schema of stage is violated there since long: dev goes on."""
     acme.commit({"schema.yaml": documents.config_schema("sizes", "SIZE")}, "stage")
     commit = acme.commit({"notes.txt": "1"})
-    outcome = run(acme)
-    assert not outcome.failed
-    assert len(warnings(outcome)) == 2
-    assert all(one.startswith("stage: shop-web on ") for one in warnings(outcome))
+    result = run(acme)
+    assert not result.failed
+    assert len(warnings(result)) == 2
+    assert all(one.startswith("stage: shop-web on ") for one in warnings(result))
     assert acme.statuses(commit)[CONTEXT] == (
         "success",
         "4 assignments in 2 environments, 2 warnings",
@@ -185,12 +185,12 @@ def test_what_stands_and_what_is_new_are_told_apart(acme: Organisation) -> None:
         {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="argo")}, "stage"
     )
     acme.commit({"templates/flux.yaml": BAD_TEMPLATE})
-    outcome = run(acme)
-    assert [": ".join(one.split(": ")[:2]) for one in problems(outcome)] == [
+    result = run(acme)
+    assert [": ".join(one.split(": ")[:2]) for one in problems(result)] == [
         "dev, stage: shop-web on drone",
         "dev: shop-web on large",
     ]
-    (warning,) = warnings(outcome)
+    (warning,) = warnings(result)
     assert warning.startswith("stage: shop-web on large: ")
     assert '"argo" not found' in warning
 
@@ -209,11 +209,11 @@ def test_an_environment_branch_that_is_broken_is_its_own_affair(
 ) -> None:
     acme.commit(files, "stage")
     commit = acme.commit({"notes.txt": "1"})
-    outcome = run(acme)
-    assert not outcome.failed
-    assert warnings(outcome)
-    assert all(one.startswith("stage: ") for one in warnings(outcome))
-    assert {one.where.repository for one in outcome.document.warnings if one.where} == {
+    result = run(acme)
+    assert not result.failed
+    assert warnings(result)
+    assert all(one.startswith("stage: ") for one in warnings(result))
+    assert {one.where.repository for one in result.document.warnings if one.where} == {
         f"{acme.url()}@stage"
     }
     assert acme.dispatches() == [cd(commit)]
@@ -222,23 +222,23 @@ def test_an_environment_branch_that_is_broken_is_its_own_affair(
 def test_an_environment_without_a_branch_is_its_own_affair(acme: Organisation) -> None:
     acme.reset("stage", None)
     acme.commit({"notes.txt": "1"})
-    outcome = run(acme)
-    assert not outcome.failed
-    (warning,) = warnings(outcome)
+    result = run(acme)
+    assert not result.failed
+    (warning,) = warnings(result)
     assert "there is no such branch" in warning
-    stage = document(outcome).checked[1]
+    stage = document(result).checked[1]
     assert (stage.assignments, stage.changes) == (None, None)
-    assert "not rendered" in outcome.summary
+    assert "not rendered" in result.summary
 
 
 def test_a_gitops_branch_that_cannot_be_read_hides_only_the_changes(acme: Organisation) -> None:
     acme.reset("stage", None, GITOPS)
     acme.commit({"notes.txt": "1"})
-    outcome = run(acme)
-    assert not outcome.failed
-    (warning,) = warnings(outcome)
+    result = run(acme)
+    assert not result.failed
+    (warning,) = warnings(result)
     assert warning.startswith(f"stage: what would change in {acme.url(GITOPS)} is not known")
-    stage = document(outcome).checked[1]
+    stage = document(result).checked[1]
     assert (stage.assignments, stage.changes) == (2, None)
 
 
@@ -246,10 +246,10 @@ def test_an_environment_that_has_nothing_of_main_yet(acme: Organisation) -> None
     """It is rendered as it will be with its first commit, and held against main's last."""
     acme.commit({"base-repo.yaml": None}, "stage")
     acme.commit({"notes.txt": "1"})
-    outcome = run(acme)
-    assert not warnings(outcome)
-    assert [one.assignments for one in document(outcome).checked] == [2, 2]
-    assert document(outcome).checked[1].has == ""
+    result = run(acme)
+    assert not warnings(result)
+    assert [one.assignments for one in document(result).checked] == [2, 2]
+    assert document(result).checked[1].has == ""
     acme.commit(
         {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="argo")}, "stage"
     )
@@ -265,10 +265,10 @@ def test_an_environment_that_has_nothing_of_main_yet(acme: Organisation) -> None
 def test_an_unusable_registration_is_somebody_elses(acme: Organisation) -> None:
     acme.commit({"workload/shop.yaml": "kind: Deployment\n"}, repository=SHOP)
     commit = acme.commit({"notes.txt": "1"})
-    outcome = run(acme)
-    assert not outcome.failed
-    assert warnings(outcome)
-    assert all(one.startswith("dev, stage: registration 'shop'") for one in warnings(outcome))
+    result = run(acme)
+    assert not result.failed
+    assert warnings(result)
+    assert all(one.startswith("dev, stage: registration 'shop'") for one in warnings(result))
     assert acme.dispatches() == [cd(commit)]
     assert not run(acme, on_source_failure="block").failed, "it stood before"
 
@@ -278,9 +278,9 @@ def test_a_new_registration_that_is_unusable(
     acme: Organisation, on_source_failure: str, fails: bool
 ) -> None:
     acme.commit({"registrations/lost.yaml": documents.registration("lost", acme.url("acme/lost"))})
-    outcome = run(acme, on_source_failure=on_source_failure)
-    assert outcome.failed == fails
-    found = outcome.document.problems if fails else outcome.document.warnings
+    result = run(acme, on_source_failure=on_source_failure)
+    assert result.failed == fails
+    found = result.document.problems if fails else result.document.warnings
     (one,) = found
     assert one.message.startswith("dev, stage: registration 'lost'")
     assert one.where and one.where.path == "registrations/lost.yaml"
@@ -292,19 +292,19 @@ def test_a_registration_that_spoils_another_fails(acme: Organisation) -> None:
     acme.commit(
         {"registrations/shop2.yaml": documents.registration("shop2", acme.url("acme/shop2"))}
     )
-    outcome = run(acme)
-    assert outcome.failed
-    assert all("registration 'shop'" in one for one in problems(outcome))
-    assert all("registration 'shop2'" in one for one in warnings(outcome))
+    result = run(acme)
+    assert result.failed
+    assert all("registration 'shop'" in one for one in problems(result))
+    assert all("registration 'shop2'" in one for one in warnings(result))
 
 
 def test_a_mass_removal_is_told(acme: Organisation) -> None:
     tree = {f"large/old-{number}/reconciler.yaml": "x\n" for number in range(8)}
     acme.commit(tree, "dev", GITOPS)
     acme.commit({"notes.txt": "1"})
-    outcome = run(acme)
-    assert not outcome.failed
-    (told,) = warnings(outcome)
+    result = run(acme)
+    assert not result.failed
+    (told,) = warnings(result)
     assert told.startswith("dev: 8 of 8 assignments would be removed, which is more than 30%: ")
 
 

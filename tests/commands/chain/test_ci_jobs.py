@@ -29,13 +29,13 @@ def run(acme: Organisation, *, job: Job = PUSH, **inputs: Any) -> CommandResult:
     return acme.run(ci, CiInputs, job=job, **inputs)
 
 
-def document(outcome: CommandResult) -> CiDocument:
-    assert isinstance(outcome.document, CiDocument)
-    return outcome.document
+def document(result: CommandResult) -> CiDocument:
+    assert isinstance(result.document, CiDocument)
+    return result.document
 
 
-def problems(outcome: CommandResult) -> list[str]:
-    return [problem.message for problem in outcome.document.problems]
+def problems(result: CommandResult) -> list[str]:
+    return [problem.message for problem in result.document.problems]
 
 
 def cd(commit: str, environment: str = "dev") -> Dispatch:
@@ -58,9 +58,9 @@ def cd(commit: str, environment: str = "dev") -> Dispatch:
 )
 def test_when_cd_is_started(acme: Organisation, job: Job, start_cd: str, started: bool) -> None:
     commit = acme.commit({"notes.txt": "1"})
-    outcome = run(acme, job=job, commit=commit, start_cd=start_cd, control_plane=CONTROL_PLANE)
+    result = run(acme, job=job, commit=commit, start_cd=start_cd, control_plane=CONTROL_PLANE)
     assert acme.dispatches() == ([cd(commit)] if started else [])
-    assert document(outcome).environments == (("dev",) if started else ())
+    assert document(result).environments == (("dev",) if started else ())
     assert acme.statuses(commit)[CONTEXT][0] == "success"
 
 
@@ -79,9 +79,9 @@ def pull_request(
 
 def test_a_pull_request_is_only_checked(acme: Organisation) -> None:
     job, head = pull_request(acme, {"templates/flux.yaml": BAD_TEMPLATE})
-    outcome = run(acme, job=job)
-    assert outcome.failed
-    assert document(outcome).commit == job.commit
+    result = run(acme, job=job)
+    assert result.failed
+    assert document(result).commit == job.commit
     assert acme.statuses(head) == {CONTEXT: ("failure", "2 problems")}
     assert acme.statuses(job.commit) == {}
     good, head = pull_request(acme, {"notes.txt": "1"}, "good")
@@ -98,17 +98,17 @@ def test_a_token_that_may_not_post(acme: Organisation, scope: str) -> None:
     if scope == "write":
         permissions["statuses"] = "read"
     token = acme.sandbox.create_token("actions", permissions, owner="acme")
-    outcome = run(acme, job=job, token=token)
-    assert not outcome.failed
+    result = run(acme, job=job, token=token)
+    assert not result.failed
     assert acme.statuses(head) == {}
-    (warning,) = outcome.document.warnings
+    (warning,) = result.document.warnings
     assert warning.advice.startswith(f"give the token the permission statuses: {scope}, in")
 
 
 def test_without_a_job_around_it(acme: Organisation) -> None:
     commit = acme.commit({"notes.txt": "1"})
-    outcome = acme.run(ci, CiInputs, control_plane=CONTROL_PLANE, variables={"GITHUB_ACTIONS": ""})
-    assert document(outcome).commit == commit
+    result = acme.run(ci, CiInputs, control_plane=CONTROL_PLANE, variables={"GITHUB_ACTIONS": ""})
+    assert document(result).commit == commit
     assert acme.statuses(commit)[CONTEXT][0] == "success"
     assert acme.dispatches() == []
 
@@ -145,12 +145,12 @@ def test_an_environment_that_nothing_leads_to_is_a_note(acme: Organisation) -> N
     """A variable may name it: nobody is warned, and the page shows it on a click."""
     dev = documents.environment(acme.url(), "dev", first=True)
     commit = acme.commit({".environments/dev.yaml": dev})
-    outcome = run(acme)
-    (note,) = outcome.document.notes
+    result = run(acme)
+    (note,) = result.document.notes
     assert note.message.startswith("no other Environment names 'stage' as next")
-    assert (outcome.failed, outcome.document.warnings) == (False, ())
-    assert "<summary>1 note</summary>" in outcome.summary
-    assert "kalypso\\.io\\/next\\-environment" in outcome.summary
+    assert (result.failed, result.document.warnings) == (False, ())
+    assert "<summary>1 note</summary>" in result.summary
+    assert "kalypso\\.io\\/next\\-environment" in result.summary
     assert acme.statuses(commit)[CONTEXT] == ("success", "4 assignments in 2 environments")
     assert run(acme, first_environments="dev,stage").document.notes == ()
 

@@ -24,9 +24,9 @@ def run(acme: Organisation, commit: str, command: str, **inputs: Any) -> Command
     return acme.run(cd, CdInputs, **given)
 
 
-def action(outcome: CommandResult) -> str:
-    assert isinstance(outcome.document, CdDocument)
-    return outcome.document.action
+def action(result: CommandResult) -> str:
+    assert isinstance(result.document, CdDocument)
+    return result.document.action
 
 
 @pytest.fixture
@@ -41,8 +41,8 @@ def test_it_runs_before_the_write_and_knows_what_it_is_for(acme: Organisation, n
         'echo "from $KALYPSO_PROMOTED_FROM of $KALYPSO_CONTROL_PLANE" >&2\n'
         'echo "in $GITHUB_REPOSITORY"'
     )
-    outcome = run(acme, new, command, promoted_from="ci")
-    assert action(outcome) == "written"
+    result = run(acme, new, command, promoted_from="ci")
+    assert action(result) == "written"
     lines = [
         f"dev {new} {old}",
         "from ci of acme/control-plane",
@@ -50,8 +50,8 @@ def test_it_runs_before_the_write_and_knows_what_it_is_for(acme: Organisation, n
     ]
     start = acme.said.index(lines[0])
     assert acme.said[start : start + 3] == lines
-    assert "Output of the pre-deployment command" in outcome.summary
-    assert "\n".join(lines) in outcome.summary
+    assert "Output of the pre-deployment command" in result.summary
+    assert "\n".join(lines) in result.summary
 
 
 @pytest.mark.parametrize(
@@ -66,17 +66,17 @@ def test_it_runs_before_the_write_and_knows_what_it_is_for(acme: Organisation, n
 )
 def test_what_fails_stops(acme: Organisation, new: str, command: str, status: int) -> None:
     before = acme.head("dev")
-    outcome = run(acme, new, command)
-    assert outcome.failed
-    assert action(outcome) == ""
-    (problem,) = outcome.document.problems
+    result = run(acme, new, command)
+    assert result.failed
+    assert action(result) == ""
+    (problem,) = result.document.problems
     reason = f"the pre-deployment command ended with exit code {status}"
     assert problem.message == f"{reason}: nothing was written"
     assert acme.head("dev") == before
     assert acme.statuses(new) == {DEV: ("failure", f"Failed to deploy: {reason}")}
     assert acme.dispatches() == []
     assert "unreached" not in "\n".join(acme.said)
-    assert f"{new[:7]} was not promoted to dev" in outcome.summary
+    assert f"{new[:7]} was not promoted to dev" in result.summary
     assert action(run(acme, new, "true")) == "written"
     assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
 
@@ -114,15 +114,15 @@ def test_no_secret_of_the_job_reaches_it(acme: Organisation, new: str) -> None:
 
 
 def test_its_output_is_shown_as_it_is_and_does_nothing(acme: Organisation, new: str) -> None:
-    outcome = run(acme, new, "printf '````\\n<img src=x>\\n@everyone \\033[31m\\xff\\n'")
-    assert "`````\n````\n<img src=x>\n@everyone \\x1b[31m\ufffd\n`````" in outcome.summary
+    result = run(acme, new, "printf '````\\n<img src=x>\\n@everyone \\033[31m\\xff\\n'")
+    assert "`````\n````\n<img src=x>\n@everyone \\x1b[31m\ufffd\n`````" in result.summary
 
 
 def test_a_long_output_is_shown_by_its_end(acme: Organisation, new: str) -> None:
-    outcome = run(acme, new, "seq 1 20000")
-    assert "\n20000\n```" in outcome.summary
-    assert "\n1\n2\n3\n" not in outcome.summary
-    assert len(outcome.summary) < MOST_SHOWN + 3000
+    result = run(acme, new, "seq 1 20000")
+    assert "\n20000\n```" in result.summary
+    assert "\n1\n2\n3\n" not in result.summary
+    assert len(result.summary) < MOST_SHOWN + 3000
 
 
 def test_without_bash(acme: Organisation, new: str) -> None:

@@ -46,9 +46,9 @@ def run(
     return acme.run(notify, NotifyInputs, job=job, control_plane=CONTROL_PLANE, **inputs)
 
 
-def document(outcome: CommandResult) -> NotifyDocument:
-    assert isinstance(outcome.document, NotifyDocument)
-    return outcome.document
+def document(result: CommandResult) -> NotifyDocument:
+    assert isinstance(result.document, NotifyDocument)
+    return result.document
 
 
 def checks(merged: str, promoted: str = "", environment: str = "dev") -> Dispatch:
@@ -72,9 +72,9 @@ def starts(acme: Organisation) -> list[Dispatch]:
 def test_a_promotion(acme: Organisation) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
-    outcome = run(acme)
+    result = run(acme)
     assert starts(acme) == [checks(merged, commit)]
-    found = document(outcome)
+    found = document(result)
     assert (found.environments, found.promoted, found.promoted_commit) == (("dev",), True, commit)
     assert found.run_url.startswith(f"{acme.url()}/actions/")
     assert found.outputs() == {
@@ -82,8 +82,8 @@ def test_a_promotion(acme: Organisation) -> None:
         "promoted-commit": commit,
         "run-url": found.run_url,
     }
-    assert outcome.summary.startswith("## kalypso notify: started check-promote for `dev`\n")
-    assert "| `dev` | a promotion |" in outcome.summary
+    assert result.summary.startswith("## kalypso notify: started check-promote for `dev`\n")
+    assert "| `dev` | a promotion |" in result.summary
     assert acme.statuses(commit) == {}
 
 
@@ -178,18 +178,18 @@ def test_what_touches_nothing_of_ours_starts_nothing(
 ) -> None:
     merge(acme, main_commit(acme))
     acme.commit(files, "dev", GITOPS)
-    outcome = run(acme)
+    result = run(acme)
     assert starts(acme) == []
-    assert document(outcome) == NotifyDocument()
-    assert "changes nothing that a cluster runs" in outcome.summary
+    assert document(result) == NotifyDocument()
+    assert "changes nothing that a cluster runs" in result.summary
 
 
 def test_a_branch_of_no_environment(acme: Organisation) -> None:
     acme.commit(tree(main_commit(acme)), "proposal", GITOPS)
-    outcome = run(acme)
-    assert not outcome.failed
+    result = run(acme)
+    assert not result.failed
     assert starts(acme) == []
-    assert "no environment has its GitOpsRepo on the branch proposal" in outcome.summary
+    assert "no environment has its GitOpsRepo on the branch proposal" in result.summary
 
 
 def test_a_branch_that_is_deleted_and_a_tag(acme: Organisation) -> None:
@@ -228,9 +228,9 @@ def test_a_forced_push(acme: Organisation) -> None:
     acme.reset("dev", base, GITOPS)
     merged = merge(acme, commit, config="2")
     lost = {**pushed(acme), "before": "e" * 40, "forced": True}
-    outcome = run(acme, lost)
+    result = run(acme, lost)
     assert starts(acme) == [checks(merged, commit)]
-    (warning,) = document(outcome).warnings
+    (warning,) = document(result).warnings
     assert warning.message.startswith("what the forced push has replaced cannot be read: ")
     with pytest.raises(KalypsoError, match="e" * 40):
         run(acme, {**lost, "forced": False})
@@ -296,19 +296,19 @@ def test_an_environment_that_cannot_be_read(acme: Organisation) -> None:
     acme.commit({"broken.yaml": "kind: [GitOpsRepo"}, "stage")
     commit = main_commit(acme)
     merged = merge(acme, commit)
-    outcome = run(acme)
+    result = run(acme)
     assert starts(acme) == [checks(merged, commit)]
-    assert not outcome.failed
-    (warning,) = document(outcome).warnings
+    assert not result.failed
+    (warning,) = document(result).warnings
     assert warning.message.startswith("environment stage: ")
     assert warning.where and warning.where.path == "broken.yaml"
     merge(acme, commit, "stage")
-    outcome = run(acme)
+    result = run(acme)
     assert starts(acme) == []
-    assert outcome.failed
-    (problem,) = document(outcome).problems
+    assert result.failed
+    (problem,) = document(result).problems
     assert problem.message.startswith("environment stage: ")
-    assert outcome.summary.startswith("## kalypso notify: some environments cannot be read\n")
+    assert result.summary.startswith("## kalypso notify: some environments cannot be read\n")
 
 
 def test_an_environment_that_does_not_exist(acme: Organisation) -> None:

@@ -29,9 +29,9 @@ def rendered(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_every_environment_renders(acme: Organisation, environment: str) -> None:
-    outcome = acme.run(rendered, ScheduleInputs, environment=environment)
-    assert isinstance(outcome.document, ScheduleDocument)
-    assert outcome.document.assignments == 2
-    assert "large/shop-web/reconciler.yaml" in outcome.summary
+    result = acme.run(rendered, ScheduleInputs, environment=environment)
+    assert isinstance(result.document, ScheduleDocument)
+    assert result.document.assignments == 2
+    assert "large/shop-web/reconciler.yaml" in result.summary
     assert acme.writes() == []
     assert acme.dispatches() == []

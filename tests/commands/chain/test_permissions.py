@@ -113,8 +113,8 @@ def started(acme: Organisation, scene: Scene) -> Run:
 def test_a_command_works_with_what_it_needs(acme: Organisation, scene: str) -> None:
     played = BY_ID[scene]
     run = started(acme, played)
-    outcome = run(credential(acme, together(played), list(played.needs)))
-    assert not outcome.failed, outcome.document.problems
+    result = run(credential(acme, together(played), list(played.needs)))
+    assert not result.failed, result.document.problems
     assert needs(acme.sandbox.traffic) == played.needs
     played.check(acme)
 
@@ -125,8 +125,8 @@ def test_a_jobs_own_token_is_enough_where_nothing_else_is_reached(
 ) -> None:
     played = BY_ID[scene]
     run = started(acme, played)
-    outcome = run(credential(acme, together(played), list(played.needs), is_job=True))
-    assert not outcome.failed, outcome.document.problems
+    result = run(credential(acme, together(played), list(played.needs), is_job=True))
+    assert not result.failed, result.document.problems
     played.check(acme)
 
 
@@ -152,8 +152,8 @@ def test_without_a_permission_it_says_which(
     if level == "write":
         less[name] = "read"
     if (played.command, name) in UNRECORDED:
-        outcome = run(credential(acme, less, list(played.needs), is_job=played.is_job))
-        assert not outcome.failed, outcome.document.problems
+        result = run(credential(acme, less, list(played.needs), is_job=played.is_job))
+        assert not result.failed, result.document.problems
         assert any(line.startswith("The start is not recorded: ") for line in acme.said)
         played.check(acme)
         return
@@ -213,13 +213,13 @@ def test_a_job_that_signs_in_to_azure_by_oidc_says_what_it_lacks(acme: Organisat
 def is_told(run: Run, credential: Credential, permission: str, *, fails: bool) -> list[Problem]:
     """Assert that what is told names the permission that is missing; all that is told."""
     try:
-        outcome = run(credential)
+        result = run(credential)
     except KalypsoError as error:
         failed, told = True, list(error.problems)
     else:
-        document = outcome.document
+        document = result.document
         entries = (*document.problems, *document.warnings)
-        failed, told = outcome.failed, [ProblemEntry.problem(one) for one in entries]
+        failed, told = result.failed, [ProblemEntry.problem(one) for one in entries]
     assert failed == fails
     assert any(permission in one.advice for one in told), told
     return told

@@ -42,11 +42,11 @@ def register(acme: Organisation, url: str, name: str = "tea", path: str = "workl
 
 def test_nothing_has_changed(acme: Organisation) -> None:
     at_rest(acme)
-    outcome = run(acme)
+    result = run(acme)
     assert acme.dispatches() == []
     assert acme.writes() == acme.recorded() == []
-    assert document(outcome) == PollDocument()
-    assert outcome.summary == "## kalypso poll: nothing to start"
+    assert document(result) == PollDocument()
+    assert result.summary == "## kalypso poll: nothing to start"
 
 
 def test_what_a_poll_at_rest_asks_of_github(acme: Organisation) -> None:
@@ -59,23 +59,23 @@ def test_what_a_poll_at_rest_asks_of_github(acme: Organisation) -> None:
 
 
 def test_what_nobody_has_looked_at_is_scheduled(acme: Organisation) -> None:
-    outcome = run(acme)
+    result = run(acme)
     assert acme.dispatches() == [schedule("dev"), schedule("stage")]
     for name in ("dev", "stage"):
         digest = inputs_of(acme)[name].digest
         status = acme.records(acme.head(name) or "")[f"kalypso / schedule {name}"]
         assert status == ("pending", f"Starting, attempt 1: {digest}")
-    assert outcome.summary.startswith("## kalypso poll: started schedule for `dev`, `stage`\n")
-    assert "| `dev` | the inputs have changed | [schedule\\.yaml](" in outcome.summary
+    assert result.summary.startswith("## kalypso poll: started schedule for `dev`, `stage`\n")
+    assert "| `dev` | the inputs have changed | [schedule\\.yaml](" in result.summary
 
 
 def test_poll_and_schedule_agree(acme: Organisation) -> None:
     """What schedule records, with a pull request of its own or none, is what poll sees next."""
     for name in ("dev", "stage"):
-        assert not proposals.outcome(acme, environment=name).failed
+        assert not proposals.run_schedule(acme, environment=name).failed
     assert document(run(acme)) == PollDocument()
     acme.merge(1)
-    assert not proposals.outcome(acme, environment="dev").failed
+    assert not proposals.run_schedule(acme, environment="dev").failed
     assert document(run(acme)) == PollDocument()
     assert acme.dispatches() == []
 
@@ -83,9 +83,9 @@ def test_poll_and_schedule_agree(acme: Organisation) -> None:
 def test_a_registered_folder_that_has_changed(acme: Organisation) -> None:
     at_rest(acme)
     push_to_shop(acme)
-    outcome = run(acme)
+    result = run(acme)
     assert acme.dispatches() == [schedule("dev"), schedule("stage")]
-    assert document(outcome).outputs() == {"environments": '["dev","stage"]'}
+    assert document(result).outputs() == {"environments": '["dev","stage"]'}
     assert asked(acme, GRAPHQL) == 3
 
 
@@ -200,10 +200,10 @@ def test_a_repository_that_cannot_be_read_stops_nobody_else(acme: Organisation) 
     register(acme, acme.url("acme/gone"))
     at_rest(acme)
     push_to_shop(acme)
-    outcome = run(acme, environments="dev")
+    result = run(acme, environments="dev")
     assert acme.dispatches() == [schedule("dev")]
-    assert not outcome.failed
-    (warning,) = document(outcome).warnings
+    assert not result.failed
+    (warning,) = document(result).warnings
     assert warning.message.startswith(
         f"it cannot be said whether {acme.url('acme/gone')} has moved: "
     )
@@ -225,8 +225,8 @@ def test_a_registration_of_what_may_not_be_read_is_never_asked(
     register(acme, f"'{url}'")
     at_rest(acme)
     push_to_shop(acme)
-    outcome = run(acme)
-    found = document(outcome)
+    result = run(acme)
+    found = document(result)
     said = " ".join(one.message for one in (*found.warnings, *found.problems))
     assert "not among those that may be read" in said or "this is not a URL" in said
     assert schedule("stage") in acme.dispatches()
@@ -273,9 +273,9 @@ def test_an_environment_that_cannot_be_read(acme: Organisation) -> None:
     acme.commit({"broken.yaml": "kind: [GitOpsRepo"}, "dev")
     at_rest(acme)
     push_to_shop(acme)
-    outcome = run(acme)
-    assert outcome.failed
-    (problem,) = document(outcome).problems
+    result = run(acme)
+    assert result.failed
+    (problem,) = document(result).problems
     assert problem.message.startswith("environment dev: ")
     assert acme.dispatches() == [schedule("stage")]
 
@@ -283,10 +283,10 @@ def test_an_environment_that_cannot_be_read(acme: Organisation) -> None:
 def test_a_gitops_branch_that_does_not_exist(acme: Organisation) -> None:
     acme.reset("dev", None, GITOPS)
     at_rest(acme)
-    outcome = run(acme)
-    assert outcome.failed
+    result = run(acme)
+    assert result.failed
     message = "environment dev: acme/gitops has no branch 'dev'"
-    assert [one.message for one in document(outcome).problems] == [message]
+    assert [one.message for one in document(result).problems] == [message]
     assert acme.dispatches() == []
 
 
@@ -294,9 +294,9 @@ def test_a_start_that_fails_stops_no_other(acme: Organisation) -> None:
     at_rest(acme)
     push_to_shop(acme)
     acme.sandbox.faults.add(Fault("POST", "*/dispatches", "status", count=4))
-    outcome = run(acme)
-    assert outcome.failed
-    assert document(outcome).environments == ("stage",)
+    result = run(acme)
+    assert result.failed
+    assert document(result).environments == ("stage",)
     assert acme.dispatches() == [schedule("stage")]
 
 

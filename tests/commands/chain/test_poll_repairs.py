@@ -67,9 +67,9 @@ def test_how_long_a_start_of_schedule_may_be_without_a_run(
     at_rest(acme)
     at_rest(acme, "dev", kind="starting", attempt=1)
     acme.clock.sleep(seconds)
-    outcome = run(acme, repair_after=repair_after)
-    assert started(outcome) == starts
-    assert [one.reason for one in document(outcome).started] == ["the last start was lost"] * len(
+    result = run(acme, repair_after=repair_after)
+    assert started(result) == starts
+    assert [one.reason for one in document(result).started] == ["the last start was lost"] * len(
         starts
     )
 
@@ -86,18 +86,18 @@ def test_three_attempts_then_a_failure_and_a_new_digest_counts_anew(acme: Organi
     push_to_shop(acme)
     head, digest = acme.head("dev") or "", inputs_of(acme)["dev"].digest
     for attempt in (1, 2, 3):
-        outcome = run(acme, environments="dev")
-        assert started(outcome) == [("schedule.yaml", "dev", attempt)]
-        assert f", attempt {attempt}" in outcome.summary or attempt == 1
+        result = run(acme, environments="dev")
+        assert started(result) == [("schedule.yaml", "dev", attempt)]
+        assert f", attempt {attempt}" in result.summary or attempt == 1
         assert acme.records(head)[SCHEDULE] == (
             "pending",
             f"Starting, attempt {attempt}: {digest}",
         )
         end_runs(acme)
         acme.clock.sleep(LONG)
-    outcome = run(acme, environments="dev")
-    assert outcome.failed and started(outcome) == []
-    (problem,) = document(outcome).problems
+    result = run(acme, environments="dev")
+    assert result.failed and started(result) == []
+    (problem,) = document(result).problems
     assert problem.message == (
         f"environment dev: 3 starts of schedule.yaml for {head[:7]} came to nothing"
     )
@@ -114,8 +114,8 @@ def test_a_run_that_has_not_ended_is_not_doubled(acme: Organisation, status: str
     at_rest(acme, "dev", kind="starting", attempt=3)
     number = start_run(acme, "schedule.yaml", status, environment="dev")
     acme.clock.sleep(LONG)
-    outcome = run(acme)
-    assert (started(outcome), outcome.failed) == ([], False)
+    result = run(acme)
+    assert (started(result), result.failed) == ([], False)
     acme.sandbox.change_run(number, "completed", "failure")
     assert run(acme).failed
 
@@ -154,13 +154,13 @@ def test_a_lost_cd_is_started_again(acme: Organisation) -> None:
     at_rest(acme)
     commit = main_commit(acme)
     lose(acme, commit, CD, "ci")
-    outcome = run(acme)
-    assert started(outcome) == [("cd.yaml", "dev", 2)]
+    result = run(acme)
+    assert started(result) == [("cd.yaml", "dev", 2)]
     given = {"promoted_commit_id": commit, "environment": "dev", "promoted_from": "ci"}
     assert acme.dispatches() == [Dispatch("cd.yaml", given)]
     assert acme.records(commit)[CD] == ("pending", "Starting, attempt 2: ci")
-    assert outcome.summary.startswith("## kalypso poll: repeated lost starts\n")
-    assert f"| `dev` with `{commit[:7]}` | the last start was lost, attempt 2 | " in outcome.summary
+    assert result.summary.startswith("## kalypso poll: repeated lost starts\n")
+    assert f"| `dev` with `{commit[:7]}` | the last start was lost, attempt 2 | " in result.summary
 
 
 @pytest.mark.parametrize("origin", ["stage", "dev", "ci"])
@@ -208,8 +208,8 @@ def test_the_newest_lost_cd_answers_for_the_older_ones(
     record(acme, newer, CD, "ci")
     if is_newer_lost:
         acme.clock.sleep(LONG)
-    outcome = run(acme)
-    assert [one.commit for one in document(outcome).started] == [newer] * is_newer_lost
+    result = run(acme)
+    assert [one.commit for one in document(result).started] == [newer] * is_newer_lost
 
 
 @pytest.mark.parametrize("is_later", [True, False])
@@ -232,9 +232,9 @@ def test_a_cd_that_is_given_up(acme: Organisation) -> None:
     at_rest(acme)
     commit = main_commit(acme)
     lose(acme, commit, CD, "ci", attempt=3)
-    outcome = run(acme)
-    assert outcome.failed
-    (problem,) = document(outcome).problems
+    result = run(acme)
+    assert result.failed
+    (problem,) = document(result).problems
     assert (
         problem.message == f"environment dev: 3 starts of cd.yaml for {commit[:7]} came to nothing"
     )
@@ -320,9 +320,9 @@ def test_a_pull_request_that_waits_for_people(acme: Organisation) -> None:
 def test_a_pull_request_that_is_to_be_merged(acme: Organisation) -> None:
     number = propose(acme, auto_merge="always")
     at_rest(acme)
-    outcome = run(acme)
-    assert started(outcome) == [("schedule.yaml", "dev", 1)]
-    (start,) = document(outcome).started
+    result = run(acme)
+    assert started(result) == [("schedule.yaml", "dev", 1)]
+    (start,) = document(result).started
     assert start.reason == f"acme/gitops#{number} is to be merged"
 
 
@@ -343,6 +343,6 @@ def test_a_pull_request_that_conflicts(acme: Organisation, is_tried: bool) -> No
         acme.ask("PATCH", f"{GITOPS}/pulls/{number}", {"body": body})
     assert acme.ask("GET", f"{GITOPS}/pulls/{number}")["mergeable"] is False
     at_rest(acme)
-    outcome = run(acme)
-    reasons = [one.reason for one in document(outcome).started]
+    result = run(acme)
+    reasons = [one.reason for one in document(result).started]
     assert reasons == ([] if is_tried else [f"acme/gitops#{number} conflicts with its branch"])

@@ -22,15 +22,15 @@ from tests.commands.chain.proposals import (
     edit_gitops,
     labels,
     messages,
-    outcome,
     run,
+    run_schedule,
     settle,
 )
 
 
 def test_the_first_proposal(acme: Organisation) -> None:
     base, main = acme.head("dev", GITOPS), acme.head("main") or ""
-    done = outcome(acme)
+    done = run_schedule(acme)
     assert not done.failed
     (pull,) = acme.pulls()
     assert (pull["head"]["ref"], pull["base"]["ref"]) == (OWN, "dev")
@@ -160,7 +160,7 @@ def test_what_has_changed_below_the_proposal_is_taken_up(
 def test_merged_there_is_nothing_to_propose(acme: Organisation) -> None:
     settle(acme)
     acme.forget()
-    done = outcome(acme)
+    done = run_schedule(acme)
     assert done.document.outputs()["changed"] == "false"
     assert "there is nothing to propose" in done.summary
     assert acme.writes() == []

@@ -22,9 +22,9 @@ from tests.commands.chain.proposals import (
     change_main,
     configure,
     labels,
-    outcome,
     promote,
     run,
+    run_schedule,
     settle,
 )
 
@@ -93,7 +93,7 @@ def failure(acme: Organisation) -> None:
 
 def recovery(acme: Organisation) -> None:
     failure(acme)
-    outcome(acme)
+    run_schedule(acme)
     acme.commit({"cluster-types/large.yaml": documents.cluster_type("large")}, "dev")
     acme.commit({"workload/more.yaml": None}, repository=SHOP)
 
@@ -105,10 +105,10 @@ SITUATIONS = [first, update, promotion, withdrawal, failure, recovery]
 def test_ten_at_once(acme: Organisation, situation: Any) -> None:
     situation(acme)
     with ThreadPoolExecutor(10) as pool:
-        list(pool.map(lambda _: outcome(acme), range(10)))
+        list(pool.map(lambda _: run_schedule(acme), range(10)))
     together = state(acme)
     acme.forget()
-    outcome(acme)
+    run_schedule(acme)
     assert acme.writes() == []
     assert len(acme.pulls()) == (1 if situation in {first, update, promotion} else 0)
     open_issues = [title for title, _, is_open, _ in together["issues"] if is_open == "open"]
@@ -122,12 +122,12 @@ def test_killed_anywhere_and_run_again(
     """Each run gets one write further than the one before."""
     situation(acme)
     writes = 0
-    while is_killed(writes and 1, lambda: outcome(acme)):
+    while is_killed(writes and 1, lambda: run_schedule(acme)):
         writes += 1
         assert writes < 20
     once = state(acme)
     acme.forget()
-    outcome(acme)
+    run_schedule(acme)
     assert acme.writes() == []
     assert state(acme) == once
     assert writes > 0

@@ -16,8 +16,8 @@ from tests.commands.chain.proposals import (
     actions,
     configure,
     messages,
-    outcome,
     run,
+    run_schedule,
     settle,
 )
 
@@ -30,7 +30,7 @@ WHOLE = {"cluster-types/large.yaml": documents.cluster_type("large")}
 
 def blocked(acme: Organisation, **given: Any) -> ScheduleDocument:
     """A run that ends with problems."""
-    done = outcome(acme, **given)
+    done = run_schedule(acme, **given)
     assert done.failed
     assert isinstance(done.document, ScheduleDocument)
     return done.document
@@ -226,7 +226,7 @@ def test_issues_that_may_not_be_written_are_a_problem_and_the_rest_is_told(
     token = acme.sandbox.create_token(
         permissions={"contents": "write", "pull_requests": "write", "statuses": "read"}
     )
-    done = outcome(acme, token=token)
+    done = run_schedule(acme, token=token)
     assert done.failed
     document: Any = done.document
     assert actions(document) == [(2, "created")]

@@ -20,9 +20,9 @@ from tests.commands.chain.proposals import (
     edit_gitops,
     labels,
     messages,
-    outcome,
     promote,
     run,
+    run_schedule,
     settle,
 )
 
@@ -157,7 +157,7 @@ def test_a_fix_merged_at_once_carries_the_promotion_on(acme: Organisation) -> No
     main = acme.head("main") or ""
     acme.status(main, DEV, "Failed to deploy: large", "failure")
     configure(acme, REGION="north")
-    done = outcome(acme, auto_merge="always")
+    done = run_schedule(acme, auto_merge="always")
     assert acme.dispatches() == [check(acme, acme.head("dev", GITOPS) or "", main)]
     assert "check-promote waits for the clusters now." in done.summary
 
@@ -201,7 +201,7 @@ def test_a_start_of_check_promote_that_was_lost_is_made_good(
     if description:
         acme.status(main, DEV, description)
     acme.status(main, "stage environment", "Promoted")
-    done = outcome(acme)
+    done = run_schedule(acme)
     assert acme.dispatches() == ([check(acme, merge, main)] if starts else [])
     assert ("check-promote waits" in done.summary) == starts
 
@@ -218,7 +218,7 @@ def test_a_refused_start_is_a_problem_and_what_was_done_is_told(acme: Organisati
     settle(acme)
     acme.commit({".github/workflows/check-promote.yaml": documents.workflow(("other",))})
     configure(acme, REGION="north")
-    done = outcome(acme, auto_merge="always")
+    done = run_schedule(acme, auto_merge="always")
     assert done.failed
     document: Any = done.document
     assert actions(document) == [(2, "merged")]

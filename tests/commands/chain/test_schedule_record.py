@@ -11,7 +11,7 @@ from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
 from tests.commands.chain.polls import document, inputs_of, push_to_shop
 from tests.commands.chain.polls import run as run_poll
-from tests.commands.chain.proposals import configure, outcome, run, settle
+from tests.commands.chain.proposals import configure, run, run_schedule, settle
 from tests.commands.chain.test_schedule_removals import TARGETS, fill
 
 CONTEXT = "kalypso / schedule dev"
@@ -102,7 +102,7 @@ def test_the_start_is_replaced(acme: Organisation) -> None:
 def test_an_environment_that_is_blocked(acme: Organisation, files: dict[str, str | None]) -> None:
     settle(acme)
     acme.commit(files, "dev")
-    assert outcome(acme).failed
+    assert run_schedule(acme).failed
     assert recorded(acme) == ("failure", f"Blocked: {digest(acme)}")
     acme.clock.sleep(3600)
     assert polled(acme) == PollDocument()
@@ -112,14 +112,14 @@ def test_a_mass_removal_blocks(acme: Organisation) -> None:
     fill(acme, TARGETS)
     settle(acme)
     fill(acme, TARGETS[:2])
-    assert outcome(acme).failed
+    assert run_schedule(acme).failed
     assert recorded(acme) == ("failure", f"Blocked: {digest(acme)}")
 
 
 def test_nothing_where_github_has_refused_something(acme: Organisation) -> None:
     """The next run may do what this one could not."""
     acme.commit({".github/workflows/check-promote.yaml": documents.workflow(("other",))})
-    assert outcome(acme, auto_merge="always").failed
+    assert run_schedule(acme, auto_merge="always").failed
     assert recorded(acme) is None
     assert polled(acme).environments == ("dev",)
 

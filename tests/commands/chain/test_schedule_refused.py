@@ -9,7 +9,7 @@ import pytest
 from kalypso_actions.errors import KalypsoError, UsageError
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Organisation
-from tests.commands.chain.proposals import messages, outcome, run
+from tests.commands.chain.proposals import messages, run, run_schedule
 
 
 def refused(acme: Organisation, **given: Any) -> KalypsoError:
@@ -105,7 +105,7 @@ def test_what_is_wrong_with_the_control_plane(
 ) -> None:
     acme.commit(files, "dev")
     acme.forget()
-    done = outcome(acme)
+    done = run_schedule(acme)
     assert done.failed
     assert len(done.document.problems) == 1
     assert "dev is not proposed" in done.summary
@@ -114,7 +114,7 @@ def test_what_is_wrong_with_the_control_plane(
 
 def test_what_stands_in_the_way_of_the_tree(acme: Organisation) -> None:
     acme.commit({"large": "a file"}, "dev", GITOPS)
-    done = outcome(acme)
+    done = run_schedule(acme)
     assert done.failed
     assert "a file stands where a folder is needed" in done.summary
     assert acme.pulls() == []

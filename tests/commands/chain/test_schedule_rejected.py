@@ -14,9 +14,9 @@ from tests.commands.chain.proposals import (
     configure,
     edit_gitops,
     messages,
-    outcome,
     promote,
     run,
+    run_schedule,
     settle,
 )
 
@@ -38,7 +38,7 @@ def test_what_people_have_closed(acme: Organisation) -> None:
     run(acme)
     acme.close(1)
     acme.forget()
-    done = outcome(acme)
+    done = run_schedule(acme)
     assert not done.failed
     assert done.document.outputs()["pull-requests"] == "[]"
     (warning,) = done.document.warnings

@@ -8,7 +8,7 @@ import pytest
 
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
-from tests.commands.chain.proposals import actions, configure, messages, outcome, run, settle
+from tests.commands.chain.proposals import actions, configure, messages, run, run_schedule, settle
 
 TARGETS = [f"web-{number}" for number in range(8)]
 
@@ -35,7 +35,7 @@ def full(acme: Organisation) -> Organisation:
 def refused(acme: Organisation, **given: Any) -> str:
     """The page of a run that the guard ends; it has written nothing."""
     acme.forget()
-    done = outcome(acme, **given)
+    done = run_schedule(acme, **given)
     assert done.failed
     assert acme.writes() == []
     return done.summary
@@ -48,7 +48,7 @@ def test_it_is_refused_and_listed(full: Organisation) -> None:
     for number in range(4, 8):
         assert f"- `large/shop-web-{number}`\n" in summary
     assert "run schedule with `allow_removals` set" in summary
-    document = outcome(full).document
+    document = run_schedule(full).document
     assert [one.advice for one in document.problems] == [
         "if that is wanted, run schedule with allow-removals"
     ]
@@ -79,7 +79,7 @@ def test_whoever_allows_it_is_named(full: Organisation) -> None:
 )
 def test_how_much_is_too_much(full: Organisation, left: int, percent: str, goes: bool) -> None:
     fill(full, TARGETS[:left])
-    assert outcome(full, max_removal_percent=percent).failed != goes
+    assert run_schedule(full, max_removal_percent=percent).failed != goes
 
 
 def test_five_are_never_too_many(acme: Organisation) -> None:
@@ -93,7 +93,7 @@ def test_five_are_never_too_many(acme: Organisation) -> None:
 def test_an_issue_is_not_closed_by_what_takes_everything_away(full: Organisation) -> None:
     broken = documents.cluster_type("large", reconciler="nowhere")
     full.commit({"cluster-types/large.yaml": broken}, "dev")
-    assert outcome(full).failed
+    assert run_schedule(full).failed
     before = full.issues()
     assert len(before) == 8
     fill(full, TARGETS[:1])

@@ -16,9 +16,9 @@ from tests.commands.chain.proposals import (
     actions,
     change_main,
     configure,
-    outcome,
     promote,
     run,
+    run_schedule,
 )
 
 EDGE = "acme/gitops-edge"
@@ -158,4 +158,4 @@ def test_all_are_merged_at_once(acme: Organisation) -> None:
     document = run(acme, auto_merge="always")
     assert [one.action for one in document.pull_requests] == ["merged", "merged"]
     assert [one.inputs["gitops_repository"] for one in acme.dispatches()] == [EDGE, GITOPS]
-    assert outcome(acme).document.outputs()["changed"] == "false"
+    assert run_schedule(acme).document.outputs()["changed"] == "false"

@@ -33,16 +33,16 @@ def schedule(environment: str) -> Dispatch:
 
 
 def test_the_environment_of_the_branch(acme: Organisation) -> None:
-    outcome = run(acme, pushed="dev")
-    assert not outcome.failed
-    assert outcome.document == StartScheduleDocument(branch="dev", environments=("dev",))
-    assert outcome.document.outputs() == {"environments": '["dev"]'}
+    result = run(acme, pushed="dev")
+    assert not result.failed
+    assert result.document == StartScheduleDocument(branch="dev", environments=("dev",))
+    assert result.document.outputs() == {"environments": '["dev"]'}
     assert acme.dispatches() == [schedule("dev")]
     told, headline = acme.said
     page = told.removeprefix("Started schedule.yaml (environment dev): ")
     assert page.startswith(f"{acme.url()}/actions/runs/")
     assert headline == "started schedule for dev."
-    assert outcome.summary == (
+    assert result.summary == (
         f"## kalypso start-schedule: started schedule for `dev`\n\n`dev` was pushed: [dev]({page})."
     )
 
@@ -54,28 +54,28 @@ def test_a_branch_may_be_called_otherwise_and_have_several(acme: Organisation) -
         )
         acme.commit({f".environments/{name}.yaml": text})
     acme.reset("regions/both", acme.head("dev"))
-    outcome = run(acme, pushed="regions/both")
+    result = run(acme, pushed="regions/both")
     assert acme.dispatches() == [schedule("east"), schedule("west")]
-    assert outcome.document.outputs() == {"environments": '["east","west"]'}
+    assert result.document.outputs() == {"environments": '["east","west"]'}
 
 
 @pytest.mark.parametrize("branch", ["feature/x", "main", "Dev", "dev/old"])
 def test_a_branch_that_belongs_to_no_environment(acme: Organisation, branch: str) -> None:
-    outcome = run(acme, pushed=branch)
-    assert not outcome.failed
-    assert outcome.document == StartScheduleDocument(branch=branch)
+    result = run(acme, pushed=branch)
+    assert not result.failed
+    assert result.document == StartScheduleDocument(branch=branch)
     assert acme.said == [f"nothing to start, no environment lies on the branch {branch}."]
     assert acme.dispatches() == []
 
 
 def test_our_own_branches_are_proposals(acme: Organisation) -> None:
     acme.forget()
-    outcome = run(acme, pushed="kalypso/promote/dev")
-    assert outcome.summary == (
+    result = run(acme, pushed="kalypso/promote/dev")
+    assert result.summary == (
         "## kalypso start-schedule: nothing to start, `kalypso/promote/dev` is one of Kalypso's "
         "own branches"
     )
-    assert outcome.document == StartScheduleDocument(branch="kalypso/promote/dev")
+    assert result.document == StartScheduleDocument(branch="kalypso/promote/dev")
     assert acme.dispatches() == []
     assert not acme.sandbox.traffic
 
@@ -103,11 +103,11 @@ def test_a_start_that_fails_stops_no_other(acme: Organisation) -> None:
     text = documents.environment(acme.url(), "later").replace("branch: later", "branch: dev")
     acme.commit({".environments/later.yaml": text})
     acme.sandbox.faults.add(Fault("POST", "*/dispatches", "status", count=4))
-    outcome = run(acme, pushed="dev")
-    assert outcome.failed
-    assert isinstance(outcome.document, StartScheduleDocument)
-    assert outcome.document.environments == ("later",)
-    assert outcome.document.problems
+    result = run(acme, pushed="dev")
+    assert result.failed
+    assert isinstance(result.document, StartScheduleDocument)
+    assert result.document.environments == ("later",)
+    assert result.document.problems
     assert "; there are problems" in acme.said[-1]
     assert acme.dispatches() == [schedule("later")]
 
@@ -120,6 +120,6 @@ def test_the_start_is_recorded_on_the_branch(acme: Organisation) -> None:
 
 def test_a_branch_that_is_gone(acme: Organisation) -> None:
     acme.reset("dev", None)
-    outcome = acme.run(start_schedule, StartScheduleInputs, branch="dev")
-    assert outcome.failed
+    result = acme.run(start_schedule, StartScheduleInputs, branch="dev")
+    assert result.failed
     assert acme.dispatches() == []

@@ -34,14 +34,14 @@ def promote(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
     return acme.run(cd, CdInputs, **given)
 
 
-def action(outcome: CommandResult) -> str:
-    assert isinstance(outcome.document, CdDocument)
-    return outcome.document.action
+def action(result: CommandResult) -> str:
+    assert isinstance(result.document, CdDocument)
+    return result.document.action
 
 
-def reason(outcome: CommandResult) -> str:
-    assert isinstance(outcome.document, CdDocument)
-    return outcome.document.reason
+def reason(result: CommandResult) -> str:
+    assert isinstance(result.document, CdDocument)
+    return result.document.reason
 
 
 def during(
@@ -77,11 +77,11 @@ def test_a_commit_that_the_environment_before_has_withdrawn(
 ) -> None:
     name_in_base(acme, old)
     acme.forget()
-    outcome = promote(acme, new)
-    assert not outcome.failed
-    assert action(outcome) == "superseded"
-    assert reason(outcome) == f"base-repo.yaml of dev, which it comes from, names {old[:7]}"
-    assert text(reason(outcome)) in outcome.summary
+    result = promote(acme, new)
+    assert not result.failed
+    assert action(result) == "superseded"
+    assert reason(result) == f"base-repo.yaml of dev, which it comes from, names {old[:7]}"
+    assert text(reason(result)) in result.summary
     assert acme.writes() == [f"POST /repos/{CONTROL_PLANE}/statuses/{new}"]
     assert acme.statuses(new) == {STAGE: ("pending", f"Rolled back to {old[:7]}")}
 
@@ -130,13 +130,13 @@ def test_what_the_environment_before_names(
 def test_a_commit_is_withdrawn_while_the_command_runs(
     acme: Organisation, old: str, new: str
 ) -> None:
-    outcome = during(
+    result = during(
         acme,
         lambda: name_in_base(acme, old),
         lambda wait: promote(acme, new, pre_deployment=wait),
     )
-    assert action(outcome) == "superseded"
-    assert "done" in outcome.summary
+    assert action(result) == "superseded"
+    assert "done" in result.summary
     assert acme.dispatches() == []
 
 
@@ -147,9 +147,9 @@ def test_an_environment_is_rolled_back_while_the_command_runs(
         name_in_base(acme, new, "stage")
         name_in_base(acme, old, "stage")
 
-    outcome = during(acme, back_and_forth, lambda wait: promote(acme, new, pre_deployment=wait))
-    assert action(outcome) == "superseded"
-    assert reason(outcome).startswith(f"stage was rolled back to {old[:7]}; start cd by hand")
+    result = during(acme, back_and_forth, lambda wait: promote(acme, new, pre_deployment=wait))
+    assert action(result) == "superseded"
+    assert reason(result).startswith(f"stage was rolled back to {old[:7]}; start cd by hand")
 
 
 def test_the_command_runs_for_nothing_that_is_withheld(
@@ -179,9 +179,9 @@ def test_the_first_job_lets_it_pass(acme: Organisation, old: str, new: str) -> N
 
 
 def test_what_an_environment_cannot_say(acme: Organisation, new: str) -> None:
-    outcome = promote(acme, new, promoted_from="prod\n::error::x")
-    assert action(outcome) == "superseded"
-    assert reason(outcome) == r"there is no Environment 'prod\n::error::x' that it comes from"
+    result = promote(acme, new, promoted_from="prod\n::error::x")
+    assert action(result) == "superseded"
+    assert reason(result) == r"there is no Environment 'prod\n::error::x' that it comes from"
     assert acme.statuses(new) == {STAGE: ("pending", "Rolled back to none")}
 
 
@@ -190,12 +190,12 @@ def test_check_promote_reads_base_repo_after_the_command(
 ) -> None:
     sign_in(acme, monkeypatch)
     merged = merge(acme, new)
-    outcome = during(
+    result = during(
         acme,
         lambda: name_in_base(acme, old),
         lambda wait: check(acme, merged, new, post_deployment=wait),
     )
-    assert verdict(outcome) == "superseded"
+    assert verdict(result) == "superseded"
     assert acme.statuses(new)["dev environment"] == ("pending", f"Rolled back to {old[:7]}")
     assert acme.dispatches() == []
 
