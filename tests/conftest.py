@@ -5,13 +5,15 @@ And what hypothesis finds does not depend on the machine's speed.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox import Sandbox, tokens
 from kalypso_actions.sandbox.traffic import Traffic
 from tests.github_api.client_calls import ASKED
 from tests.github_api.traffic import by_client, check_events, check_exchanges
@@ -43,6 +45,16 @@ def check(traffic: Traffic) -> None:
         assert endpoint in ASKED or exchange.template in {"git", "azure"}, (
             f"{endpoint} is asked and not listed in tests/github_api/client_calls.py"
         )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def keys_of_apps() -> Iterator[None]:
+    """Sandboxes take turns with a few keys: to make one takes longer than most tests."""
+    turns = itertools.cycle(range(4))
+    made = cache(lambda _number, make=tokens.new_key: make())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "new_key", lambda: made(next(turns)))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -249,7 +249,7 @@ def test_neither_the_job_nor_its_workspace_leads_python_elsewhere(machine: Machi
         ("uv", "UV_DEFAULT_INDEX"),
         ("uv", "UV_INDEX_URL"),
         ("uv", "PIP_INDEX_URL"),
-        ("pip", "PIP_INDEX_URL"),
+        pytest.param("pip", "PIP_INDEX_URL", marks=pytest.mark.slow),
     ],
 )
 def test_an_index_that_a_variable_names(machine: Machine, installer: str, variable: str) -> None:

@@ -146,14 +146,14 @@ PROMOTION_BREAKS: Final = (
         f"{COMPLIANCE}/paths.py",
         "    return name if name in tree.cluster_types else None\n",
         "    return name\n",
-        (story("foreign_paths", "a_cluster_of_another_path_is_not_ours"),),
+        (story("foreign_paths", "a_cluster_of_another_path_is_not_ours[failing]"),),
     ),
     Break(
         "a token that Azure refuses is kept",
         f"{CLIENTS}/resource_graph/authorization.py",
         "            self._renewable.forget_tokens()\n",
         "            pass\n",
-        (story("azure_refusals", "a_token_is_refused_once"),),
+        (story("azure_refusals", "a_token_is_refused_once[0-revoked]"),),
     ),
 )
 """A rule each."""
