@@ -1,15 +1,19 @@
-"""The way of a main commit through the environments: decisions, without doing anything.
+"""The rules by which a commit of main passes through the environments.
 
 lifecycle      the states of a commit in an environment, and every event: the other files follow it
-environments   which environments come first, and which come next
+environments   the first environments, and the next ones
+base_branch    the promoted commit that an environment branch names
 base_repo      the text of base-repo.yaml with another promoted commit
 advance        what CD does with a commit: write it, leave it, refuse it
+rollbacks      the commits that people have rolled back
+regressions    the faults that a commit causes, apart from those that an environment had before
 merges         what a push to a GitOps branch means: a promotion, its continuation, neither
-verification   whether the repositories say what check-promote was told
-rounds         one look at all GitOps branches: a verdict, or nothing yet
-statuses       the commit statuses that are posted, and when
-start_records  the statuses by which a lost start is found again
-schedule_inputs  the digest of what schedule looks at
+requests       whether the repositories confirm the inputs of check-promote
+verdicts       the GitOps branches of an environment at one moment → a verdict, or none yet
+statuses       the commit statuses, and when they are posted
+starts         which starts of workflows a command makes
+start_records  the statuses by which poll finds a lost start
+schedule_inputs  the digest of schedule's inputs
 """
 
 from kalypso_actions.promotion.advance import Advance, advance

@@ -14,7 +14,7 @@ import yaml
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
 
-# Digits alone are a number for YAML, and so are digits around one `e`: commit ids can be either.
+# YAML reads digits alone, and digits around one `e`, as a number; a commit id can be either.
 LOOKS_LIKE_NUMBER: Final = re.compile(r"[0-9]+(e[0-9]+)?")
 
 NEW_FILE: Final = """\
@@ -28,14 +28,14 @@ spec:
   path: .
   commit: {commit}
 """
-"""As upstream writes it."""
+"""The form that upstream writes."""
 
 
 def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where: Location) -> str:
-    """`text` with `commit` in the BaseRepo named main; a whole new file where there is none.
+    """Return `text` with `commit` in the BaseRepo named main, or a whole new file.
 
-    `repo` and `branch` (main's URL and default branch) are for a new document only. Raises
-    KalypsoError for a file whose commit cannot be set without touching anything else.
+    `repo` and `branch` (main's URL and default branch) are for a new document only. Raise
+    KalypsoError for a file whose commit cannot be set without another change.
     """
     new = NEW_FILE.format(
         name=MAIN_BASE_REPO, repo=_scalar(repo), branch=_scalar(branch), commit=_scalar(commit)
@@ -46,7 +46,7 @@ def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where:
         documents = list(yaml.compose_all(text, Loader=yaml.SafeLoader))
     except yaml.YAMLError as error:
         raise KalypsoError(
-            f"it is no YAML: {error}", where, "correct or delete the file"
+            f"it is not valid YAML: {error}", where, "correct or delete the file"
         ) from error
     specs = [_spec(document, where) for document in documents if _is_main_node(document)]
     if not specs:
@@ -63,7 +63,7 @@ def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where:
 
 
 def _scalar(text: str) -> str:
-    """`text` in YAML, in quotes where it would be read as anything else than this text."""
+    """Return `text` in YAML, in quotes if YAML would read it as anything but this text."""
     try:
         is_plain = yaml.safe_load(f"a: {text}") == {"a": text}
     except yaml.YAMLError:
@@ -81,7 +81,7 @@ def _spec(document: yaml.Node | None, where: Location) -> yaml.MappingNode:
     spec = _value(document, "spec")
     if not isinstance(spec, yaml.MappingNode):
         raise KalypsoError(
-            f"the BaseRepo {MAIN_BASE_REPO!r} has no spec that a commit could be written into",
+            f"the BaseRepo {MAIN_BASE_REPO!r} has no spec to write a commit into",
             where,
             "write repo, branch and path there, or delete the document",
         )
@@ -92,8 +92,8 @@ def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
     if isinstance(node, yaml.MappingNode):
         for name, value in node.value:
             if _text(name) == key:
-                found: yaml.Node = value
-                return found
+                node_value: yaml.Node = value
+                return node_value
     return None
 
 
@@ -118,27 +118,27 @@ def _edited(text: str, spec: yaml.MappingNode, scalar: str) -> str:
 
 
 def _at_line_end(text: str, position: int, newline: str) -> tuple[str, str]:
-    """The text cut behind the line of `position`, which may be the beginning of the next."""
+    """Cut the text after the line of `position`, which may be the beginning of the next line."""
     end = text.find("\n", position - 1) + 1
     return (text[:end], text[end:]) if end else (text + newline, "")
 
 
 def _check(before: str, after: str, commit: str, where: Location) -> None:
-    """What was edited reads as wanted, and everything else as before."""
+    """Raise KalypsoError unless the edited text has this commit, and is otherwise unchanged."""
     wanted = [_without_commit(document) for document in _documents(before)]
     got = _documents(after)
     commits = [document["spec"].get("commit") for document in got if _is_main(document)]
     same = [_without_commit(document) for document in got[: len(wanted)]] == wanted
     if commits != [commit] or not same:
         raise KalypsoError(
-            "the commit cannot be set without changing anything else",
+            "the commit cannot be set without another change",
             where,
             "write the BaseRepo in plain form: one `commit: <id>` below `spec:`",
         )
 
 
 def _documents(text: str) -> list[Any]:
-    """The documents that hold anything; none where the text is no YAML."""
+    """Return the documents that are not empty; none if the text is not valid YAML."""
     try:
         return [document for document in yaml.safe_load_all(text) if document is not None]
     except yaml.YAMLError:

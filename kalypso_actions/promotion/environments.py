@@ -1,4 +1,4 @@
-"""Which environments a commit of main reaches first, and which after another."""
+"""The first environments of a commit of main, and the next ones after each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kalypso_actions.model.kinds import (
 )
 
 FROM_CI: Final = "ci"
-"""The origin of a commit that no environment had before."""
+"""The origin of a commit that no environment has had before."""
 
 DEFAULT_FIRST: Final = "dev"
 """Upstream's first environment, by its name alone."""
@@ -24,11 +24,11 @@ def first_environments(
 ) -> tuple[str, ...]:
     """Return the environments that a new commit of main reaches first.
 
-    These are the `given` ones; else those that are annotated as first; else, where annotations
-    name next environments, the only one that no other names; else `dev`, unless another names it;
-    else the only environment. More than one only where `given` or annotations say so: a variable
-    that nobody reads here may name an environment. Raises UsageError for unknown ones among the
-    given, KalypsoError where nothing settles it.
+    These are the `given` ones; else those annotated as first; else, if annotations name next
+    environments, the only one that no other names; else `dev`, unless another names it; else the
+    only environment. Only `given` and annotations lead to more than one, because a variable, which
+    is not read here, may name an environment as next. Raise UsageError for unknown given ones,
+    KalypsoError if the first environment is ambiguous.
     """
     if given:
         return _known(given, environments, "first-environments")
@@ -51,7 +51,7 @@ def _unknown_first(candidates: Sequence[Environment]) -> KalypsoError:
         )
     names = ", ".join(f"{one.name!r} ({_in_file(one.where)})" for one in candidates)
     return KalypsoError(
-        f"which environment comes first is not known: it may be any of {names}",
+        f"the first environment is ambiguous: it may be any of {names}",
         candidates[0].where,
         f'annotate the first one with {FIRST_ENVIRONMENT_ANNOTATION}: "true"',
     )
@@ -60,10 +60,10 @@ def _unknown_first(candidates: Sequence[Environment]) -> KalypsoError:
 def unreached_environments(
     given: Sequence[str], environments: Mapping[str, Environment]
 ) -> tuple[Problem, ...]:
-    """Return a note for each environment that no annotation leads to.
+    """Return a warning for each environment that no annotation leads to.
 
-    Nothing may be wrong: a variable `NEXT_ENVIRONMENT` may name it. `given` are the environments
-    that the input `first-environments` names.
+    A variable `NEXT_ENVIRONMENT` may lead to it. `given` are the environments that the input
+    `first-environments` names.
     """
     try:
         first = first_environments(given, environments)
@@ -72,8 +72,8 @@ def unreached_environments(
     reached = {*first, *_named_by_another(environments)}
     return tuple(
         Problem(
-            f"no other Environment names {name!r} as next: commits come to it only where a "
-            "variable NEXT_ENVIRONMENT names it",
+            f"no other Environment names {name!r} as next: commits come to it only if a variable "
+            "NEXT_ENVIRONMENT names it",
             environment.where,
             f"annotate the Environment before it with {NEXT_ENVIRONMENT_ANNOTATION}: {name}, or "
             f'this one with {FIRST_ENVIRONMENT_ANNOTATION}: "true"',
@@ -84,30 +84,30 @@ def unreached_environments(
 
 
 def environment_circles(environments: Mapping[str, Environment]) -> tuple[Problem, ...]:
-    """Return a problem for each circle of annotations, with the line of each of them.
+    """Return a problem for each circle of annotations, with the line of each annotation.
 
-    An environment that names itself is one, too.
+    An environment that names itself is a circle, too.
     """
     circles: dict[frozenset[tuple[str, str]], Problem] = {}
     for environment in environments.values():
         for name in environment.next_environments:
-            way_back = _shortest_path(name, environment.name, environments)
-            if way_back:
-                names = (environment.name, *way_back[:-1])
-                steps = frozenset(zip(names, way_back, strict=True))
-                problem = _circle_problem([environments[one] for one in names])
+            path = _shortest_path(name, environment.name, environments)
+            if path:
+                names = (environment.name, *path[:-1])
+                steps = frozenset(zip(names, path, strict=True))
+                problem = _circle_problem([environments[name] for name in names])
                 circles.setdefault(steps, problem)
     return tuple(circles.values())
 
 
 def _circle_problem(circle: Sequence[Environment]) -> Problem:
-    """The problem with environments of which each names the one after it, the last the first."""
+    """Return the problem of a circle; each environment names the following one as next."""
     where = circle[0].next_environment_where
     if len(circle) == 1:
         return Problem(
             f"Environment {circle[0].name!r} names itself as next",
             where,
-            "name the one that comes after it, or remove the annotation where it is the last",
+            "name the environment after it, or remove the annotation from the last one",
         )
     names = ", ".join(
         f"{one.name!r} names {after.name!r} ({_in_file(one.next_environment_where)})"
@@ -116,14 +116,14 @@ def _circle_problem(circle: Sequence[Environment]) -> Problem:
     return Problem(
         f"Environments name each other as next in a circle: {names}",
         where,
-        "take one of these names out of its annotation",
+        "remove one of these names from its annotation",
     )
 
 
 def _shortest_path(
     start: str, end: str, environments: Mapping[str, Environment]
 ) -> tuple[str, ...]:
-    """The names from `start` to `end`, each named by the one before; empty without a path."""
+    """Return the names from `start` to `end`, each annotated as next of the one before; or none."""
     paths: list[tuple[str, ...]] = [(start,)] if start in environments else []
     seen = {start}
     for path in paths:
@@ -137,7 +137,7 @@ def _shortest_path(
 
 
 def _named_by_another(environments: Mapping[str, Environment]) -> set[str]:
-    """The names that annotations of other environments have."""
+    """Return the names that annotations of other environments name as next."""
     return {
         name
         for environment in environments.values()
@@ -147,16 +147,16 @@ def _named_by_another(environments: Mapping[str, Environment]) -> set[str]:
 
 
 def _in_file(where: Location) -> str:
-    """The file and the line: main is one repository."""
+    """Return the file and line alone; all of them are in one repository."""
     return f"{where.path}:{where.line}" if where.line else where.path
 
 
 def next_environments(
     given: Sequence[str], environment: str, environments: Mapping[str, Environment]
 ) -> tuple[str, ...]:
-    """Where a commit goes that `environment` has deployed: those given, else as annotated.
+    """Return the environments after `environment`: the given ones, else the annotated ones.
 
-    Raises UsageError or KalypsoError for one that does not exist.
+    Raise UsageError or KalypsoError for one that does not exist.
     """
     if given:
         return _known(given, environments, "next-environment")
@@ -165,7 +165,7 @@ def next_environments(
         return ()
     problems = [
         Problem(
-            f"Environment {environment!r} names {name!r} as next, and there is none of this name",
+            f"Environment {environment!r} names {name!r} as next, which does not exist",
             own.next_environment_where,
             f"write one of {', '.join(sorted(environments))}",
         )
@@ -177,11 +177,11 @@ def next_environments(
     return tuple(dict.fromkeys(own.next_environments))
 
 
-def _known(given: Sequence[str], environments: Collection[str], name: str) -> tuple[str, ...]:
-    unknown = [one for one in given if one not in environments]
+def _known(given: Sequence[str], environments: Collection[str], source: str) -> tuple[str, ...]:
+    unknown = [name for name in given if name not in environments]
     if unknown:
         raise UsageError(
-            f"{name}: there is no Environment {', '.join(map(repr, unknown))} on main",
+            f"{source}: there is no Environment {', '.join(map(repr, unknown))} on main",
             advice=f"write one of {', '.join(sorted(environments))}" if environments else "",
         )
     return tuple(dict.fromkeys(given))

@@ -1,9 +1,9 @@
-"""The life of a commit of main in one environment: states, events, and what each event writes.
+"""The lifecycle of a commit of main in one environment: states, events, and the writes of each.
 
-This table is the only place that says it. `statuses` takes its descriptions from the states, the
-guide shows the table and its diagram, and the random stories of `tests/chain` hold every change of
-state against it. A state is seen from outside: in commit statuses, `base-repo.yaml`, the tracking
-file and pull requests.
+This table defines it. `statuses` takes its descriptions from the states, the reference shows the
+table and its diagram, and the random stories of `tests/chain` check every change of state against
+it. A state is visible from outside: in commit statuses, `base-repo.yaml`, the tracking file and
+pull requests.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from kalypso_actions.promotion.start_records import Command, Kind
 
 
 class State(Enum):
-    """Where a commit stands; `description` is that of its status, "…" for any text."""
+    """The state of a commit; `description` is that of its status, "…" stands for any text."""
 
-    ABSENT = ("absent", "", "nothing leads the commit to the environment")
-    STARTING = ("starting", "", "`cd` was started, and no run of it has begun")
+    ABSENT = ("absent", "", "no start brings the commit to the environment")
+    STARTING = ("starting", "", "`cd` was started, but no run has begun")
     GIVEN_UP = ("given up", "", "no start of `cd` led to a run")
     RECEIVED = ("received", "", "the first job of `cd` has begun; reviewers may have to approve")
     PROPOSED = ("proposed", "Waiting for #…", "a pull request brings it to `base-repo.yaml`")
     PROMOTED = ("promoted", "Promoted", "`base-repo.yaml` names it")
-    OFFERED = ("offered", "", "our pull request in the GitOps repository is open")
-    CLOSED = ("closed", "", "its pull request was closed, or its merge undone")
+    OFFERED = ("offered", "", "Kalypso's pull request in the GitOps repository is open")
+    CLOSED = ("closed", "", "its pull request was closed, or its merge reverted")
     MERGED = ("merged", "", "the tracking file of the GitOps branch names it")
     DEPLOYING = ("deploying", "Deploying", "`check-promote` waits for the clusters")
     DEPLOYED = ("deployed", "Deployed", "the clusters complied")
@@ -40,12 +40,12 @@ class State(Enum):
         self.meaning = meaning
 
     def described(self, text: str = "") -> str:
-        """Return the status's description with this text."""
+        """Return the description of the status with this text."""
         return self.description.replace("…", text)
 
 
 class Actor(Enum):
-    """Who causes an event, or writes."""
+    """A cause of events, or a writer."""
 
     CI = "ci"
     CD = "cd"
@@ -63,7 +63,7 @@ COMMANDS: Final = frozenset(Actor) - {Actor.PEOPLE, Actor.CLUSTERS, Actor.GITHUB
 
 
 class Event(Enum):
-    """What happens, and who causes it."""
+    """An event, and its cause."""
 
     COMMIT_COMES = ("a commit comes to main", Actor.PEOPLE)
     CI_PASSES = ("`ci` finds no fault", Actor.CI)
@@ -87,18 +87,18 @@ class Event(Enum):
     BRANCH_PUSHED = ("`start-schedule` runs after a push", Actor.START_SCHEDULE)
     SCHEDULE_PROPOSES = ("`schedule` proposes the tree", Actor.SCHEDULE)
     SCHEDULE_PROPOSES_AGAIN = ("`schedule` has `force`, or other content", Actor.SCHEDULE)
-    SCHEDULE_STOPS = ("`schedule` finds that people refused the same content", Actor.SCHEDULE)
+    SCHEDULE_STOPS = ("`schedule` finds that people rejected the same content", Actor.SCHEDULE)
     SCHEDULE_FINDS_NOTHING = ("`schedule` finds nothing to propose", Actor.SCHEDULE)
     SCHEDULE_BLOCKED = ("`schedule` cannot render the environment", Actor.SCHEDULE)
     SCHEDULE_MERGES = ("`schedule` merges (`auto-merge`)", Actor.SCHEDULE)
-    PULL_REQUEST_MERGED = ("our pull request is merged", Actor.PEOPLE)
-    PULL_REQUEST_CLOSED = ("our pull request is closed", Actor.PEOPLE)
-    PULL_REQUEST_CONFLICTS = ("our pull request can no longer be merged", Actor.GITHUB)
+    PULL_REQUEST_MERGED = ("Kalypso's pull request is merged", Actor.PEOPLE)
+    PULL_REQUEST_CLOSED = ("Kalypso's pull request is closed", Actor.PEOPLE)
+    PULL_REQUEST_CONFLICTS = ("Kalypso's pull request can no longer be merged", Actor.GITHUB)
     MERGE_REVERTED = ("the merge is reverted", Actor.PEOPLE)
     TRACKING_WRITTEN = ("a person writes the tracking file", Actor.PEOPLE)
-    NOTIFY_TELLS = ("`notify` tells of the push to the GitOps branch", Actor.NOTIFY)
+    NOTIFY_TELLS = ("`notify` runs after a push to the GitOps branch", Actor.NOTIFY)
     CHECK_BEGINS = ("the first job of `check-promote` begins", Actor.CHECK_PROMOTE)
-    CHECK_LOOKS = ("`check-promote` looks at the clusters", Actor.CHECK_PROMOTE)
+    CHECK_LOOKS = ("`check-promote` reads the clusters' reports", Actor.CHECK_PROMOTE)
     CHECK_LOOKS_AGAIN = ("`check-promote` runs for a later merge", Actor.CHECK_PROMOTE)
     CHECK_FINDS_NEWER = ("a branch names a newer commit", Actor.CHECK_PROMOTE)
     CHECK_GOES_BACK = ("a branch, or `base-repo.yaml`, has gone back", Actor.CHECK_PROMOTE)
@@ -122,7 +122,7 @@ class Event(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Something that is written: a status or a record by its description, or another thing."""
+    """A write: a status or a record by its description, or another thing by its name."""
 
     kind: Literal["status", "record", "file", "pull request", "start"]
     name: str
@@ -141,12 +141,12 @@ def status(state: State) -> Write:
 
 
 def record(command: Command, kind: Kind) -> Write:
-    """Return the start record `kalypso / <command> <environment>`: see `start_records`."""
+    """Return the start record `kalypso / <command> <environment>` (see `start_records`)."""
     return Write("record", f"{command}: {kind.capitalize()}")
 
 
 def start(command: Command) -> tuple[Write, Write]:
-    """Return what starts a workflow: the record comes first, then the dispatch."""
+    """Return the two writes that start a workflow: first the record, then the dispatch."""
     return record(command, "starting"), Write("start", f"{command}.yaml")
 
 
@@ -157,18 +157,18 @@ FROM_RECEIVED: Final = (State.RECEIVED, *(one for one in State if one is not Sta
 """Any state: `cd` may also run again, or be started by a person."""
 
 IN_BASE: Final = (State.PROMOTED, State.OFFERED, State.CLOSED, State.MERGED)
-"""`base-repo.yaml` names the commit; the GitOps repository says which of these it is."""
+"""`base-repo.yaml` names the commit; the GitOps repository tells these states apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """What an event does to a commit that stands at one of `before`.
+    """The effect of an event on a commit in one of the states `before`.
 
-    `after` is empty where the state stays. Several states mean that the repositories decide.
-    `repaired_by` makes the event good if its run is lost, or, where people act, the run that GitHub
-    starts for it. `writer` is needed where another one than the event's actor writes. The diagram
-    draws transitions that have a `label`, from the first state of `before` to the first one of
-    `after`.
+    after        the new state; empty if it stays; several if the repositories decide
+    repaired_by  what repairs a lost run of the event, or the run that GitHub starts for it
+    label        the text in the diagram, which draws a line from the first state of `before` to
+                 the first one of `after`; transitions without a label are not drawn
+    writer       who writes, if it is not the cause of the event
     """
 
     before: tuple[State, ...]
@@ -181,7 +181,7 @@ class Transition:
 
     @property
     def actor(self) -> Actor:
-        """Who writes."""
+        """The writer."""
         return self.writer or self.event.actor
 
 
@@ -198,7 +198,7 @@ _CHECK = start("check-promote")
 _BASE = Write("file", "`base-repo.yaml`")
 _TRACKING = Write("file", "the GitOps branch with its tracking file")
 _CD_PULL = Write("pull request", "a pull request to the environment's branch")
-_PULL = Write("pull request", "our pull request to the GitOps branch")
+_PULL = Write("pull request", "Kalypso's pull request to the GitOps branch")
 _DONE = record("schedule", "scheduled")
 _S, _E, _T = State, Event, Transition  # a row of the table has two lines at most
 
@@ -292,8 +292,8 @@ BEFORE_MERGE: Final = frozenset({State.PROPOSED, State.PROMOTED, State.OFFERED, 
 
 
 def posted_for(description: str) -> State | None:
-    """Return the state that a status of this description is posted for; None if it is not ours."""
-    return next((one for one in State if _has_form(description, one.description)), None)
+    """Return the state of a status with this description; None if it is not of the chain."""
+    return next((state for state in State if _has_form(description, state.description)), None)
 
 
 def _has_form(description: str, form: str) -> bool:
@@ -304,13 +304,13 @@ def _has_form(description: str, form: str) -> bool:
 def allowed(before: State, after: State, actors: Collection[Actor]) -> bool:
     """Return whether these actors, in any number of steps, may bring a commit to another state.
 
-    A run that ends with one of `ENDS` goes no further.
+    A run that ends in one of `ENDS` makes no further step.
     """
     reached = [before]
     for state in reached:
         if state in ENDS and state is not before:
             continue
-        for one in TRANSITIONS:
-            if state in one.before and one.actor in actors:
-                reached += [new for new in one.after if new not in reached]
+        for transition in TRANSITIONS:
+            if state in transition.before and transition.actor in actors:
+                reached += [new for new in transition.after if new not in reached]
     return after in reached

@@ -1,7 +1,7 @@
-"""The digest of everything that schedule looks at beside the environment's branch.
+"""The digest of all inputs of schedule besides the environment's branch.
 
-The head of the environment's branch carries the digest in a status, so the branch itself is not
-part of it. Folders count by their tree ids: commits beside a registered folder change nothing.
+A status on the head of that branch holds the digest, so the branch is not part of it. Folders count
+by their tree ids, so a commit outside a registered folder does not change the digest.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Final
 from kalypso_actions.model.kinds import RepositoryPath
 
 LENGTH: Final = 16
-"""Hexadecimal digits of a digest; a status's description has room for few."""
+"""Hexadecimal digits of a digest; the description of a status is short."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitOpsBranchState:
-    """A GitOps branch at `head`, and our open pull requests into it: number -> head commit."""
+    """A GitOps branch at `head`, and Kalypso's open pull requests to it: number -> head commit."""
 
     repository: str
     branch: str
@@ -31,10 +31,10 @@ class GitOpsBranchState:
 def inputs_digest(
     folders: Mapping[RepositoryPath, str | None], branches: Iterable[GitOpsBranchState]
 ) -> str:
-    """The digest; `folders` maps each folder that is read to its tree id.
+    """Return the digest; `folders` maps each folder that schedule reads to its tree id.
 
     These are registered folders, and those of base repositories without a commit. The tree id is
-    None where the folder, its branch or its repository cannot be seen.
+    None if the folder, its branch or its repository cannot be read.
     """
     lines = sorted(
         json.dumps(["folder", place.repo, place.branch, place.path, tree])

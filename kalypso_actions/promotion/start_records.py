@@ -1,4 +1,4 @@
-"""Records of starts: the statuses by which a lost start of a workflow is found again.
+"""Records of starts: the statuses by which poll finds a lost start of a workflow.
 
 Every command records a start before it dispatches the workflow. The first job of the started run
 replaces the record. `poll` repeats a start whose record stays.
@@ -41,7 +41,7 @@ STATES: Final[dict[Kind, StatusState]] = {
     "given up": "failure",
 }
 
-WRITTEN: Final = re.compile(
+DESCRIPTION: Final = re.compile(
     r"(?P<kind>Starting|Received|Not needed|Scheduled|Blocked|Given up)"
     r"(?:, attempt (?P<attempt>\d+))?: (?P<subject>.*)"
 )
@@ -49,12 +49,12 @@ WRITTEN: Final = re.compile(
 PREFIX: Final = "kalypso / "
 
 UNREAD: Final = "inputs not read yet"
-"""The subject of a start of schedule that nobody has computed a digest for."""
+"""The subject of a start of schedule whose digest is not computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartRecord:
-    """What a status says of a start; `since` is when it was posted (None: not known)."""
+    """A start as a status records it; `since` is when it was posted (None: not known)."""
 
     kind: Kind
     subject: str
@@ -63,27 +63,27 @@ class StartRecord:
 
     @property
     def description(self) -> str:
-        """The status's description."""
+        """The description of the status."""
         attempt = f", attempt {self.attempt}" if self.kind == "starting" else ""
         return f"{self.kind.capitalize()}{attempt}: {self.subject}"
 
     def status(self, context: str, target_url: str = "") -> CommitStatus:
-        """The status to post under a context."""
+        """Return the status to post under a context."""
         return CommitStatus(context, STATES[self.kind], self.description, target_url)
 
 
 def cd_context(environment: str) -> str:
-    """The context of cd's starts for an environment, on the commit that it brings."""
+    """Return the context of cd's starts for an environment, on the promoted commit."""
     return f"{PREFIX}cd {environment}"
 
 
 def check_promote_context(environment: str, repository: str) -> str:
-    """The context of check-promote's starts, on the promoted commit; `repository` is owner/name."""
+    """Return the context of check-promote's starts; `repository` is the GitOps repository."""
     return f"{PREFIX}check-promote {environment} {repository}"
 
 
 def schedule_context(environment: str) -> str:
-    """The context of schedule's starts and results, on the head of the environment's branch."""
+    """Return the context of schedule's starts and results."""
     return f"{PREFIX}schedule {environment}"
 
 
@@ -93,12 +93,12 @@ def starting(subject: str, attempt: int = 1) -> StartRecord:
 
 
 def read_record(status: CommitStatus | None) -> StartRecord | None:
-    """What a status says of a start; None for no status, or one of another form."""
-    found = WRITTEN.fullmatch(status.description) if status else None
-    if status is None or found is None:
+    """Return the start that a status records; None for no status, or one of another form."""
+    match = DESCRIPTION.fullmatch(status.description) if status else None
+    if status is None or match is None:
         return None
-    kind: Kind = found["kind"].lower()  # type: ignore[assignment]  # the pattern has just these
-    return StartRecord(kind, found["subject"], int(found["attempt"] or 0), status.created_at)
+    kind: Kind = match["kind"].lower()  # type: ignore[assignment]  # the pattern has just these
+    return StartRecord(kind, match["subject"], int(match["attempt"] or 0), status.created_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,9 @@ class Repair:
 
 
 def overdue(record: StartRecord, *, now: datetime, repair_after: timedelta) -> Repair | None:
-    """What to do about a recorded start; None while a run may still come of it.
+    """Return the repair of a recorded start; None while a run may still begin.
 
-    `now` is the time of the look. The caller makes sure that no run of it is under way.
+    The caller makes sure that no run of this start is in progress.
     """
     if record.kind != "starting":
         return None
@@ -130,9 +130,9 @@ def schedule_due(
     if record is None:
         return Repair(1)
     if record.kind == "starting":
-        found = overdue(record, now=now, repair_after=repair_after)
+        repair = overdue(record, now=now, repair_after=repair_after)
         is_same = record.subject in {UNREAD, digest}
-        return found if found is None or is_same else Repair(1)
+        return repair if repair is None or is_same else Repair(1)
     return None if record.subject == digest else Repair(1)
 
 
@@ -143,18 +143,18 @@ TITLES: Final[dict[Command, re.Pattern[str]]] = {
     ),
     "schedule": re.compile(r"Schedule (?P<environment>\S+)"),
 }
-"""`run-name` of the workflow templates, by the command that they run."""
+"""The `run-name` of the workflow templates, by the command that they run."""
 
 
 def may_be_run_of(title: str, command: Command, facts: Mapping[str, str]) -> bool:
-    """Whether a run of this title may be of the start that `facts` describe.
+    """Return whether a run of this title may come from the start that `facts` describe.
 
-    A title of another form, as in a workflow file that people have changed, may be of any start.
+    A title of another form, from a workflow file that people changed, may come from any start.
     """
-    found = TITLES[command].fullmatch(title.strip())
-    if found is None:
+    match = TITLES[command].fullmatch(title.strip())
+    if match is None:
         return True
-    named = {name: value.lower() for name, value in found.groupdict().items() if value}
+    named = {name: value.lower() for name, value in match.groupdict().items() if value}
     return all(named.get(name, value.lower()) == value.lower() for name, value in facts.items())
 
 
@@ -166,15 +166,15 @@ def is_lost_check(
     is_before_merge: bool,
     has_failed: bool,
 ) -> bool:
-    """Whether check-promote may not know of the merged `gitops_commit`.
+    """Return whether check-promote may not know of the merged `gitops_commit`.
 
-    `latest` is the promoted commit's status for the environment. Before check-promote has begun
-    with a merge, any start of it may be lost. After a failure, a later merge corrects it: then the
-    record names an earlier commit.
+    `latest` is the promoted commit's status for the environment. Until a run of check-promote has
+    begun with a merge, its start may be lost. After a failure, a later merge is a correction: then
+    the record names an earlier commit.
     """
     if latest is None:
         return False
-    is_about_it = record is not None and record.subject == gitops_commit
+    is_recorded = record is not None and record.subject == gitops_commit
     if is_before_merge:
-        return not is_about_it or (record is not None and record.kind == "starting")
-    return has_failed and record is not None and not is_about_it
+        return not is_recorded or (record is not None and record.kind == "starting")
+    return has_failed and record is not None and not is_recorded

@@ -12,14 +12,14 @@ from kalypso_actions.promotion.start_records import MOST_ATTEMPTS, StartRecord, 
 
 
 def starts_cd(option: Literal["auto", "true", "false"], *, is_push_to_main: bool) -> bool:
-    """Whether ci starts cd. `is_push_to_main`: a push to the control plane's main started ci."""
+    """Return whether ci starts cd; a push to main, `is_push_to_main`, starts it by default."""
     return option == "true" or (option == "auto" and is_push_to_main)
 
 
 def may_start_cd(
     environment: str, promoted_from: str, *, first: Collection[str], known: Collection[str]
 ) -> bool:
-    """Whether poll believes a recorded start of cd: anybody who may post statuses can write one.
+    """Return whether poll repeats a recorded start of cd: anyone who posts statuses can write one.
 
     ci starts cd for the `first` environments only; otherwise the commit comes from one of the
     `known` environments. cd itself checks that this environment has the commit.

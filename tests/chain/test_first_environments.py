@@ -122,7 +122,7 @@ def test_nothing_says_which_environment_is_first(open_chain: OpenChain) -> None:
     assert chain.run_everything() == ["ci: failed"]
     (problem,) = chain.done[-1].outcome.document.problems
     assert problem.message == (
-        "which environment comes first is not known: it may be any of "
+        "the first environment is ambiguous: it may be any of "
         "'east' (.environments/east.yaml:1), 'lab' (.environments/lab.yaml:1)"
     )
     assert 'kalypso.io/first-environment: "true"' in problem.advice

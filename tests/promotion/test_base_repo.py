@@ -69,11 +69,11 @@ def test_another_base_repo_stays_beside_ours() -> None:
 @pytest.mark.parametrize(
     ("before", "message"),
     [
-        (HEAD + "spec:\n  repo: &one a\n  commit: *one\n", "cannot be set without changing"),
+        (HEAD + "spec:\n  repo: &one a\n  commit: *one\n", "cannot be set without another change"),
         (HEAD + "spec: {commit: a}\n---\n" + HEAD + "spec: {commit: b}\n", "defined twice"),
-        ("a: [", "it is no YAML"),
-        (HEAD + "spec:\n", "has no spec that a commit could be written into"),
-        (HEAD, "has no spec that a commit could be written into"),
+        ("a: [", "it is not valid YAML"),
+        (HEAD + "spec:\n", "has no spec to write a commit into"),
+        (HEAD, "has no spec to write a commit into"),
     ],
 )
 def test_what_cannot_be_edited_is_refused_with_its_place(before: str, message: str) -> None:

@@ -116,7 +116,7 @@ PROMOTION_BREAKS: Final = (
     Break(
         "a merge that nobody told of stays untold",
         f"{PROMOTION}/start_records.py",
-        "    return has_failed and record is not None and not is_about_it\n",
+        "    return has_failed and record is not None and not is_recorded\n",
         "    return False\n",
         (story("repairs", "a_lost_word_of_a_correction_is_repeated"),),
     ),

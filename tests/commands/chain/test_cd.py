@@ -285,7 +285,7 @@ def latin_file(acme: Organisation) -> dict[str, str]:
         (no_branch, "environment 'dev' has no branch 'dev' yet", "create it"),
         (on_main, "environment 'dev' lies on main", "give it a branch of its own"),
         (two_files, "the BaseRepo 'main' is already defined in", "remove one of the two"),
-        (broken_file, "it is no YAML", "correct or delete the file"),
+        (broken_file, "it is not valid YAML", "correct or delete the file"),
         (latin_file, "it is not UTF-8", "save it as UTF-8"),
         (
             lambda _: {"schedule_workflow": "plan.yaml"},

@@ -183,7 +183,7 @@ def test_no_first_environment_is_a_problem_of_main(acme: Organisation) -> None:
         }
     )
     (problem,) = problems(run(acme))
-    assert problem.startswith("which environment comes first is not known: it may be any of ")
+    assert problem.startswith("the first environment is ambiguous: it may be any of ")
     assert not run(acme, start_cd="false").failed
 
 
