@@ -6,9 +6,11 @@ https://git-scm.com/docs/http-protocol
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -39,9 +41,13 @@ INVALID_CREDENTIALS: Final = (
 )
 TEXT: Final = "text/plain; charset=utf-8"
 
-MAX_CACHED_PACKS: Final = 100
+LS_REFS: Final = b"0014command=ls-refs\n"
+
+MAX_CACHED_RESULTS: Final = 200
+"""Packs and lists of refs: each job of a chain begins with the requests of the job before."""
+
 MAX_CACHED_SIZE: Final = 1 << 20
-"""Of one pack; each job of a chain begins by fetching what the one before it has fetched."""
+"""The size of a cached pack."""
 
 HEADERS: Final = {
     "Cache-Control": "no-cache, max-age=0, must-revalidate",
@@ -86,7 +92,7 @@ class GitHttp:
     def __init__(self, state: State) -> None:
         self._state = state
         self._capabilities: _Output | None = None
-        self._packs: dict[tuple[Path, bytes], bytes] = {}
+        self._cached_results: dict[tuple[Path, bytes, bytes], bytes] = {}
 
     def answer(
         self, git_request: GitRequest, request: Request, context: RequestContext
@@ -150,13 +156,15 @@ class GitHttp:
             return Response(status=405, headers=HEADERS | {"Allow": "POST"})
         if request.content_type != f"application/x-{UPLOAD}-request":
             return Response("Unsupported Media Type\n", 415, HEADERS, content_type=TEXT)
-        result = self._packs.get((git_dir, body))
+        refs = _refs(git_dir) if body.startswith(LS_REFS) else b""
+        request_key = (git_dir, body, refs)
+        result = self._cached_results.get(request_key)
         if result is None:
             command = ["git", "upload-pack", "--strict", "--stateless-rpc", str(git_dir)]
             result = self._git(command, body, {"GIT_PROTOCOL": protocol})
-            if _is_cacheable(body, result):
-                kept = list(self._packs.items())[1 - MAX_CACHED_PACKS :]
-                self._packs = {**dict(kept), (git_dir, body): result}
+            if _is_cacheable(body, result) or (refs and refs == _refs(git_dir)):
+                kept = list(self._cached_results.items())[1 - MAX_CACHED_RESULTS :]
+                self._cached_results = {**dict(kept), request_key: result}
         return Response(result, headers=HEADERS, content_type=f"application/x-{UPLOAD}-result")
 
     def _begin(
@@ -245,6 +253,20 @@ def _is_cacheable(body: bytes, result: bytes) -> bool:
         and b"packfile\n" in result
         and len(result) <= MAX_CACHED_SIZE
     )
+
+
+def _refs(git_dir: Path) -> bytes:
+    """Return all that git reads to list the refs; nothing else changes the list."""
+    loose = (
+        Path(folder) / name
+        for folder, _, names in sorted(os.walk(git_dir / "refs"))
+        for name in sorted(names)
+    )
+    content = bytearray()
+    for file in (git_dir / "HEAD", git_dir / "packed-refs", *loose):
+        with suppress(FileNotFoundError):  # a push may be removing it
+            content += b"%s %s\n" % (os.fsencode(file), file.read_bytes())
+    return bytes(content)
 
 
 def _body(request: Request) -> bytes:

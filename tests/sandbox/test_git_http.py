@@ -112,15 +112,16 @@ def test_git_fetches_what_a_commit_needs(tmp_path: Path) -> None:
         assert (copy.folder / "a").read_text() == "1"
 
 
-def test_what_is_fetched_again_is_not_packed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("command", ["ls-refs", "fetch"])
+def test_the_same_request_runs_git_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    packed: list[bytes] = []
+    requests: list[bytes] = []
     begin_program = Programs.run
 
     def run(programs: Programs, arguments: Sequence[str], **options: Any) -> bytes:
-        if "upload-pack" in arguments and b"command=fetch" in options["stdin"]:
-            packed.append(options["stdin"])
+        if "upload-pack" in arguments and f"command={command}".encode() in options["stdin"]:
+            requests.append(options["stdin"])
         return begin_program(programs, arguments, **options)
 
     monkeypatch.setattr(Programs, "run", run)
@@ -134,7 +135,7 @@ def test_what_is_fetched_again_is_not_packed_again(
             heads.append(copy.run("rev-parse", "HEAD"))
             assert heads[number] == sandbox.git(FLEET).head("main")
     assert heads[0] == heads[1] != heads[2]
-    assert len(packed) == 2
+    assert len(requests) == 2
 
 
 def test_a_commit_that_is_not_there(tmp_path: Path) -> None:
