@@ -1,4 +1,4 @@
-"""Acme, made anew for each test."""
+"""A new Acme for each test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.commands.chain.organisation import Organisation, organisation
 
 @pytest.fixture
 def acme_over_http(tmp_path: Path) -> Iterator[Organisation]:
-    """Acme whose repositories are read from the server, which looks at permissions."""
+    """Acme with repositories that are read from the server, which checks permissions."""
     with organisation(tmp_path) as acme:
         yield acme
 

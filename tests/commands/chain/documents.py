@@ -1,4 +1,4 @@
-"""The files of the organisation: a control plane, its environments, an application."""
+"""The files of the organisation: a control plane, its environments and an application."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ WORKFLOWS = {
     ),
     "poll.yaml": ((), ()),
 }
-"""Main's workflow files, with the inputs that they need and those that they also take."""
+"""Main's workflow files, with their required and optional inputs."""
 
 
 def workflow(required: Sequence[str] = (), optional: Sequence[str] = ()) -> str:
-    """A workflow that is started by dispatch, with these inputs."""
+    """Return a workflow that a dispatch starts, with these inputs."""
     lines = ["on:", "  workflow_dispatch:", "    inputs:"]
     for name in (*required, *optional):
         lines += [f"      {name}:", f"        required: {str(name in required).lower()}"]
@@ -27,7 +27,7 @@ def workflow(required: Sequence[str] = (), optional: Sequence[str] = ()) -> str:
 
 
 def environment(url: str, name: str, *, next_environment: str = "", first: bool = False) -> str:
-    """An Environment object, whose branch has its name; `url` is that of the control plane."""
+    """Return an Environment object; its branch has its name. `url` is the control plane's."""
     annotations = {
         "kalypso.io/next-environment": next_environment,
         "kalypso.io/first-environment": '"true"' if first else "",
@@ -84,7 +84,7 @@ def workload(name: str, url: str, environments: Sequence[str], target: str = "we
 
 
 def base_repo(url: str, commit: str) -> str:
-    """As CD writes it; `url` is that of the control plane."""
+    """Return base-repo.yaml as cd writes it; `url` is the control plane's."""
     return (
         "apiVersion: scheduler.kalypso.io/v1alpha1\n"
         "kind: BaseRepo\n"
@@ -109,7 +109,7 @@ def gitops_repo(url: str, branch: str, name: str = "main", path: str = ".") -> s
 
 
 def cluster_type(name: str, **names: str) -> str:
-    """A ClusterType with the label `size`; `names` are other Templates than the usual ones."""
+    """Return a ClusterType with the label `size`; `names` replace the usual Templates."""
     spec = {"reconciler": "flux", "namespaceService": "namespace", "configType": "config", **names}
     lines = "".join(f"  {key}: {value}\n" for key, value in spec.items())
     return (
@@ -121,7 +121,7 @@ def cluster_type(name: str, **names: str) -> str:
 
 
 def policy(name: str = "everywhere", **cluster_labels: str) -> str:
-    """Every deployment target on the cluster types with these labels."""
+    """Return a policy for all deployment targets on the cluster types with these labels."""
     labels = ", ".join(f"{key}: {value}" for key, value in cluster_labels.items())
     return (
         "apiVersion: scheduler.kalypso.io/v1alpha1\n"
@@ -134,7 +134,7 @@ def policy(name: str = "everywhere", **cluster_labels: str) -> str:
 
 
 def config_map(name: str = "common", **data: str) -> str:
-    """Platform configuration for everything."""
+    """Return platform configuration without selectors."""
     lines = "".join(f'  {key}: "{value}"\n' for key, value in data.items())
     return (
         "apiVersion: v1\n"
@@ -145,7 +145,7 @@ def config_map(name: str = "common", **data: str) -> str:
 
 
 def config_schema(name: str, *required: str) -> str:
-    """A ConfigSchema that wants these keys."""
+    """Return a ConfigSchema that requires these keys."""
     keys = ", ".join(f'"{key}"' for key in required)
     return (
         "apiVersion: scheduler.kalypso.io/v1alpha1\n"
@@ -156,7 +156,7 @@ def config_schema(name: str, *required: str) -> str:
 
 
 def main_files(url: str, app_url: str) -> dict[str, str]:
-    """Main of the control plane: dev, then stage; one registered application."""
+    """Return main of the control plane: dev, then stage, and one registered application."""
     return {
         ".sourceignore": ".github/\n.environments/\n",
         ".environments/dev.yaml": environment(url, "dev", next_environment="stage"),
@@ -183,7 +183,7 @@ def main_files(url: str, app_url: str) -> dict[str, str]:
 def environment_files(
     url: str, gitops_url: str, name: str, *, cluster_types: Sequence[str], commit: str
 ) -> dict[str, str]:
-    """An environment branch that has `commit` of main; `url` is that of the control plane."""
+    """Return an environment branch that names `commit` of main; `url` is the control plane's."""
     return {
         "base-repo.yaml": base_repo(url, commit),
         "gitops-repo.yaml": gitops_repo(gitops_url, name),

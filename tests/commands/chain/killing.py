@@ -1,4 +1,4 @@
-"""Jobs that are killed in the middle: runners are lost, and people cancel."""
+"""Jobs that are killed: runners are lost, and people cancel."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kalypso_actions.clients.github import rest
 
 
 class KilledError(BaseException):
-    """The end of a job: nothing in the product catches it."""
+    """The end of a job; the product does not catch it."""
 
 
 @contextmanager
 def before_writes(act: Callable[[int], object]) -> Iterator[None]:
-    """Call `act` with the number of each write to GitHub and git, from 0, before it happens."""
+    """Call `act` before each write to GitHub and git, with its number from 0."""
     numbers = itertools.count()
 
     def counted(write: Any) -> Any:
@@ -38,7 +38,7 @@ def before_writes(act: Callable[[int], object]) -> Iterator[None]:
 
 @contextmanager
 def killed_after(writes: int) -> Iterator[None]:
-    """So many writes to GitHub and git succeed, and the job ends where it would begin the next."""
+    """End the job before the write that follows so many writes to GitHub and git."""
 
     def end(number: int) -> None:
         if number >= writes:
@@ -49,7 +49,7 @@ def killed_after(writes: int) -> Iterator[None]:
 
 
 def is_killed(writes: int, act: Any) -> bool:
-    """Whether `act` does not come to its end with so many writes."""
+    """Whether `act` needs more than so many writes."""
     try:
         with killed_after(writes):
             act()

@@ -51,7 +51,7 @@ Model = TypeVar("Model", bound=ChainInputs)
 
 
 class Clock(StillClock):
-    """Stands still at noon until somebody sleeps."""
+    """A clock that stays at noon until somebody sleeps."""
 
     def __init__(self) -> None:
         super().__init__(NOON)
@@ -59,7 +59,7 @@ class Clock(StillClock):
 
 @dataclass(frozen=True)
 class Job:
-    """The job that a command runs in; `commit` is that of the ref's head unless it is given."""
+    """The job of a command; the default for `commit` is the ref's head."""
 
     event: str = "workflow_dispatch"
     ref: str = "refs/heads/main"
@@ -71,7 +71,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Dispatch:
-    """A started workflow, by its file's name and the inputs that were given a value."""
+    """A started workflow: the name of its file, and the inputs with a value."""
 
     workflow: str
     inputs: Mapping[str, str]
@@ -80,16 +80,16 @@ class Dispatch:
 
 
 class Organisation:
-    """Acme in a running sandbox. Safe to use from several threads."""
+    """Acme in a running sandbox; several threads can use it."""
 
     def __init__(self, sandbox: Sandbox, clock: StillClock, folder: Path) -> None:
         self.sandbox = sandbox
         self.clock = clock
         self.folder = folder
         self.said: list[str] = []
-        """What the commands have told people, line by line."""
+        """The lines that the commands logged."""
         self.token = sandbox.create_token(owner="acme")
-        """Of somebody who may do everything in acme."""
+        """A token with all permissions in acme."""
 
     def url(self, repository: str = CONTROL_PLANE) -> str:
         return f"{self.sandbox.url}/{repository}"
@@ -106,7 +106,7 @@ class Organisation:
         variables: Mapping[str, str] | None = None,
         **given: str,
     ) -> CommandResult:
-        """Run a command with these inputs (`-` written as `_`), as texts, as an action has them.
+        """Run a command with inputs as an action has them: texts (`_` stands for `-`).
 
         `variables` are more of the job's environment. Errors are raised; what it prints as JSON is
         as its schema says.
@@ -131,7 +131,7 @@ class Organisation:
         return result
 
     def job_environment(self, job: Job) -> dict[str, str]:
-        """The variables that a runner gives a job, and those that lead to the sandbox."""
+        """Return the variables of a job, with those of the sandbox."""
         event = self.folder / f"event-{threading.get_ident()}.json"
         event.write_text(json.dumps(dict(job.payload)))
         branch = job.ref.removeprefix("refs/heads/")
@@ -152,7 +152,7 @@ class Organisation:
 
     @property
     def run_url(self) -> str:
-        """The page of the run that commands of the control plane believe to be in."""
+        """The page of the run for commands in the control plane."""
         return f"{self.url()}/actions/runs/{RUN}"
 
     # People
@@ -163,17 +163,17 @@ class Organisation:
         branch: str = "main",
         repository: str = CONTROL_PLANE,
     ) -> str:
-        """Somebody pushes a change (None deletes); its commit."""
+        """Push a change as a person (None deletes a file); return the commit."""
         return self.sandbox.commit(repository, files, branch=branch)
 
     def reset(self, branch: str, commit: str | None, repository: str = CONTROL_PLANE) -> None:
-        """A branch is made, set elsewhere by force, or (None) deleted, and no event is told."""
+        """Create, force or (None) delete a branch, without an event."""
         git = self.sandbox.git(repository)
         with self.sandbox.lock:
             assert git.update_ref(f"refs/heads/{branch}", commit, git.head(branch))
 
     def ask(self, method: str, path: str, body: Any = None, token: str = "") -> Any:
-        """Somebody's request to the API below `/repos/`; the JSON of the answer."""
+        """Send a person's request to the API below `/repos/`; return the JSON."""
         answer = requests.request(
             method,
             f"{self.sandbox.api_url}/repos/{path}",
@@ -185,25 +185,25 @@ class Organisation:
         return answer.json() if answer.content else None
 
     def merge(self, number: int, repository: str = GITOPS) -> str:
-        """Somebody merges a pull request; the merge's commit."""
+        """Merge a pull request as a person; return the merge commit."""
         return str(self.ask("PUT", f"{repository}/pulls/{number}/merge", {})["sha"])
 
     def pull(self, head: str, base: str = "main", repository: str = CONTROL_PLANE) -> int:
-        """Somebody opens a pull request; its number."""
+        """Open a pull request as a person; return its number."""
         body = {"title": head, "head": head, "base": base}
         return int(self.ask("POST", f"{repository}/pulls", body)["number"])
 
     def close(self, number: int, repository: str = GITOPS) -> None:
-        """Somebody closes a pull request or an issue."""
+        """Close a pull request or an issue as a person."""
         self.ask("PATCH", f"{repository}/issues/{number}", {"state": "closed"})
 
     def status(self, commit: str, context: str, description: str, state: str = "pending") -> None:
-        """A status of the control plane's commit, as an earlier run has posted it."""
+        """Post a status on a commit of the control plane, as an earlier run would."""
         body = {"context": context, "description": description, "state": state}
         self.ask("POST", f"{CONTROL_PLANE}/statuses/{commit}", body)
 
     def cluster(self, environment: str, cluster_type: str, **configuration: Any) -> Cluster:
-        """A cluster that follows the GitOps branch of an environment, as told."""
+        """Add a cluster that follows the GitOps branch of an environment."""
         follows = {
             "repository": GITOPS,
             "branch": environment,
@@ -220,12 +220,12 @@ class Organisation:
         return self.sandbox.git(repository).head(branch)
 
     def files(self, branch: str, repository: str = CONTROL_PLANE) -> dict[str, str]:
-        """Every file of a branch, by its path."""
+        """Return the files of a branch by path."""
         found = self.sandbox.git(repository).files(branch)
         return {path: content.decode() for path, content in found.items()}
 
     def statuses(self, commit: str) -> dict[str, tuple[str, str]]:
-        """The latest status of each context on the control plane's commit: state, description.
+        """Return state and description of the latest statuses of a commit, by context.
 
         Those that record starts are left out.
         """
@@ -233,7 +233,7 @@ class Organisation:
         return {name: one for name, one in every.items() if not name.startswith(RECORDS)}
 
     def records(self, commit: str) -> dict[str, tuple[str, str]]:
-        """The latest record of a start under each context on the control plane's commit."""
+        """Return the latest records of starts on a commit of the control plane, by context."""
         every = self._latest_statuses(commit)
         return {name: one for name, one in every.items() if name.startswith(RECORDS)}
 
@@ -247,7 +247,7 @@ class Organisation:
             }
 
     def status_history(self, commit: str) -> list[tuple[str, str]]:
-        """Every status on the control plane's commit, the oldest first: context, description.
+        """Return context and description of all statuses of a commit, oldest first.
 
         Those that record starts are left out.
         """
@@ -260,7 +260,7 @@ class Organisation:
             ]
 
     def dispatches(self) -> list[Dispatch]:
-        """Every workflow that was started by dispatch, the earliest first of each repository."""
+        """Return the workflows that dispatches started, earliest first in each repository."""
         with self.sandbox.lock:
             return [
                 Dispatch(
@@ -274,29 +274,29 @@ class Organisation:
             ]
 
     def pulls(self, repository: str = GITOPS, state: str = "open") -> list[Any]:
-        """Pull requests as the API gives them, the oldest first."""
+        """Return the pull requests as the API returns them, oldest first."""
         pulls = self.ask("GET", f"{repository}/pulls?state={state}&per_page=100")
         return sorted(pulls, key=lambda pull: pull["number"])
 
     def issues(self, repository: str = GITOPS, state: str = "open") -> list[Any]:
-        """Issues that are no pull requests, the oldest first."""
+        """Return the issues without pull requests, oldest first."""
         found = self.ask("GET", f"{repository}/issues?state={state}&per_page=100")
         issues = [issue for issue in found if "pull_request" not in issue]
         return sorted(issues, key=lambda issue: issue["number"])
 
     def comments(self, number: int, repository: str = GITOPS) -> list[str]:
-        """The comments on an issue or a pull request, the oldest first."""
+        """Return the comments on an issue or pull request, oldest first."""
         found = self.ask("GET", f"{repository}/issues/{number}/comments?per_page=100")
         return [comment["body"] for comment in found]
 
     # Traffic
 
     def forget(self) -> None:
-        """Forget the traffic up to now."""
+        """Forget the traffic so far."""
         self.sandbox.traffic.clear()
 
     def writes(self) -> list[str]:
-        """What was written since, by whom ever: `POST <path>`, `push <repository>`.
+        """Return the writes since then: `POST <path>`, `push <repository>`.
 
         Records of starts are left out.
         """
@@ -307,7 +307,7 @@ class Organisation:
         ]
 
     def recorded(self) -> list[str]:
-        """The records of starts that were posted since, by their contexts."""
+        """Return the contexts of the records of starts that were posted since then."""
         return [name for exchange in self.sandbox.traffic if (name := recorded(exchange))]
 
 
@@ -315,7 +315,7 @@ class Organisation:
 def organisation(
     folder: Path, *, clock: StillClock | None = None, **options: Any
 ) -> Iterator[Organisation]:
-    """Acme in a new sandbox; `options` are the sandbox's."""
+    """Start a sandbox with Acme; `options` are the sandbox's."""
     clock = clock or Clock()
     with Sandbox(folder / "sandbox", programs(), now=clock, **options) as sandbox:
         acme = Organisation(sandbox, clock, folder)

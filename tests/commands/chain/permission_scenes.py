@@ -1,4 +1,4 @@
-"""Scenes in which each command of the chain needs what it ever needs of its token.
+"""Scenes in which the commands of the chain use all permissions that they ever need.
 
 All repositories of acme are private, as the sandbox makes them: nothing is read without leave.
 """
@@ -47,14 +47,14 @@ READ: Final[Mapping[str, Level]] = {"contents": "read"}
 RECORDS: Final[Mapping[str, Level]] = {"contents": "read", "statuses": "write"}
 
 Credential = Mapping[str, str]
-"""Inputs that say who a command is: a token, or an App's id and key."""
+"""The inputs for the identity of a command: a token, or an App's id and key."""
 
 Run = Callable[[Credential], CommandResult]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A command where it needs just `needs`: by repository, the level of each permission.
+    """A command that needs exactly `needs`: the level of each permission, by repository.
 
     `prepare` makes what is there before, and returns the command. `check` asserts what the command
     was to do, wholly. `verify_only`: it is given this input.
@@ -73,7 +73,7 @@ class Scene:
 
     @property
     def is_job(self) -> bool:
-        """It reaches the job's repository alone, so that the job's own token is enough."""
+        """Whether the job's own token suffices, because the command uses no other repository."""
         return self.needs.keys() == {CONTROL_PLANE}
 
 
@@ -110,7 +110,7 @@ def _cd_proposes(acme: Organisation) -> Run:
 
 
 def _cd_verifies(acme: Organisation) -> Run:
-    """ci has recorded that it starts cd."""
+    """cd verifies after ci recorded its start."""
     run = _cd(acme, verify_only="true")
     acme.status(acme.head("main") or "", "kalypso / cd dev", "Starting, attempt 1: ci")
     return run
@@ -129,7 +129,7 @@ def _cd_proposed(acme: Organisation) -> None:
 
 
 def _schedule(acme: Organisation) -> Run:
-    """One assignment fails, and the others are a promotion."""
+    """schedule proposes a promotion, and one assignment fails."""
     acme.commit(BROKEN, "dev")
     return _runs(acme, schedule, ScheduleInputs, environment="dev", on_failure="keep")
 
@@ -153,7 +153,7 @@ def _schedule_merged(acme: Organisation) -> None:
 
 
 def _notify(acme: Organisation) -> Run:
-    """A merge without another commit of main: its status says that it was not deployed."""
+    """notify runs after a merge with the same commit of main, which is not deployed yet."""
     commit = main_commit(acme)
     merge(acme, commit)
     merge(acme, commit, config="2")
@@ -198,14 +198,14 @@ def _poll(acme: Organisation) -> Run:
 
 
 def _poll_merges(acme: Organisation) -> Run:
-    """Our pull request is to be merged by schedule."""
+    """poll starts schedule to merge our pull request."""
     propose(acme, auto_merge="always")
     at_rest(acme)
     return _polls(acme)
 
 
 def _polls(acme: Organisation) -> Run:
-    """Each time long enough after the one before that a start without a run is lost."""
+    """poll runs with pauses after which a start without a run counts as lost."""
     run = _runs(acme, poll, PollInputs, environments="dev")
 
     def later(credential: Credential) -> CommandResult:

@@ -1,4 +1,4 @@
-"""poll, run in the organisation, and what it compares and finds."""
+"""Run poll in the organisation, and change what it compares."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.commands.chain.organisation import (
 TEMPLATES = Path(__file__).parents[3] / "workflows-templates" / "control-plane"
 WORKFLOWS = ("cd.yaml", "schedule.yaml", "check-promote.yaml")
 LONG = 700
-"""Seconds after which a start without a run is lost."""
+"""Seconds after which a start without a run counts as lost."""
 
 
 def run(acme: Organisation, **inputs: Any) -> CommandResult:
@@ -41,13 +41,13 @@ def document(result: CommandResult) -> PollDocument:
 
 
 def started(result: CommandResult) -> list[tuple[str, str, int]]:
-    """Every start: workflow, environment and attempt."""
+    """Return workflow, environment and attempt of all starts."""
     entries: tuple[StartEntry, ...] = document(result).started
     return [(one.workflow, one.environment, one.attempt) for one in entries]
 
 
 def inputs_of(acme: Organisation, **given: Any) -> dict[str, EnvironmentInputs]:
-    """The inputs of each environment that can be read, as poll reads them."""
+    """Return the inputs of the readable environments by name, as poll reads them."""
     found: dict[str, EnvironmentInputs] = {}
 
     def look(_: PollInputs, context: CommandContext) -> CommandResult:
@@ -62,7 +62,7 @@ def inputs_of(acme: Organisation, **given: Any) -> dict[str, EnvironmentInputs]:
 def at_rest(
     acme: Organisation, *environments: str, kind: Kind = "scheduled", attempt: int = 0, **given: Any
 ) -> None:
-    """Schedule has recorded the present inputs of these environments (all), and all is quiet.
+    """Record the present inputs of these environments (all), as schedule would.
 
     `kind` and `attempt` are those of another record; `given` are inputs of poll.
     """
@@ -78,7 +78,7 @@ def post(acme: Organisation, commit: str, status: CommitStatus) -> None:
 
 
 def with_run_names(acme: Organisation) -> None:
-    """The control plane's workflow files have the titles of the templates."""
+    """Give the control plane's workflow files the run names of the templates."""
     files = {}
     for name in WORKFLOWS:
         template = yaml.safe_load((TEMPLATES / name).read_text())
@@ -89,7 +89,7 @@ def with_run_names(acme: Organisation) -> None:
 
 
 def start_run(acme: Organisation, workflow: str, status: Any = "queued", **inputs: str) -> int:
-    """Somebody starts a workflow; the run that waits, or is under way."""
+    """Start a workflow as a person; return the id of the unfinished run."""
     path = f"{CONTROL_PLANE}/actions/workflows/{workflow}/dispatches"
     acme.ask("POST", path, {"ref": "main", "inputs": inputs})
     number = acme.sandbox.runs(CONTROL_PLANE)[-1].id
@@ -98,7 +98,7 @@ def start_run(acme: Organisation, workflow: str, status: Any = "queued", **input
 
 
 def end_runs(acme: Organisation) -> None:
-    """Whatever was started ends without having done anything."""
+    """End all runs without any effect."""
     for one in acme.sandbox.runs(CONTROL_PLANE):
         acme.sandbox.change_run(one.id, "completed", "cancelled")
 
@@ -110,7 +110,7 @@ def propose(
     files: dict[str, str | None] | None = None,
     **mark: Any,
 ) -> int:
-    """Our pull request into the GitOps branch of an environment, with this mark; its number."""
+    """Open a pull request of ours into a GitOps branch; return its number."""
     branch = f"kalypso/{environment}"
     acme.reset(branch, acme.head(environment, GITOPS), GITOPS)
     head = acme.commit(dict(files or {"large/README.md": "New.\n"}), branch, GITOPS)
@@ -120,7 +120,7 @@ def propose(
 
 
 def push_to_shop(acme: Organisation, path: str = "workload/shop.yaml", text: str = "") -> None:
-    """Shop's own people push a change."""
+    """Push a change to the shop's repository."""
     content = text or documents.workload("shop", "https://x", ("dev",))
     acme.commit({path: content}, repository=SHOP)
 

@@ -1,4 +1,4 @@
-"""What is merged into GitOps branches, and what check-promote, notify and poll are told of it."""
+"""Merge into GitOps branches, and run check-promote for the merges."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.commands.chain.organisation import CLUSTER_TYPES, GITOPS, Organisatio
 
 
 def sign_in(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Azure's library looks for the machine's identity in the process's own environment."""
+    """Set the identity in the process's environment, where Azure's library reads it."""
     for name, value in acme.sandbox.azure.environment(acme.sandbox.url).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential")
@@ -37,7 +37,7 @@ def tree(
     registrations: Mapping[str, SourceRevision] | None = None,
     base_repos: Mapping[str, SourceRevision] | None = None,
 ) -> dict[str, str | bytes | None]:
-    """A GitOps tree with `shop-web` on each cluster type.
+    """Return a GitOps tree with `shop-web` on each cluster type.
 
     With an `environment`, `sources.json` says what it was made of.
     """
@@ -79,7 +79,7 @@ def merge(
     repository: str = GITOPS,
     **more: Any,
 ) -> str:
-    """A promotion (or, without a commit, a configuration change) is merged; the GitOps commit.
+    """Merge a promotion (without a commit: a configuration change); return the GitOps commit.
 
     CD has written the commit before, if the environment of the branch's name exists. It takes a
     second: what clusters did before, they did before it.
@@ -91,7 +91,7 @@ def merge(
 
 
 def name_in_base(acme: Organisation, commit: str, environment: str = "dev") -> None:
-    """The environment's base-repo.yaml names a commit of main, if it does not yet."""
+    """Let the environment's base-repo.yaml name a commit of main."""
     text = documents.base_repo(acme.url(), commit)
     if acme.files(environment).get("base-repo.yaml") != text:
         acme.commit({"base-repo.yaml": text}, environment)

@@ -1,4 +1,4 @@
-"""Schedule, run in the organisation, and what it leaves behind."""
+"""Run schedule in the organisation, and read its results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run_schedule(acme: Organisation, **given: Any) -> CommandResult:
 
 
 def run(acme: Organisation, **given: Any) -> ScheduleDocument:
-    """A run that ends well; what it prints."""
+    """Run schedule successfully; return its document."""
     done = run_schedule(acme, **given)
     assert not done.failed, done.document.problems
     assert isinstance(done.document, ScheduleDocument)
@@ -30,32 +30,32 @@ def run(acme: Organisation, **given: Any) -> ScheduleDocument:
 
 
 def actions(document: ScheduleDocument) -> list[tuple[int, str]]:
-    """The pull requests, and what was done with them."""
+    """Return the numbers of the pull requests, with the actions."""
     return [(entry.number, entry.action) for entry in document.pull_requests]
 
 
 def messages(document: ScheduleDocument, *, problems: bool = False) -> list[str]:
-    """Its warnings, or its problems."""
+    """Return the messages of the warnings, or of the problems."""
     return [one.message for one in (document.problems if problems else document.warnings)]
 
 
 def configure(acme: Organisation, environment: str = "dev", **values: str) -> str:
-    """Somebody changes the platform configuration of an environment; the commit."""
+    """Change the platform configuration of an environment as a person; return the commit."""
     return acme.commit({"config.yaml": documents.config_map(**values)}, environment)
 
 
 def promote(acme: Organisation, commit: str, environment: str = "dev") -> None:
-    """CD writes another commit of main into an environment."""
+    """Write another commit of main to an environment, as cd does."""
     acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), commit)}, environment)
 
 
 def change_main(acme: Organisation) -> str:
-    """A commit of main that changes no manifest."""
+    """Push a commit of main that changes no manifest; return it."""
     return acme.commit({"docs/notes.txt": acme.head("main") or ""})
 
 
 def settle(acme: Organisation, environment: str = "dev") -> str:
-    """The environment's first pull request, merged; the merge's commit."""
+    """Merge the environment's first pull request; return the merge commit."""
     (pull,) = run(acme, environment=environment).pull_requests
     return acme.merge(pull.number)
 
@@ -65,5 +65,5 @@ def labels(pull: Any) -> set[str]:
 
 
 def edit_gitops(acme: Organisation, files: dict[str, str | None], branch: str = "dev") -> str:
-    """Somebody pushes to the GitOps repository by hand."""
+    """Push to the GitOps repository as a person; return the commit."""
     return acme.commit(dict(files), branch, GITOPS)

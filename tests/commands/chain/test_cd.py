@@ -1,4 +1,4 @@
-"""`kalypso cd` in the mode `commit`: what is written, told and started, and what is not."""
+"""`kalypso cd` in the mode `commit`: its writes, statuses and starts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def change_main(acme: Organisation, text: str = "a change") -> str:
 
 
 def has(acme: Organisation, branch: str = "dev", path: str = "base-repo.yaml") -> str:
-    """The commit that the environment's file names."""
+    """Return the commit that the environment's file names."""
     (line,) = [line for line in acme.files(branch)[path].splitlines() if "commit:" in line]
     return line.split()[1]
 
@@ -232,7 +232,7 @@ def test_a_person_goes_back_only_on_purpose(acme: Organisation) -> None:
 
 
 def test_a_commit_beside_the_current_one(acme: Organisation) -> None:
-    """Both are on main, by a merge; neither descends from the other."""
+    """A merge brought both to main; neither descends from the other."""
     acme.reset("side", acme.head("main"))
     side, trunk = acme.commit({"side.txt": "1"}, "side"), change_main(acme)
     acme.merge(acme.pull("side"), CONTROL_PLANE)

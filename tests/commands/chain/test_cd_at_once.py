@@ -1,4 +1,4 @@
-"""`kalypso cd` killed anywhere, run again, and run by several jobs at once: the end is the same."""
+"""`kalypso cd` killed at any write, repeated, and run by several jobs at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def commits(acme: Organisation, count: int) -> list[str]:
 
 
 def state(acme: Organisation, main: Sequence[str]) -> dict[str, Any]:
-    """Everything that the runs leave behind; how often a workflow was started is no matter."""
+    """Return the state after the runs, without the numbers of starts."""
     names = {commit: f"<{number}>" for number, commit in enumerate(main)}
 
     def named(text: str) -> str:
@@ -85,7 +85,7 @@ def test_killed_and_run_again(acme: Organisation, mode: str, writes: int) -> Non
 def test_the_status_of_an_overtaken_run_does_not_last(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A newer commit is written and told between the write and the status of an older one."""
+    """A newer commit is written and posted between the write and the status of an older one."""
     older, newer = commits(acme, 2)
     write = EnvironmentBranch.write
 
@@ -125,7 +125,7 @@ def test_the_title_of_an_overtaken_run_does_not_last(
 
 @pytest.mark.parametrize("mode", ["commit", "pull-request"])
 def test_several_at_once(acme: Organisation, mode: str) -> None:
-    """The newest wins, whoever is faster; the others end superseded."""
+    """The newest commit wins; the others end superseded."""
     main = commits(acme, 3)
 
     def job(commit: str) -> None:

@@ -1,4 +1,4 @@
-"""`kalypso cd` in the mode `pull-request`: one pull request for each environment, kept up to date."""
+"""`kalypso cd` in the mode `pull-request`: one pull request for each environment."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def change_main(acme: Organisation, text: str = "a change") -> str:
 
 
 def proposed(acme: Organisation) -> str:
-    """The whole file of the proposal."""
+    """Return the whole proposed file."""
     return acme.files(OURS)["base-repo.yaml"]
 
 
@@ -135,7 +135,7 @@ def test_a_commit_that_came_another_way_leaves_nothing_to_merge(acme: Organisati
     new = change_main(acme)
     run(acme, new)
     (pull,) = acme.pulls(CONTROL_PLANE)
-    acme.clock.sleep(1)  # or it would be the very commit of the proposal
+    acme.clock.sleep(1)  # otherwise it would be the commit of the proposal
     run(acme, new, mode="commit")
     assert action(run(acme, new)) == "unchanged"
     assert acme.pulls(CONTROL_PLANE) == []
@@ -168,7 +168,7 @@ def test_a_proposal_that_could_not_be_merged_is_made_anew(acme: Organisation) ->
 
 
 def test_an_outdated_proposal_does_not_hold_up_what_is_newer(acme: Organisation) -> None:
-    """The environment went past the proposal by another way."""
+    """The environment got a newer commit by other means."""
     older, newer, newest = (change_main(acme, text) for text in "123")
     run(acme, older)
     run(acme, newest, mode="commit")
@@ -177,7 +177,7 @@ def test_an_outdated_proposal_does_not_hold_up_what_is_newer(acme: Organisation)
 
 
 def closed(acme: Organisation, commit: str) -> int:
-    """The proposal of a commit, closed by people; its number."""
+    """Propose a commit and close the pull request as a person; return its number."""
     run(acme, commit, promoted_from="ci")
     (pull,) = acme.pulls(CONTROL_PLANE)
     acme.close(pull["number"], CONTROL_PLANE)
@@ -237,11 +237,11 @@ def test_a_proposal_that_people_closed_and_opened_again(acme: Organisation) -> N
 def test_what_we_have_withdrawn_nobody_has_rejected(acme: Organisation) -> None:
     before, new = acme.head("dev"), change_main(acme)
     run(acme, new)
-    acme.clock.sleep(1)  # or it would be the very commit of the proposal
+    acme.clock.sleep(1)  # otherwise it would be the commit of the proposal
     run(acme, new, mode="commit")
     run(acme, new)
     assert acme.pulls(CONTROL_PLANE) == []
-    acme.reset("dev", before)  # a rollback would keep it from being proposed again
+    acme.reset("dev", before)  # after a rollback cd would not propose it again
     assert action(run(acme, new, promoted_from="ci")) == "proposed"
 
 
@@ -254,7 +254,7 @@ def test_a_proposal_that_people_broke_is_made_anew(acme: Organisation) -> None:
 
 
 def test_a_protected_branch_with_the_token_of_a_job(acme: Organisation) -> None:
-    """The environment's branch holds workflow files, which such a token may not change."""
+    """The environment's branch has workflow files, which such a token cannot change."""
     acme.commit({".github/workflows/schedule.yaml": documents.workflow()}, "dev")
     with acme.sandbox.lock:
         acme.sandbox.repository(CONTROL_PLANE).rules.append(

@@ -1,4 +1,4 @@
-"""`kalypso ci`: what a commit of main breaks, what stood broken before, and what is started."""
+"""`kalypso ci`: new and old problems with a commit of main, and the start of cd."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_a_template_that_goes_fails_where_it_is_used(acme: Organisation) -> None
 
 
 def test_what_stood_broken_in_one_environment_is_a_warning(acme: Organisation) -> None:
-    """A schema of stage is violated there since long: dev goes on."""
+    """A schema of stage has failed before: the commit still goes to dev."""
     acme.commit({"schema.yaml": documents.config_schema("sizes", "SIZE")}, "stage")
     commit = acme.commit({"notes.txt": "1"})
     result = run(acme)
@@ -243,7 +243,7 @@ def test_a_gitops_branch_that_cannot_be_read_hides_only_the_changes(acme: Organi
 
 
 def test_an_environment_that_has_nothing_of_main_yet(acme: Organisation) -> None:
-    """It is rendered as it will be with its first commit, and held against main's last."""
+    """It is rendered with its first commit, and compared with main's commit before."""
     acme.commit({"base-repo.yaml": None}, "stage")
     acme.commit({"notes.txt": "1"})
     result = run(acme)
@@ -287,7 +287,7 @@ def test_a_new_registration_that_is_unusable(
 
 
 def test_a_registration_that_spoils_another_fails(acme: Organisation) -> None:
-    """Both deliver a Workload of one name: neither can be used."""
+    """Both deliver a Workload of the same name: neither is usable."""
     acme.sandbox.create_repository("acme/shop2", acme.files("main", SHOP))
     acme.commit(
         {"registrations/shop2.yaml": documents.registration("shop2", acme.url("acme/shop2"))}
@@ -309,7 +309,7 @@ def test_a_mass_removal_is_told(acme: Organisation) -> None:
 
 
 def test_each_repository_is_read_once(acme: Organisation) -> None:
-    """However many environments there are, and commits to hold them against."""
+    """The number of environments and compared commits does not matter."""
     acme.commit({"templates/flux.yaml": BAD_TEMPLATE})
     acme.forget()
     run(acme)
@@ -318,5 +318,5 @@ def test_each_repository_is_read_once(acme: Organisation) -> None:
         for one in acme.sandbox.traffic
         if one.template == "git" and one.method == "POST" and "upload-pack" in one.path
     ]
-    # A shop's branch: ls-refs, its commit, its blobs. Nothing of it a second time.
+    # Git reads a shop's branch once: ls-refs, its commit, its blobs.
     assert fetches.count("shop") <= 3

@@ -1,4 +1,4 @@
-"""`kalypso ci` in its jobs: after pushes, for pull requests, with little permission; where cd begins."""
+"""`kalypso ci` in its jobs: after pushes, for pull requests, with few permissions."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def test_when_cd_is_started(acme: Organisation, job: Job, start_cd: str, started
 def pull_request(
     acme: Organisation, files: dict[str, str | bytes | None], branch: str = "wip"
 ) -> tuple[Job, str]:
-    """Somebody's pull request with these files: the job that GitHub runs, and its head."""
+    """Open a pull request with these files; return the job that GitHub runs, and its head."""
     acme.reset(branch, acme.head("main"))
     head = acme.commit(files, branch)
     number = acme.pull(branch)
-    acme.ask("GET", f"{CONTROL_PLANE}/pulls/{number}")  # GitHub tries the merge out
+    acme.ask("GET", f"{CONTROL_PLANE}/pulls/{number}")  # GitHub makes the test merge
     merge = acme.sandbox.git(CONTROL_PLANE).refs()[f"refs/pull/{number}/merge"]
     payload = {"number": number, "pull_request": {"number": number, "head": {"sha": head}}}
     return Job("pull_request", f"refs/pull/{number}/merge", merge, payload=payload), head
@@ -92,7 +92,7 @@ def test_a_pull_request_is_only_checked(acme: Organisation) -> None:
 
 @pytest.mark.parametrize("scope", ["read", "write"])
 def test_a_token_that_may_not_post(acme: Organisation, scope: str) -> None:
-    """As that of a pull request from a fork."""
+    """Jobs for pull requests from forks have such a token."""
     job, head = pull_request(acme, {"notes.txt": "1"})
     permissions: Permissions = {"contents": "read"}
     if scope == "write":
@@ -142,7 +142,7 @@ def test_a_circle_starts_nothing(acme: Organisation) -> None:
 
 
 def test_an_environment_that_nothing_leads_to_is_a_note(acme: Organisation) -> None:
-    """A variable may name it: nobody is warned, and the page shows it on a click."""
+    """A variable may name it: there is no warning, and the page folds the note."""
     dev = documents.environment(acme.url(), "dev", first=True)
     commit = acme.commit({".environments/dev.yaml": dev})
     result = run(acme)

@@ -1,4 +1,4 @@
-"""Every command of the chain, killed before each of its writes, run again, and run twice at once.
+"""Every command of the chain, killed before each write, repeated, and run twice at once.
 
 What is particular to one of them stands beside its other tests (`test_…_at_once.py` and others).
 """
@@ -18,11 +18,11 @@ from tests.commands.chain.permission_scenes import DEV, SCENES, Scene
 from tests.commands.chain.promotions import sign_in
 
 ATTEMPT = re.compile(r", attempt \d")
-"""Nobody knows whether a start was lost: a run that makes it again counts it."""
+"""A repeated start increases the count, because the first one may be lost."""
 
 
 def left(acme: Organisation) -> dict[str, Any]:
-    """Everything that is in acme; how often a workflow was started is no matter."""
+    """Return the state of acme, without the numbers of starts."""
     with acme.sandbox.lock:
         repositories = list(acme.sandbox.store.repositories.values())
         return {
@@ -45,7 +45,7 @@ def left(acme: Organisation) -> dict[str, Any]:
 
 
 def started(acme: Organisation) -> list[Dispatch]:
-    """Each start once: what is started bears to be started twice."""
+    """Return each start once, because workflows are idempotent."""
     once: list[Dispatch] = []
     for one in Organisation.dispatches(acme):
         if one not in once:
@@ -57,12 +57,12 @@ def started(acme: Organisation) -> list[Dispatch]:
 def test_killed_anywhere_run_again_and_twice_at_once(
     acme: Organisation, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each run gets one write further than the one before; then nothing changes any more."""
+    """Each run gets one write further than the run before; after that nothing changes."""
     sign_in(acme, monkeypatch)
     act = scene.prepare(acme)
     monkeypatch.setattr(acme, "dispatches", lambda: started(acme))
     if scene.command == "schedule":
-        acme.status(acme.head("main") or "", DEV, "Promoted")  # cd has been there
+        acme.status(acme.head("main") or "", DEV, "Promoted")  # as cd posts it
 
     def run() -> None:
         act({"token": acme.token})

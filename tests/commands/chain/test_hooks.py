@@ -1,4 +1,4 @@
-"""Commands that users give: their exit code gates, their output is shown and does nothing else."""
+"""Commands of users: their exit code decides, and their output is only shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kalypso notify`: what a push to a GitOps branch means, and what it starts."""
+"""`kalypso notify`: the meaning of a push to a GitOps branch, and the starts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def checks(merged: str, promoted: str = "", environment: str = "dev") -> Dispatc
 
 
 def starts(acme: Organisation) -> list[Dispatch]:
-    """What has been started since."""
+    """Return the starts since then."""
     found = acme.dispatches()
     with acme.sandbox.lock:
         acme.sandbox.repository(CONTROL_PLANE).runs.clear()
@@ -98,7 +98,7 @@ def test_another_commit_is_a_promotion_too(acme: Organisation) -> None:
 
 @pytest.mark.parametrize("named", ["never", "before"])
 def test_a_commit_that_the_environment_does_not_name(acme: Organisation, named: str) -> None:
-    """One that it has named before is a merge that came late: check-promote looks at it."""
+    """A commit that it named before was merged late: check-promote watches it."""
     old = acme.head("main")
     merge(acme, old)
     commit = main_commit(acme)
@@ -209,7 +209,7 @@ def test_a_new_branch(acme: Organisation) -> None:
 
 
 def test_a_branch_that_is_cut_from_another_environments(acme: Organisation) -> None:
-    """The commit that it names is the other one's until it has a merge of its own."""
+    """Until its own first merge it names the other environment's commit."""
     commit = main_commit(acme)
     acme.reset("dev", None, GITOPS)
     cut = merge(acme, commit, environment="stage")
@@ -248,7 +248,7 @@ def test_what_the_forced_push_has_replaced_is_read_where_it_can_be(acme: Organis
 
 
 def two_environments(acme: Organisation) -> None:
-    """Dev and stage in one branch, each in a folder of its own."""
+    """Put dev and stage into one branch, each in its folder."""
     for name in ("dev", "stage"):
         repo = documents.gitops_repo(acme.url(GITOPS), "dev", path=f"fleet/{name}")
         acme.commit({"gitops-repo.yaml": repo}, name)
@@ -324,7 +324,7 @@ def test_without_a_push(acme: Organisation, payload: dict[str, Any]) -> None:
 
 
 def test_a_gitops_repository_of_another_owner(acme: Organisation) -> None:
-    """The job may read its own repository, whoever owns it."""
+    """The job can read its own repository, which may have any owner."""
     acme.sandbox.create_repository("others/gitops", {"README.md": ""})
     repo = documents.gitops_repo(acme.url("others/gitops"), "dev")
     acme.commit({"gitops-repo.yaml": repo}, "dev")

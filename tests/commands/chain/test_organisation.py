@@ -1,4 +1,4 @@
-"""The organisation is what the tests of the chain take it for: faultless, and nothing pending."""
+"""The organisation has no faults and nothing pending."""
 
 from __future__ import annotations
 

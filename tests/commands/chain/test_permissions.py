@@ -1,4 +1,4 @@
-"""With the permissions of its table a command does all that it is to do; with one less, it says so."""
+"""A command works with the permissions of its table; with one less, it names the missing one."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ BY_ID = {scene.id: scene for scene in SCENES}
 
 TOLD: frozenset[tuple[str, str]] = frozenset(
     {
-        # Pull requests of forks have tokens that may not: the check itself is worth its while.
+        # Pull requests from forks have tokens without it: the check is useful anyway.
         ("ci", "statuses"),
-        # What would change is then not known; what is wrong with the commit is.
+        # Then only the changes are unknown, not the problems of the commit.
         ("ci", GITOPS),
-        # The last good commit of a registered repository stays, or that of `ci` is not blamed.
+        # The last good commit of a registered repository is used instead.
         ("ci", SHOP),
         ("schedule", SHOP),
         ("poll", SHOP),
     }
 )
-"""What a command does not fail without, but warns of."""
+"""Permissions without which a command only warns."""
 
 UNRECORDED: frozenset[tuple[str, str]] = frozenset(
     (command, "statuses") for command in ("schedule", "notify", "poll", "start-schedule")
 )
-"""Without these permissions a command does everything, but records no start, and logs that."""
+"""Permissions without which a command records no start, and logs that."""
 
 
 @pytest.fixture
 def acme(acme_over_http: Organisation) -> Organisation:
-    """The server says who may read."""
+    """Acme on a server that checks read permissions."""
     return acme_over_http
 
 
@@ -78,7 +78,7 @@ def credential(
     *,
     is_job: bool = False,
 ) -> Credential:
-    """Who may do just this in these repositories: a job by its own token, or an App."""
+    """Return credentials with exactly these permissions: a job's own token, or an App."""
     levels: Permissions = {name.replace("-", "_"): level for name, level in permissions.items()}
     if is_job:
         token = acme.sandbox.create_token("actions", levels, repositories=repositories)
@@ -88,7 +88,7 @@ def credential(
 
 
 def together(scene: Scene) -> dict[str, Level]:
-    """What a credential needs that is good for all of the scene's repositories."""
+    """Return the permissions that one credential needs in all repositories of the scene."""
     levels: dict[str, Level] = {}
     for needed in scene.needs.values():
         for name, level in needed.items():
@@ -101,7 +101,7 @@ def higher(one: Level, other: Level | None) -> Level:
 
 
 def started(acme: Organisation, scene: Scene) -> Run:
-    """The scene, prepared; what happened and was started until now is forgotten."""
+    """Prepare the scene, and forget its traffic and starts."""
     run = scene.prepare(acme)
     with acme.sandbox.lock:
         acme.sandbox.repository(CONTROL_PLANE).runs.clear()
@@ -131,7 +131,7 @@ def test_a_jobs_own_token_is_enough_where_nothing_else_is_reached(
 
 
 def _lowered() -> Iterator[object]:
-    """Each command's permissions, in the first scene that needs them."""
+    """Yield each command's permissions, with the first scene that needs them."""
     seen = set()
     for scene in SCENES:
         for name, level in together(scene).items():
@@ -144,7 +144,7 @@ def _lowered() -> Iterator[object]:
 def test_without_a_permission_it_says_which(
     acme: Organisation, scene: str, name: str, level: Level
 ) -> None:
-    """Write becomes read, and read nothing."""
+    """Return the permissions with write reduced to read, or read removed."""
     played = BY_ID[scene]
     run = started(acme, played)
     less = together(played)
@@ -166,7 +166,7 @@ def test_without_a_permission_it_says_which(
 
 
 def _absent() -> Iterator[object]:
-    """Each command's repositories, in the first scene that reaches them."""
+    """Yield each command's repositories, with the first scene that uses them."""
     seen = set()
     for scene in SCENES:
         for repository in scene.needs:
@@ -188,7 +188,7 @@ def test_without_a_repository_it_says_which(
         "that the App is installed for it",
         fails=(played.command, repository) not in TOLD,
     )
-    # Of a GitOps repository it may say where it is named.
+    # For a GitOps repository it may name the GitOpsRepo instead.
     assert any(repository in str(one) or "gitops-repo.yaml" in str(one) for one in told)
 
 
@@ -211,7 +211,7 @@ def test_a_job_that_signs_in_to_azure_by_oidc_says_what_it_lacks(acme: Organisat
 
 
 def is_told(run: Run, credential: Credential, permission: str, *, fails: bool) -> list[Problem]:
-    """Assert that what is told names the permission that is missing; all that is told."""
+    """Assert that the result names the missing permission; return its texts."""
     try:
         result = run(credential)
     except KalypsoError as error:
@@ -248,7 +248,7 @@ def levels_of(rows: Iterable[Permission]) -> dict[tuple[Place, str], Level]:
 
 
 def needed(command: str, *, verify_only: bool = False) -> dict[tuple[Place, str], Level]:
-    """What the scenes of a command need together."""
+    """Return the permissions that the scenes of a command need together."""
     levels: dict[tuple[Place, str], Level] = {}
     for scene in SCENES:
         if (scene.command, scene.verify_only) == (command, verify_only):
@@ -272,7 +272,7 @@ def test_an_app_gets_the_most_of_every_row() -> None:
 
 
 def needs(traffic: Iterable[Exchange]) -> dict[str, dict[str, str]]:
-    """What the requests needed, by repository; of several that would do, one that is needed anyway."""
+    """Return the permissions that the requests needed, by repository, as few as possible."""
     found: dict[str, dict[str, str]] = {}
     choices = []
     for exchange in traffic:
@@ -291,13 +291,13 @@ def needs(traffic: Iterable[Exchange]) -> dict[str, dict[str, str]]:
 
 
 def of_query(exchange: Exchange) -> tuple[str, ...]:
-    """What a query of GraphQL needs: statuses, or refs and trees."""
+    """Return the permission for a query of GraphQL: statuses, or refs and trees."""
     is_of_statuses = "contexts" in exchange.request_body["query"]
     return ("statuses: read",) if is_of_statuses else ("contents: read",)
 
 
 def repositories(exchange: Exchange) -> set[str]:
-    """What a request is about; a token's own is about no repository."""
+    """Return the repository of a request; requests for a token have none."""
     if exchange.template in {"azure", ""} or "/access_tokens" in exchange.template:
         return set()
     if exchange.template.endswith("/installation"):

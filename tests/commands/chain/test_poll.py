@@ -1,4 +1,4 @@
-"""`kalypso poll`: which environments are scheduled because their inputs have changed."""
+"""`kalypso poll`: schedule starts for environments with changed inputs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def schedule(environment: str) -> Dispatch:
 
 
 def register(acme: Organisation, url: str, name: str = "tea", path: str = "workload") -> None:
-    """Dev registers one more application, on its own branch."""
+    """Register one more application on the branch of dev."""
     text = documents.registration(name, url, path=path)
     acme.commit({f"registrations/{name}.yaml": text}, "dev")
 
@@ -50,7 +50,7 @@ def test_nothing_has_changed(acme: Organisation) -> None:
 
 
 def test_what_a_poll_at_rest_asks_of_github(acme: Organisation) -> None:
-    """Heads of folders once, statuses of main's commits, and of the others: three queries."""
+    """Three queries: heads of folders, statuses of main's commits, and of the others."""
     at_rest(acme)
     run(acme)
     assert asked(acme, GRAPHQL) == 3
@@ -70,7 +70,7 @@ def test_what_nobody_has_looked_at_is_scheduled(acme: Organisation) -> None:
 
 
 def test_poll_and_schedule_agree(acme: Organisation) -> None:
-    """What schedule records, with a pull request of its own or none, is what poll sees next."""
+    """poll computes the digest that schedule recorded, with or without a pull request."""
     for name in ("dev", "stage"):
         assert not proposals.run_schedule(acme, environment=name).failed
     assert document(run(acme)) == PollDocument()
@@ -187,7 +187,7 @@ def test_other_pull_requests_are_no_input(acme: Organisation) -> None:
 
 
 def test_a_base_repository_that_floats(acme: Organisation) -> None:
-    """The commit is pinned in stage; in dev it is not."""
+    """Stage names a commit of the repository; dev does not."""
     text = documents.base_repo(acme.url(), "").replace("  commit: \n", "")
     acme.commit({"base-repo.yaml": text}, "dev")
     at_rest(acme)

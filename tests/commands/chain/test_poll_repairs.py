@@ -1,4 +1,4 @@
-"""`kalypso poll`: starts that were lost, and pull requests of ours that are stuck."""
+"""`kalypso poll`: lost starts, and our pull requests that need schedule."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ G = "c" * 40
 
 
 def record(acme: Organisation, commit: str, context: str, subject: str, attempt: int = 1) -> None:
-    """Somebody has recorded a start now."""
+    """Record a start as of now."""
     post(acme, commit, start_records.starting(subject, attempt).status(context))
 
 
 def lose(acme: Organisation, commit: str, context: str, subject: str, attempt: int = 1) -> None:
-    """A start was recorded, and long after it no run of it has begun."""
+    """Record a start that counts as lost."""
     record(acme, commit, context, subject, attempt)
     acme.clock.sleep(LONG)
 
@@ -75,7 +75,7 @@ def test_how_long_a_start_of_schedule_may_be_without_a_run(
 
 
 def test_a_start_after_a_push_to_the_environments_branch_counts_on(acme: Organisation) -> None:
-    """Whoever started it had computed no digest."""
+    """The record of such a start has no digest."""
     at_rest(acme)
     lose(acme, acme.head("dev") or "", SCHEDULE, UNREAD)
     assert started(run(acme)) == [("schedule.yaml", "dev", 2)]
@@ -130,7 +130,7 @@ def test_a_run_of_another_environment_is_none_of_this_start(acme: Organisation) 
 
 
 def test_a_run_with_a_title_of_another_form_may_be_of_any_start(acme: Organisation) -> None:
-    """These workflow files have no `run-name`."""
+    """The workflow files of this control plane have no `run-name`."""
     at_rest(acme)
     at_rest(acme, "dev", kind="starting", attempt=1)
     start_run(acme, "schedule.yaml", environment="stage")

@@ -140,7 +140,7 @@ def test_a_change_brings_the_pull_request_up_to_date(acme: Organisation) -> None
         {FLUX: "by hand\n"},
         {TRACKING: "0" * 40},
         {SOURCES: "{}"},
-        # More is to go now than the proposal takes away.
+        # The tree has more to delete than the proposal deletes.
         {"large/gone/reconciler.yaml": "x"},
     ],
     ids=["ours", "tracking", "sources", "more"],
@@ -182,7 +182,7 @@ def test_what_is_no_longer_wanted_is_withdrawn(acme: Organisation) -> None:
     acme.forget()
     assert actions(run(acme)) == []
     assert acme.writes() == []
-    # Nobody has rejected it: it is proposed when it is wanted again.
+    # A withdrawn proposal is not rejected: it can be proposed again.
     configure(acme, REGION="north")
     assert actions(run(acme)) == [(3, "created")]
     assert labels(acme.pulls()[0]) == {"kalypso"}
@@ -214,7 +214,7 @@ def test_the_commit_of_somebody_else_on_our_branch_is_replaced_and_named(
 
 
 def test_other_pull_requests_that_change_the_same_are_named(acme: Organisation) -> None:
-    """As those of upstream's operator; what people have open is never closed."""
+    """schedule never closes the pull requests of others, such as upstream's operator."""
     base = acme.head("dev", GITOPS)
     for branch, path in (("deployment/1", FLUX), ("typo", "docs/a.md"), ("own", "new/README.md")):
         acme.reset(branch, base, GITOPS)
@@ -228,7 +228,7 @@ def test_other_pull_requests_that_change_the_same_are_named(acme: Organisation) 
 
 
 def test_a_branch_of_our_name_without_a_pull_request(acme: Organisation) -> None:
-    """A run was killed after its push; a stale branch was left from long ago."""
+    """A run was killed after its push, or an old branch remained."""
     run(acme)
     acme.close(1)
     configure(acme, REGION="north")
@@ -276,7 +276,7 @@ def test_options_reach_the_tree(acme: Organisation) -> None:
 
 
 def test_an_app_on_an_enterprise_server(tmp_path: Path) -> None:
-    """With no more than the permissions that it needs."""
+    """The App has exactly the needed permissions."""
     with organisation(tmp_path, flavour="ghes") as acme:
         app, key = acme.sandbox.create_app(
             "acme",
@@ -296,7 +296,7 @@ def test_an_app_on_an_enterprise_server(tmp_path: Path) -> None:
 
 
 def test_our_commit_rewritten_by_somebody_is_not_ours(acme: Organisation) -> None:
-    """They have changed a file in it and kept its message: it says our digest."""
+    """They changed a file in the commit and kept its message with our digest."""
     run(acme)
     ours = acme.ask("GET", f"{GITOPS}/git/commits/{acme.head(OWN, GITOPS)}")
     files: dict[str, str | bytes | None] = {**acme.files(OWN, GITOPS), FLUX: "by hand\n"}

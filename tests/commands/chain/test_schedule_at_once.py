@@ -1,4 +1,4 @@
-"""Schedule by several jobs at once, killed anywhere, and over a bad network: the end is the same."""
+"""Schedule by several jobs at once, killed at any write, and over a bad network."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REPO = "/repos/{owner}/{repo}"
 
 
 def state(acme: Organisation) -> dict[str, Any]:
-    """Everything that is left in the GitOps repository, but for ids and dates of commits."""
+    """Return the state of the GitOps repository, without ids and dates of commits."""
     pulls = acme.pulls(state="all")
     for pull in pulls:
         if pull["state"] == "open":
@@ -62,7 +62,7 @@ def state(acme: Organisation) -> dict[str, Any]:
 
 
 def first(acme: Organisation) -> None:
-    """Nothing has been proposed yet."""
+    """The first proposal."""
 
 
 def update(acme: Organisation) -> None:
@@ -119,7 +119,7 @@ def test_ten_at_once(acme: Organisation, situation: Any) -> None:
 def test_killed_anywhere_and_run_again(
     acme: Organisation, situation: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Each run gets one write further than the one before."""
+    """Each run gets one write further than the run before."""
     situation(acme)
     writes = 0
     while is_killed(writes and 1, lambda: run_schedule(acme)):
@@ -136,7 +136,7 @@ def test_killed_anywhere_and_run_again(
 def test_whoever_is_slower_reads_everything_again(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between reading and writing, the environment changes and another run proposes that."""
+    """While a run reads, the environment changes and another run proposes the change."""
     run(acme)
     configure(acme, REGION="old")
     push, is_first = publish.push, True
@@ -159,7 +159,7 @@ def test_whoever_is_slower_reads_everything_again(
 def test_what_a_slower_run_writes_beside_its_push_does_not_last(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch, writer: str
 ) -> None:
-    """It has described, or closed, what another run has brought up to date meanwhile."""
+    """The slower run describes or closes a pull request that another run has updated."""
     settle(acme)
     configure(acme, REGION="old")
     run(acme)
@@ -222,7 +222,7 @@ def test_a_race_that_never_ends(acme: Organisation) -> None:
     ],
 )
 def test_over_a_bad_network(acme: Organisation, method: str, path: str, kind: Any) -> None:
-    """A proposal, its update, its withdrawal: each is done once."""
+    """A proposal, its update and its withdrawal happen once each."""
     fault = Fault(method, path, kind)
     with acme.sandbox.faults.on(fault):
         assert actions(run(acme)) == [(1, "created")]

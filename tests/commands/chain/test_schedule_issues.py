@@ -1,4 +1,4 @@
-"""Issues about failing assignments and unusable registrations: opened, kept, closed; what is kept."""
+"""Issues about failing assignments and unusable registrations, and preserved folders."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WHOLE = {"cluster-types/large.yaml": documents.cluster_type("large")}
 
 
 def blocked(acme: Organisation, **given: Any) -> ScheduleDocument:
-    """A run that ends with problems."""
+    """Run schedule; it ends with problems."""
     done = run_schedule(acme, **given)
     assert done.failed
     assert isinstance(done.document, ScheduleDocument)
@@ -68,7 +68,7 @@ def test_the_issue_follows_the_failure(acme: Organisation) -> None:
     blocked(acme)
     (issue,) = acme.issues()
     assert '"elsewhere" not found' in issue["body"]
-    # Closed by somebody, but it still fails.
+    # A person closes the issue, but the assignment still fails.
     acme.close(issue["number"])
     blocked(acme)
     assert titles(acme) == [LARGE]
@@ -93,7 +93,7 @@ def test_the_issue_of_an_assignment_that_is_gone_is_closed(acme: Organisation) -
 
 
 def test_the_issues_of_others_are_left_alone(acme: Organisation) -> None:
-    """Other environments', and what people write; one that upstream has opened is taken over."""
+    """Issues of other environments and of people stay; one of upstream's is reused."""
     stage = LARGE.replace(" dev ", " stage ")
     theirs = [stage, LARGE.replace(" dev ", " dev.x "), f"{LARGE}!", "Can't generate manifests"]
     for title in theirs:
@@ -164,7 +164,7 @@ def test_a_registration_that_breaks_and_heals(acme: Organisation) -> None:
 
 
 def test_an_unreadable_registration_keeps_its_targets_and_their_issues(acme: Organisation) -> None:
-    """Nothing goes, and no issue is closed, because something could not be read."""
+    """No folder is deleted and no issue is closed because of an unreadable repository."""
     settle(acme)
     acme.commit(BROKEN, "dev")
     blocked(acme)
@@ -179,7 +179,7 @@ def test_an_unreadable_registration_keeps_its_targets_and_their_issues(acme: Org
     assert "- `large/shop-web`" in pull["body"]
     acme.merge(pull["number"])
     assert FLUX in acme.files("dev", GITOPS)
-    # Without the registration, its targets go, and all that was said of them.
+    # Without the registration, its targets and their issues go.
     main = acme.commit({"registrations/shop.yaml": None})
     acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), main)}, "dev")
     run(acme)
@@ -197,7 +197,7 @@ def test_an_unusable_registration_may_block(acme: Organisation) -> None:
 
 
 def test_a_faulty_control_plane_changes_no_issue(acme: Organisation) -> None:
-    """What is wrong with it may be why an assignment does not exist."""
+    """A fault of the control plane may be the reason for a missing assignment."""
     acme.commit(BROKEN, "dev")
     blocked(acme)
     acme.commit({"cluster-types/large.yaml": "kind: ClusterType\n"}, "dev")

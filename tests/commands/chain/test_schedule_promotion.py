@@ -1,4 +1,4 @@
-"""`kalypso schedule` and promotions: label, tracking, merges of its own, and check-promote."""
+"""`kalypso schedule` and promotions: label, tracking file, automatic merges, check-promote."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_configuration_change_is_no_promotion(acme: Organisation) -> None:
 def test_a_promotion_joins_an_open_configuration_change_and_may_leave_it(
     acme: Organisation,
 ) -> None:
-    """The label follows the tracking file against the base branch."""
+    """The label depends on the tracking files of both branches."""
     settle(acme)
     old = acme.head("main") or ""
     configure(acme, REGION="north")
@@ -94,7 +94,7 @@ def test_without_a_commit_nothing_is_tracked(acme: Organisation) -> None:
 
 
 def test_a_branch_that_was_cut_from_another_environments_is_promoted(acme: Organisation) -> None:
-    """Its tracking file may name the commit already: nothing but `sources.json` tells."""
+    """Its tracking file may name the commit already: only `sources.json` differs."""
     settle(acme, "stage")
     acme.reset("dev", acme.head("stage", GITOPS), GITOPS)
     document = run(acme)

@@ -1,4 +1,4 @@
-"""What `kalypso schedule` records for poll on the head of the environment's branch."""
+"""The records that `kalypso schedule` posts for poll on the environment's branch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler
 
 
 def recorded(acme: Organisation) -> tuple[str, str] | None:
-    """The record on the head of dev's branch."""
+    """Return the record on the head of dev's branch."""
     return acme.records(acme.head("dev") or "").get(CONTEXT)
 
 
@@ -28,7 +28,7 @@ def digest(acme: Organisation) -> str:
 
 
 def polled(acme: Organisation) -> PollDocument:
-    """What poll does for dev now."""
+    """Run poll for dev."""
     return document(run_poll(acme, environments="dev"))
 
 
@@ -62,7 +62,7 @@ def test_after_a_merge_of_its_own(acme: Organisation) -> None:
 
 
 def test_after_a_merge_that_was_refused(acme: Organisation) -> None:
-    """The pull request says at which base, and poll leaves it alone until that is another one."""
+    """The pull request names the base commit; poll ignores it until the base changes."""
     rule = BranchRule(pattern="dev", required_contexts=["test"])
     acme.sandbox.repository(GITOPS).rules.append(rule)
     run(acme, auto_merge="always")
@@ -117,7 +117,7 @@ def test_a_mass_removal_blocks(acme: Organisation) -> None:
 
 
 def test_nothing_where_github_has_refused_something(acme: Organisation) -> None:
-    """The next run may do what this one could not."""
+    """The next run may succeed."""
     acme.commit({".github/workflows/check-promote.yaml": documents.workflow(("other",))})
     assert run_schedule(acme, auto_merge="always").failed
     assert recorded(acme) is None
@@ -142,7 +142,7 @@ def test_a_repository_that_github_does_not_show_is_recorded_so(acme: Organisatio
 
 
 def test_a_registration_with_wrong_content_is_recorded(acme: Organisation) -> None:
-    """It is looked at again when its folder has another tree."""
+    """It is read again when its folder changes."""
     settle(acme)
     push_to_shop(acme, text=documents.config_map(A="b"))
     assert run(acme).degraded

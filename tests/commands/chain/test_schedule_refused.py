@@ -1,4 +1,4 @@
-"""What ends schedule before anything is written, and says what to change."""
+"""Errors that end schedule before it writes, with advice."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_empty_repository(acme: Organisation) -> None:
 
 
 def test_an_empty_branch_is_enough(acme: Organisation) -> None:
-    """As the advice makes one."""
+    """The advice creates such a branch."""
     acme.sandbox.create_repository("acme/empty")
     git = acme.sandbox.git("acme/empty")
     git.commit_files("dev", {}, "Begin", acme.sandbox._person())
@@ -128,7 +128,7 @@ def test_a_token_that_may_not_write(acme: Organisation) -> None:
 
 
 def test_pull_requests_that_a_job_may_not_open(acme: Organisation) -> None:
-    """The branch is pushed already; once the setting is changed, the next run goes on."""
+    """The branch is pushed already; the next run continues when the setting has changed."""
     repository = acme.sandbox.repository(GITOPS)
     repository.actions_may_open_pull_requests = False
     token = acme.sandbox.create_token("actions", owner="acme")

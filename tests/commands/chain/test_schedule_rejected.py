@@ -1,4 +1,4 @@
-"""People have the last word: what they closed, reverted or changed by hand is not proposed again."""
+"""schedule does not repeat proposals that people closed, reverted or changed by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.commands.chain.proposals import (
 
 
 def undo(acme: Organisation, merge: str) -> None:
-    """Somebody reverts a merge: the tree is again that of its first parent."""
+    """Revert a merge as a person: restore the tree of its first parent."""
     git = acme.sandbox.git(GITOPS)
     parent = acme.ask("GET", f"{GITOPS}/git/commits/{merge}")["parents"][0]["sha"]
     before, after = git.files(parent), git.files(merge)
@@ -47,9 +47,9 @@ def test_what_people_have_closed(acme: Organisation) -> None:
     )
     assert "schedule does not propose again what people have closed or reverted." in done.summary
     assert acme.writes() == []
-    # Other content is proposed, and the same content by force.
+    # Other content is proposed, and the same content only with force.
     assert actions(run(acme, force="true")) == [(2, "created")]
-    # It is open in spite of the rejection: it stays.
+    # A forced proposal stays open.
     assert actions(run(acme)) == [(2, "unchanged")]
     acme.close(2)
     configure(acme, REGION="north")
@@ -95,14 +95,14 @@ def test_what_was_changed_by_hand_is_repaired_by_force(acme: Organisation) -> No
 
 
 def test_somebody_elses_merge_over_ours_is_no_rejection(acme: Organisation) -> None:
-    """As that of upstream's operator: the tracking file names another commit than before."""
+    """Upstream's operator makes such a merge: it changes the tracking file."""
     settle(acme)
     edit_gitops(acme, {FLUX: "by the operator\n", TRACKING: "0" * 40})
     assert actions(run(acme)) == [(2, "created")]
 
 
 def test_what_people_have_pushed_to_and_closed(acme: Organisation) -> None:
-    """The whole pull request counts, not its last commit alone."""
+    """The whole pull request counts, not only its last commit."""
     settle(acme)
     configure(acme, REGION="north")
     run(acme)
@@ -120,7 +120,7 @@ def test_a_withdrawal_of_ours_is_no_rejection_and_hides_none(acme: Organisation)
     text = acme.files("main", SHOP)[path]
     acme.commit({path: text.replace("shop-manifests", "shop-other")}, repository=SHOP)
     assert actions(run(acme)) == [(2, "created")]
-    # What is wanted now was rejected, and what is open says something else.
+    # The present tree was rejected, and the open pull request has another one.
     acme.commit({path: text}, repository=SHOP)
     document = run(acme)
     assert actions(document) == [(2, "withdrawn")]
@@ -143,7 +143,7 @@ def test_a_setting_that_is_changed_again_is_a_wish(acme: Organisation) -> None:
 
 
 def test_the_latest_counts(acme: Organisation) -> None:
-    """Closed once, merged by force later, and changed since."""
+    """It was closed first, merged by force later, and has changed since."""
     run(acme)
     acme.close(1)
     run(acme, force="true")
@@ -156,7 +156,7 @@ def test_the_latest_counts(acme: Organisation) -> None:
 
 
 def test_a_pull_request_that_lost_its_commits_says_nothing(acme: Organisation) -> None:
-    """The GitOps repository was made anew from a copy of its branch."""
+    """The GitOps repository was recreated from a copy of its branch."""
     settle(acme)
     pull = acme.sandbox.repository(GITOPS).issues[1].pull_request
     assert pull
@@ -166,7 +166,7 @@ def test_a_pull_request_that_lost_its_commits_says_nothing(acme: Organisation) -
 
 
 def test_little_is_read_where_nothing_was_taken_out(acme: Organisation) -> None:
-    """One page of pull requests, and one fetch of the branch's history; no commit, no event."""
+    """It reads one page of pull requests and the branch's history, no commit and no event."""
     settle(acme)
     for region in ("north", "south"):
         configure(acme, REGION=region)

@@ -1,4 +1,4 @@
-"""A mass removal: nothing is written unless somebody has allowed it."""
+"""A mass removal needs permission before anything is written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TARGETS = [f"web-{number}" for number in range(8)]
 
 
 def fill(acme: Organisation, targets: list[str]) -> None:
-    """The shop has these targets in dev, and one in stage."""
+    """Give the shop these targets in dev, and one in stage."""
     url = acme.url("acme/shop-manifests")
     text = "".join(
         f"  - name: {name}\n    environment: dev\n    manifests: {{repo: {url}}}\n"
@@ -26,14 +26,14 @@ def fill(acme: Organisation, targets: list[str]) -> None:
 
 @pytest.fixture
 def full(acme: Organisation) -> Organisation:
-    """Sixteen assignments stand in the GitOps branch."""
+    """Acme with sixteen assignments in the GitOps branch."""
     fill(acme, TARGETS)
     settle(acme)
     return acme
 
 
 def refused(acme: Organisation, **given: Any) -> str:
-    """The page of a run that the guard ends; it has written nothing."""
+    """Return the page of a run that the mass removal stops before it writes."""
     acme.forget()
     done = run_schedule(acme, **given)
     assert done.failed
@@ -62,11 +62,11 @@ def test_whoever_allows_it_is_named(full: Organisation) -> None:
     assert "8 of 16 assignments would be removed" in messages(document)[0]
     (pull,) = full.pulls()
     assert "**8 of 16 assignments are removed.** somebody allows it." in pull["body"]
-    # It is proposed: the next run, which nobody has told so, leaves it alone.
+    # The next run, without permission, leaves the proposal as it is.
     full.forget()
     assert actions(run(full)) == [(2, "unchanged")]
     assert full.writes() == []
-    # What else changes then has to be allowed again.
+    # Further changes need permission again.
     configure(full, REGION="north")
     refused(full)
     full.merge(2)

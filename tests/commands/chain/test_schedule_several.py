@@ -1,4 +1,4 @@
-"""Several GitOpsRepos of one environment: the same tree to each, all of it or nothing."""
+"""Several GitOpsRepos of one environment get the same tree, all or none."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ EDGE = "acme/gitops-edge"
 
 
 def add_repository(acme: Organisation) -> None:
-    """A second GitOpsRepo, in a repository of its own."""
+    """Add a second GitOpsRepo, in another repository."""
     acme.sandbox.create_repository(EDGE, {"README.md": "x"})
     repo = documents.gitops_repo(acme.url(EDGE), "main", "edge")
     acme.commit({"gitops-repo-edge.yaml": repo}, "dev")
 
 
 def add_branch(acme: Organisation, path: str = "fleet") -> None:
-    """A second GitOpsRepo, in the same repository and branch."""
+    """Add a second GitOpsRepo, in the same repository and branch."""
     repo = documents.gitops_repo(acme.url(GITOPS), "dev", "other", path)
     acme.commit({"gitops-repo-other.yaml": repo}, "dev")
 
@@ -93,7 +93,7 @@ def test_a_lost_start_is_made_good_once_all_have_the_commit(acme: Organisation) 
 
 
 def test_what_one_branch_has_last_had_is_good_for_both(acme: Organisation) -> None:
-    """The shop breaks while only one of two has merged: the newer of its commits counts."""
+    """The shop breaks while only one of two is merged: its newer commit counts."""
     add_repository(acme)
     run(acme)
     acme.merge(1, EDGE)
@@ -104,7 +104,7 @@ def test_what_one_branch_has_last_had_is_good_for_both(acme: Organisation) -> No
     )
     promote(acme, change_main(acme))
     run(acme)
-    acme.merge(2)  # the one that comes second in the order of the objects
+    acme.merge(2)  # the second one in the order of the objects
     acme.commit({"workload/more.yaml": documents.cluster_type("mine")}, repository=SHOP)
     document = run(acme)
     assert document.degraded
@@ -125,7 +125,7 @@ def test_two_in_one_repository_have_branches_of_their_own(acme: Organisation) ->
     acme.forget()
     assert actions(run(acme)) == [(2, "unchanged"), (3, "unchanged")]
     assert acme.writes() == []
-    # Neither of them takes the other for a stray one.
+    # Neither of them is stale for the other.
     configure(acme, REGION="north")
     assert actions(run(acme)) == [(2, "updated"), (3, "updated")]
     acme.commit({"gitops-repo-other.yaml": None}, "dev")

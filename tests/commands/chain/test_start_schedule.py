@@ -1,4 +1,4 @@
-"""`kalypso start-schedule`: which environments a push to the control plane is about."""
+"""`kalypso start-schedule`: the environments of a push to the control plane."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.commands.chain.organisation import CONTROL_PLANE, Dispatch, Job, Orga
 
 
 def run(acme: Organisation, *, pushed: str = "", ref: str = "", **inputs: Any) -> CommandResult:
-    """Run it after a push to the branch `pushed`, with a token that may do this and no more."""
+    """Run the command after a push to `pushed`, with a token of minimal permissions."""
     token = acme.sandbox.create_token(
         "actions",
         {"actions": "write", "contents": "read", "statuses": "write"},

@@ -1,4 +1,4 @@
-"""What people went back from is not brought on by the chain: `cd` and `check-promote` look again."""
+"""The chain does not promote a commit from which people went back."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STAGE = "stage environment"
 
 
 def promote(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
-    """CD for stage, as check-promote starts it for dev."""
+    """Run cd for stage, as check-promote starts it for dev."""
     given = {"environment": "stage", "commit": commit, "promoted_from": "dev", **inputs}
     return acme.run(cd, CdInputs, **given)
 
@@ -47,7 +47,7 @@ def reason(result: CommandResult) -> str:
 def during(
     acme: Organisation, event: Callable[[], object], run: Callable[[str], CommandResult]
 ) -> CommandResult:
-    """Let something happen while the command that `run` is given is running."""
+    """Let an event happen while a user's command, passed to `run`, is running."""
     flag = acme.folder / "running"
     wait = f"touch {flag}; while [ -e {flag} ]; do sleep 0.05; done; echo done"
     with ThreadPoolExecutor(1) as pool:
@@ -66,7 +66,7 @@ def old(acme: Organisation) -> str:
 
 @pytest.fixture
 def new(acme: Organisation, old: str) -> str:
-    """It is in dev."""
+    """Promote the commit to dev."""
     commit = main_commit(acme)
     name_in_base(acme, commit)
     return commit
@@ -121,7 +121,7 @@ def test_what_the_environment_before_names(
     if mode == "pull-request" and wanted == "written":
         wanted = "proposed"
     assert action(promote(acme, new, mode=mode)) == wanted
-    # What it has already is not taken from it, whoever starts CD.
+    # cd does not remove a commit that stage has already.
     if wanted == "written":
         name_in_base(acme, old)
         assert action(promote(acme, new)) == "unchanged"
@@ -173,7 +173,7 @@ def test_a_person_may_bring_anything(acme: Organisation, old: str, new: str) -> 
 
 
 def test_the_first_job_lets_it_pass(acme: Organisation, old: str, new: str) -> None:
-    """The second one tells, right before it would write."""
+    """The second one finds it right before the write."""
     name_in_base(acme, old)
     assert not promote(acme, new, verify_only="true").failed
 
@@ -211,14 +211,14 @@ def test_check_promote_reads_base_repo_first(
     else:
         name_in_base(acme, old if now == "older" else main_commit(acme, "newer"))
     assert verdict(check(acme, merged, new)) == ("compliant" if now == "newer" else "superseded")
-    # A change of configuration is nothing that goes on.
+    # A change of configuration is not promoted.
     assert verdict(check(acme, merged)) == "compliant"
 
 
 def test_a_claim_of_a_commit_that_dev_named_before_another_branch_was_cut(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch, old: str, new: str
 ) -> None:
-    """Their common history is neither one's own; what dev names now counts whoever wrote it."""
+    """Their common history does not count; the commit that dev names now does."""
     sign_in(acme, monkeypatch)
     merged = merge(acme, new)
     acme.reset("stage", acme.head("dev"))

@@ -1,4 +1,4 @@
-"""What requests to the sandbox have written, and which of them are records of starts."""
+"""The writes in the traffic of the sandbox, and the records of starts among them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Final
 from kalypso_actions.sandbox import Exchange
 
 RECORDS: Final = ("kalypso / cd ", "kalypso / check-promote ", "kalypso / schedule ")
-"""The contexts of records of starts begin so."""
+"""The prefix of the contexts of records of starts."""
 
 STATUSES: Final = "/repos/{owner}/{repo}/statuses/{sha}"
 
 
 def written(exchange: Exchange) -> str:
-    """`POST <path>`, `push <repository>`; "" for a request that only reads."""
+    """Return `POST <path>` or `push <repository>`; "" for a request that only reads."""
     if exchange.template == "git":
         repository, _, service = exchange.path.removeprefix("/").rpartition("/")
         pushes = exchange.method == "POST" and service == "git-receive-pack"
@@ -23,7 +23,7 @@ def written(exchange: Exchange) -> str:
 
 
 def recorded(exchange: Exchange) -> str:
-    """The context of the record of a start that a request posts; "" for another request."""
+    """Return the context of the record of a start that a request posts; "" for others."""
     is_status = exchange.method == "POST" and exchange.template == STATUSES
     context = str(exchange.request_body.get("context", "")) if is_status else ""
     return context if context.startswith(RECORDS) else ""
