@@ -1,4 +1,4 @@
-"""A small organisation in the sandbox, and the chain's commands run in it, as in jobs of its own.
+"""A small organisation in the sandbox, in which tests run the chain's commands as in jobs.
 
 acme/control-plane   main (Environments dev, then stage; Templates; the registration `shop`;
                      workflow files), and the branches dev and stage, which have main's commit
@@ -6,7 +6,7 @@ acme/gitops          the branches dev and stage, without anything of ours
 acme/shop            a registered application with the Workload `shop`
 clusters             <environment>-<cluster type>, following acme/gitops
 
-The clock stands still, but for those who sleep.
+The clock moves only when somebody sleeps.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ class Organisation:
     ) -> CommandResult:
         """Run a command with inputs as an action has them: texts (`_` stands for `-`).
 
-        `variables` are more of the job's environment. Errors are raised; what it prints as JSON is
-        as its schema says.
+        `variables` are added to the job's environment. The document is checked by its schema.
+        Errors are raised.
         """
         written = {name.replace("_", "-"): value for name, value in given.items()}
         inputs = model.model_validate({"token": token or self.token, **written})
@@ -227,7 +227,7 @@ class Organisation:
     def statuses(self, commit: str) -> dict[str, tuple[str, str]]:
         """Return state and description of the latest statuses of a commit, by context.
 
-        Those that record starts are left out.
+        Records of starts are left out.
         """
         every = self._latest_statuses(commit)
         return {name: one for name, one in every.items() if not name.startswith(RECORDS)}
@@ -249,7 +249,7 @@ class Organisation:
     def status_history(self, commit: str) -> list[tuple[str, str]]:
         """Return context and description of all statuses of a commit, oldest first.
 
-        Those that record starts are left out.
+        Records of starts are left out.
         """
         with self.sandbox.lock:
             every = self.sandbox.repository(CONTROL_PLANE).statuses

@@ -1,6 +1,6 @@
 """Scenes in which the commands of the chain use all permissions that they ever need.
 
-All repositories of acme are private, as the sandbox makes them: nothing is read without leave.
+All repositories of acme are private: nothing can be read without permission.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ Run = Callable[[Credential], CommandResult]
 class Scene:
     """A command that needs exactly `needs`: the level of each permission, by repository.
 
-    `prepare` makes what is there before, and returns the command. `check` asserts what the command
-    was to do, wholly. `verify_only`: it is given this input.
+    `prepare` sets up the scene and returns the command. `check` asserts its whole effect.
+    `verify_only`: the command gets this input.
     """
 
     command: str

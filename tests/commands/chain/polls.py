@@ -64,7 +64,7 @@ def at_rest(
 ) -> None:
     """Record the present inputs of these environments (all), as schedule would.
 
-    `kind` and `attempt` are those of another record; `given` are inputs of poll.
+    `kind` and `attempt` change the record; `given` are inputs of poll.
     """
     for name, read in inputs_of(acme, **given).items():
         if name in (environments or ENVIRONMENTS):

@@ -39,7 +39,7 @@ def tree(
 ) -> dict[str, str | bytes | None]:
     """Return a GitOps tree with `shop-web` on each cluster type.
 
-    With an `environment`, `sources.json` says what it was made of.
+    With an `environment`, it has a `sources.json`.
     """
     files: dict[str, str | bytes | None] = {}
     for name in cluster_types:
@@ -81,8 +81,8 @@ def merge(
 ) -> str:
     """Merge a promotion (without a commit: a configuration change); return the GitOps commit.
 
-    CD has written the commit before, if the environment of the branch's name exists. It takes a
-    second: what clusters did before, they did before it.
+    The environment with the branch's name, if it exists, gets the commit first. The merge takes a
+    second, so that it is later than earlier reports of clusters.
     """
     acme.clock.sleep(1)
     if commit is not None and acme.head(branch):

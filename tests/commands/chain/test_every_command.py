@@ -1,6 +1,6 @@
 """Every command of the chain, killed before each write, repeated, and run twice at once.
 
-What is particular to one of them stands beside its other tests (`test_…_at_once.py` and others).
+Tests of a single command are in its own files (`test_…_at_once.py` and others).
 """
 
 from __future__ import annotations
