@@ -1,4 +1,4 @@
-"""A snapshot through all stages: what blocks, what is kept, what is only warned of."""
+"""A plan from a snapshot: problems, preserved folders and warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan where a registration cannot be read: what is kept of it, and what is recorded."""
+"""A plan with an unreadable registration: preserved folders and records."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_with_sources_the_targets_of_an_unreadable_registration_stay() -> None:
 
 
 def test_an_unreadable_registration_that_no_run_has_read_keeps_what_may_be_its_own() -> None:
-    """As on the second run after an adoption that could not read it, or after a renaming."""
+    """This is the second run after an adoption that could not read it, or after a renaming."""
     made = plan(
         fleet(cluster_types=[LARGE]),
         reading(state="head"),
@@ -74,7 +74,7 @@ def test_an_unreadable_registration_that_no_run_has_read_keeps_what_may_be_its_o
 def test_what_never_could_be_read_is_recorded_without_a_commit(
     sources: bytes | None, recorded: str | None
 ) -> None:
-    """Who looks for what has moved finds it there once it can be read."""
+    """poll starts schedule once it can be read."""
     made = plan(fleet(cluster_types=[LARGE]), reading(state="kept"), base=BASE, sources=sources)
     written = json.loads(made.changes.files[".github/tracking/sources.json"])
     found = written["registrations"]["app"]
@@ -85,7 +85,7 @@ def test_what_never_could_be_read_is_recorded_without_a_commit(
 
 
 def test_a_registration_that_is_recorded_but_was_never_read_keeps_what_may_be_its_own() -> None:
-    """As on the second run after an adoption that could not read it."""
+    """This is the second run after an adoption that could not read it."""
     never = SOURCES.replace(b'"lost-a": "app"', b"").replace(b'"1"', b"null")
     made = plan(fleet(cluster_types=[LARGE]), reading(state="kept"), base=BASE, sources=never)
     assert made.changes.deleted == ()
@@ -102,7 +102,7 @@ def test_another_environments_sources_say_nothing_of_this_one() -> None:
 
 
 def test_what_one_branch_knows_is_kept_in_all() -> None:
-    """Of two GitOpsRepos, one has merged what the other has not."""
+    """Only one of two GitOpsRepos is merged."""
     made = plan(
         fleet(cluster_types=[LARGE]),
         reading(state="kept"),
@@ -113,7 +113,7 @@ def test_what_one_branch_knows_is_kept_in_all() -> None:
     assert [changes.preserved_folders for changes in made.trees] == [
         ("large/lost-a",),
         ("large/lost-a",),
-        ("large/lost-a", "large/other-b"),  # nothing is known of it: both may be the registration's
+        ("large/lost-a", "large/other-b"),  # both may belong to the registration
     ]
     written = {changes.files[".github/tracking/sources.json"] for changes in made.trees}
     assert len(written) == 1

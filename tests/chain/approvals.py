@@ -1,4 +1,4 @@
-"""GitHub environments with required reviewers: jobs that wait until somebody approves them."""
+"""GitHub environments with required reviewers: jobs wait for an approval."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kalypso_actions.sandbox.workflow_runner.workflow_files import Job
 
 
 class Approvals:
-    """Cuts each run in two before its first job that needs an approval.
+    """Splits each run before its first job that needs an approval.
 
     `waiting` are the second halves of runs whose first half has succeeded, the oldest first.
     """
@@ -27,7 +27,7 @@ class Approvals:
         """Return the jobs that run at once, and those that wait; None: all run at once."""
         inputs = {"inputs": run.event.payload.get("inputs") or {}}
         for number, job in enumerate(run.workflow.jobs):
-            # A second half begins with a job whose needs were met in the first half.
+            # A second half begins with a job whose needs the first half met.
             is_approved = number == 0 and job.needs
             if not is_approved and expressions.filled(job.environment, inputs) in self.environments:
                 self._whole[run.event.id, run.workflow.path] = run
@@ -36,18 +36,18 @@ class Approvals:
         return run, None
 
     def let_wait(self, run: Run | None, done: Sequence[CompletedStep]) -> None:
-        """Let a second half wait, unless the first half has failed."""
+        """Let a second half wait unless the first half failed."""
         if run and not any(one.exit_code for one in done):
             self.waiting.append(run)
             self._record(run, "waiting")
 
     def approve(self, run: Run) -> Run:
-        """End the waiting of a second half, and return it: it is to run now."""
+        """Stop the waiting of a second half, and return it."""
         self._end(run, "queued")
         return run
 
     def refuse(self, run: Run) -> None:
-        """End the run of a second half as GitHub does: it has failed."""
+        """Fail the run of a second half, as GitHub does."""
         self._end(run, "completed", "failure")
 
     def anew(self, run: Run) -> Run:

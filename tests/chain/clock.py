@@ -1,4 +1,4 @@
-"""A clock that nobody waits for, and on which things happen while a job sleeps."""
+"""A clock that does not wait, with events that happen while a job sleeps."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from kalypso_actions.sandbox.workflow_runner.clock import Clock
 
 
 class StoryClock(Clock):
-    """Stands still until somebody sleeps; then what was arranged happens, in its order."""
+    """A clock that moves only when somebody sleeps; then due events happen in order."""
 
     def __init__(self, start: datetime) -> None:
         super().__init__(start)
         self._arranged: list[tuple[datetime, Callable[[], object]]] = []
         self.each_time: Callable[[], object] = lambda: None
-        """What somebody does whenever the time has moved on."""
+        """Functions to call whenever the time has moved."""
 
     def arrange(self, seconds: float, event: Callable[[], object]) -> None:
-        """Let `event` happen in so many seconds, by whomever they are slept."""
+        """Let `event` happen in so many seconds of sleep."""
         self._arranged.append((self() + timedelta(seconds=seconds), event))
         self._arranged.sort(key=lambda one: one[0])
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything that was arranged has happened."""
+        """Whether all events have happened."""
         return not self._arranged
 
     def sleep(self, seconds: float) -> None:
-        """The time moves on; what happens meanwhile may take longer than that."""
+        """Move the time, and let due events happen; these may move it further."""
         end = self() + timedelta(seconds=seconds)
         while self._arranged and self._arranged[0][0] <= end:
             moment, event = self._arranged.pop(0)

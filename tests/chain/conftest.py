@@ -1,4 +1,4 @@
-"""Stories begin with Acme at rest, unless they ask for another beginning. Most are slow."""
+"""Stories begin with Acme at rest, unless they ask for another opening. Most are slow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tools.mutants.all_breaks import BREAKS
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Stories are slow; `make test` plays those that the mutants of the chain name."""
+    """Mark stories as slow, except those that the mutants of the chain name."""
     named = {test for broken in BREAKS for test in broken.tests}
     for item in items:
         is_story = isinstance(item, pytest.Function) and "open_chain" in item.fixturenames
@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class OpenChain(Protocol):
-    """Opens the chain of a layout; what is not `at_rest` has never been scheduled.
+    """Opens the chain of a layout; without `at_rest` nothing has been scheduled yet.
 
     `over_http`: git asks the server, which looks at permissions.
     """
@@ -41,7 +41,7 @@ class OpenChain(Protocol):
 
 @pytest.fixture(scope="session")
 def openings(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Layout], Opening]:
-    """Acme at rest in each layout, made once."""
+    """Acme at rest in each layout; each is made once."""
     made: dict[str, Opening] = {}
 
     def find(layout: Layout) -> Opening:
@@ -73,5 +73,5 @@ def open_chain(openings: Callable[[Layout], Opening], tmp_path: Path) -> Iterato
 
 @pytest.fixture
 def chain(open_chain: OpenChain) -> Chain:
-    """dev, then stage; each has main's first commit."""
+    """The chain of dev, then stage; both have main's first commit."""
     return open_chain(Layout())

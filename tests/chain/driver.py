@@ -1,4 +1,4 @@
-"""The chain, driven as people and GitHub drive it: pushes, merges, and the workflows they start."""
+"""Drive the chain as people and GitHub do: pushes, merges, and the workflows they start."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 
 ENDLESS: Final = 60
-"""A story of more runs than this goes round in circles."""
+"""The most runs of a story; more are an endless loop."""
 
 COMMIT: Final = re.compile(r"commit: ['\"]?([0-9a-f]{40})")
 
 
 class Chain:
-    """Acme and its workflows, which wait until somebody lets them run.
+    """Acme and its workflow runs, which wait until a story runs them.
 
     `acme` has what a story needs besides: commits, pull requests, issues, statuses.
     """
@@ -46,45 +46,45 @@ class Chain:
         self._approvals = Approvals(workflows)
         self.to_be_lost: set[str] = set()
         self.done: list[CompletedStep] = []
-        """Every step that was run, but for those that have verified the inputs of the next one."""
+        """All steps that ran, except those that only verified inputs."""
 
     # What people do
 
     def merge_to_main(self, files: Mapping[str, str | None] | None = None, **release: str) -> str:
-        """A commit comes to main: these files, or else these values of the configuration."""
+        """Push a commit to main: files, or else values of the configuration."""
         values = documents.config_map("base", **release) if release else None
         changes = dict(files or {}) | ({"release.yaml": values} if values else {})
         return self.acme.commit(changes)
 
     def configure(self, environment: str, **values: str) -> str:
-        """The configuration on the branch of an environment becomes this."""
+        """Set the configuration on the branch of an environment."""
         text = documents.config_map("common", **values)
         return self.acme.commit({"config.yaml": text}, environment)
 
     def merge_pull_request(self, branch: str, repository: str = GITOPS) -> str:
-        """Somebody merges the only open pull request into a branch; the merge's commit."""
+        """Merge the only open pull request into a branch; return the merge commit."""
         return self.acme.merge(self.open_pull_request(branch, repository)["number"], repository)
 
     def close_pull_request(self, branch: str, repository: str = GITOPS) -> int:
-        """Somebody closes it instead; its number."""
+        """Close the only open pull request into a branch; return its number."""
         number = int(self.open_pull_request(branch, repository)["number"])
         self.acme.close(number, repository)
         return number
 
     def close_as_bot(self, branch: str, repository: str = GITOPS) -> None:
-        """A cleaner closes the only open pull request into a branch."""
+        """Close the only open pull request into a branch, as a bot."""
         number = self.open_pull_request(branch, repository)["number"]
         bot = self.acme.sandbox.create_token("actions", repositories=[repository])
         self.acme.ask("PATCH", f"{repository}/issues/{number}", {"state": "closed"}, token=bot)
 
     def revert(self, branch: str, repository: str = GITOPS, *, back: int = 0) -> str:
-        """Somebody undoes a commit of a branch by a new one: the newest, or an older one."""
+        """Revert a commit of a branch: the newest, or an older one."""
         return self.acme.commit(self.undoing(branch, back, repository), branch, repository)
 
     def undoing(
         self, branch: str, back: int = 0, repository: str = GITOPS
     ) -> dict[str, str | bytes | None]:
-        """What undoes a commit; files that were changed since stay as they are."""
+        """Return the files that revert a commit; files that changed since stay as they are."""
         git = self.acme.sandbox.git(repository)
         with self.acme.sandbox.lock:
             commit = head = git.commit(branch)
@@ -101,46 +101,46 @@ class Chain:
         }
 
     def start(self, workflow: str, **inputs: str) -> None:
-        """Somebody starts a workflow of the control plane's main."""
+        """Start a workflow of the control plane's main as a person."""
         path = f"{CONTROL_PLANE}/actions/workflows/{workflow}.yaml/dispatches"
         self.acme.ask("POST", path, {"ref": "main", "inputs": inputs})
 
     def break_cluster(self, environment: str, cluster_type: str, value: str) -> None:
-        """A cluster cannot bear a configuration that has this value."""
+        """Let a cluster fail with a configuration that has this value."""
         files = f"{cluster_type}/*/platform-config.yaml"
         failure = {"path": files, "text": value, "message": f"{value} is too much"}
         name = f"{environment}-{cluster_type}"
         self.acme.sandbox.azure.change(name, behaviour="fail", failure=failure)
 
     def slow_cluster(self, environment: str, cluster_type: str, seconds: float) -> None:
-        """A cluster syncs what was merged only after so many seconds."""
+        """Let a cluster sync so many seconds after a merge."""
         self.acme.sandbox.azure.change(f"{environment}-{cluster_type}", delay=seconds)
 
     def wait(self, seconds: float) -> None:
-        """Time passes."""
+        """Let time pass."""
         self._clock.sleep(seconds)
 
     def meanwhile(self, seconds: float, event: Callable[[], object]) -> None:
-        """Let something happen in so many seconds, while a job waits."""
+        """Let an event happen in so many seconds, while a job waits."""
         self._clock.arrange(seconds, event)
 
     def at_write(
         self, event: Callable[[], object], *, path: str = "*", skip: int = 0, after: bool = False
     ) -> Future[Any]:
-        """Let something happen in the middle of a run: see `Interruptions.add`.
+        """Let an event happen during a run: see `Interruptions.add`.
 
         Read the result of the future afterwards, so that a failed event fails the story.
         """
         return self.acme.sandbox.interruptions.add(event, path=path, skip=skip, after=after)
 
     def each_time(self, event: Callable[[], object]) -> None:
-        """Let something happen whenever the time has moved on."""
+        """Call a function whenever the time has moved."""
         self._clock.each_time = event
 
     # What GitHub does
 
     def run_everything(self, *, but: Set[str] = frozenset()) -> list[str]:
-        """Run what is due until nothing is left `but` these (`check-promote`, `cd stage`, …).
+        """Run everything that is due, `but` these commands (`check-promote`, `cd stage`, …).
 
         A line for each step that was run.
         """
@@ -155,12 +155,12 @@ class Chain:
         return [line(one) for one in self.done[first:]]
 
     def take(self, number: int) -> Run:
-        """One of those that wait, by its place; it waits no longer."""
+        """Take one of the waiting runs by its place."""
         self._queue += self._workflows.pending_runs()
         return self._queue.pop(number)
 
     def run(self, run: Run) -> list[str]:
-        """Run one that does not wait; a line for each step. An exception is a job that was killed."""
+        """Run a taken run; return a line for each step. An exception kills its job."""
         now, later = self._approvals.halves(run)
         every = self._workflows.run(now)
         self._approvals.let_wait(later, every)
@@ -169,14 +169,14 @@ class Chain:
         return [line(one) for one in done]
 
     def run_without_secrets(self, run: Run) -> list[str]:
-        """Run one as GitHub runs it for a pull request from a fork, or of Dependabot's."""
+        """Run it as GitHub does for a pull request from a fork or of Dependabot."""
         folder = self._workflows.folder / "without-secrets"
         done = dataclasses.replace(self._workflows, secrets={}, folder=folder).run(run)
         self.done += done
         return [line(one) for one in done]
 
     def run_at_once(self) -> list[str]:
-        """Run everything that is due now at the same time; a line for each step."""
+        """Run everything that is due at the same time; return a line for each step."""
         halves = [self._approvals.halves(run) for run in self.waiting_runs]
         self._queue = []
         runs = [now for now, _ in halves]
@@ -194,50 +194,50 @@ class Chain:
         return [line(step) for step in steps]
 
     def lose(self, run: Run) -> None:
-        """End a run that nobody executes: GitHub's record of it is `cancelled`."""
+        """End a run without running it: GitHub records it as `cancelled`."""
         self._workflows.conclude(self._workflows.record(run.event), "cancelled")
 
     def drop_next_run(self, name: str) -> None:
-        """The next run of this name (`cd dev`, `notify dev`) is lost: nobody ever runs it."""
+        """Lose the next run of this name (`cd dev`, `notify dev`)."""
         self.to_be_lost.add(name)
 
     def forget_what_is_due(self) -> None:
-        """What has happened until now was before the story: it has started nothing."""
+        """Forget the runs that events before the story started."""
         for run in [*self._queue, *self._workflows.pending_runs()]:
             self.lose(run)
         self._queue = []
 
     def postpone(self, name: str) -> None:
-        """Of the runs that wait, the first of this command (`cd dev`) becomes the last."""
+        """Move the first waiting run of this command (`cd dev`) to the end."""
         run = next(run for run in self._queue if name in names_of(run))
         self._queue.remove(run)
         self._queue.append(run)
 
     def run_again(self, name: str) -> None:
-        """Somebody wants the newest run of this name again; it waits like any other."""
+        """Run the newest run of this name again as a person; it waits like any other."""
         self.run_anew(next(one.run for one in reversed(self.done) if name in names_of(one.run)))
 
     def run_anew(self, run: Run) -> None:
-        """Somebody wants all jobs of a run again, with the same inputs."""
+        """Run all jobs of a run again as a person, with the same inputs."""
         self._queue.append(self._approvals.anew(run))
 
     def requires_approval(self, environment: str) -> None:
-        """From now on, jobs in this GitHub environment wait until somebody approves them."""
+        """Require approvals for jobs in this GitHub environment from now on."""
         self._approvals.environments.add(environment)
 
     def approve(self, name: str) -> None:
-        """Somebody approves the oldest of the runs of this name (`cd stage`): it goes on."""
+        """Approve the oldest waiting run of this name (`cd stage`), which continues."""
         self._queue.append(self._approvals.approve(self._unapproved(name)))
 
     def refuse(self, name: str) -> None:
-        """Somebody refuses it, and it ends."""
+        """Reject the oldest waiting run of this name, which ends."""
         self._approvals.refuse(self._unapproved(name))
 
     def _unapproved(self, name: str) -> Run:
         return next(run for run in self._approvals.waiting if name in names_of(run))
 
     def settle(self) -> None:
-        """People merge whatever is proposed to the GitOps repositories, until all is at rest."""
+        """Merge all proposals to the GitOps repositories until all is at rest."""
         while self.run_everything() or self._merge_all():
             pass
 
@@ -262,43 +262,43 @@ class Chain:
 
     @property
     def waiting(self) -> list[str]:
-        """The commands that are still to run, as `cd dev`, `notify`, …"""
+        """The commands of the waiting runs: `cd dev`, `notify`, …"""
         return [full_name(run) for run in self.waiting_runs]
 
     @property
     def waiting_runs(self) -> list[Run]:
-        """The runs that are still to run, in their order."""
+        """The waiting runs, in order."""
         self._queue += self._workflows.pending_runs()
         return list(self._queue)
 
     @property
     def waiting_for_approval(self) -> list[str]:
-        """The commands of which the first job has run: `cd stage`, `check-promote stage`, …"""
+        """The commands that wait for an approval: `cd stage`, `check-promote stage`, …"""
         return [full_name(run) for run in self._approvals.waiting]
 
     def open_pull_request(self, branch: str, repository: str = GITOPS) -> Any:
-        """The only one into a branch, as the API gives it."""
+        """Return the only pull request into a branch, as the API returns it."""
         (pull,) = self.pull_requests(branch, repository)
         return pull
 
     def pull_requests(
         self, branch: str, repository: str = GITOPS, state: str = "open"
     ) -> list[Any]:
-        """Those into a branch, the oldest first."""
+        """Return the pull requests into a branch, oldest first."""
         pulls = self.acme.pulls(repository, state)
         return [pull for pull in pulls if pull["base"]["ref"] == branch]
 
     def has(self, environment: str) -> str:
-        """The commit of main that an environment's branch names."""
+        """Return the commit of main that an environment's branch names."""
         found = COMMIT.search(self.acme.files(environment)["base-repo.yaml"])
         return found[1] if found else ""
 
     def tracks(self, branch: str, repository: str = GITOPS) -> str:
-        """The commit of main that a GitOps branch names; "" for none."""
+        """Return the commit of main that a GitOps branch names; "" for none."""
         return self.acme.files(branch, repository).get(PROMOTED_COMMIT_FILE, "")
 
     def config(self, branch: str, repository: str = GITOPS) -> dict[str, dict[str, str]]:
-        """The configuration of each target folder of a GitOps branch."""
+        """Return the configuration of the target folders of a GitOps branch."""
         return {
             path.rpartition("/")[0]: dict(
                 re.findall(r"^  (\w+): \"?([^\"\n]*)\"?$", text, re.MULTILINE)
@@ -308,14 +308,14 @@ class Chain:
         }
 
     def statuses(self, environment: str) -> dict[str, str]:
-        """What each commit of main was told last of an environment, in the order of its first."""
+        """Return the latest status of main's commits for an environment, in order of the first ones."""
         context = f"{environment} environment"
         with self.acme.sandbox.lock:
             every = self.acme.sandbox.repository(CONTROL_PLANE).statuses
             return {one.commit: one.description or "" for one in every if one.context == context}
 
     def status(self, commit: str, environment: str) -> str:
-        """The latest description of a commit for an environment; "" for none."""
+        """Return the latest description of a commit's status for an environment; "" for none."""
         return self.acme.statuses(commit).get(f"{environment} environment", ("", ""))[1]
 
     # How it should stand
@@ -328,7 +328,7 @@ class Chain:
         status: str = "Deployed",
         **values: str,
     ) -> None:
-        """An environment is at rest with a commit: everything names it, nothing is open.
+        """Assert that an environment is at rest with a commit: all files name it, nothing is open.
 
         Its status is the one given, and each target folder has these values of configuration.
         """
@@ -348,7 +348,7 @@ class Chain:
         assert self._clock.is_empty
 
     def expect_everywhere(self, commit: str, **values: str) -> None:
-        """Every environment of main is at rest with a commit that is deployed: see `expect`."""
+        """Assert that all environments are at rest with a deployed commit: see `expect`."""
         paths = [PurePosixPath(path) for path in self.acme.files("main")]
         environments = [path.stem for path in paths if path.parent.name == ".environments"]
         assert environments

@@ -1,4 +1,4 @@
-"""How a story begins: Acme at rest, made once for each layout and copied for each story."""
+"""The opening of a story: Acme at rest, made once for each layout and copied for each story."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.git_repositories import programs
 
 @dataclass(frozen=True)
 class Opening:
-    """A sandbox that has ended: its folder, the port that its URLs name, its time and secrets."""
+    """A stopped sandbox: its folder, the port in its URLs, its time and its secrets."""
 
     layout: Layout
     folder: Path
@@ -38,7 +38,7 @@ class Opening:
 
 
 def founded(folder: Path, layout: Layout) -> Opening:
-    """Acme before anything was ever scheduled."""
+    """Make Acme before schedule ran."""
     with Sandbox(folder / "sandbox", programs(), now=Clock(NOON), sign_in=True) as sandbox:
         secrets = found(sandbox, layout)
         port = urlsplit(sandbox.url).port
@@ -47,7 +47,7 @@ def founded(folder: Path, layout: Layout) -> Opening:
 
 
 def settled(folder: Path, layout: Layout) -> Opening:
-    """Acme with its first commit deployed everywhere.
+    """Make Acme with its first commit deployed in all environments.
 
     What the clusters and check-promote had to do with that is left out.
     """
@@ -58,12 +58,12 @@ def settled(folder: Path, layout: Layout) -> Opening:
             chain.start("schedule", environment=name)
             chain.run_everything(but={"check-promote"})
             for repository in layout.gitops:
-                if chain.pull_requests(name, repository):  # none where schedule merges by itself
+                if chain.pull_requests(name, repository):  # none if schedule merges automatically
                     chain.merge_pull_request(name, repository)
             chain.forget_what_is_due()
             state = "pending" if layout.after(name) else "success"
             chain.acme.status(commit, f"{name} environment", "Deployed", state)
-            chain.start("schedule", environment=name)  # poll finds it at rest
+            chain.start("schedule", environment=name)  # so that poll finds the environment at rest
             chain.run_everything()
         for name in layout.environments:
             chain.expect(name, commit, RELEASE="zero", REGION="west")
@@ -71,13 +71,13 @@ def settled(folder: Path, layout: Layout) -> Opening:
 
 
 def copied(opening: Opening, folder: Path) -> Opening:
-    """Another one just like it."""
+    """Copy an opening."""
     shutil.copytree(opening.folder / "sandbox", folder / "sandbox")
     return replace(opening, folder=folder)
 
 
 def wait_until_free(port: int) -> None:
-    """Meanwhile the system may have given it to a test beside this one, which ends soon."""
+    """Wait for the port: another test may use it for a short time."""
     for _ in range(600):
         try:
             socket.create_server((HOST, port)).close()
@@ -89,7 +89,7 @@ def wait_until_free(port: int) -> None:
 
 @contextmanager
 def served(opening: Opening) -> Iterator[Chain]:
-    """The sandbox of an opening goes on, and changes its folder."""
+    """Start the sandbox of an opening, in its folder."""
     clock = StoryClock(opening.time)
     folder = opening.folder
     machine = {"PATH": os.environ["PATH"], "HOME": str(folder)}

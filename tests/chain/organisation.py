@@ -1,4 +1,4 @@
-"""Acme, with the workflows that everybody copies: what the stories happen to.
+"""Acme with the workflow templates, in which the stories happen.
 
 acme/control-plane   main: Environments, Templates, the registration `shop`, the configuration
                      RELEASE; for each environment a branch with the configuration REGION
@@ -31,7 +31,7 @@ WORKFLOWS: Final = ".github/workflows"
 
 @dataclass(frozen=True)
 class Layout:
-    """What differs between the organisations of the stories.
+    """The differences between the organisations of the stories.
 
     `environments` are names with what is next (several with a comma between); `variables` are
     names with what is next by NEXT_ENVIRONMENT of their GitHub environment; `inputs` are those of
@@ -46,17 +46,17 @@ class Layout:
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def after(self, name: str) -> list[str]:
-        """The environments that come next."""
+        """Return the environments that come next."""
         after = self.variables.get(name) or self.environments[name]
         return after.split(",") if after else []
 
     def before(self, name: str) -> list[str]:
-        """The environments that name this one."""
+        """Return the environments that name this one as next."""
         return [one for one in self.environments if name in self.after(one)]
 
 
 def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
-    """Make Acme in an empty sandbox; the secrets of its workflows.
+    """Make Acme in an empty sandbox; return the secrets of its workflows.
 
     Every environment has main's first commit, and nothing has been scheduled.
     """
@@ -106,7 +106,7 @@ def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
 
 
 def may_sign_in(sandbox: Sandbox, layout: Layout) -> None:
-    """Jobs in an environment of the control plane may ask Azure; the sandbox forgets that."""
+    """Let jobs in an environment sign in to Azure; the sandbox does not store that."""
     subjects = (f"repo:{CONTROL_PLANE}:environment:{name}" for name in layout.environments)
     sandbox.azure.register(*subjects, client_id=AZURE_CLIENT)
 
@@ -128,7 +128,7 @@ def _main_files(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
 
 
 def _with_inputs(text: str, inputs: Mapping[str, str]) -> str:
-    """A workflow file whose last job's action is given these inputs as well."""
+    """Return a workflow file with more inputs for the action of its last job."""
     more = "".join(f"          {name}: {value}\n" for name, value in inputs.items())
     if inputs.get("mode") == "pull-request":
         assert text.count("      contents: write ") == 1

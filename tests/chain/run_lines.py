@@ -1,4 +1,4 @@
-"""A run's names in a story, and what each run came to, in one line."""
+"""The names of a run in a story, and a line about each step."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ FROM_DEV = [
     "schedule stage: created, promoted",
 ]
 IN_STAGE = ["notify: promotion of stage", "check-promote stage: compliant"]
-"""The runs of a commit that nothing stops on its way to stage, from merge to merge."""
+"""The runs of a commit that reaches stage without interruption, from merge to merge."""
 
 
 def names_of(run: Run) -> set[str]:
-    """Its command, alone and with the environment or the branch that it was started for."""
+    """Return the command of a run, alone and with its environment or branch."""
     command = run.workflow.jobs[0].steps[0].action
     inputs = run.event.payload.get("inputs") or {}
     pushed = run.event.ref.removeprefix("refs/heads/") if run.event.name == "push" else ""
@@ -27,7 +27,7 @@ def names_of(run: Run) -> set[str]:
 
 
 def full_name(run: Run) -> str:
-    """The longest of its names."""
+    """Return the longest name of a run."""
     return max(names_of(run), key=len)
 
 

@@ -1,4 +1,4 @@
-"""Kalypso takes over where upstream's operator has worked before."""
+"""Kalypso replaces upstream's operator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ README = "This folder contains deployment targets scheduled on the cluster type"
 
 
 def adopted(chain: Chain) -> int:
-    """Upstream's tree in both branches, and its open pull request into dev; its number."""
+    """Write upstream's tree to both branches, open its pull request into dev, return its number."""
     commit = chain.has("dev")
     tree: dict[str, str | bytes | None] = {".github/tracking/Promoted_Commit_Id": commit}
     for name in CLUSTER_TYPES:
@@ -61,7 +61,7 @@ def test_an_upstream_control_plane_is_adopted(open_chain: OpenChain) -> None:
 
 
 def test_nothing_goes_while_nobody_knows_whose_it_is(open_chain: OpenChain) -> None:
-    """Without `sources.json`, any folder may belong to the registration that cannot be read."""
+    """Without `sources.json`, any folder may belong to the unreadable registration."""
     chain = open_chain(Layout(), at_rest=False)
     adopted(chain)
     chain.acme.commit({"workload/shop.yaml": "kind: ["}, repository=SHOP)

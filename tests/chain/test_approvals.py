@@ -1,4 +1,4 @@
-"""Environments whose reviewers take their time."""
+"""Environments with required reviewers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ DAYS = 3 * 24 * 3600
 
 
 def records(chain: Chain) -> list[tuple[str, str | None]]:
-    """The status and the conclusion of each run that was started by dispatch."""
+    """Return status and conclusion of the runs that dispatches started."""
     with chain.acme.sandbox.lock:
         runs = chain.acme.sandbox.repository("acme/control-plane").runs
         return [(run.status, run.conclusion) for run in runs]
@@ -50,7 +50,7 @@ def test_what_somebody_refuses_ends(chain: Chain) -> None:
 
 
 def test_all_jobs_of_a_run_are_run_again(chain: Chain) -> None:
-    """Also those before the approval, which is asked for again."""
+    """The jobs before the approval run again too, and the approval is required again."""
     chain.requires_approval("dev")
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()

@@ -1,4 +1,4 @@
-"""Access tokens that Azure refuses before they end."""
+"""Access tokens that Azure refuses before they expire."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.chain.run_lines import FROM_DEV, IN_STAGE
 
 
 def merge_to_dev(chain: Chain) -> str:
-    """A commit of main comes to dev, and people merge it; the commit."""
+    """Promote a commit of main to dev and merge it; return the commit."""
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.merge_pull_request("dev")

@@ -17,7 +17,7 @@ FORGERIES = ["tracking file", "and sources.json", "without sources.json"]
 
 
 def forge(chain: Chain, commit: str, how: str, branch: str = "dev") -> str:
-    """Somebody writes by hand that a branch has a commit of main; the GitOps commit."""
+    """Write a tracking file by hand; return the GitOps commit."""
     files: dict[str, str | bytes | None] = {PROMOTED_COMMIT_FILE: commit}
     if how == "and sources.json":
         sources = json.loads(chain.acme.files(branch, GITOPS)[SOURCES_FILE])
@@ -29,7 +29,7 @@ def forge(chain: Chain, commit: str, how: str, branch: str = "dev") -> str:
 
 
 def claim(chain: Chain, commit: str, gitops_commit: str) -> list[str]:
-    """Somebody starts check-promote; what comes of it."""
+    """Start check-promote as a person; return its result."""
     chain.start(
         "check-promote",
         environment="dev",
@@ -40,7 +40,7 @@ def claim(chain: Chain, commit: str, gitops_commit: str) -> list[str]:
 
 
 def problem(chain: Chain) -> tuple[str, str]:
-    """Message and advice of the newest step's first problem."""
+    """Return message and advice of the newest step's first problem."""
     first = chain.done[-1].outcome.document.problems[0]
     return first.message, first.advice
 
@@ -75,7 +75,7 @@ def test_the_chain_goes_its_way_after_a_forgery(chain: Chain) -> None:
 
 
 def test_a_commit_that_the_environment_has_and_the_tree_has_not(chain: Chain) -> None:
-    """Its pull request is open; somebody writes the tracking file by hand instead."""
+    """Its pull request is open, and somebody writes the tracking file by hand."""
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     forged = forge(chain, commit, "tracking file")
@@ -113,7 +113,7 @@ def test_a_rightful_claim_of_an_older_commit(chain: Chain) -> None:
     assert chain.run_everything() == FROM_DEV
     newer = chain.merge_to_main(RELEASE="two")
     chain.run_everything()
-    # The newer one is not merged yet: the clusters have what is claimed.
+    # The newer commit is not merged yet: the clusters have the claimed one.
     assert claim(chain, older, merged) == ["check-promote dev: compliant, starts stage"]
     assert chain.run_everything() == ["cd stage: unchanged", "schedule stage: unchanged, promoted"]
     chain.merge_pull_request("dev")

@@ -1,4 +1,4 @@
-"""Kalypso takes over a tree of upstream's while a registered repository is gone."""
+"""Kalypso adopts a tree of upstream's while a registered repository is missing."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ FOLDERS = {
     "drone/shop-web": True,  # delivered and assigned
     "old/shop-web": False,  # its cluster type is gone
     "large/shop-web": True,
-    "drone/lost-web": True,  # perhaps of the one that is gone
+    "drone/lost-web": True,  # perhaps a target of the missing repository
     "large/lost-web": True,
 }
 
 
 def adopted(chain: Chain) -> None:
-    """Upstream's tree, and beside the registration `shop` one of a repository that is gone."""
+    """Write upstream's tree, and register a missing repository beside `shop`."""
     tree: dict[str, str | bytes | None] = {
         ".github/tracking/Promoted_Commit_Id": chain.has("dev"),
         "old/README.md": README,
@@ -35,13 +35,13 @@ def adopted(chain: Chain) -> None:
 
 
 def folders(chain: Chain) -> set[str]:
-    """The target folders of dev."""
+    """Return the target folders of dev."""
     files = chain.acme.files("dev", GITOPS)
     return {path.rpartition("/")[0] for path in files if path.endswith("/namespace.yaml")}
 
 
 def unassigned(chain: Chain) -> None:
-    """No policy selects the cluster type drone any more."""
+    """Remove the policy that selects the cluster type drone."""
     chain.acme.commit({"policy.yaml": documents.policy(size="large")}, "dev")
 
 

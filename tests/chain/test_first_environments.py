@@ -1,4 +1,4 @@
-"""Where a commit of main begins: never in more environments than somebody said."""
+"""The first environments of a commit of main are never more than those that somebody named."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE
 
 THREE = Layout(environments={"dev": "stage", "stage": "", "prod": ""})
-"""prod is named by no annotation."""
+"""No annotation names prod."""
 
 APART = Layout(environments={"east": "west", "west": "", "lab": ""})
-"""Neither `east` nor `lab` is named, and none is called `dev`."""
+"""No annotation names `east` or `lab`, and no environment is called `dev`."""
 
 
 def name_by_variable(chain: Chain, environment: str, next_environment: str) -> None:
-    """The variable NEXT_ENVIRONMENT of a GitHub environment names the next one."""
+    """Set the variable NEXT_ENVIRONMENT of a GitHub environment."""
     path = f"{CONTROL_PLANE}/environments/{environment}"
     chain.acme.ask("PUT", path, {})
     variable = {"name": "NEXT_ENVIRONMENT", "value": next_environment}
@@ -26,7 +26,7 @@ def name_by_variable(chain: Chain, environment: str, next_environment: str) -> N
 def environments(
     chain: Chain, *, first: tuple[str, ...] = (), **next_environments: str
 ) -> dict[str, str]:
-    """The files of these Environment objects of main, with what is next for each."""
+    """Return the files of Environment objects, with their next environments."""
     return {
         f".environments/{name}.yaml": documents.environment(
             chain.acme.url(), name, next_environment=after, first=name in first
@@ -36,7 +36,7 @@ def environments(
 
 
 def problems(chain: Chain) -> list[str]:
-    """The messages of the last step."""
+    """Return the messages of the last step."""
     return [entry.message for entry in chain.done[-1].outcome.document.problems]
 
 
@@ -67,7 +67,7 @@ def test_an_environment_that_a_variable_names_is_not_a_first_one(open_chain: Ope
 
 
 def test_an_environment_that_names_itself(chain: Chain) -> None:
-    """It is not named by another one, so nothing else begins; and ci says what is wrong."""
+    """No other environment names it, so it stays the first one; ci reports the problem."""
     before = chain.has("stage")
     chain.merge_to_main(environments(chain, dev="dev"), RELEASE="one")
     assert chain.run_everything() == ["ci: failed"]
@@ -92,7 +92,7 @@ def test_ci_starts_nothing_with_a_circle(chain: Chain) -> None:
 
 
 def test_a_commit_goes_on_while_main_has_a_circle(chain: Chain) -> None:
-    """It was there before anybody looked; a person promotes, and the rest does as it is told."""
+    """main had the circle before; a person promotes, and the chain follows the annotations."""
     chain.merge_to_main(environments(chain, dev="stage", stage="dev"))
     commit = chain.merge_to_main(RELEASE="one")
     assert chain.run_everything() == ["ci: failed", "ci: failed"]

@@ -1,4 +1,4 @@
-"""Clusters that follow other paths of a GitOps branch than the environment's tree."""
+"""Clusters that follow paths of a GitOps branch outside of the environment's tree."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ BROKEN: dict[str, Any] = {"behaviour": "fail"}
 
 
 def follow(chain: Chain, name: str, *paths: str, **configuration: Any) -> None:
-    """A cluster follows these paths of the GitOps branch of dev."""
+    """Let a cluster follow these paths of dev's GitOps branch."""
     given = {"repository": GITOPS, "branch": "dev", "paths": list(paths), **configuration}
     made = Cluster(name=name, configurations=[Configuration.model_validate(given)])
     chain.acme.sandbox.azure.put(made)
 
 
 def promote(chain: Chain) -> list[str]:
-    """A commit of main comes to dev, and people merge it; what follows."""
+    """Promote a commit of main to dev and merge it; return the lines of the runs."""
     chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.merge_pull_request("dev")
@@ -34,7 +34,7 @@ def promote(chain: Chain) -> list[str]:
 
 
 def checked(chain: Chain) -> CheckPromoteDocument:
-    """What check-promote said last of dev."""
+    """Return the latest document of check-promote for dev."""
     found = [
         one.outcome.document
         for one in chain.done

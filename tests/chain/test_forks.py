@@ -1,4 +1,4 @@
-"""Pull requests that get no secrets: those from forks, and those of Dependabot."""
+"""Pull requests without secrets: those from forks, and those of Dependabot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def chain(open_chain: OpenChain) -> Chain:
 
 
 def proposed(chain: Chain, files: dict[str, str]) -> tuple[str, Run]:
-    """Somebody proposes a change of main: its commit, and the run that it starts."""
+    """Propose a change of main; return its commit and the run that it starts."""
     chain.acme.reset("change", chain.acme.head("main"))
     commit = chain.acme.commit(files, "change")
     chain.acme.pull("change")
@@ -26,7 +26,7 @@ def proposed(chain: Chain, files: dict[str, str]) -> tuple[str, Run]:
 
 
 def test_what_can_be_checked_is_checked(chain: Chain) -> None:
-    """The job's own token reads the control plane alone, and writes nothing."""
+    """The job's own token can only read the control plane."""
     files = {"release.yaml": documents.config_map("base", RELEASE="one")}
     commit, run = proposed(chain, files)
     assert chain.run_without_secrets(run) == ["ci: checked"]

@@ -1,4 +1,4 @@
-"""What happens while a run writes."""
+"""Events while a run writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Anybody who may start workflows may claim anything: nothing is believed."""
+"""A dispatch can claim anything, and the commands check each claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that are lost, and starts that GitHub refuses: the next run makes them good."""
+"""Later runs repair lost runs and refused starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
 
 
 def test_each_run_is_lost_once(chain: Chain) -> None:
-    """After each loss everything is at rest, and somebody runs again what was before it."""
+    """After each loss, somebody repeats the run before it."""
     commit = ""
 
     def push() -> None:
@@ -52,11 +52,11 @@ def test_each_run_is_lost_once(chain: Chain) -> None:
         assert chain.to_be_lost == set()
     for name in ("dev", "stage"):
         chain.expect(name, commit, RELEASE="one")
-        assert len(chain.pull_requests(name, state="all")) == 2  # with that of the beginning
+        assert len(chain.pull_requests(name, state="all")) == 2  # with that of the opening
 
 
 def test_a_later_commit_makes_every_loss_good(chain: Chain) -> None:
-    """Each commit is lost at another place; the last one goes through all environments."""
+    """Each commit is lost at another step; the last one reaches all environments."""
     places = ("cd dev", "schedule dev", "notify dev", "check-promote dev", "cd stage")
     lost = []
     for number, place in enumerate(places):
@@ -87,7 +87,7 @@ def test_a_start_that_github_refuses_is_told_and_repeated(chain: Chain) -> None:
 
 
 def test_clusters_that_nobody_sees_are_no_success(chain: Chain) -> None:
-    """Without the role of a Reader Azure shows nothing; nor does it where nobody follows."""
+    """Azure returns no rows without the role Reader, as for a branch that nobody follows."""
     azure = chain.acme.sandbox.azure
     before = chain.has("stage")
     commit = chain.merge_to_main(RELEASE="one")

@@ -1,4 +1,4 @@
-"""Commits of main on their way through the environments."""
+"""Promotions of main's commits through the environments."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def test_a_commit_goes_through_all_environments(chain: Chain) -> None:
 
 @pytest.mark.parametrize("told", ["before", "after"])
 def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, told: str) -> None:
-    """The commit goes on although its clusters never ran just what was merged with it."""
+    """The commit is promoted although its clusters never ran exactly its merge."""
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.slow_cluster("dev", "large", 300)
-    chain.wait(300)  # it complies with what was merged before
+    chain.wait(300)  # the cluster complies with the merge before
 
     def configuration() -> None:
         chain.configure("dev", REGION="north")
@@ -69,7 +69,7 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, tol
     assert chain.run_everything() == IN_STAGE
     chain.expect("dev", commit, RELEASE="one", REGION="north")
     chain.expect("stage", commit, RELEASE="one", REGION="west")
-    assert len(chain.pull_requests("stage", state="all")) == 2  # with that of the beginning
+    assert len(chain.pull_requests("stage", state="all")) == 2  # with that of the opening
     history = chain.acme.status_history(commit)
     told_of_dev = [text for context, text in history if context == "dev environment"]
     assert told_of_dev == ["Promoted", "Deploying", "Deployed"]
@@ -138,7 +138,7 @@ def test_a_newer_commit_overtakes_what_clusters_are_syncing(chain: Chain) -> Non
 
 
 def test_an_older_commit_comes_after_a_newer_one(chain: Chain) -> None:
-    """GitHub may run the jobs of two merges in any order."""
+    """GitHub can run the jobs of two merges in any order."""
     older = chain.merge_to_main(RELEASE="one")
     chain.run_everything(but={"cd"})
     newer = chain.merge_to_main(RELEASE="two")
@@ -186,7 +186,7 @@ def test_a_promotion_that_changes_no_manifest(chain: Chain) -> None:
 
 
 def test_what_changes_no_manifest_needs_nobody(open_chain: OpenChain) -> None:
-    """The merge starts check-promote twice, by its push and by schedule: that changes nothing."""
+    """The push of the merge and schedule both start check-promote: the second run changes nothing."""
     chain = open_chain(Layout(inputs={"schedule": {"auto-merge": "tracking-only"}}))
     commit = chain.merge_to_main({"docs/operations.md": "Call us.\n"})
     lines = chain.run_everything()

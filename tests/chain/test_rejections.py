@@ -1,4 +1,4 @@
-"""People have the last word: what they close, revert or change by hand."""
+"""Proposals that people close, revert or change by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CONFIG = "large/shop-web/platform-config.yaml"
 
 
 def warnings(chain: Chain) -> list[str]:
-    """Those of the newest step."""
+    """Return the messages of the newest step."""
     outcome = chain.done[-1].outcome
     return [one.message for one in outcome.document.warnings]
 
@@ -129,7 +129,7 @@ def test_manual_drift_is_repaired_by_force_alone(chain: Chain) -> None:
 
 
 def test_a_rollback_stays_where_it_is(chain: Chain) -> None:
-    """The environments behind keep the newer commit that they have."""
+    """Later environments keep their newer commit."""
     older = chain.has("dev")
     newer = chain.merge_to_main(RELEASE="one")
     chain.settle()

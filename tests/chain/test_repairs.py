@@ -1,4 +1,4 @@
-"""poll makes every lost start good, and starts nothing else."""
+"""poll repeats every lost start, and nothing else."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ STARTS = (
 
 
 def poll(chain: Chain, *, after: float = 700) -> list[str]:
-    """Time passes, and poll runs with everything that it starts."""
+    """Let time pass, and run poll with everything that it starts."""
     chain.wait(after)
     chain.start("poll")
     return chain.run_everything()
 
 
 def at_rest(chain: Chain) -> None:
-    """poll starts nothing from the third time on, whatever was merged before."""
+    """Assert that poll is at rest after its second run."""
     poll(chain)
     poll(chain)
     assert poll(chain) == ["poll: polled"]
 
 
 def runs(chain: Chain, first: int) -> Counter[str]:
-    """How often each command ran for each environment."""
+    """Return the number of runs of each command for each environment."""
     return Counter(f"{one.command} {one.environment}".strip() for one in chain.done[first:])
 
 
@@ -65,7 +65,7 @@ def test_a_lost_start_after_a_push_to_an_environment_is_repeated(chain: Chain) -
 
 
 def test_a_lost_word_of_a_correction_is_repeated(chain: Chain) -> None:
-    """The merge of a correction after a failure carries the commit on, told or not."""
+    """The merge of a correction promotes a failed commit, even if its start is lost."""
     chain.break_cluster("dev", "large", "RELEASE: one")
     commit = chain.merge_to_main(RELEASE="one")
     chain.settle()
@@ -145,7 +145,7 @@ def test_nothing_is_started_while_an_environment_is_blocked(chain: Chain) -> Non
 
 
 def test_a_file_beside_the_workloads_is_looked_at_once(chain: Chain) -> None:
-    """The registered folder has another tree id, and nothing rendered differs."""
+    """The registered folder has another tree id, but the rendered files are the same."""
     assert poll(chain) == ["poll: polled"]
     chain.acme.commit({"workload/README.md": "Our shop.\n"}, repository=SHOP)
     assert poll(chain) == [
@@ -204,7 +204,7 @@ def test_a_start_that_was_lost_is_no_matter_once_a_newer_commit_came(chain: Chai
 
 
 def test_a_token_that_may_not_record_starts_all_the_same(open_chain: OpenChain) -> None:
-    """Workflow files of an earlier version grant the job that verifies no statuses."""
+    """Workflow files of an earlier version do not grant statuses to the verifying job."""
     chain = open_chain(Layout())
     path = ".github/workflows/cd.yaml"
     text = chain.acme.files("main")[path]

@@ -1,4 +1,4 @@
-"""People go back: what they left does not return by itself."""
+"""People roll back: the chain does not bring the commit back."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ BASE = "base-repo.yaml"
 
 
 def back(chain: Chain, environment: str, commit: str) -> None:
-    """Somebody rolls an environment back by CD."""
+    """Roll an environment back by cd as a person."""
     chain.start("cd", environment=environment, promoted_commit_id=commit, allow_rollback="true")
     assert chain.run_everything()[0] == f"cd {environment}: written"
     assert chain.has(environment) == commit
 
 
 def start_cd(chain: Chain, environment: str, commit: str, promoted_from: str) -> list[str]:
-    """The chain, or somebody in its name, starts CD; what comes of it."""
+    """Start cd with `promoted_from`, as the chain does; return its result."""
     chain.start(
         "cd",
         environment=environment,
@@ -35,7 +35,7 @@ def start_cd(chain: Chain, environment: str, commit: str, promoted_from: str) ->
 
 
 def told(chain: Chain) -> str:
-    """The line by which the newest CD told what became of its commit."""
+    """Return the headline of the newest run of cd."""
     newest = next(one for one in reversed(chain.done) if one.command == "cd")
     (line,) = (line for line in newest.lines if " is superseded in " in line)
     return line
@@ -83,7 +83,7 @@ def test_a_commit_that_was_passed_since_is_no_longer_left(chain: Chain) -> None:
     newer = chain.merge_to_main(RELEASE="two")
     assert chain.run_everything()[1] == "cd dev: written"
     back(chain, "dev", older)
-    # It was left again, and comes back by nobody but people.
+    # The commit was left again: only people bring it back.
     assert start_cd(chain, "dev", newer, "ci") == ["cd dev: superseded"]
     chain.start("cd", environment="dev", promoted_commit_id=newer)
     assert chain.run_everything()[0] == "cd dev: written"
@@ -115,7 +115,7 @@ def test_the_second_way_through_a_diamond(open_chain: OpenChain) -> None:
 
 
 def test_a_branch_that_was_cut_from_another_environments(chain: Chain) -> None:
-    """What dev names is nothing that stage was rolled back from."""
+    """Commits that dev named do not count as rollbacks of stage."""
     older = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     newer = chain.merge_to_main(RELEASE="two")
@@ -136,7 +136,7 @@ def test_a_merge_of_another_environments_branch_is_a_write(chain: Chain) -> None
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     acme = chain.acme
-    # Both have made the same change of the file since they were cut: nothing conflicts.
+    # Both branches made the same change to the file, so that the merge does not conflict.
     text = acme.files("stage")[BASE]
     acme.reset("merged", acme.head("stage"))
     acme.commit({BASE: text.replace(first, commit)}, "merged")
@@ -162,7 +162,7 @@ def test_people_bring_back_what_they_left(chain: Chain) -> None:
 
 @pytest.mark.parametrize("path", [BASE, "flux/main.yaml"])
 def test_a_rollback_by_hand(chain: Chain, path: str) -> None:
-    """Somebody edits the file, or moves it as well; later edits do not hide what happened."""
+    """Somebody edits the file, or moves it too; later edits do not hide the rollback."""
     first = chain.has("dev")
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
@@ -190,7 +190,7 @@ def test_a_file_that_was_renamed_after_the_rollback(chain: Chain) -> None:
 
 
 def test_main_was_rewritten(chain: Chain) -> None:
-    """A commit that main lost was never left, and holds up nothing."""
+    """A commit that main lost does not count as left."""
     first = chain.has("dev")
     lost = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
@@ -217,13 +217,13 @@ def test_a_rollback_by_pull_requests(open_chain: OpenChain) -> None:
     assert chain.status(commit, "dev") == f"Rolled back to {first[:7]}"
     chain.start("cd", environment="dev", promoted_commit_id=commit)
     assert chain.run_everything() == ["cd dev: proposed"]
-    # A person has proposed it again: a doubled start takes nothing back.
+    # A person proposed it again: a second start of the chain does not withdraw it.
     assert start_cd(chain, "dev", commit, "ci") == ["cd dev: proposed"]
     number = chain.open_pull_request("dev", CONTROL_PLANE)["number"]
     assert chain.status(commit, "dev") == f"Waiting for #{number}"
 
 
-# What is withdrawn while it is on its way
+# Rollbacks during a promotion
 
 
 def test_a_commit_is_withdrawn_while_cd_waits_for_an_approval(chain: Chain) -> None:

@@ -1,4 +1,4 @@
-"""GitHub's records of the chain's runs: who looks at them sees what is still under way."""
+"""GitHub's records of the chain's runs show their states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.commands.chain.organisation import CONTROL_PLANE
 
 
 def records(chain: Chain) -> list[tuple[str, str, str | None]]:
-    """The control plane's runs, oldest first: the file's name, status and conclusion."""
+    """Return file name, status and conclusion of the control plane's runs, oldest first."""
     return [
         (run.workflow.rpartition("/")[2], run.status, run.conclusion)
         for run in chain.acme.sandbox.runs(CONTROL_PLANE)[FIRST:]
@@ -18,7 +18,7 @@ def records(chain: Chain) -> list[tuple[str, str, str | None]]:
 
 
 FIRST = 4
-"""The runs before them have made Acme's beginning: schedule of dev and of stage, twice each."""
+"""The number of runs of Acme's opening: schedule of dev and of stage, twice each."""
 
 
 def test_a_run_is_queued_then_in_progress_then_completed(chain: Chain) -> None:

@@ -1,4 +1,4 @@
-"""Environments that fan out and meet again; several GitOps repositories of one environment."""
+"""Environments that branch and join; several GitOps repositories of one environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TWO_REPOSITORIES = Layout(gitops=(GITOPS, EDGE))
 
 
 def test_environments_that_meet_again(open_chain: OpenChain) -> None:
-    """Whoever is first starts the common one; whoever comes later changes nothing there."""
+    """The faster environment starts the common one; the slower one changes nothing there."""
     chain = open_chain(FANNED_OUT, at_rest=False)
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()

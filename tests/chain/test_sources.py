@@ -1,4 +1,4 @@
-"""Registered repositories that move, break and heal."""
+"""Registered repositories that change, break and recover."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BROKEN = {"workload/mine.yaml": documents.cluster_type("mine")}
 
 
 def merges_are_looked_at_once(chain: Chain) -> None:
-    """The merges have moved the GitOps branches: check-promote may not have been told of them."""
+    """The merges moved the GitOps branches, and the starts of check-promote may be lost."""
     chain.start("poll")
     assert chain.run_everything() == [
         "poll: polled, starts dev, stage",
@@ -25,7 +25,7 @@ def merges_are_looked_at_once(chain: Chain) -> None:
 
 
 def test_a_workload_reaches_every_environment(chain: Chain) -> None:
-    """What applications want is not promoted: only what the control plane wants is."""
+    """Changes of applications are not promoted, only commits of the control plane."""
     commit = chain.has("dev")
     chain.start("poll")
     assert chain.run_everything() == ["poll: polled"]
@@ -53,7 +53,7 @@ def test_a_workload_reaches_every_environment(chain: Chain) -> None:
 
 
 def test_what_an_application_takes_back_is_withdrawn(chain: Chain) -> None:
-    """The branches know nothing of what was there in between, but a pull request does."""
+    """The branches do not show the change in between, but a pull request does."""
     commit = chain.has("dev")
     text = chain.acme.files("main", SHOP)["workload/shop.yaml"]
     chain.acme.commit({"workload/shop.yaml": text.replace("shop-manifests", "x")}, repository=SHOP)
@@ -72,7 +72,7 @@ def test_what_an_application_takes_back_is_withdrawn(chain: Chain) -> None:
 
 
 def test_a_registration_breaks_and_heals(chain: Chain) -> None:
-    """Meanwhile a commit of main is promoted; what the registration has stays as it was."""
+    """Meanwhile a commit of main is promoted; the registration's folders stay as they are."""
     chain.acme.commit(BROKEN, repository=SHOP)
     before = chain.acme.files("dev", GITOPS)
     chain.start("poll")
@@ -102,7 +102,7 @@ def test_a_registration_breaks_and_heals(chain: Chain) -> None:
 
 
 def test_a_registration_that_never_could_be_read_heals(chain: Chain) -> None:
-    """It is in `sources.json` all the same: nobody but poll looks for what it delivers."""
+    """`sources.json` names it without a commit, so that poll starts schedule later."""
     url = chain.acme.sandbox.url
     new = documents.registration("api", f"{url}/acme/api")
     commit = chain.merge_to_main({"registrations/api.yaml": new})

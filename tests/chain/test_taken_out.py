@@ -1,4 +1,4 @@
-"""What people took out of a GitOps branch is not proposed again, whichever merge brought it."""
+"""schedule does not repeat content that people removed, whichever merge brought it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ TRACKING = ".github/tracking/Promoted_Commit_Id"
 
 
 def warnings(chain: Chain) -> list[str]:
-    """Those of the newest step."""
+    """Return the messages of the newest step."""
     return [one.message for one in chain.done[-1].outcome.document.warnings]
 
 
 def schedule(chain: Chain, **inputs: str) -> list[str]:
-    """Somebody starts schedule for dev; a line for each step."""
+    """Start schedule for dev as a person; return a line for each step."""
     chain.start("schedule", environment="dev", **inputs)
     return chain.run_everything(but={"check-promote", "notify"})
 
 
 def undo(chain: Chain, merge: str, *, keep: str = "") -> str:
-    """Somebody reverts one merge into dev, whatever was merged since.
+    """Revert one merge into dev as a person.
 
     Files that a later merge has changed too become what they were before, but with `keep` in them:
     a text that the later merge brought, in the place of the older one.
@@ -47,7 +47,7 @@ def undo(chain: Chain, merge: str, *, keep: str = "") -> str:
 
 
 def promoted(chain: Chain, release: str = "one") -> tuple[str, str]:
-    """A commit of main that dev has; the commit, and the merge."""
+    """Promote a commit of main to dev; return the commit and the merge."""
     commit = chain.merge_to_main(RELEASE=release)
     chain.run_everything(but={"check-promote", "notify"})
     if chain.pull_requests("dev"):
@@ -59,7 +59,7 @@ def promoted(chain: Chain, release: str = "one") -> tuple[str, str]:
 
 
 def configured(chain: Chain, region: str) -> str:
-    """A configuration that dev has; the merge."""
+    """Configure dev and merge the proposal; return the merge."""
     chain.configure("dev", REGION=region)
     chain.run_everything(but={"check-promote", "notify"})
     if chain.pull_requests("dev"):
@@ -109,7 +109,7 @@ def test_reverts_of_several_merges(open_chain: OpenChain) -> None:
     undo(chain, first)
     assert schedule(chain) == ["schedule dev: unchanged"]
     assert chain.config("dev")["large/shop-web"]["REGION"] == "west"
-    # The older content was taken out as well. The setting is wanted again: people merge it.
+    # The older content was removed too. The setting was set again: people merge it.
     chain.configure("dev", REGION="north")
     assert schedule(chain)[-1] == "schedule dev: unchanged"
     assert chain.pull_requests("dev") != []
@@ -118,7 +118,7 @@ def test_reverts_of_several_merges(open_chain: OpenChain) -> None:
 
 
 def test_a_revert_of_a_revert(open_chain: OpenChain) -> None:
-    """It gives back, and takes nothing away: what follows is as if there had been no revert."""
+    """It restores the content, as if there had been no revert."""
     chain = open_chain(ALWAYS)
     merge = configured(chain, "north")
     undo(chain, merge)
@@ -169,7 +169,7 @@ def test_a_document_that_nobody_reads_is_no_wish(chain: Chain) -> None:
 
 
 def test_a_workload_that_comes_back_after_others_is_refused(chain: Chain) -> None:
-    """However many merges lie between; a workload that goes back by itself takes nothing away."""
+    """Merges in between do not matter; a workload's own revert removes nothing."""
     url = f"{chain.acme.sandbox.url}/acme/shop-manifests"
     files = chain.acme.files("main", SHOP)
     path = "workload/shop.yaml"
@@ -184,7 +184,7 @@ def test_a_workload_that_comes_back_after_others_is_refused(chain: Chain) -> Non
 
     merge = deliver(second)
     assert deliver(third)
-    assert deliver(second)  # by itself
+    assert deliver(second)  # its own revert
     merge = chain.acme.head("dev", GITOPS) or ""
     undo(chain, merge)
     assert deliver(second) == ""
@@ -195,7 +195,7 @@ def test_a_workload_that_comes_back_after_others_is_refused(chain: Chain) -> Non
 
 
 def test_a_rollback_and_forward_again_is_merged(open_chain: OpenChain) -> None:
-    """Our own merges take nothing away."""
+    """Our own merges remove nothing."""
     chain = open_chain(ALWAYS)
     older = chain.has("dev")
     newer, _ = promoted(chain)
@@ -209,7 +209,7 @@ def test_a_rollback_and_forward_again_is_merged(open_chain: OpenChain) -> None:
 
 
 def test_a_promotion_by_a_person_after_the_revert(chain: Chain) -> None:
-    """CD away and back again is a wish."""
+    """cd to another commit and back counts as a changed input."""
     older = chain.has("dev")
     newer, merge = promoted(chain)
     undo(chain, merge)
@@ -222,7 +222,7 @@ def test_a_promotion_by_a_person_after_the_revert(chain: Chain) -> None:
 
 
 def test_a_merge_of_somebody_else_over_ours(open_chain: OpenChain) -> None:
-    """Upstream's operator, which names another commit: ours is proposed again, for people."""
+    """Upstream's operator names another commit: ours is proposed again, for people to merge."""
     chain = open_chain(ALWAYS)
     promoted(chain)
     theirs = chain.acme.files("dev", GITOPS)[CONFIG].replace("one", "theirs")
@@ -248,7 +248,7 @@ def test_a_merge_of_the_operator_that_names_the_same_commit(chain: Chain) -> Non
 
 
 def test_drift_is_not_merged_over(open_chain: OpenChain) -> None:
-    """A setting elsewhere is proposed with the repair of what somebody changed by hand."""
+    """A change of another setting is proposed together with the repair of a manual change."""
     chain = open_chain(ALWAYS)
     configured(chain, "north")
     by_hand = chain.acme.files("dev", GITOPS)[CONFIG].replace("north", "nowhere")

@@ -1,4 +1,4 @@
-"""Which repositories a job may read."""
+"""The repositories that a job may read."""
 
 from __future__ import annotations
 

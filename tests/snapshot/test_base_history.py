@@ -1,4 +1,4 @@
-"""The commits of main that an environment's branch has named, over renames and broken files."""
+"""The commits of main that an environment's branch named, with renames and broken files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def base(named: str) -> str:
 
 
 class Branch:
-    """An environment's branch, written one commit after the other (None deletes a file)."""
+    """An environment's branch, commit by commit (None deletes a file)."""
 
     def __init__(self, path: Path) -> None:
         self.path = repository(path)
@@ -41,7 +41,7 @@ class Branch:
         return commit(self.path, {path: text for path, text in files.items() if text is not None})
 
     def named(self, folder: str = ".", main: frozenset[str] = frozenset()) -> list[str | None]:
-        """The commits that the writes named, newest first."""
+        """Return the commits that the writes name, newest first."""
         head = git(self.path, "rev-parse", "HEAD")
         with remotes() as opened:
             found = read_base_writes(opened, f"file://{self.path}", head, folder, main)
@@ -157,6 +157,6 @@ def test_many_writes_take_few_requests(branch: Branch, monkeypatch: pytest.Monke
         assert next(writes).promoted_commit == MS[-1]
         early = len(started.network())
         assert len(list(writes)) == len(MS) - 1
-        # The file at the head, its history and contents; then more of both.
+        # The file at the head, its history and contents, then more of both.
         assert early == 4
         assert len(started.network()) == early + 2

@@ -1,4 +1,4 @@
-"""What one run reads: from real git repositories, with what stands in for unusable ones."""
+"""Reading one run's sources from real git repositories, with last good commits."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_a_broken_document_blocks(planes: Planes) -> None:
 
 
 def propose(planes: Planes) -> str:
-    """Render onto the GitOps repository and commit the result there; the app's commit in it."""
+    """Render onto the GitOps repository and commit the result; return the app's commit."""
     options = {"gitops": str(planes.gitops)} if planes.gitops.exists() else {}
     tree = planes.rendered(**options)
     commit_branch(planes.gitops, tree, branch="dev")

@@ -1,4 +1,4 @@
-"""Reading at the same time: one answer for all, and an interruption that is always heard."""
+"""Reading in parallel: one error for all failures, and interruptions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kalypso_actions.snapshot.reader import in_parallel
 
 
 class _StoppedError(Exception):
-    """What a signal raises."""
+    """The exception of a signal."""
 
 
 def test_results_are_in_the_order_of_the_items() -> None:
@@ -40,7 +40,7 @@ def test_everything_that_failed_is_told_at_once() -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="Windows signals to no thread")
 def test_a_signal_that_another_thread_hears_ends_the_waiting() -> None:
-    """A system gives it to any thread, and Python acts on it in the first one alone."""
+    """The system gives a signal to any thread, but Python handles it in the main thread."""
     heard = threading.Event()
     in_time: list[bool] = []
 
@@ -50,7 +50,7 @@ def test_a_signal_that_another_thread_hears_ends_the_waiting() -> None:
 
     def read(number: int) -> None:
         if number == 0:
-            time.sleep(0.2)  # by then the first thread waits
+            time.sleep(0.2)  # the main thread waits by then
             signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
         in_time.append(heard.wait(timeout=20))
 

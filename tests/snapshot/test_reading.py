@@ -71,7 +71,7 @@ def test_path_out_of_the_repository(tmp_path: Path) -> None:
 
 
 class Rounds:
-    """Files that note how they are read."""
+    """Files that count how they are read."""
 
     def __init__(self, files: GitFiles) -> None:
         self.files = files
