@@ -47,6 +47,7 @@ def state(acme: Organisation, main: Sequence[str]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["commit", "pull-request"])
 @pytest.mark.parametrize("writes", range(6))
 def test_killed_and_run_again(acme: Organisation, mode: str, writes: int) -> None:

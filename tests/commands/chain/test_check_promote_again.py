@@ -25,6 +25,7 @@ def state(acme: Organisation, commit: str) -> dict[str, Any]:
     return {"status": acme.statuses(commit), "started": set(map(str, acme.dispatches()))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writes", range(6))
 def test_killed_and_run_again(acme: Organisation, writes: int) -> None:
     """Of five writes: `Received`, `Deploying`, the next start's record, it, `Deployed`."""

@@ -101,7 +101,9 @@ def recovery(acme: Organisation) -> None:
 SITUATIONS = [first, update, promotion, withdrawal, failure, recovery]
 
 
-@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "situation", [first, *(pytest.param(one, marks=pytest.mark.slow) for one in SITUATIONS[1:])]
+)
 def test_ten_at_once(acme: Organisation, situation: Any) -> None:
     situation(acme)
     with ThreadPoolExecutor(10) as pool:
@@ -115,6 +117,7 @@ def test_ten_at_once(acme: Organisation, situation: Any) -> None:
     assert len(open_issues) == len(set(open_issues)) == (2 if situation is failure else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda one: one.__name__)
 def test_killed_anywhere_and_run_again(
     acme: Organisation, situation: Any, tmp_path_factory: pytest.TempPathFactory
