@@ -30,7 +30,12 @@ from typing import Any, Final
 import requests
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS, OWNER, found
+from kalypso_actions.commands.demo.organisation import (
+    CONTROL_PLANE,
+    GITOPS,
+    OWNER,
+    create_organisation,
+)
 from kalypso_actions.sandbox import Sandbox
 
 STARTS_WITHIN: Final = 60
@@ -96,7 +101,7 @@ def start(folder: Path, *, broken: bool) -> None:
 def serve(folder: Path, *, broken: bool) -> None:
     """Serve the sample organisation, for a while."""
     with Sandbox(folder / "sandbox", Programs(os.environ)) as sandbox:
-        found(sandbox)
+        create_organisation(sandbox)
         before = sandbox.git(CONTROL_PLANE).head("main")
         change = BROKEN if broken else {"notes.txt": "The change that is checked.\n"}
         commit = sandbox.commit(CONTROL_PLANE, change)

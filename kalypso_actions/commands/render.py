@@ -1,4 +1,4 @@
-"""`kalypso render`: a control plane in, the GitOps tree of one environment out."""
+"""`kalypso render`: compute the GitOps tree of one environment."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from kalypso_actions.snapshot.reader import Reader
 
 
 def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
-    """Read, plan, and write the tree to `--out` where nothing is wrong.
+    """Read, plan, and write the tree to `--out` unless there are problems.
 
-    Raises KalypsoError where the control plane or the GitOps tree cannot be read, UsageError for
-    an `--out` that is not ours.
+    Raises KalypsoError for an unreadable control plane or GitOps tree, UsageError for an `--out`
+    with other content.
     """
     out = OutputFolder(inputs.out) if inputs.out else None
     if out:
@@ -60,7 +60,7 @@ def _environment_branch(inputs: RenderInputs, reader: Reader) -> Reading:
     folder = inputs.environment_dir
     if folder is None or not folder.is_dir():
         raise UsageError(f"--environment-dir {folder}: there is no such folder")
-    # What lies in it, were it a clone: people look before they commit.
+    # Even in a clone, read the working tree: people render before they commit.
     return reader.documents_of(FolderFiles(folder), branch=inputs.environment)
 
 
@@ -82,7 +82,7 @@ class _Base:
         self._files: RevisionFiles | None = None
 
     def open(self, gitops_repos: Sequence[GitOpsRepo]) -> tuple[BaseTree]:
-        """Without `--gitops`, an empty tree below the path that the GitOpsRepo names."""
+        """Read the tree; without `--gitops`, it is empty, below the path of the GitOpsRepo."""
         branch = self._given.branch if self._given else ""
         folder = folder_of_tree(gitops_repos, branch)
         if self._given is None:
@@ -91,17 +91,17 @@ class _Base:
         return (read_base_tree(self._files, branch, folder),)
 
     def applied(self, plan: Plan) -> dict[str, OutputFile]:
-        """The whole resulting tree: ours, and of the base what stays."""
+        """Return the resulting tree: the planned files and the unchanged ones of the base."""
         tree = {path: OutputFile(content) for path, content in plan.changes.files.items()}
         if self._files is None:
             return tree
-        gone = tree.keys() | set(plan.changes.deleted)
-        stays = {
+        replaced = tree.keys() | set(plan.changes.deleted)
+        unchanged = {
             path: entry
             for path, entry in self._files.entries().items()
-            if path not in gone and entry.mode != GIT_LINK_MODE
+            if path not in replaced and entry.mode != GIT_LINK_MODE
         }
-        contents = self._files.read(stays)
-        for path, entry in stays.items():
+        contents = self._files.read(unchanged)
+        for path, entry in unchanged.items():
             tree[path] = OutputFile(contents[path], entry.mode)
         return tree

@@ -1,4 +1,4 @@
-"""`kalypso sandbox`: an embedded GitHub and Azure for trials on this machine."""
+"""`kalypso sandbox`: serve an embedded GitHub and Azure on this machine."""
 
 from __future__ import annotations
 
@@ -17,27 +17,26 @@ if TYPE_CHECKING:
     from kalypso_actions.sandbox import Sandbox
 
 OWNER: Final = "acme"
-"""The organisation that is there from the start."""
+"""The organisation of a new sandbox."""
 
 KEY_FILE: Final = "app-key.pem"
-OURS: Final = ("in-use", "world.json")
-"""What is in the folder of a sandbox."""
+SANDBOX_FILES: Final = ("in-use", "world.json")
+"""Files that identify the folder of a sandbox."""
 
 EXTRA: Final = frozenset({"flask", "werkzeug", "cryptography", "graphql"})
 
 
 @contextmanager
 def sandbox(inputs: SandboxInputs, programs: Programs) -> Iterator[SandboxDocument]:
-    """Serve the world of a folder as long as the context lasts; what a user needs to know of it.
+    """Serve the sandbox of a folder as long as the context lasts.
 
-    At its first start it gets an organisation, a token and an App. Raises UsageError for a folder
-    that cannot be used or where the libraries for it are absent, KalypsoError for a taken port or
-    a folder that another sandbox serves.
+    The first start creates an organisation, a token and an App. Raises UsageError for an unusable
+    folder or missing libraries, KalypsoError for a port or a folder that is in use.
     """
     folder = private_folder(inputs.dir)
-    if any(folder.iterdir()) and not any((folder / name).exists() for name in OURS):
-        message = f"the folder {inputs.dir} holds other things than a sandbox"
-        raise UsageError(message, advice="name an empty or a new one with --dir")
+    if any(folder.iterdir()) and not any((folder / name).exists() for name in SANDBOX_FILES):
+        message = f"the folder {inputs.dir} is not empty, and holds no sandbox"
+        raise UsageError(message, advice="name an empty or a new folder with --dir")
     embedded = load_sandbox()(
         folder, programs, port=inputs.port, tls=inputs.tls, flavour=inputs.flavour
     )
@@ -52,14 +51,16 @@ def sandbox(inputs: SandboxInputs, programs: Programs) -> Iterator[SandboxDocume
             url=embedded.url,
             environment=embedded.environment(token),
             app=app,
-            repositories=tuple(one.full_name for one in embedded.store.repositories.values()),
+            repositories=tuple(
+                repository.full_name for repository in embedded.store.repositories.values()
+            ),
         )
 
 
 def load_sandbox() -> type[Sandbox]:
-    """The sandbox is an extra: whoever renders only does not have its libraries.
+    """Import the sandbox, an extra with libraries of its own.
 
-    Raises UsageError where one of them is absent.
+    Raises UsageError if one of them is missing.
     """
     try:
         from kalypso_actions.sandbox import Sandbox  # noqa: PLC0415
@@ -72,35 +73,35 @@ def load_sandbox() -> type[Sandbox]:
 
 
 def private_folder(folder: Path) -> Path:
-    """The folder, made for nobody else to look into: tokens and keys lie there.
+    """Create a folder that only the user can read, for tokens and keys.
 
-    Raises UsageError for one that cannot be used.
+    Raises UsageError for an unusable folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise UsageError(f"the folder {folder} cannot be made: {error.strerror}") from error
+        raise UsageError(f"the folder {folder} cannot be created: {error.strerror}") from error
     if not os.access(folder, os.W_OK):
-        raise UsageError(f"the folder {folder} cannot be written to")
+        raise UsageError(f"the folder {folder} is not writable")
     return folder.absolute()
 
 
 def keep_key(folder: Path, key: str) -> None:
-    """Write an App's private key into a sandbox's folder, for the next time."""
+    """Write an App's private key into a sandbox's folder, for the next start."""
     file = folder / KEY_FILE
     file.touch(mode=0o600)
     file.write_text(key, encoding="utf-8")
 
 
 def _token(embedded: Sandbox) -> str:
-    """The token of the first start."""
+    """Return the token of the first start."""
     tokens = embedded.store.tokens.items()
     known = (text for text, identity in tokens if identity.kind == "user" and not identity.owner)
     return next(known, "") or embedded.create_token()
 
 
 def _app(embedded: Sandbox, folder: Path) -> AppEntry:
-    """The App of the first start; another one where its key is gone, which was nowhere else."""
+    """Return the App of the first start; create another if the only copy of its key is gone."""
     file = folder / KEY_FILE
     if not file.exists():
         number, key = embedded.create_app(OWNER)

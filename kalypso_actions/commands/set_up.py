@@ -1,6 +1,6 @@
-"""What the action at the root does: kalypso for the next steps of a job, and one command line now.
+"""`kalypso set-up`, the action at the root: put kalypso on a job's PATH, and run one command line.
 
-Installed it is already: launch.sh did that, to start this.
+launch.sh has installed kalypso already, to start this.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from kalypso_actions.inputs.set_up import SetUpInputs
 from kalypso_actions.runner import Runner
 
 COMMANDS: Final = "kalypso-commands"
-"""The folder, in the virtual environment, that comes to the front of PATH: it holds kalypso and
-nothing else, so that the job's own `python` and `pip` stay what they are."""
+"""The folder of the virtual environment that becomes the first of PATH. It holds nothing but
+kalypso, so that the job's own `python` and `pip` stay in effect."""
 
 OUTPUTS: Final[Mapping[str, str]] = {
     "version": "The version of kalypso.",
@@ -28,10 +28,10 @@ OUTPUTS: Final[Mapping[str, str]] = {
 def set_up(
     inputs: SetUpInputs, runner: Runner, python: Path, environment_folder: Path
 ) -> list[str]:
-    """Put `kalypso` on the job's PATH, and say where it is; the words of the command to run now.
+    """Put `kalypso` on the job's PATH, set the outputs, and return the words of the command line.
 
-    `python` runs it, and `environment_folder` is its virtual environment. Raises UsageError for a
-    command line that ends within quotes.
+    `python` runs kalypso, and `environment_folder` is its virtual environment. Raises UsageError
+    for a command line with an open quote.
     """
     try:
         words = _words(inputs.run)
@@ -45,14 +45,14 @@ def set_up(
 
 
 def _words(line: str) -> list[str]:
-    """A backslash is one: it parts the folders of Windows. Raises ValueError for an open quote."""
+    """Split a command line; backslashes stay, as in Windows paths. Raises ValueError."""
     lexer = shlex.shlex(line, posix=True)
     lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
     return list(lexer)
 
 
 def _write_command(folder: Path, python: Path) -> None:
-    """`kalypso` for every shell, and `kalypso.cmd`, which Windows' own shells look for."""
+    """Write `kalypso` for POSIX shells, and `kalypso.cmd` for those of Windows."""
     arguments: Sequence[str] = ("-I", "-X", "utf8", "-m", "kalypso_actions")
     folder.mkdir(exist_ok=True)
     script = folder / "kalypso"

@@ -1,4 +1,4 @@
-"""`kalypso template`: one Template and given data in, its manifests or its errors out."""
+"""`kalypso template`: render one Template with given data."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ from kalypso_actions.sources.yaml_documents import parse_yaml
 
 TEMPLATE = "Template"
 
-_SAYS_TEMPLATE = re.compile(r"^kind: *[\"']?Template\b", re.MULTILINE)
-"""A file that is meant to hold a Template, even where it is no YAML."""
+_KIND_TEMPLATE = re.compile(r"^kind: *[\"']?Template\b", re.MULTILINE)
+"""In a file with a Template, even one that is not valid YAML."""
 
 
 def template(inputs: TemplateInputs) -> TemplateDocument:
     """Read the Template and the values, and render.
 
-    Raises UsageError for files that cannot be read, for values of another shape, and where it is
-    not clear which Template is meant.
+    Raises UsageError for unreadable files, wrong values, and an ambiguous Template.
     """
     findings = fleet.Diagnostics()
     chosen = _read_template(inputs, findings)
@@ -56,15 +55,15 @@ def template(inputs: TemplateInputs) -> TemplateDocument:
 
 
 def _read_template(inputs: TemplateInputs, findings: fleet.Diagnostics) -> Template | None:
-    """The Template that is meant; None, with the problems in `findings`, where it is none.
+    """Return the Template; None, with problems in `findings`, if it is invalid.
 
-    A file without any Template is itself one manifest, a Go template.
+    A file without Templates is itself one manifest, a Go template.
     """
     content = _read(inputs.file)
     where = _place(inputs.file)
     parsed = parse_yaml(where.repository, where.path, content)
     documents = [document for document in parsed.documents if document.kind == TEMPLATE]
-    if not documents and not _SAYS_TEMPLATE.search(content.decode("utf-8", "replace")):
+    if not documents and not _KIND_TEMPLATE.search(content.decode("utf-8", "replace")):
         if inputs.name is not None:
             raise UsageError(f"{inputs.file} holds no Template, so none is named {inputs.name!r}")
         return _bare_template(inputs.file, content)
@@ -78,20 +77,22 @@ def _read_template(inputs: TemplateInputs, findings: fleet.Diagnostics) -> Templ
 
 def _chosen(documents: Sequence[Document], inputs: TemplateInputs) -> Document:
     names = ", ".join(document.name for document in documents)
-    found = [one for one in documents if inputs.name is None or one.name == inputs.name]
-    if not found:
+    matching = [
+        document for document in documents if inputs.name is None or document.name == inputs.name
+    ]
+    if not matching:
         raise UsageError(f"{inputs.file} holds no Template {inputs.name!r}, but {names}")
-    if len(found) > 1:
+    if len(matching) > 1:
         advice = "choose one with --name"
         raise UsageError(f"{inputs.file} holds several Templates: {names}", advice=advice)
-    return found[0]
+    return matching[0]
 
 
 def _bare_template(file: Path, content: bytes) -> Template:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError("not a text in UTF-8", _place(file)) from error
+        raise UsageError("the file is not UTF-8", _place(file)) from error
     return Template(
         name=file.name,
         type="",
@@ -112,7 +113,7 @@ def _read_values(file: Path | None, findings: fleet.Diagnostics) -> rendering.Te
         raise UsageError.of(parsed.problems)
     if len(parsed.documents) > 1:
         second = parsed.documents[1].where
-        raise UsageError("the values are one object, and here a second one begins", second)
+        raise UsageError("the values must be one object, but a second one begins here", second)
     findings.warnings += parsed.warnings
     if not parsed.documents:
         return _data(TemplateValues())
@@ -130,7 +131,7 @@ def _value_problems(document: Document, error: ValidationError) -> list[Problem]
         name = ".".join(map(str, path))
         match details["type"]:
             case "extra_forbidden":
-                fault, advice = "is nothing that a template sees", f"known names: {known}"
+                fault, advice = "is unknown to templates", f"known names: {known}"
             case "string_type":
                 fault, advice = "must be a text", "write it in quotes"
             case "dict_type":
@@ -142,7 +143,7 @@ def _value_problems(document: Document, error: ValidationError) -> list[Problem]
 
 
 def _data(values: TemplateValues) -> rendering.TemplateData:
-    """Values as a template sees them, with the names that a fleet would give."""
+    """Return the data of a template, with the names that a fleet would have."""
     target = values.deployment_target_name or f"{values.workload}-target"
     namespace = f"{values.environment}-{values.cluster_type}-{target}"
     labels = {"workload": values.workload, "workspace": values.workspace}
@@ -178,7 +179,7 @@ def _failure_entry(failure: rendering.Failure, chosen: Template | None) -> Templ
         own = at.text in chosen.manifests
         shown = excerpt(at.text, at.line, at.column, failure.where.line if own else at.line)
         if shown and not own:
-            shown = f"in a value, or in what an earlier pass has rendered:\n{shown}"
+            shown = f"in a value, or in the output of an earlier pass:\n{shown}"
     return _problem_entry(Problem(failure.message, failure.where, failure.advice), shown)
 
 
@@ -194,5 +195,5 @@ def _place(file: Path) -> Location:
 
 
 def _as_utf8(text: str) -> str:
-    """A byte that is no UTF-8 (a template may cut a character in two) cannot stand in JSON."""
+    """Replace bytes that are not UTF-8, which JSON cannot hold: a template may cut a character."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

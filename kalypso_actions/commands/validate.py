@@ -1,4 +1,4 @@
-"""`kalypso validate`: every document of the given branches."""
+"""`kalypso validate`: check all documents of branches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kalypso_actions.validation import validate_branches
 
 
 def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
-    """Read the branches and check them together; one that cannot be read is a problem."""
+    """Read the branches and check them together; an unreadable branch is a problem."""
     problems: list[Problem] = []
     with context.reader(inputs.source) as reader:
         readings = [
@@ -39,11 +39,10 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
 
 
 def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[Reading]:
-    """What a place means.
+    """Read the branches that a place names.
 
-    A folder is what lies in it, a clone's working tree included: people check before they commit.
-    A branch of a repository is that branch; a URL or a bare repository alone is main and the
-    branches of its environments.
+    A folder names its files, even in a clone: people check before they commit. A URL or a bare
+    repository without a branch names main and the branches of its environments.
     """
     local = PathAtBranch.parse(place)
     if local.path.is_dir() and not local.branch and not _is_bare(local.path):
@@ -65,7 +64,7 @@ def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[R
 
 
 def _branches(url: str, reader: Reader) -> list[RepositoryPath]:
-    """Main, and what its Environments name; their faults are found with main's documents."""
+    """Return main and its environments' branches; the check of main reports faulty Environments."""
     main = RepositoryPath(url, reader.repositories.default_branch(url), ".")
     environments, _ = find_environments(reader, url, main.branch)
     own = [

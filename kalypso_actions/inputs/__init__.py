@@ -1,15 +1,15 @@
-"""What each command is given: one small model per command, checked before anything is read.
+"""The inputs of each command: a model that is checked before the command reads anything.
 
-values    what inputs of several commands are made of: durations, percentages, lists, commits
-places    how repositories, folders and branches are named
+values    types of inputs: durations, percentages, lists, commits
+paths     paths, URLs and branches
 local     render, validate, template
 chain     the commands of the promotion chain
 sandbox   sandbox
 set_up    set-up
 demo      demo
 init      init
-reading   where the inputs of the chain come from: options, the action, the environment
-checking  what was given, as the model of a command wants it
+reading   sources of the chain's inputs: options, the action, the environment
+checking  values → the model of a command
 """
 
 from kalypso_actions.inputs.local import (

@@ -1,4 +1,4 @@
-"""What was given, as the model of a command wants it."""
+"""Check the inputs of a command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def checked_inputs(model: type[Model], given: Mapping[str, Any]) -> Model:
-    """The checked inputs. Raises UsageError that tells every fault, with the name of its option."""
+    """Build the model of a command. Raises UsageError with every fault and its option."""
     try:
         return model.model_validate(given)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What `kalypso demo` is given."""
+"""Inputs of `kalypso demo`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kalypso_actions.inputs.paths import Folder
 
 
 class DemoInputs(BaseModel):
-    """Inputs of `kalypso demo`; without a folder it makes a new one."""
+    """Inputs of `kalypso demo`; without a folder, it creates one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

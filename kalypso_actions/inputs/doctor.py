@@ -1,4 +1,4 @@
-"""What `kalypso doctor` is given."""
+"""Inputs of `kalypso doctor`."""
 
 from __future__ import annotations
 

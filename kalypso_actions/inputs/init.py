@@ -1,4 +1,4 @@
-"""What `kalypso init` is given."""
+"""Inputs of `kalypso init`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def _action(text: str) -> str:
 
 
 def _environments(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of branches, folders, and namespaces of upstream's operator."""
+    """Check names, which are also those of branches, folders and upstream's namespaces."""
     for index, name in enumerate(names):
         wrong = dns_label_fault(name)
-        if f"{name}/" == OWN_BRANCHES:  # git can have no branch of this name beside them
-            wrong = "is a name that Kalypso's own branches begin with"
+        if f"{name}/" == OWN_BRANCHES:  # git allows no branch of this name beside them
+            wrong = "is the prefix of Kalypso's own branches"
         elif name in names[:index]:
             wrong = "is named twice"
         if wrong:
@@ -40,9 +40,8 @@ def _environments(names: tuple[str, ...]) -> tuple[str, ...]:
 class InitInputs(Inputs):
     """Inputs of `kalypso init`.
 
-    The two repositories are clones, or are reached through the API; with clones, the names may be
-    left out where origin says them. `environments` are those that shall exist, in the order of
-    promotion.
+    The two repositories are on GitHub, or clones; a clone needs no name if its origin is on GitHub.
+    `environments` are in the order of promotion.
     """
 
     control_plane: RepositoryName = ""
@@ -60,7 +59,7 @@ class InitInputs(Inputs):
 
     @property
     def in_clones(self) -> bool:
-        """Whether clones are written."""
+        """Whether init writes to clones."""
         return self.control_plane_dir is not None
 
     @model_validator(mode="after")
@@ -68,17 +67,17 @@ class InitInputs(Inputs):
         folders = (self.control_plane_dir, self.gitops_dir)
         if any(folders) and not all(folders):
             raise PydanticCustomError(
-                "init", "--control-plane-dir and --gitops-dir are needed both, or none of them"
+                "init", "--control-plane-dir and --gitops-dir are required together"
             )
         if not any(folders) and not (self.control_plane and self.gitops):
             raise PydanticCustomError(
                 "init",
-                "the two repositories are needed: --control-plane and --gitops as owner/name, or "
+                "two repositories are required: --control-plane and --gitops as owner/name, or "
                 "--control-plane-dir and --gitops-dir for clones of them",
             )
         if self.control_plane and self.control_plane.lower() == self.gitops.lower():
             raise PydanticCustomError(
-                "init", "--gitops is the control plane itself: it takes a repository of its own"
+                "init", "--gitops is the control plane itself: it must be another repository"
             )
         return self
 
@@ -87,7 +86,7 @@ class InitInputs(Inputs):
         if self.in_clones and self.pull_request:
             raise PydanticCustomError(
                 "init",
-                "--pull-request proposes through the API: name the repositories by "
-                "--control-plane and --gitops; commits in clones can be pushed as you like",
+                "--pull-request needs repositories on GitHub: name them by --control-plane and "
+                "--gitops, without --control-plane-dir and --gitops-dir",
             )
         return self

@@ -1,4 +1,4 @@
-"""What the commands are given that read and write on this machine."""
+"""Inputs of the commands that read and write on this machine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RenderInputs(Inputs):
 
     @model_validator(mode="after")
     def _out_apart(self) -> RenderInputs:
-        """Rendered files inside what is read would be read as documents the next time."""
+        """Refuse an output inside of an input: the next run would read it as documents."""
         if self.out is None:
             return self
         read = [self.environment_dir, self.gitops and self.gitops.path, self.control_plane]
@@ -56,7 +56,7 @@ class RenderInputs(Inputs):
             if place.exists() and out.is_relative_to(place):
                 raise PydanticCustomError(
                     "out",
-                    "--out {out} lies in {place}, which is read; choose a folder outside",
+                    "--out {out} lies in {place}, which render reads; choose a folder outside",
                     {"out": str(self.out), "place": str(place)},
                 )
         return self
@@ -78,7 +78,7 @@ class TemplateInputs(Inputs):
 
 
 def _text_or_structure(value: object) -> object:
-    """Values of a ConfigMap are texts; what a text may spell can also be written out."""
+    """Accept strings, like values of a ConfigMap, and the lists and objects that they may spell."""
     if not isinstance(value, str | list | dict):
         raise PydanticCustomError("string_type", "must be a text")
     return value
@@ -88,7 +88,7 @@ ConfigValue = Annotated[object, AfterValidator(_text_or_structure)]
 
 
 class TemplateValues(BaseModel):
-    """What the file of `--values` may hold: a template's data, under the names they have there."""
+    """The content of the file of `--values`: a template's data by their names in templates."""
 
     model_config = ConfigDict(
         frozen=True,

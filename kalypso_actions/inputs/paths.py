@@ -1,4 +1,4 @@
-"""How repositories, folders and branches are named by a user."""
+"""Paths, URLs and branches that users name."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pydantic_core import PydanticCustomError
 _AUTHORITY = re.compile(
     r"(?:[a-z][a-z0-9+.-]*://[^/]*|[^@/\s]+@[^:/\s]+:|[A-Za-z]:(?=[\\/]))", re.IGNORECASE
 )
-"""What of a URL or path may hold an `@` that does not begin a branch: user and host."""
+"""The user and host of a URL, whose `@` does not begin a branch."""
 
 
 def _usable(path: Path) -> Path:
-    """A path that the system can look up; whether anything is there is another question."""
+    """Check that the system can look up a path, which need not exist."""
     try:
         path.exists()
     except OSError as error:
@@ -28,14 +28,14 @@ def _usable(path: Path) -> Path:
 
 
 def _usable_place(place: str) -> str:
-    """The same where a URL may stand."""
+    """Check a path like `_usable`; accept any URL."""
     if "://" not in place:
         _usable(Path(place))
     return place
 
 
 class PathAtBranch(BaseModel):
-    """`PATH[@BRANCH]`: a local repository or folder; "" is the branch that fits best."""
+    """`PATH[@BRANCH]`: a local repository or folder; with "", the command chooses the branch."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -44,7 +44,7 @@ class PathAtBranch(BaseModel):
 
     @classmethod
     def parse(cls, text: str) -> PathAtBranch:
-        """A folder's name may hold an `@` itself: the longest name that exists is meant."""
+        """Parse a text; as a folder's name may hold an `@`, the longest existing path counts."""
         if _usable(Path(text)).is_dir():
             return cls(path=Path(text))
         for match in reversed(list(re.finditer("@", text))):
@@ -55,7 +55,7 @@ class PathAtBranch(BaseModel):
 
 
 class Source(BaseModel):
-    """`URL[@BRANCH]=PATH`: a path that stands for a repository."""
+    """`URL[@BRANCH]=PATH`: a path to read instead of a repository."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -65,7 +65,7 @@ class Source(BaseModel):
 
     @classmethod
     def parse(cls, text: str) -> Source:
-        """Raises PydanticCustomError saying what is missing."""
+        """Parse a text. Raises PydanticCustomError."""
         place, equals, path = text.partition("=")
         url, branch = split_branch(place)
         if not (equals and url and path):
@@ -76,7 +76,7 @@ class Source(BaseModel):
 
 
 def split_branch(place: str) -> tuple[str, str]:
-    """`URL[@BRANCH]` in its two parts; the `@` of a user name in the URL is not meant."""
+    """Split `URL[@BRANCH]`, but not at the `@` of a user name."""
     authority = _AUTHORITY.match(place)
     start = authority.end() if authority else 0
     path, _, branch = place[start:].partition("@")
@@ -84,7 +84,7 @@ def split_branch(place: str) -> tuple[str, str]:
 
 
 def _each_text(parse: Callable[[str], object]) -> Callable[[object], object]:
-    """Parse the texts among what is given; values that are parsed already stay."""
+    """Parse each string of a value; parsed values stay."""
 
     def parse_all(given: object) -> object:
         match given:

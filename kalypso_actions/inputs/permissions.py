@@ -1,11 +1,10 @@
-"""What the token of each command of the chain must be allowed, in which repositories, and why.
+"""The permissions that the token of each command needs, by repository, with reasons.
 
-What is not in the table is not needed. Reading what is public takes no permission; reading a
-repository's metadata, which every token of GitHub may, is left out.
+The table is complete, but for reading public repositories and metadata, which any token may do.
 
-A job's own token (`github.token`) is good for the job's repository alone: it gets the rows of that
-place by `permissions:` of the workflow. A GitHub App is good for all repositories that it is
-installed for, and gets the highest level of all rows.
+A job's own token (`github.token`) works in the job's repository alone: `permissions:` of the
+workflow grants it the rows of that place. A GitHub App works in all repositories where it is
+installed, and gets the highest level of all rows.
 
 https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 """
@@ -22,18 +21,18 @@ Level = Literal["read", "write"]
 CONTROL_PLANE: Final = "control plane"
 GITOPS: Final = "GitOps repositories"
 REGISTERED: Final = "registered repositories"
-"""Applications, and what BaseRepo objects name besides the control plane."""
+"""Repositories of applications, and those that BaseRepo objects name."""
 
 OF_JOBS_ALONE: Final = frozenset({"id-token"})
-"""Permissions that only jobs have: no App is granted them."""
+"""Permissions that only jobs have, and no App."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
     """One permission in the repositories of one place.
 
-    `name` is as in `permissions:` of a workflow; write contains read. `only` says where it is
-    needed, "" where every run may need it. `reason` is what is done with it.
+    `name` is as in `permissions:` of a workflow; write includes read. `only` is the condition of
+    the need ("": any run may need it), `reason` the use.
     """
 
     place: Place
@@ -57,7 +56,7 @@ VERIFY_ONLY: Final[Mapping[str, tuple[Permission, ...]]] = {
     "cd": (READS_MAIN, RECORDS),
     "check-promote": (READS_MAIN, READS_GITOPS, RECORDS),
 }
-"""What is left of the table where a command is given `verify-only`."""
+"""The permissions of commands with `verify-only`."""
 
 PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
     "ci": (
@@ -154,7 +153,7 @@ PERMISSIONS: Final[Mapping[str, tuple[Permission, ...]]] = {
 
 
 def highest(rows: Iterable[Permission]) -> dict[str, Level]:
-    """The highest level of each permission among the rows, by its name."""
+    """Return the highest level of each permission, by name."""
     levels: dict[str, Level] = {}
     for row in rows:
         if levels.get(row.name) != "write":
@@ -163,18 +162,18 @@ def highest(rows: Iterable[Permission]) -> dict[str, Level]:
 
 
 def of_job(command: str, place: Place, *, verify_only: bool = False) -> dict[str, Level]:
-    """What `permissions:` grants a job whose own token runs a command in a repository of `place`.
+    """Return the `permissions:` of a job that runs a command by its token in a repository.
 
-    Raises KeyError for a command that is not in the table.
+    Raises KeyError for an unknown command.
     """
     table = VERIFY_ONLY if verify_only else PERMISSIONS
     return highest(row for row in table[command] if row.place == place)
 
 
 def of_app(commands: Iterable[str] = PERMISSIONS) -> dict[str, Level]:
-    """What a GitHub App for these commands is granted, by the names that its settings' API uses.
+    """Return the permissions of a GitHub App for these commands, by the names of GitHub's API.
 
-    Raises KeyError for a command that is not in the table.
+    Raises KeyError for an unknown command.
     """
     rows = (row for command in commands for row in PERMISSIONS[command])
     levels = highest(row for row in rows if row.name not in OF_JOBS_ALONE)

@@ -1,8 +1,8 @@
-"""Where the inputs of a command of the chain come from.
+"""The sources of the chain's inputs, in the order of precedence.
 
-options            what was typed on the command line; they come first
+options            from the command line
 KALYPSO_INPUTS     the action's inputs, as JSON
-the environment    secrets, for whoever runs a command outside of an action
+other variables    secrets, for a command outside of an action
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SECRETS: Final[Mapping[str, tuple[str, ...]]] = {
     "azure-tenant-id": ("AZURE_TENANT_ID",),
     "azure-scopes": ("AZURE_SCOPES",),
 }
-"""Input -> the variables that stand in for it, the first that is set."""
+"""Input -> variables; the first that is set counts."""
 
 SECRET_VARIABLES: Final = (
     ACTION_INPUTS,
@@ -40,16 +40,16 @@ SECRET_VARIABLES: Final = (
     *SECRETS["git-credentials"],
     *SECRETS["azure-credentials"],
 )
-"""Variables that hold what nobody else shall see."""
+"""Variables that hold secrets."""
 
 
 def collect_inputs(
     model: type[Model], options: Mapping[str, Any], environment: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What the model is to be made of, by the inputs' names.
+    """Return the values for a model, by the inputs' names.
 
-    An empty input is one that was not given, as GitHub hands on what a workflow leaves out. Raises
-    UsageError for a KALYPSO_INPUTS that is no JSON object of texts.
+    An empty input counts as not given, because GitHub sends "" for a missing one. Raises UsageError
+    for a KALYPSO_INPUTS that is not a JSON object of strings.
     """
     known = {field.alias or name for name, field in model.model_fields.items()}
     given: dict[str, Any] = {}
@@ -63,29 +63,30 @@ def collect_inputs(
 
 
 def input_from_environment(name: str, environment: Mapping[str, str]) -> str:
-    """What the environment says in place of an input of `SECRETS`; "" where it says nothing."""
-    return next((environment[one] for one in SECRETS[name] if environment.get(one)), "")
+    """Return the value of an input of `SECRETS` from the environment; "" if there is none."""
+    variables = (variable for variable in SECRETS[name] if environment.get(variable))
+    return next((environment[variable] for variable in variables), "")
 
 
 def action_inputs(environment: Mapping[str, str]) -> dict[str, str]:
-    """The inputs of KALYPSO_INPUTS that are not empty. Raises UsageError as `collect_inputs`."""
+    """Return the inputs of KALYPSO_INPUTS, without empty ones. Raises UsageError."""
     text = environment.get(ACTION_INPUTS, "")
     if not text:
         return {}
     try:
         given = json.loads(text)
     except ValueError as error:
-        raise UsageError(f"{ACTION_INPUTS} is no JSON") from error
-    if not isinstance(given, dict) or not all(isinstance(one, str) for one in given.values()):
-        raise UsageError(f"{ACTION_INPUTS} is no JSON object of texts")
+        raise UsageError(f"{ACTION_INPUTS} is not JSON") from error
+    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+        raise UsageError(f"{ACTION_INPUTS} is not a JSON object of strings")
     return {name: value for name, value in given.items() if value}
 
 
 def secrets_of(inputs: ChainInputs) -> Iterator[str]:
-    """Every text of the inputs that nobody may see, the parts of compound ones besides.
+    """Yield the secrets among the inputs, and the secret parts of compound ones.
 
-    A job hides a text only as a whole: of `host=user:token` and of a JSON object, what is secret
-    must be hidden by itself.
+    The runner masks only whole texts, so the token of `host=user:token` and the secret of a JSON
+    object need masks of their own.
     """
     for name in type(inputs).model_fields:
         value = getattr(inputs, name)
@@ -99,7 +100,7 @@ def secrets_of(inputs: ChainInputs) -> Iterator[str]:
 
 
 def _values(text: str, key: str) -> Iterator[str]:
-    """The text under a key of a JSON object; what is none says so later, where it is used."""
+    """Yield the string of a key; its user reports JSON that is not valid."""
     try:
         value = json.loads(text).get(key) if text else None
     except (ValueError, AttributeError):

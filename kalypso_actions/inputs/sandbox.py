@@ -1,4 +1,4 @@
-"""What `kalypso sandbox` is given."""
+"""Inputs of `kalypso sandbox`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Flavour = Literal["github.com", "ghes"]
 
 
 class SandboxInputs(BaseModel):
-    """Inputs of `kalypso sandbox`; a port of 0 is that of the last time, or any that is free."""
+    """Inputs of `kalypso sandbox`; port 0 is that of the last run, or any free one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

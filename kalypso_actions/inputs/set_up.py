@@ -1,4 +1,4 @@
-"""What set-up is given, the action at the root of the repository."""
+"""Inputs of `kalypso set-up`, the action at the root of the repository."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class SetUpInputs(ChainInputs):
 
 
 def inputs_of_command(environment: Mapping[str, str]) -> str:
-    """The action's inputs for the command that it runs: all but `run`, as JSON.
+    """Return the action's inputs for the command that it runs: all but `run`, as JSON.
 
-    Raises UsageError for a KALYPSO_INPUTS that is no JSON object of texts.
+    Raises UsageError for a KALYPSO_INPUTS that is not a JSON object of strings.
     """
     given = action_inputs(environment)
     return json.dumps({name: value for name, value in given.items() if name != "run"})

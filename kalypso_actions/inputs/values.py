@@ -1,4 +1,4 @@
-"""The values that inputs of several commands are made of."""
+"""The types of inputs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PERCENT: Final = re.compile(r"([0-9]{1,3})%?")
 class Inputs(BaseModel):
     """Common to all commands."""
 
-    # A command starts quicker without building what others are given.
+    # A command starts faster without building the models of others.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     output: Literal["text", "json"] = "text"
@@ -37,7 +37,7 @@ class Inputs(BaseModel):
 
 
 def fault(kind: str, value: object, wanted: str) -> PydanticCustomError:
-    """The error that says what is wrong with a value."""
+    """Return the error for a wrong value."""
     return PydanticCustomError(kind, "{value} {wanted}", {"value": repr(value), "wanted": wanted})
 
 
@@ -55,7 +55,7 @@ def _commit(text: str | None) -> str | None:
 
 
 def _texts(parse: Callable[[str], Value]) -> Callable[[object], object]:
-    """Texts are parsed; values that are parsed already stay."""
+    """Parse strings; parsed values stay."""
     return lambda given: parse(given.strip()) if isinstance(given, str) else given
 
 
@@ -66,10 +66,10 @@ def _flag(text: str) -> bool:
 
 
 def _duration(text: str) -> timedelta:
-    found = DURATION.fullmatch(text)
-    if not found:
+    match = DURATION.fullmatch(text)
+    if not match:
         raise fault("duration", text, "is no duration; write for example 90s, 5m or 2h")
-    return timedelta(seconds=int(found[1]) * UNITS[found[2]])
+    return timedelta(seconds=int(match[1]) * UNITS[match[2]])
 
 
 def _duration_or_off(text: str) -> timedelta | None:
@@ -77,14 +77,14 @@ def _duration_or_off(text: str) -> timedelta | None:
 
 
 def _percent(text: str) -> int:
-    found = PERCENT.fullmatch(text)
-    if not found or int(found[1]) > 100:
+    match = PERCENT.fullmatch(text)
+    if not match or int(match[1]) > 100:
         raise fault("percent", text, "is no percentage from 0% to 100%")
-    return int(found[1])
+    return int(match[1])
 
 
 def split_list(text: str) -> tuple[str, ...]:
-    """Separated by commas or lines."""
+    """Split at commas and line ends."""
     return tuple(item.strip() for item in re.split(r"[,\n]", text) if item.strip())
 
 
@@ -104,4 +104,4 @@ Percent = Annotated[int, BeforeValidator(_texts(_percent)), Field(ge=0, le=100)]
 List = Annotated[tuple[str, ...], BeforeValidator(_texts(split_list))]
 RepositoryName = Annotated[str, BeforeValidator(_texts(_repository))]
 Secret = SecretStr
-"""Shown as asterisks wherever it is printed by mistake."""
+"""Its repr is asterisks, in case that it is printed by mistake."""

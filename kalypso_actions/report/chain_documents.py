@@ -1,4 +1,4 @@
-"""JSON of the promotion chain's commands, and the outputs of their actions made of it."""
+"""The JSON output of the promotion chain's commands, and their actions' outputs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kalypso_actions.report.documents import ChangesEntry, Document, ProblemEntr
 
 
 class ChainDocument(Document):
-    """Common to the commands of the chain.
+    """The fields common to the commands of the chain.
 
-    `OUTPUTS` are the fields that are outputs of the action, by their names, with what they are.
+    `OUTPUTS` describes the fields that are also outputs of the action.
     """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {}
@@ -24,7 +24,7 @@ class ChainDocument(Document):
     problems: tuple[ProblemEntry, ...] = ()
 
     def outputs(self) -> Mapping[str, str]:
-        """The action's outputs: texts as they are, the rest as JSON, nothing as ""."""
+        """Return the action's outputs: strings unchanged, None as "", other values as JSON."""
         body = self.model_dump(mode="json")
         return {name: _output(body[name.replace("-", "_")]) for name in self.OUTPUTS}
 
@@ -41,9 +41,9 @@ def _output(value: object) -> str:
 class CheckedEntry(Document):
     """An environment rendered with the commit.
 
-    `has` is the commit of main that it has now ("" for none); `assignments` is null where it could
-    not be rendered, `changes` where there is no GitOps branch to hold it against. The file that
-    tracks the commit is left out of `changes`.
+    `has` is the commit of main that it has now ("" for none). `assignments` is null if rendering
+    failed, `changes` if there is no GitOps branch to compare with. `changes` leaves out the file
+    that tracks the commit.
     """
 
     environment: str
@@ -69,7 +69,7 @@ class CiDocument(ChainDocument):
     checked: tuple[CheckedEntry, ...] = ()
 
     def outputs(self) -> Mapping[str, str]:
-        """The numbers of problems and warnings besides."""
+        """Return the outputs, with the numbers of problems and warnings."""
         counts = {"problems": len(self.problems), "warnings": len(self.warnings)}
         return {**super().outputs(), **{name: str(count) for name, count in counts.items()}}
 
@@ -77,8 +77,8 @@ class CiDocument(ChainDocument):
 class CdDocument(ChainDocument):
     """What `kalypso cd --output json` prints.
 
-    With `verify_only` the inputs were held against the repositories, and nothing was done. `reason`
-    says from what people have gone back where a commit is superseded for that.
+    With `verify_only`, cd only compared the inputs with the repositories. `reason` names the
+    rollback if that superseded the commit.
     """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
@@ -153,7 +153,7 @@ class NotifyDocument(ChainDocument):
 
 
 class ClusterEntry(Document):
-    """A cluster and how it stands."""
+    """A cluster and its state."""
 
     id: str
     cluster_type: str
@@ -163,7 +163,7 @@ class ClusterEntry(Document):
 
 
 class ForeignPathsEntry(Document):
-    """A cluster that follows paths of the branch outside of the environment's tree."""
+    """A cluster that follows paths outside of the environment's tree."""
 
     id: str
     paths: tuple[str, ...]
@@ -183,7 +183,8 @@ Verdict = Literal[
 class CheckPromoteDocument(ChainDocument):
     """What `kalypso check-promote --output json` prints; `clusters` counts them by state.
 
-    With `verify_only` the inputs were held against the repositories, and there is no verdict.
+    With `verify_only`, check-promote only compared the inputs with the repositories, and there is
+    no verdict.
     """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
@@ -208,7 +209,7 @@ class CheckPromoteDocument(ChainDocument):
 
 
 class StartEntry(Document):
-    """A workflow that poll has started: why, and with which inputs.
+    """A workflow that poll has started, with its inputs and the reason.
 
     `commit` is the promoted commit ("" for schedule); `attempt` counts the starts from 1; `url` is
     the page of the run.

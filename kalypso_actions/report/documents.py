@@ -1,4 +1,4 @@
-"""JSON that commands print: `"schema": "kalypso.<command>/v1"`, one model per command."""
+"""The JSON output of commands: `"schema": "kalypso.<command>/v1"`, one model per command."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _NO_TEXT = re.compile("[\udc80-\udcff]")
 
 
 class Document(BaseModel):
-    """Camel-case names outside; every field is always present."""
+    """A document with camel-case names in JSON; every field is always present."""
 
     model_config = ConfigDict(
         frozen=True,
         alias_generator=to_camel,
         populate_by_name=True,
-        defer_build=True,  # a command starts quicker without building what others print
+        defer_build=True,  # a command starts faster without building the models of others
     )
 
     def to_json(self) -> str:
-        r"""The document as it is printed; a byte of a path that is not UTF-8 is written as \xff."""
+        r"""Format the document; a byte of a path that is not UTF-8 becomes \xff."""
         body = self.model_dump(by_alias=True, mode="json")
         text = json.dumps(body, indent=2, ensure_ascii=False)
-        return _NO_TEXT.sub(lambda found: f"\\\\x{ord(found[0]) - 0xDC00:02x}", text)
+        return _NO_TEXT.sub(lambda byte: f"\\\\x{ord(byte[0]) - 0xDC00:02x}", text)
 
 
 class Where(Document):
-    """A place; `line` is 0 for the place as a whole."""
+    """A location; `line` is 0 for a whole file or repository."""
 
     repository: str
     path: str
@@ -42,13 +42,13 @@ class Where(Document):
 
     @classmethod
     def of(cls, location: Location | None) -> Self | None:
-        """None stays None."""
+        """Convert a location; None stays None."""
         if location is None:
             return None
         return cls(repository=location.repository, path=location.path, line=location.line)
 
     def location(self) -> Location:
-        """The place as the stages have it."""
+        """Convert to the type of the stages."""
         return Location(self.repository, self.path, self.line)
 
 
@@ -61,14 +61,14 @@ class ProblemEntry(Document):
 
     @classmethod
     def all_of(cls, problems: Iterable[Problem]) -> tuple[Self, ...]:
-        """In the order given."""
+        """Convert problems, in order."""
         return tuple(
             cls(message=problem.message, where=Where.of(problem.where), advice=problem.advice)
             for problem in problems
         )
 
     def problem(self) -> Problem:
-        """The problem as the stages have it."""
+        """Convert to the type of the stages."""
         return Problem(self.message, self.where.location() if self.where else None, self.advice)
 
 
@@ -83,7 +83,7 @@ class SourceEntry(Document):
 
     @classmethod
     def all_of(cls, sources: Iterable[tuple[str, Revision]]) -> tuple[Self, ...]:
-        """Parts and what was read for them."""
+        """Convert pairs of a part and its revision."""
         return tuple(
             cls(
                 part=part,
@@ -108,7 +108,7 @@ class AssignmentEntry(Document):
 
 
 class ChangesEntry(Document):
-    """Paths; `sources.json`, which alone is no change, is left out."""
+    """Changed paths, without `sources.json`, which alone is no change."""
 
     added: tuple[str, ...] = ()
     modified: tuple[str, ...] = ()
@@ -141,7 +141,7 @@ class ValidateDocument(Document):
 
 
 class TemplateProblemEntry(ProblemEntry):
-    """A problem of a template; `excerpt` shows the place in its text, and is "" without one."""
+    """A problem of a template; `excerpt` shows its place in the text ("" for none)."""
 
     excerpt: str = ""
 
@@ -149,8 +149,8 @@ class TemplateProblemEntry(ProblemEntry):
 class TemplateDocument(Document):
     """What `kalypso template --output json` prints.
 
-    `output` is all `manifests` as one text, as they would be written; with problems, both are
-    empty. A byte that is no UTF-8 appears as U+FFFD.
+    `output` is the text of all `manifests`; with problems, both are empty. A byte that is not
+    UTF-8 becomes U+FFFD.
     """
 
     schema_name: str = Field("kalypso.template/v1", alias="schema")
@@ -162,7 +162,7 @@ class TemplateDocument(Document):
 
 
 class AppEntry(Document):
-    """A GitHub App of the sandbox; `privateKey` is the file of its key."""
+    """A GitHub App of the sandbox; `privateKey` is the path of its key."""
 
     id: int
     owner: str
@@ -170,9 +170,9 @@ class AppEntry(Document):
 
 
 class SandboxDocument(Document):
-    """What `kalypso sandbox --output json` prints once it serves.
+    """What `kalypso sandbox --output json` prints when it serves.
 
-    `environment` holds the variables to use, the token among them.
+    `environment` has the variables for its users, with the token.
     """
 
     schema_name: str = Field("kalypso.sandbox/v1", alias="schema")
@@ -185,10 +185,10 @@ class SandboxDocument(Document):
 
 
 class DemoStepEntry(Document):
-    """Something that happened in the play of `kalypso demo`.
+    """A step of `kalypso demo`.
 
-    `who` is a command of Kalypso, `people`, or `status` (what the statuses of a commit say).
-    `ending` says in a word how a command has ended; `folder` has what it has left.
+    `who` is a command of Kalypso, `people`, or `status` (the statuses of a commit). `ending` is the
+    result of a command in a word; `folder` has its files.
     """
 
     act: str
@@ -211,7 +211,7 @@ class DemoRepositoryEntry(Document):
 
 
 class DemoDocument(Document):
-    """What `kalypso demo --output json` prints; `url` is where the sandbox was served."""
+    """What `kalypso demo --output json` prints; `url` is that of the sandbox."""
 
     schema_name: str = Field("kalypso.demo/v1", alias="schema")
     dir: str
@@ -222,11 +222,11 @@ class DemoDocument(Document):
 
 
 class InitFileEntry(Document):
-    """A file that init would write.
+    """A change to a file.
 
     `action` is add, replace (upstream's workflow), update (a workflow that people have changed) or
-    delete (what is left of upstream's); the last two are `written` only with consent. `diff` is a
-    unified diff.
+    delete (a file that upstream left behind); update and delete need consent to be `written`.
+    `diff` is a unified diff.
     """
 
     path: str
@@ -237,7 +237,7 @@ class InitFileEntry(Document):
 
 
 class InitBranchEntry(Document):
-    """A branch; `commit` is its new one, or that of the pull request."""
+    """A branch; `commit` is its new commit, or that of the pull request."""
 
     repository: str
     branch: str
@@ -248,7 +248,7 @@ class InitBranchEntry(Document):
 
 
 class InitTaskEntry(Document):
-    """Something that people have to do: pages by what they are for, and what to type."""
+    """A task for people: pages by purpose, and lines to type."""
 
     title: str
     text: str
@@ -257,7 +257,7 @@ class InitTaskEntry(Document):
 
 
 class InitDocument(Document):
-    """What `kalypso init --output json` prints; `written`: something was pushed, or is proposed."""
+    """What `kalypso init --output json` prints; `written`: some branch was pushed or proposed."""
 
     schema_name: str = Field("kalypso.init/v1", alias="schema")
     control_plane: str
@@ -271,10 +271,7 @@ class InitDocument(Document):
 
 
 class CheckEntry(Document):
-    """One thing that was checked; `advice` says what to do, "" where all is well.
-
-    `link` is the page where to do it, "" where there is none.
-    """
+    """A check; `advice` says what to do ("" for state ok), and `link` is the page for it."""
 
     place: str
     state: Literal["ok", "warning", "problem"]
@@ -284,7 +281,7 @@ class CheckEntry(Document):
 
 
 class DoctorDocument(Document):
-    """What `kalypso doctor --output json` prints; `problems` are what ended the run early."""
+    """What `kalypso doctor --output json` prints; `problems` ended the run early."""
 
     schema_name: str = Field("kalypso.doctor/v1", alias="schema")
     control_plane: str = ""
@@ -293,5 +290,5 @@ class DoctorDocument(Document):
 
     @property
     def fails(self) -> bool:
-        """Whether something of the chain would."""
-        return bool(self.problems) or any(one.state == "problem" for one in self.checks)
+        """Whether there are problems."""
+        return bool(self.problems) or any(check.state == "problem" for check in self.checks)

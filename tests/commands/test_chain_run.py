@@ -130,7 +130,7 @@ def test_an_error_is_told_as_any_other_outcome(
     ("variables", "options", "exit_code", "message"),
     [
         ({}, {"environment": "dev"}, 2, "--commit is needed"),
-        ({"KALYPSO_INPUTS": "["}, GIVEN, 2, "is no JSON"),
+        ({"KALYPSO_INPUTS": "["}, GIVEN, 2, "is not JSON"),
         ({"GITHUB_TOKEN": ""}, GIVEN, 2, "no token is given"),
         ({"GITHUB_EVENT_PATH": "/absent"}, GIVEN, 1, "cannot be read"),
     ],

@@ -35,8 +35,8 @@ MACHINE = {"PATH": os.environ["PATH"], "HOME": os.devnull, "GITHUB_TOKEN": "of a
 ACTS = [
     "An application is registered",
     "The configuration of one environment changes",
-    "A change of main is too much for a cluster",
-    "It is corrected, and goes on by itself",
+    "A change of main overloads a cluster",
+    "A correction continues the promotion",
 ]
 
 
@@ -184,7 +184,7 @@ def test_a_folder_that_cannot_be_used(tmp_path: Path, kind: str) -> None:
         document: Any = json.loads(done.stdout)
         assert "is not empty" in document["problems"][0]["message"]
     else:
-        assert ("is not empty" if kind == "full" else "cannot be made") in done.stderr
+        assert ("is not empty" if kind == "full" else "cannot be created") in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
@@ -199,7 +199,7 @@ def test_a_play_that_goes_another_way_fails(
     monkeypatch.setattr(scenario, "ACTS", (act,))
     arguments = ["demo", "--dir", str(tmp_path / "kept")]
     done = CliRunner().invoke(app, [*arguments, *(["--output", "json"] if as_json else [])])
-    message = "Nothing happens: cd dev should run now, but nothing is due"
+    message = "Nothing happens: cd dev should run now, but no workflow started"
     assert done.exit_code == 1
     if as_json:
         assert json.loads(done.stdout)["problems"][0]["message"] == message

@@ -154,8 +154,8 @@ def test_what_people_are_told_can_be_typed(tmp_path: Path) -> None:
         (["--repository=fleet"], "--repository: 'fleet' is not of the form owner/name"),
         (["--repository="], "--repository: "),
         (["--port=70000"], "--port: Input should be less than or equal to 65535"),
-        (["--dir={file}"], "file cannot be made: File exists"),
-        (["--dir={file.parent}"], "holds other things than a sandbox"),
+        (["--dir={file}"], "file cannot be created: File exists"),
+        (["--dir={file.parent}"], "is not empty, and holds no sandbox"),
     ],
 )
 def test_wrong_inputs(tmp_path: Path, options: list[str], words: str) -> None:

@@ -236,7 +236,7 @@ def test_a_value_that_is_itself_a_template(tmp_path: Path) -> None:
     assert problem.where
     assert problem.where.line == 1
     assert problem.excerpt == (
-        "in a value, or in what an earlier pass has rendered:\n"
+        "in a value, or in the output of an earlier pass:\n"
         "3 | {{ .Workload }} {{ .Nope }}\n"
         "  |                    ^"
     )
@@ -275,7 +275,7 @@ def test_unknown_fields_are_warned_of(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "messages", "line"),
     [
-        ("Enviroment: dev", ["Enviroment is nothing that a template sees"], 1),
+        ("Enviroment: dev", ["Enviroment is unknown to templates"], 1),
         ("Environment: 5", ["Environment must be a text"], 1),
         ("Labels:\n  a: 1\n  b: x\n", ["Labels.a must be a text"], 2),
         ("Labels: [a]", ["Labels must be an object"], 1),

@@ -75,4 +75,4 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\xfd")
     done = kalypso(tmp_path / "binary")
     assert done.returncode == 2
-    assert "not a text in UTF-8" in done.stderr
+    assert "the file is not UTF-8" in done.stderr

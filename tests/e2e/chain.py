@@ -84,7 +84,7 @@ def opened(folder: Path) -> Iterator[Chain]:
         tempfile.TemporaryDirectory(prefix="kalypso-e2e-", dir=_quick_folder()) as runner,
         Sandbox(folder / "sandbox", Programs(machine), now=clock, sign_in=True) as sandbox,
     ):
-        secrets = organisation.found(sandbox, clock)
+        secrets = organisation.create_organisation(sandbox, clock)
         workflows = WorkflowRunner(
             sandbox, clock, machine, secrets, folder / "unused", InProcess(clock)
         )

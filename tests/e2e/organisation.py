@@ -25,10 +25,10 @@ BEGINNING: Final = timedelta(minutes=30)
 """So long all of it has been there already."""
 
 
-def found(sandbox: Sandbox, clock: PresentClock) -> dict[str, str]:
+def create_organisation(sandbox: Sandbox, clock: PresentClock) -> dict[str, str]:
     """Make all of it in an empty sandbox; the secrets of the repositories' workflows."""
     with clock.ago(BEGINNING):
-        secrets = organisation.found(sandbox)
+        secrets = organisation.create_organisation(sandbox)
         _name_the_next_by_variables(sandbox)
         _publish_actions(sandbox)
     return secrets

@@ -37,10 +37,10 @@ class ActScenarioRunner(ScenarioRunner):
         self._present = clock
         self._jobs = jobs
 
-    def merges(self, environment: str) -> None:
+    def merge_proposal(self, environment: str) -> None:
         """People merge what is proposed, a while ago."""
         with self._present.ago(LATE):
-            super().merges(environment)
+            super().merge_proposal(environment)
 
     def run(self, run: Run) -> JobResult:
         """The jobs of a workflow; the last one that was not skipped tells how it has ended."""

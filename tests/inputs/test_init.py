@@ -17,10 +17,10 @@ TWO = {"control_plane": "acme/cp", "gitops": "acme/gitops"}
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "the two repositories are needed"),
-        ({"control_plane": "acme/cp"}, "the two repositories are needed"),
-        ({"control_plane_dir": "."}, "--control-plane-dir and --gitops-dir are needed both"),
-        ({**TWO, "gitops_dir": "."}, "--control-plane-dir and --gitops-dir are needed both"),
+        ({}, "two repositories are required"),
+        ({"control_plane": "acme/cp"}, "two repositories are required"),
+        ({"control_plane_dir": "."}, "--control-plane-dir and --gitops-dir are required together"),
+        ({**TWO, "gitops_dir": "."}, "--control-plane-dir and --gitops-dir are required together"),
         ({**TWO, "gitops": "ACME/CP"}, "--gitops is the control plane itself"),
         ({**TWO, "control_plane": "cp"}, "'cp' is not of the form owner/name"),
         ({**TWO, "control_plane": "a/b/c"}, "'a/b/c' is not of the form owner/name"),
@@ -31,14 +31,14 @@ TWO = {"control_plane": "acme/cp", "gitops": "acme/gitops"}
         ({**TWO, "environments": "dev, --force"}, "'--force' may hold lower-case letters"),
         ({**TWO, "environments": "a" * 64}, "has 64 characters, at most 63 are allowed"),
         ({**TWO, "environments": "dev,dev"}, "'dev' is named twice"),
-        ({**TWO, "environments": "kalypso"}, "is a name that Kalypso's own branches begin with"),
+        ({**TWO, "environments": "kalypso"}, "is the prefix of Kalypso's own branches"),
         ({**TWO, "action": "v0"}, "'v0' is not of the form owner/name@ref"),
         ({**TWO, "action": "a/b"}, "'a/b' is not of the form owner/name@ref"),
         ({**TWO, "action": "a/b@v0\n  - run: x"}, "is not of the form owner/name@ref"),
         ({**TWO, "action": "a/b/c@v0"}, "is not of the form owner/name@ref"),
         (
             {"control_plane_dir": ".", "gitops_dir": ".", "pull_request": True},
-            "--pull-request proposes through the API",
+            "--pull-request needs repositories on GitHub",
         ),
     ],
 )

@@ -68,4 +68,4 @@ def test_refused(given: dict[str, object], message: str) -> None:
 
 def test_out_must_not_lie_in_what_is_read(tmp_path: Path) -> None:
     message = refusal(environment_dir=tmp_path, out=tmp_path / "deep" / "out")
-    assert message.endswith("which is read; choose a folder outside")
+    assert message.endswith("which render reads; choose a folder outside")

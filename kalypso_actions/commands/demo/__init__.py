@@ -1,10 +1,10 @@
-"""`kalypso demo`: the whole promotion chain of a sample organisation, played on this machine.
+"""`kalypso demo`: the whole promotion chain of a sample organisation, on this machine.
 
 organisation     the sample organisation in a sandbox
-play             what happens to it, act by act
-stage            tells what happens, and holds it against what should
-steps            what a step of a workflow came to, in words
-people           what people do: commit, propose, merge
+scenario         the acts of the demo
+scenario_runner  runs the steps of an act, reports them, and compares them with expectations
+job_results      the results of jobs, in words
+people           the deeds of people: commit, propose, merge
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ def demo(
     inputs: DemoInputs,
     machine: Mapping[str, str],
     start: datetime,
-    told: Callable[[DemoStepEntry], None],
+    report: Callable[[DemoStepEntry], None],
 ) -> DemoDocument:
-    """Play the promotion chain of a sample organisation, and tell each step.
+    """Run the promotion chain of a sample organisation, and report each step.
 
-    Everything is kept in the folder of the inputs, or in a new one. `machine` are the environment's
-    variables; the play begins at `start`, and its time does not really pass. Raises UsageError for
-    a folder that cannot be used, or where the sandbox's libraries are absent.
+    The folder of the inputs, or a new one, keeps everything. `machine` are the environment's
+    variables. The simulated clock begins at `start`. Raises UsageError for an unusable folder, or
+    if the sandbox's libraries are missing.
     """
     sandbox_class = load_sandbox()
-    # These need the libraries, too.
+    # These imports need the sandbox's libraries, too.
     from kalypso_actions.commands.demo import organisation  # noqa: PLC0415
     from kalypso_actions.commands.demo.people import People  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario import run_scenario  # noqa: PLC0415
@@ -52,25 +52,27 @@ def demo(
     clock = Clock(start)
     steps: list[DemoStepEntry] = []
 
-    def tell(step: DemoStepEntry) -> None:
+    def record(step: DemoStepEntry) -> None:
         steps.append(step)
-        told(step)
+        report(step)
 
     problems: tuple[ProblemEntry, ...] = ()
     with sandbox_class(folder, Programs(machine), now=clock, sign_in=True) as sandbox:
-        secrets = organisation.found(sandbox)
+        secrets = organisation.create_organisation(sandbox)
         keep_key(folder, secrets["KALYPSO_APP_PRIVATE_KEY"])
         workflows = WorkflowRunner(
             sandbox, clock, machine, secrets, folder / "runs", InProcess(clock)
         )
-        runner = ScenarioRunner(sandbox, clock, workflows, People(sandbox, clock, machine), tell)
+        runner = ScenarioRunner(sandbox, clock, workflows, People(sandbox, clock, machine), record)
         try:
             run_scenario(runner)
         except KalypsoError as error:
             problems = ProblemEntry.all_of(error.problems)
         repositories = [
-            DemoRepositoryEntry(name=one.full_name, path=str(sandbox.store.git(one).git_dir))
-            for one in sandbox.store.repositories.values()
+            DemoRepositoryEntry(
+                name=repository.full_name, path=str(sandbox.store.git(repository).git_dir)
+            )
+            for repository in sandbox.store.repositories.values()
         ]
         return DemoDocument(
             dir=str(folder),

@@ -1,4 +1,4 @@
-"""What a step of a workflow came to, in the words of the play."""
+"""The results of a workflow's steps, in words."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from kalypso_actions.report.markdown import plain
 from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep
 
 PROGRESS: Final = re.compile(r"compliant (?P<share>\d+/\d+)(?P<others>.*)")
-"""The lines by which check-promote tells how the clusters stand."""
+"""The lines in which check-promote reports the clusters' states."""
 
 
 def ending(done: CompletedStep) -> str:
-    """In a word, how a step has ended."""
+    """Return the result of a step in a word."""
     word: str
     match document := done.outcome.document:
         case documents.CheckPromoteDocument() if document.verdict:
@@ -39,7 +39,7 @@ def ending(done: CompletedStep) -> str:
 
 
 def environment(done: CompletedStep) -> str:
-    """The environments that it was about; "" for all of them."""
+    """Return the environments of a step; "" for all."""
     document = done.outcome.document
     if isinstance(document, documents.StartScheduleDocument):
         return ", ".join(document.environments)
@@ -47,13 +47,13 @@ def environment(done: CompletedStep) -> str:
 
 
 def headline(done: CompletedStep) -> str:
-    """What a step says of itself: the first line of its summary."""
+    """Return the heading of a step's summary."""
     first = done.outcome.summary.partition("\n")[0]
     return plain(first.removeprefix(f"## kalypso {done.command}").removeprefix(":"))
 
 
 def links(done: CompletedStep) -> tuple[str, ...]:
-    """The pull requests that it is about."""
+    """Return the URLs of a step's pull requests."""
     document = done.outcome.document
     if isinstance(document, documents.ScheduleDocument):
         return tuple(pull.url for pull in document.pull_requests)
@@ -61,7 +61,7 @@ def links(done: CompletedStep) -> tuple[str, ...]:
 
 
 def details(done: CompletedStep) -> tuple[str, ...]:
-    """What people want to know besides the headline."""
+    """Return details that the headline lacks."""
     match document := done.outcome.document:
         case documents.CiDocument(environments=started) if started:
             lines = [f"starts CD in {', '.join(started)}"]
@@ -75,8 +75,9 @@ def details(done: CompletedStep) -> tuple[str, ...]:
             lines = [f"the promotion of {commit[:7]}"]
         case documents.NotifyDocument():
             lines = ["a change of configuration, not promoted"]
-        case documents.CheckPromoteDocument(promoted_to=onward):
-            lines = [*_progress(done), *([f"goes on to {', '.join(onward)}"] if onward else [])]
+        case documents.CheckPromoteDocument(promoted_to=environments):
+            lines = _progress(done)
+            lines += [f"goes on to {', '.join(environments)}"] if environments else []
         case _:
             lines = []
     problems = [problem.message for problem in document.problems]
@@ -84,9 +85,9 @@ def details(done: CompletedStep) -> tuple[str, ...]:
 
 
 def _progress(done: CompletedStep) -> list[str]:
-    """How many clusters complied, from look to look, and how the others stood at last."""
-    looks = [look for line in done.lines if (look := PROGRESS.fullmatch(line))]
-    if not looks:
+    """Return the shares of compliant clusters over time, and the final states of the others."""
+    reports = [report for line in done.lines if (report := PROGRESS.fullmatch(line))]
+    if not reports:
         return []
-    shares = dict.fromkeys(look["share"] for look in looks)
-    return [f"compliant {' → '.join(shares)}{looks[-1]['others']}"]
+    shares = dict.fromkeys(report["share"] for report in reports)
+    return [f"compliant {' → '.join(shares)}{reports[-1]['others']}"]

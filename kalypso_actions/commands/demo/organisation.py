@@ -1,8 +1,7 @@
-"""Acme as it stands before the play: its repositories, a GitHub App, and clusters.
+"""The sample organisation Acme: its repositories, a GitHub App, and clusters.
 
-The files lie in `kalypso_actions/samples`: a folder for each repository, in it one for each branch,
-and in `changes` what people change in the course of the play. The workflows are the templates that
-everybody copies.
+Its files are in `kalypso_actions/samples`: a folder for each repository with one for each branch,
+and in `changes` the later changes of people. The workflows are the public templates.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ GITOPS: Final = f"{OWNER}/gitops"
 ENVIRONMENTS: Final = ("dev", "stage")
 
 SERVER: Final = "https://github.com/"
-"""What the files say where the sandbox's own URL belongs."""
+"""Stands in the files for the sandbox's URL."""
 
 MARKS: Final = Placeholders("kalypso-actions/kalypso-actions", "v0", CONTROL_PLANE)
 """What is filled in into the templates of the workflows."""
@@ -41,16 +40,16 @@ OF_APP: Final[Permissions] = {
     "pull_requests": "write",
     "statuses": "write",
 }
-"""What the App may do. Without `workflows`: it writes none."""
+"""The App's permissions; it writes no workflow files, so `workflows` is missing."""
 
 CLUSTERS: Final[Mapping[str, Mapping[str, int]]] = {
     "dev": {"drone": 3, "command-center": 1, "large": 2, "small": 2},
     "stage": {"drone": 4, "command-center": 2, "large": 2},
 }
-"""How many clusters there are of each type."""
+"""The number of clusters of each type."""
 
 BY_ARC: Final = frozenset({"drone", "command-center"})
-"""Cluster types that are no AKS clusters, but connected by Azure Arc."""
+"""The types of clusters that Azure Arc connects; the others are AKS clusters."""
 
 OLD_DRONE: Final = "dev-drone-2"
 TOO_MUCH: Final = Failure(
@@ -59,17 +58,17 @@ TOO_MUCH: Final = Failure(
     path="drone/*/platform-config.yaml",
     text='CACHE_MEGABYTES: "512"',
 )
-"""What the old drone cannot bear."""
+"""The failure of the old drone."""
 
 
-def found(sandbox: Sandbox) -> dict[str, str]:
-    """Make all of it in an empty sandbox; the secrets of the repositories' workflows.
+def create_organisation(sandbox: Sandbox) -> dict[str, str]:
+    """Create the organisation in an empty sandbox, and return the secrets of its workflows.
 
     Jobs in an environment of the control plane may sign in to Azure.
     """
     for folder in sorted(SAMPLES.iterdir()):
         if folder.name != CHANGES:
-            _found_repository(sandbox, folder)
+            _create_repository(sandbox, folder)
     _cut_branches(sandbox)
     app, key = sandbox.create_app(OWNER, OF_APP)
     subjects = (f"repo:{CONTROL_PLANE}:environment:{name}" for name in ENVIRONMENTS)
@@ -91,11 +90,11 @@ def found(sandbox: Sandbox) -> dict[str, str]:
 
 
 def change(name: str, sandbox: Sandbox) -> dict[str, str]:
-    """The files that a change of the play writes, by their paths."""
+    """Return the files of a change, by path."""
     return _files(SAMPLES / CHANGES / name, sandbox)
 
 
-def _found_repository(sandbox: Sandbox, folder: Path) -> None:
+def _create_repository(sandbox: Sandbox, folder: Path) -> None:
     name = f"{OWNER}/{folder.name}"
     workflows = workflow_files("control-plane", MARKS) if name == CONTROL_PLANE else {}
     sandbox.create_repository(name, {**_files(folder / "main", sandbox), **workflows})
@@ -107,7 +106,7 @@ def _found_repository(sandbox: Sandbox, folder: Path) -> None:
 
 
 def _cut_branches(sandbox: Sandbox) -> None:
-    """The branches of the GitOps repository begin as its main, with the workflow besides."""
+    """Create the GitOps branches from main, and add the workflow."""
     git = sandbox.git(GITOPS)
     for environment in ENVIRONMENTS:
         with sandbox.lock:
@@ -127,7 +126,7 @@ def _files(folder: Path, sandbox: Sandbox) -> dict[str, str]:
 
 
 def _cluster(environment: str, cluster_type: str, number: int) -> Cluster:
-    """A cluster whose Flux follows the folder of its type; the further out, the slower."""
+    """Return a cluster whose Flux follows the folder of its type; Arc clusters are slow."""
     name = f"{environment}-{cluster_type}-{number}"
     slow = cluster_type in BY_ARC
     follows = Configuration(

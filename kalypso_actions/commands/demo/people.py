@@ -1,4 +1,4 @@
-"""What people do in the play: commit, propose, merge."""
+"""The deeds of people in the demo: commit, propose, merge."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnvironment
 
 THINKING: Final = 45
-"""Seconds until they do something."""
+"""Seconds before each deed."""
 
 
 class People:
-    """Everybody at Acme: they may do everything there, by GitHub's API."""
+    """Everybody at Acme, with a token for all of its repositories."""
 
     def __init__(self, sandbox: Sandbox, clock: Clock, machine: Mapping[str, str]) -> None:
         token = sandbox.create_token(owner=OWNER)
@@ -35,14 +35,14 @@ class People:
         self._github = GitHub(server, TokenAuth(token), environment, clock.sleep, clock)
 
     def push(self, repository: str, branch: str, files: Mapping[str, str], message: str) -> str:
-        """Commit to a branch; the commit."""
+        """Commit to a branch, and return the commit."""
         self._clock.sleep(THINKING)
         return self._sandbox.commit(repository, files, branch=branch, message=message)
 
     def propose(
         self, repository: str, branch: str, files: Mapping[str, str], title: str
     ) -> PullRequest:
-        """Open a pull request into main, from a new branch with one commit."""
+        """Open a pull request into main from a new branch with one commit."""
         git = self._sandbox.git(repository)
         with self._sandbox.lock:
             git.update_ref(f"refs/heads/{branch}", git.head("main"), None)
@@ -52,9 +52,9 @@ class People:
         )[0]
 
     def merge(self, repository: str, base: str) -> tuple[PullRequest, str]:
-        """Merge the only open pull request into a branch; it, and the merge's commit.
+        """Merge the only open pull request into a branch; return it and the merge commit.
 
-        Raises KalypsoError where there is none, or GitHub does not want it.
+        Raises KalypsoError if there is not exactly one, or GitHub refuses.
         """
         self._clock.sleep(THINKING)
         pulls = pull_requests.open_into(self._github, repository, base)

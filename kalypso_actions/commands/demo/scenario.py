@@ -1,4 +1,4 @@
-"""The play: a registration, a change of configuration, a change that fails, and its correction."""
+"""The acts: a registration, a new configuration, a change that fails, and its correction."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REGISTRATION: Final = "Register hello-world"
 
 
 def run_scenario(runner: ScenarioRunner) -> None:
-    """All acts, one after the other. Raises KalypsoError where one goes another way."""
+    """Run all acts. Raises KalypsoError if a step differs from the expectation."""
     for act in ACTS:
         runner.act = (act.__doc__ or "").partition("\n")[0].rstrip(".")
         act(runner)
@@ -49,13 +49,13 @@ def configuration(runner: ScenarioRunner) -> None:
     )
     runner.job("start-schedule", "dev", ends="started")
     runner.job("schedule", "dev", ends="created")
-    runner.merges("dev")
+    runner.merge_proposal("dev")
     runner.job("notify", ends="configuration")
     runner.job("check-promote", "dev", ends="compliant")
 
 
 def failure(runner: ScenarioRunner) -> None:
-    """A change of main is too much for a cluster."""
+    """A change of main overloads a cluster."""
     message = "A larger cache"
     commit = runner.people.push(CONTROL_PLANE, "main", change("broken", runner.sandbox), message)
     runner.person(
@@ -68,7 +68,7 @@ def failure(runner: ScenarioRunner) -> None:
 
 
 def correction(runner: ScenarioRunner) -> None:
-    """It is corrected, and goes on by itself."""
+    """A correction continues the promotion."""
     broken = runner.sandbox.git(CONTROL_PLANE).head("main") or ""
     message = "Smaller on drones"
     commit = runner.people.push(CONTROL_PLANE, "dev", change("fix", runner.sandbox), message)
@@ -79,7 +79,7 @@ def correction(runner: ScenarioRunner) -> None:
     )
     runner.job("start-schedule", "dev", ends="started")
     runner.job("schedule", "dev", ends="created")
-    runner.merges("dev")
+    runner.merge_proposal("dev")
     runner.job("notify", ends="promotion")
     runner.job("check-promote", "dev", ends="compliant")
     promotion(runner, "stage")
@@ -87,10 +87,10 @@ def correction(runner: ScenarioRunner) -> None:
 
 
 def promotion(runner: ScenarioRunner, environment: str, *, ends: str = "compliant") -> None:
-    """A commit of main goes to an environment; `ends` is the verdict of its clusters."""
+    """Promote a commit of main to an environment; `ends` is the expected verdict."""
     runner.job("cd", environment, ends="written")
     runner.job("schedule", environment, ends="created, promoted")
-    runner.merges(environment)
+    runner.merge_proposal(environment)
     runner.job("notify", ends="promotion")
     runner.job("check-promote", environment, ends=ends)
 
@@ -101,4 +101,4 @@ ACTS: Final[tuple[Callable[[ScenarioRunner], None], ...]] = (
     failure,
     correction,
 )
-"""Their first lines are the titles."""
+"""The acts; the first line of a docstring is the title."""

@@ -1,4 +1,4 @@
-"""The stage of the play: what happens on it is told, and held against what should happen."""
+"""Run the steps of an act, report them, and compare them with the expectations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kalypso_actions.sandbox.workflow_runner.runs import CompletedStep, Run, Wor
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What the last step of a run came to, in the words of the play; `folder` has its files."""
+    """The result of a job's last step, in words; `folder` has its files."""
 
     command: str
     environment: str
@@ -31,9 +31,9 @@ class JobResult:
 
 
 class ScenarioRunner:
-    """Plays an act step by step: people do something, then the workflows that are due run.
+    """Runs an act step by step: people do something, then the started workflows run.
 
-    `told` gets each step. A step that ends otherwise than it should is the last.
+    `report` gets each step. The first unexpected result ends the run.
     """
 
     def __init__(
@@ -42,28 +42,28 @@ class ScenarioRunner:
         clock: Clock,
         workflows: WorkflowRunner,
         people: People,
-        told: Callable[[DemoStepEntry], None],
+        report: Callable[[DemoStepEntry], None],
     ) -> None:
         self.sandbox = sandbox
         self.people = people
         self.act = ""
         self._clock = clock
         self._workflows = workflows
-        self._told = told
+        self._report = report
         self._due: list[Run] = []
 
     def end_act(self) -> None:
-        """Raises KalypsoError where something is left to run."""
+        """End the act. Raises KalypsoError if workflows are left to run."""
         self._due += self._workflows.pending_runs()
         if self._due:
             names = ", ".join(f"{run.file} of {run.event.repository}" for run in self._due)
-            raise KalypsoError(f"{self.act}: nothing should be left to run, but {names}")
+            raise KalypsoError(f"{self.act}: unexpected workflows are left to run: {names}")
 
     def person(
         self, text: str, *, environment: str = "", change: str = "", links: Sequence[str] = ()
     ) -> None:
-        """Tell what people have done, and what they have changed by it."""
-        self._tell(
+        """Report a deed of people, and the change that it makes."""
+        self._record(
             who="people",
             environment=environment,
             text=text,
@@ -72,21 +72,21 @@ class ScenarioRunner:
         )
 
     def job(self, command: str, environment: str = "", *, ends: str) -> None:
-        """Run what is due first: this command, for this environment, which should end so.
+        """Run the next workflow, which should run this command for this environment.
 
-        Raises KalypsoError where it is another one, or ends otherwise.
+        Raises KalypsoError for another command, environment or result.
         """
         wanted = " ".join(filter(None, (command, environment)))
         self._due += self._workflows.pending_runs()
         if not self._due:
-            raise KalypsoError(f"{self.act}: {wanted} should run now, but nothing is due")
+            raise KalypsoError(f"{self.act}: {wanted} should run now, but no workflow started")
         result = self.run(self._due.pop(0))
         as_expected = (result.command, result.environment, result.word) == (
             command,
             environment,
             ends,
         )
-        self._tell(
+        self._record(
             who=result.command,
             environment=result.environment,
             text=result.text,
@@ -105,7 +105,7 @@ class ScenarioRunner:
             )
 
     def run(self, run: Run) -> JobResult:
-        """Run a workflow. Whoever has another machine than this process for it does it there."""
+        """Run a workflow in this process; a subclass may run it elsewhere."""
         done = self._workflows.run(run)[-1]
         self._keep_pull_requests(done)
         return JobResult(
@@ -118,35 +118,34 @@ class ScenarioRunner:
             details=details(done),
         )
 
-    def merges(self, environment: str) -> None:
-        """People merge what is proposed to the GitOps branch of an environment."""
+    def merge_proposal(self, environment: str) -> None:
+        """Let people merge the pull request to the GitOps branch of an environment."""
         pull, commit = self.people.merge(GITOPS, environment)
         text = f"merge {GITOPS}#{pull.number} to {environment}: {commit[:7]}"
         self.person(text, environment=environment, links=[pull.url])
 
     def statuses(self, commit: str, wanted: Mapping[str, tuple[str, str]]) -> None:
-        """Tell a commit's statuses, and hold them against those that it should have.
+        """Report a commit's statuses, and compare them with the expected ones.
 
-        Of each environment: the state, and how the description begins. Raises KalypsoError.
+        `wanted` has state and start of the description by environment. Raises KalypsoError.
         """
         with self.sandbox.lock:
-            every = self.sandbox.repository(CONTROL_PLANE).statuses
-            found: dict[str, tuple[str, str]] = {
+            by_environment: dict[str, tuple[str, str]] = {
                 status.context.removesuffix(" environment"): (
                     status.state,
                     status.description or "",
                 )
-                for status in every
+                for status in self.sandbox.repository(CONTROL_PLANE).statuses
                 if status.commit == commit
             }
-        known = {str(name): found[name] for name in ENVIRONMENTS if name in found}
+        known = {str(name): by_environment[name] for name in ENVIRONMENTS if name in by_environment}
         as_expected = known.keys() == wanted.keys() and all(
             known[name][0] == state and known[name][1].startswith(text)
             for name, (state, text) in wanted.items()
         )
         lines = tuple(f"{name}: {text} ({state})" for name, (state, text) in known.items())
         text = f"of {commit[:7]}"
-        self._tell(who="status", text=text, details=lines, as_expected=as_expected)
+        self._record(who="status", text=text, details=lines, as_expected=as_expected)
         if not as_expected:
             should = ", ".join(
                 f"{name}: {text} ({state})" for name, (state, text) in wanted.items()
@@ -154,7 +153,7 @@ class ScenarioRunner:
             raise KalypsoError(f"{self.act}: the statuses {text} should be {should}")
 
     def _keep_pull_requests(self, done: CompletedStep) -> None:
-        """What a step has proposed can be read in its folder."""
+        """Write the pull requests of a step to its folder."""
         document = done.outcome.document
         if isinstance(document, documents.ScheduleDocument):
             for pull in document.pull_requests:
@@ -164,6 +163,6 @@ class ScenarioRunner:
                 file = done.folder / f"pull-request-{pull.number}.md"
                 file.write_text(page, encoding="utf-8")
 
-    def _tell(self, **step: object) -> None:
+    def _record(self, **step: object) -> None:
         fields = {"act": self.act, "at": f"{self._clock():%Y-%m-%dT%H:%M:%SZ}", **step}
-        self._told(DemoStepEntry.model_validate(fields))
+        self._report(DemoStepEntry.model_validate(fields))

@@ -199,7 +199,7 @@ def test_another_end_than_expected_is_told_and_is_the_last(
 
 
 def test_nothing_may_be_missing(tmp_path: Path) -> None:
-    with runner(tmp_path) as (made, _), pytest.raises(KalypsoError, match="nothing is due"):
+    with runner(tmp_path) as (made, _), pytest.raises(KalypsoError, match="no workflow started"):
         made.job("cd", "dev", ends="written")
 
 
@@ -207,7 +207,7 @@ def test_nothing_may_be_left(tmp_path: Path) -> None:
     left = step("cd", documents.CdDocument(), tmp_path)
     with (
         runner(tmp_path, left) as (made, _),
-        pytest.raises(KalypsoError, match=r"nothing should be left to run, but cd\.yaml"),
+        pytest.raises(KalypsoError, match=r"unexpected workflows are left to run: cd\.yaml"),
     ):
         made.end_act()
 

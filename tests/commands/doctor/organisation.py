@@ -15,7 +15,12 @@ import requests
 from jsonschema import Draft202012Validator
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, found
+from kalypso_actions.commands.demo.organisation import (
+    CONTROL_PLANE,
+    ENVIRONMENTS,
+    GITOPS,
+    create_organisation,
+)
 from kalypso_actions.commands.doctor import doctor
 from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.compliance import ClusterReports
@@ -43,7 +48,7 @@ class Acme:
         self.clock = clock
         self.folder = folder
         self.token = sandbox.create_token(owner="acme")
-        self.key = found(sandbox)[APP_KEY]
+        self.key = create_organisation(sandbox)[APP_KEY]
         with sandbox.lock:
             for repository in (self.control_plane, self.gitops):
                 repository.secrets.append(APP_KEY)

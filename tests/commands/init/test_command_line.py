@@ -144,7 +144,7 @@ def test_json(acme: Acme, terminal: Terminal) -> None:
 ERRORS: list[tuple[list[str], str, int, str]] = [
     (BOTH, "", 2, "init cannot ask for consent: there is no terminal"),
     ([*BOTH, "--output", "json"], "", 2, "init cannot ask for consent: the output is JSON"),
-    (["--yes"], "", 2, "the two repositories are needed"),
+    (["--yes"], "", 2, "two repositories are required"),
     ([*BOTH, "--yes"], "none", 2, "no token is given"),
     ([*BOTH, "--yes", "--environments", "Dev"], "", 2, "'Dev' may hold lower-case letters"),
     (["--control-plane", "acme/x", "--gitops", "acme/y", "--yes"], "", 1, "cannot be read"),
