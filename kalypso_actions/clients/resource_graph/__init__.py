@@ -1,19 +1,19 @@
-"""Azure Resource Graph: the Flux configurations of clusters.
+"""Azure Resource Graph: the reports of clusters with Flux configurations.
 
 clouds       Azure's clouds and their addresses
 scopes       subscriptions or management groups
-query        the one question, in KQL
+query        the queries, in KQL
 rows         an answer's rows → model.cluster_reports
-client       the whole answer: pages, waiting, what makes it incomplete
+client       the whole answer: its pages, the retries, and checks that it is complete
 wait_budget  the seconds that a reading may still wait
 service      one call, by Azure's client
-answers      what a call brings
-credentials  which credential the inputs mean
+answers      the answer of one call
+credentials  the choice of the credential by the inputs
 identity     that credential, by Azure's library
 authorization  an access token for each request, and a new one where Azure refuses it
-oidc         the token by which a job of GitHub Actions says who it is
-transport    how Azure's libraries send, with the given environment's proxies and certificates
-refusals     what Azure says when it refuses, and what to change
+oidc         the token by which a job of GitHub Actions authenticates
+transport    the HTTP transport of Azure's libraries, with our proxies and certificates
+refusals     Azure's refusals, and what to change
 
 Azure's libraries take 0.2 s to import; only `service`, `authorization`, `identity` and
 `transport` do, and those are imported when a client or a credential is made.

@@ -1,4 +1,4 @@
-"""What comes back from Resource Graph."""
+"""An answer of Resource Graph, or the lack of one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class Answer:
 
     total       rows of the whole answer
     truncated   Resource Graph left rows out, and no further page has them
-    limit_hit   the scope holds more subscriptions than were asked
-    skip_token  what the next page is asked with; "" for the last
-    pause       seconds until the next question may be asked
+    limit_hit   the scope holds more subscriptions than Resource Graph asked
+    skip_token  the token for the next page; "" for the last page
+    pause       seconds until the next query is allowed
     """
 
     rows: list[object] = field(repr=False)
@@ -25,9 +25,9 @@ class Answer:
 
 
 class UnansweredError(Exception):
-    """The same question may be answered a little later.
+    """No answer to a query that may succeed later.
 
-    `wait` are the seconds that Azure named, if it did.
+    `wait` is the number of seconds that Azure asks for, if any.
     """
 
     def __init__(self, why: str, wait: float | None = None, *, throttled: bool = False) -> None:

@@ -1,6 +1,6 @@
-"""Access tokens on requests to Azure, and new ones for those that Azure refuses.
+"""Access tokens on requests to Azure, renewed after a refusal.
 
-Like the rest of Azure's library, this module is imported where it is used.
+Azure's library takes long to import, so this module is imported only if it is used.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ class RenewableCredential(TokenCredential, Protocol):
     """A credential that gives new access tokens on demand."""
 
     def forget_tokens(self) -> None:
-        """Fetch the next access token anew, whatever is cached."""
+        """Drop cached access tokens, so that the next one is new."""
 
 
 class Authorization(BearerTokenCredentialPolicy[HttpRequest, HttpResponse]):
     """Authorize each request, and send it once more with a new token after a 401.
 
-    Azure refuses tokens that have not expired: after a revocation, for a clock that is wrong, or
-    with claims that the next token must have (continuous access evaluation). Only the last kind
-    makes Azure's own policy fetch a token. A second 401 is the answer.
+    Azure may refuse a token before it expires: after a revocation, because of a wrong clock, or
+    with claims that the next token must have (continuous access evaluation). Only in the last case
+    does Azure's own policy fetch a new token. A second 401 is final.
     """
 
     def __init__(self, credential: RenewableCredential, cloud: Cloud) -> None:
@@ -41,7 +41,7 @@ class Authorization(BearerTokenCredentialPolicy[HttpRequest, HttpResponse]):
         self._renewable = credential
 
     def send(self, request: Request) -> Response:
-        """Send a request; raises KalypsoError where there is no access token."""
+        """Send a request. Raise KalypsoError without an access token."""
         self.on_request(request)
         response = self.next.send(request)
         if response.http_response.status_code != 401:
@@ -53,11 +53,11 @@ class Authorization(BearerTokenCredentialPolicy[HttpRequest, HttpResponse]):
         return self.next.send(request)
 
     def _has_met_challenge(self, request: Request, response: Response) -> bool:
-        """Authorize the request with the claims that the response asks for, if there are any.
+        """Authorize the request with the claims that the response asks for, if any.
 
-        Claims bypass every cache, also the one behind the endpoint of a managed identity.
+        Claims bypass every cache, including that of a managed identity's endpoint.
         """
         try:
             return self.on_challenge(request, response)
-        except ValueError:  # claims that are no base64, or no text
+        except ValueError:  # the claims are not valid base64, or not text
             return False

@@ -1,7 +1,7 @@
 """The reports of all clusters that follow a branch: every one, or an error.
 
-Resource Graph leaves out what the identity may not read, and says nothing of it. Of subscriptions
-that are named it can be found out.
+Resource Graph silently leaves out what the identity may not read. For subscriptions that are named,
+a second query detects that.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_READINGS: Final = 3
-"""Rows that come and go between two pages make an answer incomplete; then all is read again."""
+"""Readings of an answer that is incomplete because rows change between two pages."""
 
 
 class ResourceGraph:
     """Azure Resource Graph, as one identity sees the scopes of a tenant.
 
     `scopes` are texts as people write them (see Scopes.parse). `max_wait` bounds the seconds that
-    one reading waits because of throttling and faults. It takes over the credential, and closes it.
+    one reading waits after throttling and faults. `close` also closes the credential.
     """
 
     def __init__(
@@ -76,21 +76,20 @@ class ResourceGraph:
     def cluster_reports(self, repository_url: str, branch: str) -> tuple[ClusterReport, ...]:
         """Return the reports of the Flux configurations that follow a branch, in whatever state.
 
-        Raises KalypsoError where not all of them can be read: an answer of Resource Graph that is
-        incomplete, or a row that is not understood, would hide clusters.
+        Raise KalypsoError if any cannot be read: an incomplete answer, or a row of an unknown form,
+        would hide clusters.
         """
         key = _key(repository_url)
         query = flux_configurations_query(key.partition("/")[2], branch)
         return cluster_reports(self._rows(query, "Flux configurations"), key)
 
     def check_subscriptions(self) -> None:
-        """Make sure that every named subscription can be read; one query, to be asked once a run.
+        """Check that the identity may read every named subscription; one query for each run.
 
-        Of several subscriptions, those that the identity may not read are left out of every answer,
-        and their clusters with them. A role on a part of a subscription, such as a resource group,
-        does not show the subscription. Below a management group, and where no scope is named, there
-        is nothing to hold the answer against: there, a subscription that the identity may not read
-        goes unnoticed. Raises KalypsoError.
+        Resource Graph leaves subscriptions that the identity may not read out of every answer, with
+        their clusters. A role on a part of a subscription, such as a resource group, does not show
+        the subscription. Below a management group, or without a scope, such a subscription goes
+        unnoticed, because its name is not known. Raise KalypsoError.
         """
         if not self.scopes.subscriptions:
             return
@@ -100,7 +99,7 @@ class ResourceGraph:
             raise unseen(missing)
 
     def _rows(self, query: str, noun: str) -> Sequence[object]:
-        """Every row of a query; `noun` says what they are. Raises KalypsoError."""
+        """Return every row of a query; `noun` names the rows in errors. Raise KalypsoError."""
         budget = WaitBudget(self._max_wait, self._sleep)
         for _ in range(MAX_READINGS):
             rows, total = self._all_pages(query, noun, budget)
@@ -113,7 +112,7 @@ class ResourceGraph:
         )
 
     def _all_pages(self, query: str, noun: str, budget: WaitBudget) -> tuple[Sequence[object], int]:
-        """Every row once, as the last page that had it tells it, and how many there should be."""
+        """Return every row once, from its last page, and the announced number of rows."""
         rows: dict[str, object] = {}
         skip_token = ""
         while True:
@@ -121,7 +120,7 @@ class ResourceGraph:
             before = len(rows)
             rows |= {_identity(row, before + place): row for place, row in enumerate(answer.rows)}
             skip_token = answer.skip_token
-            # A page of nothing new could go on for ever.
+            # A page without new rows could repeat for ever.
             if not skip_token or len(rows) == before:
                 return tuple(rows.values()), answer.total
 
@@ -140,7 +139,7 @@ class ResourceGraph:
 
 
 def _check_complete(answer: Answer, noun: str) -> None:
-    """Raises KalypsoError where rows are missing that no further page has."""
+    """Raise KalypsoError if rows are missing that no further page has."""
     if answer.limit_hit:
         raise KalypsoError(
             "the scope holds more subscriptions than Azure Resource Graph asks at once",
@@ -156,7 +155,7 @@ def _check_complete(answer: Answer, noun: str) -> None:
 
 
 def _identity(row: object, place: int) -> str:
-    """The same for rows of one resource; ids of Azure do not differ by case."""
+    """Return the key of a row's resource; ids in Azure are case-insensitive."""
     match row:
         case {"id": str(resource)} | {"subscriptionId": str(resource)}:
             return resource.lower()
@@ -164,13 +163,13 @@ def _identity(row: object, place: int) -> str:
 
 
 def _key(repository_url: str) -> str:
-    """The repository's key, which has a host and a path. Raises UsageError."""
+    """Return the repository's key, with host and path. Raise UsageError."""
     try:
         key = repository_key(repository_url)
     except ValueError:
         key = ""
     if not key.partition("/")[2]:
-        # It is not told, since it may hold a password.
+        # The error omits the URL, which may hold a password.
         raise UsageError(
             "the GitOps repository's URL names no repository",
             advice="https://github.com/owner/name",

@@ -1,4 +1,4 @@
-"""Azure's clouds: where one signs in, and where Resource Manager answers."""
+"""Azure's clouds: the addresses of sign-in and Resource Manager."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kalypso_actions.model.urls import is_loopback
 CloudName = Literal["public", "usgov", "china"]
 
 AUTHORITY_VARIABLE: Final = "AZURE_AUTHORITY_HOST"
-"""Azure's own variable for the place where one signs in."""
+"""Azure's own variable for the sign-in address."""
 
 ENDPOINT_VARIABLE: Final = "KALYPSO_AZURE_RESOURCE_MANAGER"
 """Resource Manager of a private cloud, or of the sandbox."""
@@ -23,11 +23,11 @@ ENDPOINT_VARIABLE: Final = "KALYPSO_AZURE_RESOURCE_MANAGER"
 class Cloud:
     """The addresses of one cloud.
 
-    authority           where one signs in (Microsoft Entra ID)
-    former_authorities  other names of it, which old credentials still hold
-    resource_manager    where Resource Graph answers
-    scope               what an access token is asked for
-    assertion_audience  whom an OIDC token must be made for that is exchanged for an access token
+    authority           the sign-in address (Microsoft Entra ID)
+    former_authorities  its former names, which old credentials still hold
+    resource_manager    the address of Resource Graph
+    scope               the scope of access tokens
+    assertion_audience  the audience of OIDC tokens that are exchanged for access tokens
     """
 
     name: CloudName
@@ -70,9 +70,9 @@ CLOUDS: Final[Mapping[str, Cloud]] = {
 
 
 def cloud_of(name: CloudName, environment: Mapping[str, str]) -> Cloud:
-    """The cloud of that name, with the addresses that the environment replaces.
+    """Return the cloud of this name, with the addresses that the environment replaces.
 
-    Raises UsageError where such an address is none, or would send tokens unprotected.
+    Raise UsageError if such an address is invalid, or would send tokens unprotected.
     """
     cloud = CLOUDS[name]
     authority = environment.get(AUTHORITY_VARIABLE, "").strip()
@@ -93,7 +93,7 @@ def cloud_of(name: CloudName, environment: Mapping[str, str]) -> Cloud:
 
 
 def _address(variable: str, url: str, *, loopback: bool) -> str:
-    """The URL without a final `/`; http is for this machine only, where `loopback` allows it."""
+    """Return the URL without a final `/`; `loopback` allows http to this machine."""
     try:
         parts = urlsplit(url)
         sound = bool(parts.hostname) and (parts.port or 1) > 0

@@ -1,4 +1,4 @@
-"""Who asks Azure: a federated credential, else AZURE_CREDENTIALS, else what the machine offers."""
+"""The credential: a federated one, else azure-credentials, else the machine's."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def azure_credential(
     environment: Mapping[str, str],
     sleep: Callable[[float], None] = time.sleep,
 ) -> RenewableCredential:
-    """The credential for the inputs `azure-client-id`, `-tenant-id` and `-credentials`.
+    """Return the credential for the inputs `azure-client-id`, `-tenant-id` and `-credentials`.
 
-    In a job that may ask for OIDC tokens, a fresh one is fetched for each access token: a wait may
-    outlast what azure/login has signed in. No request is made before the first access token.
-    Raises UsageError where the inputs do not suffice.
+    A job with the permission fetches a new OIDC token for each access token, because the waiting
+    may outlast a sign-in by azure/login. No request is sent before the first access token. Raise
+    UsageError if the inputs do not suffice.
     """
     # Importing Azure's library would cost every other command 0.2 s.
     from kalypso_actions.clients.resource_graph import identity  # noqa: PLC0415
@@ -72,9 +72,9 @@ def azure_credential(
         )
     if client_id:
         raise UsageError(
-            "azure-client-id is given, but this is no job that may ask GitHub for OIDC tokens",
+            "azure-client-id is given, but GitHub gives this process no OIDC tokens",
             advice=f"{PERMISSION}; elsewhere leave azure-client-id and azure-tenant-id out, and "
-            "sign in by the Azure CLI",
+            "sign in with the Azure CLI",
         )
     log.debug("signing in to Azure by DefaultAzureCredential")
     return identity.of_surroundings(cloud, environment)
@@ -84,7 +84,7 @@ NotEmpty = Annotated[str, Field(min_length=1)]
 
 
 class _ClientSecret(BaseModel):
-    """What we use of AZURE_CREDENTIALS; of its addresses only whether they are the cloud's."""
+    """The fields of azure-credentials; the address is only compared with the cloud's."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, hide_input_in_errors=True)
 
@@ -95,7 +95,7 @@ class _ClientSecret(BaseModel):
 
 
 def _secret(text: str, cloud: Cloud) -> _ClientSecret:
-    """Raises UsageError, which holds nothing of the text but names of its keys."""
+    """Raise UsageError, which quotes only the names of missing keys."""
     try:
         secret = _ClientSecret.model_validate_json(text)
     except ValidationError as error:
@@ -114,7 +114,7 @@ def _secret(text: str, cloud: Cloud) -> _ClientSecret:
 
 
 def _check_ids(client_id: str, tenant_id: str, client_name: str, tenant_name: str) -> None:
-    """Ids become parts of a URL. What is none may be a secret at the wrong place: not told."""
+    """Check ids, which become parts of a URL; an error omits the text, which may be a secret."""
     if not CLIENT.fullmatch(client_id):
         raise UsageError(f"{client_name} is not the id of an application (a GUID)")
     if not TENANT.fullmatch(tenant_id):
@@ -122,7 +122,7 @@ def _check_ids(client_id: str, tenant_id: str, client_name: str, tenant_name: st
 
 
 def _check_authority(url: str, cloud: Cloud) -> None:
-    """A secret made for one cloud is not sent to another."""
+    """Refuse to send the secret of one cloud to another."""
     host = _host(url)
     if not host or host in _hosts(cloud):
         return
@@ -131,9 +131,9 @@ def _check_authority(url: str, cloud: Cloud) -> None:
             advice = f"set azure-cloud to {other.name}"
             break
     else:
-        advice = f"set {AUTHORITY_VARIABLE} to the place where the identity signs in"
+        advice = f"set {AUTHORITY_VARIABLE} to the sign-in address of the identity"
     raise UsageError(
-        f"azure-credentials are for {host}, but one would sign in at {_host(cloud.authority)}",
+        f"azure-credentials are for {host}, but azure-cloud signs in at {_host(cloud.authority)}",
         advice=advice,
     )
 

@@ -1,6 +1,6 @@
-"""Credentials of azure-identity, whose failures are told in the words of who set them up.
+"""Credentials of azure-identity, with errors that name the inputs to change.
 
-The library takes long to import, so this module is imported where it is used.
+The library takes long to import, so this module is imported only if it is used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from kalypso_actions.errors import KalypsoError, UsageError
 
 
 class SignIn:
-    """A credential as Azure's clients take them, with our errors.
+    """A credential for Azure's clients that raises KalypsoError.
 
     `make` returns a new credential of Azure's library, which caches access tokens.
     """
@@ -44,21 +44,21 @@ class SignIn:
         self._cloud = cloud
 
     def get_token(self, *scopes: str, **_: Any) -> AccessToken:
-        """An access token; raises KalypsoError."""
+        """Return an access token. Raise KalypsoError."""
         info = self.get_token_info(*scopes)
         return AccessToken(info.token, info.expires_on)
 
     def get_token_info(
         self, *scopes: str, options: TokenRequestOptions | None = None
     ) -> AccessTokenInfo:
-        """An access token; raises KalypsoError."""
+        """Return an access token. Raise KalypsoError."""
         try:
             return self._credential.get_token_info(*scopes, options=options)
         except AzureError as error:
             raise self._refusal(error) from error
 
     def forget_tokens(self) -> None:
-        """Fetch the next access token anew: a new credential has nothing in its caches."""
+        """Drop cached access tokens by making a new credential."""
         self.close()
         self._credential = self._make()
 
@@ -67,14 +67,14 @@ class SignIn:
         self._credential.__exit__(None, None, None)
 
     def _refusal(self, error: AzureError) -> KalypsoError:
-        # The library for client secrets wraps what it does not know.
+        # The library for client secrets wraps unknown errors.
         cause = error.__cause__ if isinstance(error.__cause__, AzureError) else error
         if isinstance(cause, ClientAuthenticationError):
             return login_refusal(error.message, self._cloud)
         reason = cause.inner_exception or cause
         untrusted = isinstance(reason, requests.exceptions.SSLError)
         return KalypsoError(
-            f"{self._cloud.authority}, where one signs in to Azure, "
+            f"{self._cloud.authority}, the sign-in address of Azure, "
             + ("has no trusted certificate" if untrusted else "cannot be reached")
             + f" ({type(reason).__name__})",
             advice=UNTRUSTED_CERTIFICATE if untrusted else CHECK_NETWORK,
@@ -88,7 +88,7 @@ def by_assertion(
     cloud: Cloud,
     environment: Mapping[str, str],
 ) -> SignIn:
-    """By a federated credential; `assertion` is called for each new access token."""
+    """Sign in with a federated credential; each new access token calls `assertion`."""
 
     def make() -> SupportsTokenInfo:
         return ClientAssertionCredential(
@@ -109,7 +109,7 @@ def by_secret(
     cloud: Cloud,
     environment: Mapping[str, str],
 ) -> SignIn:
-    """By a client secret."""
+    """Sign in with a client secret."""
 
     def make() -> SupportsTokenInfo:
         return ClientSecretCredential(
@@ -117,7 +117,7 @@ def by_secret(
             client_id,
             client_secret,
             authority=cloud.authority,
-            # The public cloud is not asked about another one's authority, which we know.
+            # The authority is known, so the public cloud need not confirm it.
             disable_instance_discovery=True,
             transport=transport_of(environment),
         )
@@ -126,10 +126,10 @@ def by_secret(
 
 
 def of_surroundings(cloud: Cloud, environment: Mapping[str, str]) -> SignIn:
-    """By what the machine offers: variables, a managed identity, the Azure CLI, and more.
+    """Sign in with the machine's credential, such as a managed identity or the Azure CLI.
 
-    The library looks for that in the process's own environment. Raises UsageError where
-    AZURE_TOKEN_CREDENTIALS there chooses what does not exist.
+    The library reads the process's own environment. Raise UsageError if AZURE_TOKEN_CREDENTIALS
+    there chooses an unknown credential.
     """
 
     def make() -> SupportsTokenInfo:

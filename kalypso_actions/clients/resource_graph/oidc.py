@@ -1,4 +1,4 @@
-"""The OIDC token by which a job of GitHub Actions says who it is."""
+"""The OIDC token by which a job of GitHub Actions authenticates."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ DELAYS: Final = (1.0, 2.0, 4.0, 8.0)
 
 
 class _MayPassError(Exception):
-    """The same request may well succeed a little later."""
+    """A fault after which the same request may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
 class OidcIssuer:
-    """Where a job gets its tokens, and the token that lets it ask there."""
+    """The issuer of a job's OIDC tokens, and the token for requests to it."""
 
     url: str
     request_token: str = field(repr=False)
@@ -39,9 +39,9 @@ class OidcIssuer:
 
     @classmethod
     def of_environment(cls, environment: Mapping[str, str]) -> Self | None:
-        """The job's issuer; None where the job may not ask, or where there is no job.
+        """Return the job's issuer; None outside a job, or without the permission.
 
-        Raises KalypsoError where the address would send the request's token unprotected.
+        Raise KalypsoError if the address would send the request's token unprotected.
         """
         url = environment.get(URL_VARIABLE, "")
         token = environment.get(TOKEN_VARIABLE, "")
@@ -53,9 +53,9 @@ class OidcIssuer:
         return cls(url, token, environment)
 
     def token(self, audience: str, sleep: Callable[[float], None] = time.sleep) -> str:
-        """A fresh token for an audience. It is good for minutes: ask again for each use.
+        """Return a new token for an audience; it expires after minutes.
 
-        Raises KalypsoError, after several attempts where the fault may pass.
+        Raise KalypsoError, if the fault is temporary after several attempts.
         """
         delays = iter(DELAYS)
         while True:
@@ -73,7 +73,7 @@ class OidcIssuer:
     def _ask(self, audience: str) -> str:
         started = time.monotonic()
         with Session(self.environment) as session:
-            # Followed, a redirect could take the request's token to another host.
+            # A redirect could send the request's token to another host.
             answer = self._send(session, self._address(audience))
         status = answer.status_code
         log.debug("GET an OIDC token  %s  %.2f s", status, time.monotonic() - started)
@@ -84,7 +84,7 @@ class OidcIssuer:
             raise KalypsoError(message, advice=PERMISSION)
         try:
             value = answer.json()["value"]
-        except (ValueError, KeyError, TypeError):  # its text may hold a part of the token
+        except (ValueError, KeyError, TypeError):  # the text may hold a part of the token
             raise _MayPassError("its answer is cut short or in no known form") from None
         return str(value)
 

@@ -1,4 +1,4 @@
-"""The questions to Resource Graph: which Flux configurations follow a branch, what can be seen."""
+"""The queries: the Flux configurations that follow a branch, and the visible subscriptions."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ kubernetesconfigurationresources
 | where tostring(properties.gitRepository.url) contains {repository}
 | project id, properties
 | order by id asc"""
-"""All states in one query, since about 15 queries in 5 seconds are allowed. `contains` ignores
-case and takes URLs of any form; which of them name the repository is decided afterwards. Without
-the order, and the id among the columns, pages may repeat rows and skip others."""
+"""One query for all states, because Azure allows about 15 queries in 5 seconds. `contains` ignores
+case and matches URLs of any form; `rows` decides which of them name the repository. Without the
+order, and without the id among the columns, pages may repeat and skip rows."""
 
 SUBSCRIPTIONS: Final = """\
 resourcecontainers
 | where type =~ 'microsoft.resources/subscriptions'
 | project subscriptionId
 | order by subscriptionId asc"""
-"""Every subscription of the scope that the identity may read."""
+"""The subscriptions of the scope that the identity may read."""
 
 ESCAPES: Final = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 LINE_SEPARATORS: Final = "\x85\u2028\u2029"
 
 
 def flux_configurations_query(repository: str, branch: str) -> str:
-    """The query in KQL. `repository` is what all URLs of it contain, such as `owner/name`."""
+    """Return the query; all URLs of the repository contain `repository`, such as `owner/name`."""
     return QUERY.format(branch=string_literal(branch), repository=string_literal(repository))
 
 
 def string_literal(text: str) -> str:
-    """A text as a KQL string, whatever it holds: nothing in it ends the string.
+    """Return any text as a KQL string; nothing in the text ends the string.
 
-    KQL knows the escapes of C# in `'…'`, and wants line ends escaped.
+    KQL has the escapes of C# in `'…'`, and requires escaped line ends.
     """
     return "'" + "".join(map(_escaped, text)) + "'"
 

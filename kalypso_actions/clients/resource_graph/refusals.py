@@ -1,4 +1,4 @@
-"""What Azure says when it refuses, and what to change then."""
+"""Azure's refusals, and what to change."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ QUERY_REFUSALS: Final = (
     (
         r"DisabledSubscription",
         "a subscription of the scope is disabled",
-        "enable the subscription, or take it out of azure-scopes",
+        "enable the subscription, or remove it from azure-scopes",
     ),
     (
         r"NoValidSubscriptions|SubscriptionsContainInvalid|SubscriptionNotFound"
         r"|InvalidSubscription|ManagementGroupNotFound",
-        "there is nothing in the scope that the identity can see",
+        "the identity sees nothing in the scope",
         WRONG_SCOPE,
     ),
     (
@@ -51,7 +51,7 @@ QUERY_REFUSALS: Final = (
 STATUS_REFUSALS: Final = {
     401: ("the access token is not accepted", "check azure-cloud, and the clock of the machine"),
     403: ("the identity may not read the scope", READER),
-    404: ("there is no such scope", WRONG_SCOPE),
+    404: ("the scope does not exist", WRONG_SCOPE),
 }
 
 WRONG_CLOUD: Final = "check azure-cloud, and azure-tenant-id"
@@ -71,8 +71,8 @@ LOGIN_REFUSALS: Final = {
         "check azure-client-id and azure-tenant-id: the client id of an app registration or "
         "managed identity of that tenant",
     ),
-    "90002": ("there is no such tenant", WRONG_CLOUD),
-    "900023": ("there is no such tenant", WRONG_CLOUD),
+    "90002": ("the tenant does not exist", WRONG_CLOUD),
+    "900023": ("the tenant does not exist", WRONG_CLOUD),
     "900382": ("the application belongs to another cloud", WRONG_CLOUD),
     "500011": ("the tenant does not know the cloud's Resource Manager", WRONG_CLOUD),
     "7000215": (
@@ -81,22 +81,22 @@ LOGIN_REFUSALS: Final = {
     ),
     "7000222": (
         "the client secret has expired",
-        "put a new one into azure-credentials; or do without: azure-client-id, azure-tenant-id "
-        "and a federated credential",
+        "put a new one into azure-credentials; or use azure-client-id, azure-tenant-id and a "
+        "federated credential instead",
     ),
     "7000112": ("the application is disabled", "enable it in Microsoft Entra ID"),
     "700024": (
         "the assertion is not valid at this time",
         "check the machine's clock; the assertion of azure/login lasts minutes: give "
-        "azure-client-id and azure-tenant-id, by which a new one is fetched for each token",
+        "azure-client-id and azure-tenant-id, so that each access token gets a new one",
     ),
     "53003": ("a policy of conditional access blocks the identity", "ask the tenant's owner"),
 }
-"""By the number of the error that Microsoft Entra ID names, AADSTS…"""
+"""By the error number of Microsoft Entra ID, AADSTS…"""
 
 NO_CREDENTIAL: Final = (
     "give azure-client-id and azure-tenant-id, and the job `permissions: id-token: write`; or "
-    "azure-credentials; or sign in before (azure/login). AZURE_TOKEN_CREDENTIALS says what is tried"
+    "azure-credentials; or sign in before (azure/login). AZURE_TOKEN_CREDENTIALS chooses how"
 )
 
 MAX_WORDS: Final = 400
@@ -113,13 +113,13 @@ SUPPORT_LINES: Final = re.compile(
 def query_refusal(
     status: int, codes: Sequence[str], words: Sequence[str], scopes: Scopes
 ) -> KalypsoError:
-    """The error for a query that was refused.
+    """Return the error for a refused query.
 
     `codes` and `words` are those of the answer, the outermost first.
     """
-    told = " ".join(filter(None, (str(status), *codes[-1:])))
-    said = [text for text in map(_words, words) if text]
-    reason = f" ({told}: {said[-1]})" if said else f" ({told})"
+    code = " ".join(filter(None, (str(status), *codes[-1:])))
+    texts = [text for text in map(_words, words) if text]
+    reason = f" ({code}: {texts[-1]})" if texts else f" ({code})"
     message, advice = _explanation(status, " ".join(codes))
     return KalypsoError(
         f"Azure Resource Graph refused the query: {message}{reason}",
@@ -128,27 +128,27 @@ def query_refusal(
 
 
 def _explanation(status: int, codes: str) -> tuple[str, str]:
-    """What a refusal means, and what to change; codes say more than the status."""
+    """Return the meaning of a refusal, and the advice; codes are more precise than the status."""
     for pattern, message, advice in QUERY_REFUSALS:
         if re.search(pattern, codes):
             return message, advice
-    unknown = ("it does not accept it", "if you cannot explain this, please report it")
+    unknown = ("the reason is unknown", "if you cannot explain it, please report it")
     return STATUS_REFUSALS.get(status, unknown)
 
 
 def unseen(subscriptions: Sequence[str]) -> KalypsoError:
-    """The error for named subscriptions that Resource Graph leaves out of its answers."""
+    """Return the error for named subscriptions that Resource Graph leaves out of its answers."""
     scopes = Scopes(subscriptions=tuple(subscriptions))
     return KalypsoError(
-        f"Azure Resource Graph does not show the identity {scopes}: clusters there would be "
-        "overlooked",
-        advice=f"{READER.format(scopes=scopes)}, and must be on the whole subscription; or take it "
-        "out of azure-scopes",
+        f"Azure Resource Graph does not show the identity {scopes}: check-promote would overlook "
+        "clusters there",
+        advice=f"{READER.format(scopes=scopes)}, and must be on the whole subscription; or remove "
+        "it from azure-scopes",
     )
 
 
 def login_refusal(words: str, cloud: Cloud) -> KalypsoError:
-    """The error for an access token that was refused, by the words of the refusal."""
+    """Return the error for a refused sign-in, by the words of the refusal."""
     codes = LOGIN_CODE.findall(words) or (["90002"] if NO_TENANT.search(words) else [])
     subject = LOGIN_SUBJECT.search(words)
     for code in codes:
@@ -160,12 +160,12 @@ def login_refusal(words: str, cloud: Cloud) -> KalypsoError:
                 advice=advice.format(audience=cloud.assertion_audience),
             )
     if codes:
-        advice = "the number is explained at https://login.microsoftonline.com/error"
+        advice = "https://login.microsoftonline.com/error explains the number"
         return KalypsoError(f"Azure refused the sign-in: {_words(words)}", advice=advice)
-    return KalypsoError(f"there is no access to Azure: {_words(words)}", advice=NO_CREDENTIAL)
+    return KalypsoError(f"the sign-in to Azure failed: {_words(words)}", advice=NO_CREDENTIAL)
 
 
 def _words(text: str) -> str:
-    """What Azure says, on one line, without what only its support needs, and without any token."""
+    """Return Azure's words on one line, without tokens and support data."""
     line = " ".join(JSON_WEB_TOKEN.sub("***", SUPPORT_LINES.sub("", text)).split())
     return line if len(line) <= MAX_WORDS else line[:MAX_WORDS] + "…"

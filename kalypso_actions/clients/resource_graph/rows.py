@@ -1,9 +1,8 @@
 """A row of Resource Graph → the report of a Flux configuration, or a subscription.
 
 The fields are those of Azure's own API for Flux configurations (Microsoft.KubernetesConfiguration,
-2022-03-01 to 2025-04-01); each may be null or absent, but for the id and the URL that was asked
-for. What is of another type than there makes the row an error: a cluster that is not understood
-must not vanish from the count.
+2022-03-01 to 2025-04-01). Each may be null or absent, except the id and the repository's URL. A
+field of another type makes the row an error, because its cluster must not vanish from the count.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ PROVIDER: Final = re.compile(r"/providers/Microsoft\.KubernetesConfiguration/", 
 def cluster_reports(rows: Iterable[object], repository: str) -> tuple[ClusterReport, ...]:
     """Return the reports of the rows whose URL names a repository, given by its key.
 
-    Raises KalypsoError that names every row which cannot be read.
+    Raise KalypsoError with every row that cannot be read.
     """
     reports: list[ClusterReport] = []
     problems: list[Problem] = []
@@ -52,7 +51,7 @@ def cluster_reports(rows: Iterable[object], repository: str) -> tuple[ClusterRep
 
 
 def subscription_ids(rows: Iterable[object]) -> frozenset[str]:
-    """The subscriptions among the rows, in lower case. Raises KalypsoError for any other row."""
+    """Return the subscriptions in lower case. Raise KalypsoError for any other row."""
     found: set[str] = set()
     for place, row in enumerate(rows, 1):
         match row:
@@ -68,12 +67,12 @@ def subscription_ids(rows: Iterable[object]) -> frozenset[str]:
 
 
 def _may_be_of(row: object, repository: str) -> bool:
-    """False where the row is certainly another repository's, whatever else is in it."""
+    """Return False for a row that certainly names another repository."""
     match row:
         case {"properties": {"gitRepository": {"url": str(url)}}}:
             try:
                 return repository_key(url) == repository
-            except ValueError:  # no URL at all, which no cluster can follow
+            except ValueError:  # not a URL, so no cluster can follow it
                 return False
     return True
 
@@ -90,27 +89,28 @@ def _unreadable(row: object, place: int, error: ValidationError) -> Problem:
     ]
     return Problem(
         f"Azure Resource Graph describes {name} in a form that is not known: {'; '.join(faults)}",
-        advice="its cluster cannot be judged; if the configuration works, please report this form",
+        advice="if the configuration works, please report this form; the state of its cluster is "
+        "unknown",
     )
 
 
 def _moment(text: object) -> object:
-    """A time of Azure's in UTC; it has 0 to 7 digits behind the second, an offset or none."""
+    """Return a time of Azure in UTC; it has 0 to 7 digits after the second, or no offset."""
     if text is None or text == "":
         return None
     if not isinstance(text, str):
-        raise ValueError("must be a text")  # noqa: TRY004 - pydantic takes no TypeError
+        raise ValueError("must be a string")  # noqa: TRY004 - pydantic takes no TypeError
     try:
         moment = datetime.fromisoformat(text)
         moment = moment.replace(tzinfo=moment.tzinfo or UTC)
         # .NET and Go write the year 1 for "never".
         return None if moment.year == 1 else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ValueError(f"{text!r} is no time") from None
+        raise ValueError(f"{text!r} is not a time") from None
 
 
 def _or(fallback: Callable[[], Value]) -> BeforeValidator:
-    """Null means the same as an absent field."""
+    """Treat null like an absent field."""
     return BeforeValidator(lambda given: fallback() if given is None else given)
 
 
@@ -119,7 +119,7 @@ Moment = Annotated[datetime | None, BeforeValidator(_moment)]
 
 
 class _Part(BaseModel):
-    """A part of a row: fields that we do not use are passed over, types are not converted."""
+    """A part of a row; unknown fields are ignored, and types are not converted."""
 
     model_config = ConfigDict(
         frozen=True,

@@ -1,4 +1,4 @@
-"""Which part of a tenant is asked: subscriptions, or management groups."""
+"""The queried part of a tenant: subscriptions, or management groups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from kalypso_actions.errors import UsageError
 
 MAX_SUBSCRIPTIONS: Final = 1000
-"""So many a request of Resource Graph can name."""
+"""A request to Resource Graph can name no more."""
 
 GUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 GROUP: Final = re.compile(r"[A-Za-z0-9_().-]{1,90}")
@@ -28,10 +28,9 @@ FORMS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Scopes:
-    """What is asked. One of both is empty; where both are, everything that the identity may read.
+    """Subscriptions or management groups; if both are empty, all that the identity may read.
 
-    That is what `az graph query` does without a scope, and so what a control plane has that brings
-    nothing but its credentials.
+    `az graph query` without a scope means the same.
     """
 
     subscriptions: tuple[str, ...] = ()
@@ -39,11 +38,10 @@ class Scopes:
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Scopes:
-        """Scopes as people write them, several in one text parted by commas.
+        """Parse scopes as people write them; commas separate several in one text.
 
-        A GUID is a subscription, anything else the name of a management group; a group whose name
-        is a GUID (the root group's is the tenant's id) is written as its whole resource id.
-        Raises UsageError.
+        A GUID is a subscription, any other name is a management group; a group whose name is a GUID
+        (as that of the root group) needs its whole resource id. Raise UsageError.
         """
         subscriptions: list[str] = []
         groups: list[str] = []
@@ -53,8 +51,8 @@ class Scopes:
         if subscriptions and groups:
             raise UsageError(
                 "azure-scopes names subscriptions and management groups",
-                advice="Resource Graph is asked for the one or the other; a management group "
-                "includes all subscriptions below it",
+                advice="name the one or the other; a management group includes all subscriptions "
+                "below it",
             )
         if len(subscriptions) > MAX_SUBSCRIPTIONS:
             raise UsageError(
@@ -65,11 +63,11 @@ class Scopes:
         return cls(_once(subscriptions), _once(groups))
 
     def __str__(self) -> str:
-        """For people, not too long."""
+        """Return a short text for people."""
         if self.subscriptions:
-            return _told("subscription", self.subscriptions)
+            return _text("subscription", self.subscriptions)
         if self.management_groups:
-            return _told("management group", self.management_groups)
+            return _text("management group", self.management_groups)
         return "everything that the identity may read"
 
 
@@ -82,18 +80,18 @@ def _sort_in(scope: str, subscriptions: list[str], groups: list[str]) -> None:
     elif GROUP.fullmatch(name) and not subscription:
         groups.append(name)
     else:
-        raise UsageError(f"azure-scopes: {scope!r} is no scope", advice=FORMS)
+        raise UsageError(f"azure-scopes: {scope!r} is not a scope", advice=FORMS)
 
 
 def _once(names: Sequence[str]) -> tuple[str, ...]:
-    """Each name once; Azure's names do not differ by case."""
+    """Return each name once; names in Azure are case-insensitive."""
     first: dict[str, str] = {}
     for name in names:
         first.setdefault(name.lower(), name)
     return tuple(first.values())
 
 
-def _told(noun: str, names: Sequence[str]) -> str:
+def _text(noun: str, names: Sequence[str]) -> str:
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     plural = "s" if len(names) > 1 else ""
     return f"{noun}{plural} {', '.join(names[:3])}{more}"

@@ -1,7 +1,6 @@
-"""One call of Resource Graph by Azure's client: an answer, or why there is none.
+"""One call of Resource Graph by Azure's client: an answer, or an error.
 
-Azure's client takes longer to import than many a command runs, so this module is imported where it
-is used.
+Azure's client takes long to import, so this module is imported only if it is used.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from kalypso_actions.model.urls import is_loopback
 log = logging.getLogger(__name__)
 
 PAGE: Final = 1000
-"""Rows of a page: the most that Resource Graph gives."""
+"""Rows of a page: the maximum of Resource Graph."""
 
 DURATION: Final = re.compile(r"(?:(\d+)\.)?(\d+):(\d+):(\d+(?:\.\d+)?)")
-"""`hh:mm:ss`; .NET puts days before and parts of seconds behind."""
+"""`hh:mm:ss`; .NET writes days before it, and fractions of a second after it."""
 
 
 class Service:
-    """Resource Graph of a cloud, asked as one identity."""
+    """Resource Graph of a cloud, queried as one identity."""
 
     def __init__(
         self,
@@ -55,7 +54,7 @@ class Service:
             authentication_policy=Authorization(credential, cloud),
             transport=transport_of(environment),
             user_agent=f"kalypso-actions/{__version__}",
-            # Ours waits for quotas, too, and is bounded; where tokens go, nobody redirects.
+            # WaitBudget repeats requests, and waits for quotas. A redirect could leak the token.
             retry_policy=RetryPolicy.no_retries(),
             redirect_policy=RedirectPolicy.no_redirects(),
             http_logging_policy=SansIOHTTPPolicy(),
@@ -66,9 +65,9 @@ class Service:
         self._client.close()
 
     def ask(self, query: str, skip_token: str) -> Answer:
-        """A page of the query's answer; `skip_token` is "" for the first.
+        """Return a page of the query's answer; `skip_token` is "" for the first.
 
-        Raises UnansweredError where the same question may be answered later, else KalypsoError.
+        Raise UnansweredError if the query may succeed later, else KalypsoError.
         """
         request = QueryRequest(
             query=query,
@@ -79,12 +78,12 @@ class Service:
             ),
         )
         started = time.monotonic()
-        told = "failed"
+        outcome = "failed"
         try:
             answer = self._send(request)
-            told = f"200, {len(answer.rows)} of {answer.total} rows"
+            outcome = f"200, {len(answer.rows)} of {answer.total} rows"
         except HttpResponseError as error:
-            told = str(error.status_code or told)
+            outcome = str(error.status_code or outcome)
             raise self._refusal(error) from error
         except DeserializationError as error:
             raise UnansweredError("its answer is cut short or in no known form") from error
@@ -92,14 +91,15 @@ class Service:
             raise _unreachable(error) from error
         finally:
             seconds = time.monotonic() - started
-            log.debug("POST %s, Resource Graph  %s  %.2f s", self._address, told, seconds)
+            log.debug("POST %s, Resource Graph  %s  %.2f s", self._address, outcome, seconds)
         return answer
 
     def _send(self, request: QueryRequest) -> Answer:
-        # Bearer tokens go over plain http to this machine alone: the sandbox.
+        # Only the sandbox, on this machine, gets bearer tokens over plain http.
         enforce_https = not is_loopback(self._address)
-        made: Any = self._client.resources(request, cls=_answer, enforce_https=enforce_https)
-        answer: Answer = made  # what `cls` makes, unlike the declared result
+        # `cls` makes another type than the declared one.
+        result: Any = self._client.resources(request, cls=_answer, enforce_https=enforce_https)
+        answer: Answer = result
         return answer
 
     def _refusal(self, error: HttpResponseError) -> UnansweredError | KalypsoError:
@@ -111,15 +111,15 @@ class Service:
             return UnansweredError("it throttles", wait=_wait(headers), throttled=True)
         if status == 408 or status >= 500:
             return UnansweredError(f"it answers with status {status}", wait=_wait(headers))
-        told = error.error
-        details = [told, *told.details] if told else []
-        codes = [one.code for one in details if one.code]
-        words = [one.message for one in details if one.message]
+        body = error.error
+        details = [body, *body.details] if body else []
+        codes = [detail.code for detail in details if detail.code]
+        words = [detail.message for detail in details if detail.message]
         return query_refusal(status, codes, words, self._scopes)
 
 
 def _answer(response: Any, body: QueryResponse | None, _: Any) -> Answer:
-    """What an answer with status 200 says; an empty one says nothing."""
+    """Parse an answer with status 200. Raise UnansweredError for an empty one."""
     if body is None or not isinstance(body.data, list) or body.total_records is None:
         raise UnansweredError("its answer is cut short or in no known form")
     headers = response.http_response.headers
@@ -135,7 +135,7 @@ def _answer(response: Any, body: QueryResponse | None, _: Any) -> Answer:
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds that Azure wants us to wait: `Retry-After`, else until the quota begins anew."""
+    """Return the seconds to wait: `Retry-After`, else until the quota resets."""
     seconds = headers.get("Retry-After", "").strip()
     if seconds.isdecimal():
         return float(seconds)

@@ -1,4 +1,4 @@
-"""How Azure's libraries send: with our proxies and certificates, and without words of their own."""
+"""The HTTP transport of Azure's libraries, with our proxies and certificates."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from azure.core.pipeline.transport import RequestsTransport
 
 from kalypso_actions.clients.network import TIMEOUT, Session
 
-# Without a handler Python prints their warnings, which our errors repeat with advice.
+# Without a handler Python prints the libraries' warnings, which our errors repeat.
 logging.getLogger("azure").addHandler(logging.NullHandler())
 
 
 def transport_of(environment: Mapping[str, str]) -> RequestsTransport:
-    """One for each client, which closes it. Raises UsageError where certificates are missing."""
+    """Return a transport for one client. Raise UsageError if certificates are missing."""
     session = Session(environment)
     connect, read = TIMEOUT
     return RequestsTransport(

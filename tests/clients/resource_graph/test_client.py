@@ -283,14 +283,14 @@ SUPPORT = "Please provide below info when asking for support: timestamp = 1, cor
                 SUPPORT,
                 ("NoValidSubscriptionsInQueryRequest", "There must be at least one subscription"),
             ),
-            "there is nothing in the scope that the identity can see (400 NoValidSubscriptions",
+            "the identity sees nothing in the scope (400 NoValidSubscriptions",
             "check azure-scopes",
         ),
         (
             400,
             refusal("BadRequest", SUPPORT, ("DisabledSubscription", "It is disabled")),
             "a subscription of the scope is disabled",
-            "take it out of azure-scopes",
+            "remove it from azure-scopes",
         ),
         (
             401,
@@ -310,17 +310,17 @@ SUPPORT = "Please provide below info when asking for support: timestamp = 1, cor
         (
             404,
             refusal("ManagementGroupNotFound", "no such group"),
-            "there is nothing in the scope that the identity can see",
+            "the identity sees nothing in the scope",
             "not display names",
         ),
-        (404, "", "there is no such scope (404)", "azure-scopes"),
+        (404, "", "the scope does not exist (404)", "azure-scopes"),
         (
             400,
             refusal("BadRequest", SUPPORT, ("InvalidQuery", "Query is invalid.")),
-            "it does not accept it (400 InvalidQuery: Query is invalid.)",
+            "the reason is unknown (400 InvalidQuery: Query is invalid.)",
             "please report it",
         ),
-        (307, "", "it does not accept it (307)", ""),
+        (307, "", "the reason is unknown (307)", ""),
     ],
 )
 def test_refusals_say_what_to_change(status: int, body: object, message: str, advice: str) -> None:
@@ -364,7 +364,7 @@ def test_a_second_refusal_of_a_token_ends_it() -> None:
     assert waits.slept == []
 
 
-def test_an_untrusted_certificate_is_no_matter_of_patience() -> None:
+def test_an_untrusted_certificate_is_not_retried() -> None:
     error = refused({"body": requests.exceptions.SSLError("certificate verify failed")})
     assert "certificate of Azure Resource Manager is not trusted" in error.problem.message
     assert "SSL_CERT_FILE" in error.problem.advice
@@ -400,7 +400,7 @@ def test_named_subscriptions_are_held_against_what_can_be_seen() -> None:
     problem = raised.value.problem
     assert problem.message == (
         f"Azure Resource Graph does not show the identity subscription {SUBSCRIPTION}: "
-        "clusters there would be overlooked"
+        "check-promote would overlook clusters there"
     )
     assert problem.advice.startswith(
         f"give the identity the role Reader on subscription {SUBSCRIPTION};"
@@ -421,7 +421,7 @@ def test_nothing_is_asked_where_no_subscription_is_named(scopes: list[str]) -> N
 
 
 def test_scopes_are_checked_before_anything_is_asked() -> None:
-    with pytest.raises(UsageError, match="is no scope"):
+    with pytest.raises(UsageError, match="is not a scope"):
         ResourceGraph(
             FakeCredential(), cloud=cloud_of("public", {}), scopes=["a b"], environment={}
         )

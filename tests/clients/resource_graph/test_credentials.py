@@ -176,7 +176,7 @@ def test_a_machine_that_offers_none_is_told_what_to_give(monkeypatch: pytest.Mon
     for name in ("AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_TENANT_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "EnvironmentCredential")
-    with pytest.raises(KalypsoError, match="there is no access to Azure: ") as raised:
+    with pytest.raises(KalypsoError, match="the sign-in to Azure failed: ") as raised:
         credential().get_token(SCOPE)
     assert "EnvironmentCredential" in raised.value.problem.message
     for way in ("azure-client-id", "id-token: write", "azure-credentials", "azure/login"):
@@ -189,7 +189,7 @@ def test_a_machine_that_offers_none_is_told_what_to_give(monkeypatch: pytest.Mon
         ({"client_id": CLIENT}, "without azure-tenant-id", "give both"),
         ({"tenant_id": TENANT}, "without azure-client-id", "give both"),
         ({"client_id": CLIENT, "credentials": "{}"}, "without azure-tenant-id", "give both"),
-        ({"client_id": CLIENT, "tenant_id": TENANT}, "may ask GitHub", "id-token: write"),
+        ({"client_id": CLIENT, "tenant_id": TENANT}, "GitHub gives this process no OIDC", "id-token: write"),
         (
             {"client_id": CLIENT, "tenant_id": "../other", "environment": JOB},
             "azure-tenant-id is neither",
@@ -272,7 +272,7 @@ SUBJECT = "repo:acme/control-plane:environment:dev"
             "newer repositories have ids in it",
         ),
         ("AADSTS700016: Application with identifier", "does not know the app", "azure-client-id"),
-        ("AADSTS90002: Tenant 'x' not found.", "there is no such tenant", "azure-tenant-id"),
+        ("AADSTS90002: Tenant 'x' not found.", "the tenant does not exist", "azure-tenant-id"),
         ("AADSTS7000215: Invalid client secret", "the client secret is wrong", "not its id"),
         ("AADSTS7000222: The provided client secret keys", "has expired", "a new one"),
         ("AADSTS700024: Client assertion is not within", "not valid at this time", "azure/login"),
@@ -308,7 +308,7 @@ def test_refused_sign_ins(
 def test_a_secret_of_an_unknown_tenant(server: responses.RequestsMock) -> None:
     refused = {"error": "invalid_tenant", "error_description": "AADSTS90002: Tenant not found."}
     server.get(f"{LOGIN}/{TENANT}/v2.0/.well-known/openid-configuration", status=400, json=refused)
-    with pytest.raises(KalypsoError, match="there is no such tenant"):
+    with pytest.raises(KalypsoError, match="the tenant does not exist"):
         credential(credentials=azure_credentials()).get_token(SCOPE)
 
 

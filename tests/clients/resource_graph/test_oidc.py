@@ -88,7 +88,7 @@ def test_a_refusal_names_the_permission(status: int) -> None:
     assert "not to be shown" not in str(raised.value)
 
 
-def test_an_untrusted_certificate_is_no_matter_of_patience() -> None:
+def test_an_untrusted_certificate_is_not_retried() -> None:
     with responses.RequestsMock() as server:
         server.get(URL, body=requests.exceptions.SSLError("certificate verify failed"))
         with pytest.raises(KalypsoError) as raised:

@@ -204,7 +204,7 @@ def test_a_row_that_cannot_be_read_is_named(properties: dict[str, Any], field: s
     with pytest.raises(KalypsoError, match=re.escape(ID)) as raised:
         cluster_reports([row("small"), row(**properties), row("small-2")], KEY)
     assert f"properties.{field}" in raised.value.problem.message
-    assert "its cluster cannot be judged" in raised.value.problem.advice
+    assert "the state of its cluster is unknown" in raised.value.problem.advice
 
 
 @pytest.mark.parametrize("nameless", ["a text", None, [], {}, {"id": ""}, {"id": 3}, {"id": None}])

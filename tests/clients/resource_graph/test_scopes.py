@@ -42,7 +42,7 @@ def test_subscriptions_and_management_groups(
     ],
 )
 def test_what_is_no_scope_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is no scope") as raised:
+    with pytest.raises(UsageError, match="is not a scope") as raised:
         Scopes.parse([SUBSCRIPTION, text])
     assert "subscriptions by their ids, or management groups" in raised.value.problem.advice
 

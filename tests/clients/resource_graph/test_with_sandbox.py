@@ -105,7 +105,7 @@ def test_what_makes_an_answer_useless(
 @pytest.mark.parametrize(
     ("scope", "message"),
     [
-        (OTHER_SUBSCRIPTION, "nothing in the scope that the identity can see"),
+        (OTHER_SUBSCRIPTION, "the identity sees nothing in the scope"),
         ("unknown-group", "the identity may not read the scope"),
     ],
 )

@@ -117,7 +117,7 @@ def test_azure_inputs_that_do_not_suffice(acme: Organisation) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
     assert "azure-tenant-id" in refused(acme, merged, commit, azure_client_id="0" * 8)
-    assert "is no scope" in refused(acme, merged, commit, azure_scopes="a b")
+    assert "is not a scope" in refused(acme, merged, commit, azure_scopes="a b")
 
 
 def test_a_branch_that_was_cut_from_another_environments(acme: Organisation) -> None:
