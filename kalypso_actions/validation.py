@@ -1,7 +1,6 @@
-"""Every document of some branches held against each other, without rendering anything.
+"""Validate the documents of several branches, alone and together, without rendering.
 
-The branches are those of one control plane, or repositories of workloads: which is which, their
-documents say.
+The branches belong to a control plane, or to repositories of Workloads; their documents tell which.
 """
 
 from __future__ import annotations
@@ -16,32 +15,32 @@ from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.platform_config import config_map_problems, config_map_warnings
 
-Noun = TypeVar("Noun")
+Kind = TypeVar("Kind")
 
 
 @dataclass(slots=True)
 class _Branch:
-    """One branch: its nouns, each with the document it came from."""
+    """A branch: its resources, each with its document."""
 
     reading: Reading
-    nouns: list[tuple[Document, object]] = field(default_factory=list)
+    resources: list[tuple[Document, object]] = field(default_factory=list)
 
-    def of(self, kind: type[Noun]) -> Iterator[Noun]:
-        """The nouns of one kind."""
-        return (noun for _, noun in self.nouns if isinstance(noun, kind))
+    def of(self, kind: type[Kind]) -> Iterator[Kind]:
+        """Return the resources of a kind."""
+        return (resource for _, resource in self.resources if isinstance(resource, kind))
 
 
 def validate_branches(
     readings: Iterable[Reading], first_environments: Sequence[str] = ()
 ) -> fleet.Diagnostics:
-    """Problems, warnings and notes of all documents, branch by branch, then across branches.
+    """Check all documents branch by branch, then across branches.
 
-    `first_environments` are those that an input names.
+    `first_environments` are the names in the input.
     """
     diagnostics = fleet.Diagnostics()
     branches = [_parse(reading, diagnostics) for reading in readings]
     for branch in branches:
-        for check in (_twice, _strays, _templates, _policies, _schemas):
+        for check in (_duplicates, _misplaced_workloads, _templates, _policies, _schemas):
             diagnostics.problems += check(branch)
         for config_map in branch.of(kinds.ConfigMap):
             diagnostics.problems += config_map_problems(config_map)
@@ -51,10 +50,10 @@ def validate_branches(
     diagnostics.problems += promotion.environment_circles(environments)
     diagnostics.notes += promotion.unreached_environments(first_environments, environments)
     _references(branches, diagnostics)
-    diagnostics.warnings += _shadowed(branches)
+    diagnostics.warnings += _overridden(branches)
     diagnostics.warnings += fleet.registrations_named_as_bases(
-        (one for branch in branches for one in branch.of(kinds.WorkloadRegistration)),
-        (one for branch in branches for one in branch.of(kinds.BaseRepo)),
+        (item for branch in branches for item in branch.of(kinds.WorkloadRegistration)),
+        (base for branch in branches for base in branch.of(kinds.BaseRepo)),
     )
     return diagnostics
 
@@ -64,15 +63,15 @@ def _parse(reading: Reading, diagnostics: fleet.Diagnostics) -> _Branch:
     diagnostics.warnings += reading.warnings
     branch = _Branch(reading)
     for document in reading.documents:
-        noun = fleet.parse_document(document, diagnostics)
-        if noun is not None:
-            branch.nouns.append((document, noun))
+        resource = fleet.parse_document(document, diagnostics)
+        if resource is not None:
+            branch.resources.append((document, resource))
     return branch
 
 
-def _twice(branch: _Branch) -> Iterator[Problem]:
+def _duplicates(branch: _Branch) -> Iterator[Problem]:
     seen: dict[tuple[str, str], Document] = {}
-    for document, _ in branch.nouns:
+    for document, _ in branch.resources:
         first = seen.setdefault((document.kind, document.name), document)
         if first is not document:
             yield Problem(
@@ -82,14 +81,14 @@ def _twice(branch: _Branch) -> Iterator[Problem]:
             )
 
 
-def _strays(branch: _Branch) -> Iterator[Problem]:
-    """A repository holds a control plane or workloads, never both."""
+def _misplaced_workloads(branch: _Branch) -> Iterator[Problem]:
+    """Report Workloads in a control plane."""
     workloads = list(branch.of(kinds.Workload))
-    if len(workloads) == len(branch.nouns):
+    if len(workloads) == len(branch.resources):
         return
     for workload in workloads:
         yield Problem(
-            f"Workload {workload.name!r} stands in a control-plane branch",
+            f"Workload {workload.name!r} is in a control-plane branch",
             workload.where,
             "move it into a repository that a WorkloadRegistration names",
         )
@@ -123,7 +122,7 @@ def _schemas(branch: _Branch) -> Iterator[Problem]:
 
 
 def _environments(branches: Sequence[_Branch]) -> dict[str, kinds.Environment]:
-    """The Environments of main; the branch of an environment may have old copies of them."""
+    """Return the Environments of main; environment branches may have old copies."""
     mains = [branch for branch in branches if not any(branch.of(kinds.BaseRepo))]
     return {e.name: e for branch in mains or branches for e in branch.of(kinds.Environment)}
 
@@ -133,40 +132,41 @@ def _next_environments(environments: Mapping[str, kinds.Environment]) -> Iterato
         for name in environment.next_environments:
             if name not in environments:
                 yield Problem(
-                    f"Environment {environment.name!r} names {name!r} as next, which is none",
+                    f"Environment {environment.name!r} names {name!r} as next, which is unknown",
                     environment.next_environment_where,
                     f"known environments: {', '.join(sorted(environments))}",
                 )
 
 
-def _shadowed(branches: Sequence[_Branch]) -> Iterator[Problem]:
-    """What stands in an environment's branch, which has a BaseRepo, and in one without."""
-    own = [any(branch.of(kinds.BaseRepo)) for branch in branches]
-    shared = {
+def _overridden(branches: Sequence[_Branch]) -> Iterator[Problem]:
+    """Report documents of main that an environment branch, which has a BaseRepo, overrides."""
+    of_environment = [branch for branch in branches if any(branch.of(kinds.BaseRepo))]
+    of_main = {
         (document.kind, document.name): document
-        for branch, is_own in zip(branches, own, strict=True)
-        for document, _ in branch.nouns
-        if not is_own and document.kind != "Environment"
+        for branch in branches
+        if branch not in of_environment
+        for document, _ in branch.resources
+        if document.kind != "Environment"
     }
-    for branch, is_own in zip(branches, own, strict=True):
-        for document, _ in branch.nouns if is_own else ():
-            other = shared.get((document.kind, document.name))
-            if other:
+    for branch in of_environment:
+        for document, _ in branch.resources:
+            overridden = of_main.get((document.kind, document.name))
+            if overridden:
                 yield Problem(
-                    f"{document.kind} {document.name!r} stands in {other.where} too; the "
+                    f"{document.kind} {document.name!r} is also defined in {overridden.where}; the "
                     "environment branch wins",
                     document.where,
                 )
 
 
 def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> None:
-    """Templates that cluster types name; they stand in main, which may not have been given."""
+    """Check the Templates that cluster types name, if main, which has them, is given."""
     cluster_types = [c for branch in branches for c in branch.of(kinds.ClusterType)]
     templates = {t.name for branch in branches for t in branch.of(kinds.Template)}
     if not templates:
         if cluster_types:
-            message = f"the Templates that {len(cluster_types)} ClusterTypes name are not checked"
-            advice = "give the branch that holds them as well"
+            message = f"the Templates of {len(cluster_types)} ClusterTypes are not checked"
+            advice = "validate together with the branch that has them"
             diagnostics.warnings.append(Problem(message, cluster_types[0].where, advice))
         return
     for cluster_type in cluster_types:

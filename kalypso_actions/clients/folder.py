@@ -1,4 +1,4 @@
-"""A plain folder as the files of a revision."""
+"""A plain folder, read like a commit."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ from kalypso_actions.model.object_ids import blob_id
 
 
 class FolderFiles:
-    """Every file below a folder, with the blob ids that git would give them.
+    """All files below a folder, with their git blob ids.
 
-    `.git` is left out at any depth; a file that git would ignore is a file like any other.
-    Symbolic links are not followed.
+    `.git` is skipped at any depth; files ignored by git are included. Symbolic links are not
+    followed.
     """
 
     def __init__(self, folder: Path, *, repository: str = "") -> None:
-        """`repository` is how the user names it (default: the path)."""
+        """`repository` is the name for messages (default: the path)."""
         self._folder = folder
         self._repository = repository or str(folder)
         self._entries: Mapping[str, FileEntry] | None = None
 
     @property
     def repository(self) -> str:
-        """How the user names it."""
+        """The name for messages."""
         return self._repository
 
     @property
     def commit(self) -> str | None:
-        """None: a folder stands for whatever commit is asked of it."""
+        """None: a folder has no commit."""
         return None
 
     def entries(self) -> Mapping[str, FileEntry]:
-        """Every file by its path. Raises KalypsoError when one cannot be read."""
+        """Return all files by path. Raises KalypsoError if one cannot be read."""
         if self._entries is None:
             try:
-                found = sorted(_walk(self._folder), key=lambda one: os.fsencode(one[0]))
+                files = sorted(_walk(self._folder), key=lambda file: os.fsencode(file[0]))
             except OSError as error:
                 raise self._unreadable(error) from error
-            self._entries = {path: self._entry(path, mode) for path, mode in found}
+            self._entries = {path: self._entry(path, mode) for path, mode in files}
         return self._entries
 
     def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
-        """Contents of these files, of a symbolic link the text of its target.
+        """Return the contents of files; of a symbolic link, the text of its target.
 
-        Raises KeyError for a path that is no entry, KalypsoError when reading fails.
+        Raises KeyError for an unknown path, KalypsoError if a file cannot be read.
         """
         entries = self.entries()
         return {path: self._content(path, entries[path].mode) for path in paths}
 
-    def tree_id(self, path: str) -> str | None:  # noqa: ARG002 - as any revision's
+    def tree_id(self, path: str) -> str | None:  # noqa: ARG002 - part of RevisionFiles
         """None: a folder has no trees."""
         return None
 
@@ -65,7 +65,7 @@ class FolderFiles:
         file = self._folder / path
         try:
             if mode == SYMLINK_MODE:
-                # Path.readlink would tidy the text up, and its blob id would be another.
+                # Path.readlink would normalize the text and so change its blob id.
                 return os.fsencode(os.readlink(file))  # noqa: PTH115
             return file.read_bytes()
         except OSError as error:
@@ -77,7 +77,7 @@ class FolderFiles:
 
 
 def _walk(top: Path) -> Iterator[tuple[str, str]]:
-    """Path and git's mode of every file and symbolic link; sockets and the like are no files."""
+    """Yield path and git mode of all regular files and symbolic links."""
     pending = [""]
     while pending:
         folder = pending.pop()

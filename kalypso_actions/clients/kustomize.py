@@ -13,24 +13,24 @@ from kalypso_actions.errors import KalypsoError
 PROGRAM = "kustomize"
 
 NO_NETWORK = "http://127.0.0.1:9"
-"""Nothing listens there (port 9, discard): every request by way of this proxy fails at once."""
+"""A proxy on which nothing listens (port 9, discard), so that every request fails at once."""
 
 TIMEOUT = 60
 MAX_OUTPUT = 1 << 26
-"""Bytes; far more than is read as YAML."""
+"""Bytes; far more than the limit of a YAML file."""
 
 
 class Kustomize:
-    """Builds folders with the kustomize program, away from the repository and the network."""
+    """Builds folders with the kustomize program, in a temporary copy and without the network."""
 
     def __init__(self, programs: Programs) -> None:
         self._programs = programs
 
     def __call__(self, files: Mapping[str, bytes], folder: str) -> bytes:
-        """The output of `kustomize build` on a folder among these files.
+        """Return the output of `kustomize build` for a folder among these files.
 
-        Only files in or below a kustomization's own folder are read (kustomize's default), and
-        neither plugins nor Helm run. Raises KalypsoError with the program's words.
+        kustomize reads only files below the folder of a kustomization (its default), and runs
+        neither plugins nor Helm. Raises KalypsoError with the program's error message.
         """
         with tempfile.TemporaryDirectory(prefix="kalypso-kustomize-") as temporary:
             top = Path(temporary).resolve()
@@ -53,13 +53,13 @@ class Kustomize:
                     max_output=MAX_OUTPUT,
                 )
             except ProcessError as error:
-                words = (error.stderr or error.problem.message).replace(f"{root}{os.sep}", "")
-                advice = "kustomize is run without network, plugins and Helm"
-                raise KalypsoError(f"kustomize build failed: {words}", advice=advice) from error
+                reason = (error.stderr or error.problem.message).replace(f"{root}{os.sep}", "")
+                advice = "kustomize runs without network, plugins and Helm"
+                raise KalypsoError(f"kustomize build failed: {reason}", advice=advice) from error
 
 
 def find_kustomize(programs: Programs) -> Kustomize | None:
-    """The program, if the machine has it."""
+    """Return the program; None if it is not installed."""
     return Kustomize(programs) if programs.find(PROGRAM) else None
 
 
@@ -68,7 +68,7 @@ def _environment(home: Path) -> dict[str, str]:
     return {
         **dict.fromkeys(proxies, NO_NETWORK),
         **dict.fromkeys(("NO_PROXY", "no_proxy"), ""),
-        # Without a PATH it finds no git to fetch remote bases with.
+        # Without PATH, kustomize finds no git to fetch remote bases.
         "PATH": "",
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home),
@@ -76,7 +76,7 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 def _write(root: Path, path: str, content: bytes) -> None:
-    """Write one file; a path that leaves the folder is our own mistake, and ends here."""
+    """Write a file. Raises ValueError if its path leaves the folder, which is a bug of ours."""
     file = root / path
     if not file.resolve().is_relative_to(root):
         raise ValueError(f"{path!r} leaves the repository")

@@ -1,4 +1,4 @@
-"""Proxies and certificates, from the environment that is given instead of the process's own."""
+"""Proxies and certificates, from a given environment instead of the process's own."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from kalypso_actions.errors import UsageError
 from kalypso_actions.model.urls import is_loopback
 
 CERTIFICATES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
-"""Files of trusted authorities; the first that is set counts."""
+"""Variables that name a file of CA certificates; the first one that is set counts."""
 
 LINK_LOCAL: Final = ("169.254.0.0/16", "fe80::/10")
 
 CONNECTIONS: Final = 100
-"""Kept for further requests; GitHub takes so many at once. urllib3 drops others, and warns."""
+"""The size of the connection pool: GitHub's limit of concurrent requests."""
 
 TIMEOUT: Final = (10.0, 60.0)
-"""Seconds to connect, and between two parts of an answer."""
+"""Seconds to connect, and between two parts of a response."""
 
 
 def trusted_certificates(environment: Mapping[str, str]) -> str | bool:
-    """The file of trusted authorities; True are those that come with requests.
+    """Return the file of CA certificates; True for those of `requests`.
 
-    Raises UsageError where the file is missing.
+    Raises UsageError if the file does not exist.
     """
     for variable in CERTIFICATES:
         file = environment.get(variable, "")
@@ -41,9 +41,9 @@ def trusted_certificates(environment: Mapping[str, str]) -> str | bool:
 
 
 class Session(requests.Session):
-    """A session of requests that looks at nothing but the given environment.
+    """A session of `requests` that uses only the given environment.
 
-    Above all not into a .netrc file, whose password would replace the Authorization header.
+    In particular, it reads no .netrc file: a password there would replace the Authorization header.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -57,20 +57,20 @@ class Session(requests.Session):
     def merge_environment_settings(
         self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any
     ) -> Any:
-        """As requests, with the proxies that the given environment has for the URL."""
-        chosen = proxies or proxies_for(str(url), self._environment)
-        return super().merge_environment_settings(url, chosen, stream, verify, cert)
+        """Add the proxies of the given environment for the URL."""
+        proxies = proxies or proxies_for(str(url), self._environment)
+        return super().merge_environment_settings(url, proxies, stream, verify, cert)
 
 
 def proxies_for(url: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The proxy by scheme, by HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY.
+    """Return the proxy by scheme, from HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY.
 
-    Names in lower case come first, as curl has it. What is on this machine or its link, where
-    managed identities answer, is never asked through a proxy.
+    Lower-case names come first, as for curl. This machine and link-local addresses, where managed
+    identities answer, are never reached through a proxy.
     """
     parts = urlsplit(url)
-    direct = [*LINK_LOCAL, *_variable("no_proxy", environment).lower().split(",")]
-    if is_loopback(url) or any(_is_of(parts, one.strip()) for one in direct):
+    exceptions = [*LINK_LOCAL, *_variable("no_proxy", environment).lower().split(",")]
+    if is_loopback(url) or any(_matches(parts, exception.strip()) for exception in exceptions):
         return {}
     proxy = _variable(f"{parts.scheme}_proxy", environment) or _variable("all_proxy", environment)
     return {parts.scheme: proxy} if proxy else {}
@@ -80,8 +80,8 @@ def _variable(name: str, environment: Mapping[str, str]) -> str:
     return environment.get(name, "") or environment.get(name.upper(), "")
 
 
-def _is_of(url: SplitResult, exception: str) -> bool:
-    """Whether an entry of NO_PROXY is for the URL: a domain, a host (with a port), a network, *."""
+def _matches(url: SplitResult, exception: str) -> bool:
+    """Whether an entry of NO_PROXY (a domain, host, host:port, network or *) matches the URL."""
     host = url.hostname or ""
     if "/" in exception:
         return _is_in(host, exception)
@@ -92,7 +92,7 @@ def _is_of(url: SplitResult, exception: str) -> bool:
 
 
 def _is_in(host: str, network: str) -> bool:
-    """Whether an address lies in a network written as `10.0.0.0/8`."""
+    """Whether an address is in a network such as `10.0.0.0/8`."""
     try:
         return ipaddress.ip_address(host) in ipaddress.ip_network(network, strict=False)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A folder that receives a whole tree, and is never somebody else's."""
+"""A folder that receives a whole tree, and never loses other files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from kalypso_actions.model.layout import (
     TARGET_FILES,
 )
 
-_OUR_NAMES = TARGET_FILES | {PurePosixPath(PROMOTED_COMMIT_FILE).name}
+_OUTPUT_NAMES = TARGET_FILES | {PurePosixPath(PROMOTED_COMMIT_FILE).name}
 
 
 @dataclass(frozen=True, slots=True)
 class OutputFile:
-    """A file to be written: `mode` as git has it; a symlink's content is its target."""
+    """A file to write; `mode` is git's, and a symbolic link's content is its target."""
 
     content: bytes
     mode: str = FILE_MODE
@@ -34,55 +34,53 @@ class OutputFile:
 class OutputFolder:
     """The folder of `--out`.
 
-    It may be absent, empty, or written by us before: then it holds a `sources.json` of ours and
-    no `.git`. Files in it that we cannot have written are never removed.
+    It may be missing, empty, or the output of an earlier run, with a `sources.json` and without
+    `.git`. Other files in it are never removed.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def check(self) -> None:
-        """Raises UsageError for a folder that is not ours."""
-        with self._told():
-            there = self._folder.exists() or self._folder.is_symlink()
-            if there and not self._folder.is_dir():
+        """Raises UsageError for a folder with other content."""
+        with self._as_usage_error():
+            exists = self._folder.exists() or self._folder.is_symlink()
+            if exists and not self._folder.is_dir():
                 raise UsageError(f"--out {self._folder} is not a folder")
             if not any(self._present()):
                 return
-            if (self._folder / ".git").exists() or not any(self._our_marks()):
+            if (self._folder / ".git").exists() or not any(self._sources_files()):
                 raise UsageError(
-                    f"--out {self._folder} is not empty, and was not written by this command",
+                    f"--out {self._folder} is not empty, and is not an output of this command",
                     advice="choose another folder, or empty it",
                 )
 
     def write(self, files: Mapping[str, OutputFile]) -> None:
-        """Make the folder hold these files and nothing else.
+        """Write these files and remove all others of an earlier run.
 
-        The mark that makes the folder ours is written first, so that a run that was cut off can
-        be repeated. Raises UsageError: before anything is written, for what must not be removed;
-        later, for what the system refuses.
+        `sources.json` is written first, so that an interrupted run can be repeated. Raises
+        UsageError: before the first write, if other files would have to be removed; later, if the
+        system refuses a write.
         """
-        with self._told():
+        with self._as_usage_error():
             stale = [path for path in self._present() if path not in files]
-            strangers = sorted(path for path in stale if not self._is_ours(path))
-            if strangers:
+            foreign = sorted(path for path in stale if not self._is_output(path))
+            if foreign:
                 raise UsageError(
-                    f"--out {self._folder} holds files that are not ours: "
-                    f"{', '.join(strangers[:5])}",
+                    f"--out {self._folder} contains other files: {', '.join(foreign[:5])}",
                     advice="remove them, or choose another folder",
                 )
             _refuse_unsafe(files)
-            marks = [path for path in files if path.endswith(SOURCES_FILE)]
-            made: set[Path] = set()
-            for path in (*marks, *(path for path in files if path not in marks)):
-                self._write_file(self._folder / path, files[path], made)
+            created: set[Path] = set()
+            for path in sorted(files, key=lambda path: not path.endswith(SOURCES_FILE)):
+                self._write_file(self._folder / path, files[path], created)
             for path in stale:
                 (self._folder / path).unlink()
             self._remove_empty_folders()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """What the system refuses (no permission, a full disk) is told as a fault of `--out`."""
+    def _as_usage_error(self) -> Iterator[None]:
+        """Convert an OSError (no permission, a full disk) to a UsageError about `--out`."""
         try:
             yield
         except OSError as error:
@@ -91,29 +89,28 @@ class OutputFolder:
                 message += f" ({error.filename})"
             raise UsageError(message, advice="choose another folder") from error
 
-    def _is_ours(self, path: str) -> bool:
-        """Whether we have written this file, which this run does not write.
+    def _is_output(self, path: str) -> bool:
+        """Whether an earlier run has written a file that this run does not write.
 
-        A stale `sources.json` marks another tree: nothing below one that holds others is ours.
+        A stale `sources.json` belongs to another tree, and is never an output.
         """
         file = self._folder / path
         if file.name == README_FILE:
             return not file.is_symlink() and file.read_bytes() == README_TEXT
-        return file.name in _OUR_NAMES
+        return file.name in _OUTPUT_NAMES
 
-    def _our_marks(self) -> Iterator[Path]:
-        for mark in self._folder.rglob(SOURCES_FILE):
+    def _sources_files(self) -> Iterator[Path]:
+        for file in self._folder.rglob(SOURCES_FILE):
             try:
-                body = json.loads(mark.read_bytes())
+                body = json.loads(file.read_bytes())
             except (OSError, ValueError):
                 continue
-            if isinstance(body, dict) and str(body.get("schema", "")).startswith(
-                "kalypso.sources/"
-            ):
-                yield mark
+            schema = body.get("schema", "") if isinstance(body, dict) else ""
+            if str(schema).startswith("kalypso.sources/"):
+                yield file
 
     def _present(self) -> Iterator[str]:
-        """Every file; a link to a folder is one."""
+        """Yield all files; a link to a folder is a file."""
         if not self._folder.is_dir():
             return
         for root, folders, names in os.walk(self._folder, onerror=_raise):
@@ -121,10 +118,10 @@ class OutputFolder:
             for name in (*names, *links):
                 yield (Path(root) / name).relative_to(self._folder).as_posix()
 
-    def _write_file(self, path: Path, file: OutputFile, made: set[Path]) -> None:
-        if path.parent not in made:
+    def _write_file(self, path: Path, file: OutputFile, created: set[Path]) -> None:
+        if path.parent not in created:
             path.parent.mkdir(parents=True, exist_ok=True)
-            made.add(path.parent)
+            created.add(path.parent)
         if path.is_symlink():
             path.unlink()
         if file.mode == SYMLINK_MODE:
@@ -144,14 +141,14 @@ class OutputFolder:
 
 
 def _refuse_unsafe(paths: Collection[str]) -> None:
-    """A tree made by hand may hold paths that git itself would never check out."""
+    """A tree made by hand may contain paths that git would never check out."""
     for path in paths:
         parts = path.split("/")
         unsafe = any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts)
-        # A link that is a folder at the same time would lead what is below it out of the tree.
+        # A path that is a link and a folder would lead the files below out of the tree.
         through_file = any("/".join(parts[:length]) in paths for length in range(1, len(parts)))
         if unsafe or through_file or "\\" in path:
-            raise UsageError(f"the GitOps tree holds the path {path!r}, which cannot be written")
+            raise UsageError(f"the GitOps tree contains the path {path!r}, which cannot be written")
 
 
 def _raise(error: OSError) -> None:

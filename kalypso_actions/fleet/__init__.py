@@ -1,9 +1,10 @@
-"""Documents of a control plane and of registered repositories → the fleet of one environment.
+"""Documents of a control plane and of registered repositories → the fleet of an environment.
 
-schemas.py     what each kind may and must hold (pydantic, at the border)
-parsing.py     one document → one noun, or every problem with it
-assembly.py    the documents of the environment branch and of its base repositories → Fleet
-workloads.py   the documents of a registered repository → Workloads and deployment targets
+schemas     the fields of each kind (pydantic)
+parsing     a document → its resource, or all problems with it
+builders    a validated schema → the resource as a value of `model.kinds`
+assembly    documents of the environment branch and of base repositories → Fleet
+workloads   documents of a registered repository → Workloads and deployment targets
 """
 
 from kalypso_actions.fleet.assembly import Branch, assemble, registrations_named_as_bases

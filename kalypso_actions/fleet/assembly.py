@@ -1,4 +1,4 @@
-"""The documents of an environment branch and of its base repositories → its Fleet."""
+"""Documents of an environment branch and of its base repositories → Fleet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document
 
-Noun = TypeVar("Noun")
+Kind = TypeVar("Kind")
 Key = tuple[type, str]
 
 _NOT_FROM_A_BASE = (kinds.BaseRepo,)
@@ -21,10 +21,10 @@ _NOT_FROM_A_BASE = (kinds.BaseRepo,)
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The documents of one branch.
+    """The documents of a branch.
 
-    `owner` is the name of the Flux Kustomization that would apply them upstream: the environment
-    for its own branch, `<environment>-<BaseRepo>` for a base repository.
+    `owner` is the Flux Kustomization that applies them for the operator: the environment's name for
+    its own branch, `<environment>-<BaseRepo>` for a base repository.
     """
 
     owner: str
@@ -34,37 +34,36 @@ class Branch:
 def assemble(
     environment: str, own: Branch, bases: Sequence[Branch]
 ) -> tuple[kinds.Fleet, Diagnostics]:
-    """The fleet of `environment`, without what registered repositories deliver.
+    """Assemble the fleet of `environment`, without the Workloads of registered repositories.
 
-    A document of the environment branch wins over one of the same kind and name in a base
-    repository, with a warning that names both; the same twice in one branch, or in two base
-    repositories, is a problem.
+    A document of the environment branch overrides one of the same kind and name in a base
+    repository, with a warning. Duplicates in one branch or in two base repositories are problems.
     """
     diagnostics = Diagnostics()
     merged: dict[Key, object] = {}
     for branch in bases:
-        for key, noun in _nouns(branch, diagnostics).items():
-            if isinstance(noun, _NOT_FROM_A_BASE):
+        for key, resource in _parse_branch(branch, diagnostics).items():
+            if isinstance(resource, _NOT_FROM_A_BASE):
                 diagnostics.warnings.append(
                     Problem(
-                        f"{_label(noun)} is left out: a base repository has none of its own",
-                        _where(noun),
+                        f"{_label(resource)} is ignored: a base repository has no bases",
+                        _where(resource),
                     )
                 )
             elif key in merged:
-                diagnostics.problems.append(_twice(merged[key], noun))
+                diagnostics.problems.append(_duplicate(merged[key], resource))
             else:
-                merged[key] = noun
-    for key, noun in _nouns(own, diagnostics).items():
+                merged[key] = resource
+    for key, resource in _parse_branch(own, diagnostics).items():
         if key in merged:
             diagnostics.warnings.append(
                 Problem(
-                    f"{_label(noun)} stands in {_place(merged[key])} too; "
+                    f"{_label(resource)} is also defined in {_place(merged[key])}; "
                     "the environment branch wins",
-                    _where(noun),
+                    _where(resource),
                 )
             )
-        merged[key] = noun
+        merged[key] = resource
     assembled = _fleet(environment, merged.values())
     diagnostics.warnings += registrations_named_as_bases(
         assembled.registrations, assembled.base_repos
@@ -75,10 +74,10 @@ def assemble(
 def registrations_named_as_bases(
     registrations: Iterable[kinds.WorkloadRegistration], base_repos: Iterable[kinds.BaseRepo]
 ) -> Iterator[Problem]:
-    """The upstream operator names what it fetches `<environment>-<name>`, for both kinds."""
-    taken = {base.name: base for base in base_repos}
+    """Report equal names: the operator uses `<environment>-<name>` for both kinds."""
+    bases = {base.name: base for base in base_repos}
     for registration in registrations:
-        base = taken.get(registration.name)
+        base = bases.get(registration.name)
         if base:
             message = f"WorkloadRegistration {registration.name!r} has the name of the BaseRepo in "
             message += f"{base.where}: the upstream operator cannot fetch both"
@@ -86,41 +85,44 @@ def registrations_named_as_bases(
 
 
 def flux_labels(owner: str) -> Mapping[str, str]:
-    """The labels that Flux stamps on everything it applies for a Kustomization."""
+    """Return the labels that Flux adds to all objects of a Kustomization."""
     return {kinds.FLUX_NAME_LABEL: owner, kinds.FLUX_NAMESPACE_LABEL: "flux-system"}
 
 
-def _nouns(branch: Branch, diagnostics: Diagnostics) -> dict[Key, object]:
-    """The nouns of one branch by kind and name, with Flux's labels."""
-    found: dict[Key, object] = {}
+def _parse_branch(branch: Branch, diagnostics: Diagnostics) -> dict[Key, object]:
+    """Return the resources of a branch by kind and name, with Flux's labels."""
+    resources: dict[Key, object] = {}
     for document in branch.documents:
-        noun = parse_document(document, diagnostics)
-        if noun is None or isinstance(noun, kinds.Environment):
+        resource = parse_document(document, diagnostics)
+        if resource is None or isinstance(resource, kinds.Environment):
             continue
-        if isinstance(noun, kinds.Workload):
+        if isinstance(resource, kinds.Workload):
             diagnostics.problems.append(
                 Problem(
-                    f"Workload {noun.name!r} stands in a control-plane branch",
-                    noun.where,
+                    f"Workload {resource.name!r} is in a control-plane branch",
+                    resource.where,
                     "move it into a repository that a WorkloadRegistration names",
                 )
             )
             continue
-        if isinstance(noun, kinds.ClusterType | kinds.DeploymentTarget):
-            noun = dataclasses.replace(noun, labels={**noun.labels, **flux_labels(branch.owner)})
-        key = (type(noun), document.name)
-        if key in found:
-            diagnostics.problems.append(_twice(found[key], noun))
+        if isinstance(resource, kinds.ClusterType | kinds.DeploymentTarget):
+            resource = dataclasses.replace(
+                resource, labels={**resource.labels, **flux_labels(branch.owner)}
+            )
+        key = (type(resource), document.name)
+        if key in resources:
+            diagnostics.problems.append(_duplicate(resources[key], resource))
         else:
-            found[key] = noun
-    return found
+            resources[key] = resource
+    return resources
 
 
-def _fleet(environment: str, nouns: Iterable[object]) -> kinds.Fleet:
-    everything = list(nouns)
+def _fleet(environment: str, resources: Iterable[object]) -> kinds.Fleet:
+    all_kinds = list(resources)
 
-    def of(kind: type[Noun]) -> tuple[Noun, ...]:
-        return tuple(sorted((n for n in everything if isinstance(n, kind)), key=attrgetter("name")))
+    def of(kind: type[Kind]) -> tuple[Kind, ...]:
+        matching = (resource for resource in all_kinds if isinstance(resource, kind))
+        return tuple(sorted(matching, key=attrgetter("name")))
 
     targets = of(kinds.DeploymentTarget)
     return kinds.Fleet(
@@ -137,7 +139,7 @@ def _fleet(environment: str, nouns: Iterable[object]) -> kinds.Fleet:
     )
 
 
-def _twice(first: object, second: object) -> Problem:
+def _duplicate(first: object, second: object) -> Problem:
     return Problem(
         f"{_label(second)} is already defined in {_place(first)}",
         _where(second),
@@ -145,14 +147,14 @@ def _twice(first: object, second: object) -> Problem:
     )
 
 
-def _label(noun: object) -> str:
-    return f"{type(noun).__name__} {getattr(noun, 'name', '')!r}"
+def _label(resource: object) -> str:
+    return f"{type(resource).__name__} {getattr(resource, 'name', '')!r}"
 
 
-def _where(noun: object) -> Location | None:
-    where = getattr(noun, "where", None)
+def _where(resource: object) -> Location | None:
+    where = getattr(resource, "where", None)
     return where if isinstance(where, Location) else None
 
 
-def _place(noun: object) -> str:
-    return str(_where(noun))
+def _place(resource: object) -> str:
+    return str(_where(resource))

@@ -1,6 +1,6 @@
-"""A checked resource → its noun, one function per kind.
+"""Build the values of `model.kinds` from validated documents, one function for each kind.
 
-Every function takes the document (for places) and the resource that pydantic made of it.
+Each function takes the document, for places, and its pydantic model.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from kalypso_actions.model.kinds import RepositoryPath
 
 
 def environment(document: Document, resource: schemas.EnvironmentResource) -> kinds.Environment:
-    """An Environment."""
+    """Build an Environment."""
     return kinds.Environment(
         name=resource.metadata.name,
         control_plane=_repository_path(resource.spec.control_plane),
@@ -25,7 +25,7 @@ def environment(document: Document, resource: schemas.EnvironmentResource) -> ki
 
 
 def base_repo(document: Document, resource: schemas.BaseRepoResource) -> kinds.BaseRepo:
-    """A BaseRepo; an empty `commit` is none."""
+    """Build a BaseRepo; an empty `commit` becomes None."""
     return kinds.BaseRepo(
         name=resource.metadata.name,
         source=_repository_path(resource.spec),
@@ -35,7 +35,7 @@ def base_repo(document: Document, resource: schemas.BaseRepoResource) -> kinds.B
 
 
 def gitops_repo(document: Document, resource: schemas.GitOpsRepoResource) -> kinds.GitOpsRepo:
-    """A GitOpsRepo."""
+    """Build a GitOpsRepo."""
     return kinds.GitOpsRepo(
         name=resource.metadata.name,
         target=_repository_path(resource.spec),
@@ -44,7 +44,7 @@ def gitops_repo(document: Document, resource: schemas.GitOpsRepoResource) -> kin
 
 
 def cluster_type(document: Document, resource: schemas.ClusterTypeResource) -> kinds.ClusterType:
-    """A ClusterType; its labels still lack Flux's."""
+    """Build a ClusterType, without Flux's labels."""
     return kinds.ClusterType(
         name=resource.metadata.name,
         labels=resource.metadata.labels,
@@ -59,7 +59,7 @@ def cluster_type(document: Document, resource: schemas.ClusterTypeResource) -> k
 def scheduling_policy(
     document: Document, resource: schemas.SchedulingPolicyResource
 ) -> kinds.SchedulingPolicy:
-    """A SchedulingPolicy."""
+    """Build a SchedulingPolicy."""
     targets = resource.spec.deployment_target_selector
     cluster_types = resource.spec.cluster_type_selector
     return kinds.SchedulingPolicy(
@@ -72,7 +72,7 @@ def scheduling_policy(
 
 
 def config_map(document: Document, resource: schemas.ConfigMapResource) -> kinds.ConfigMap:
-    """A ConfigMap with the line of each of its keys."""
+    """Build a ConfigMap with the line of each key."""
     return kinds.ConfigMap(
         name=resource.metadata.name,
         labels=resource.metadata.labels,
@@ -83,7 +83,7 @@ def config_map(document: Document, resource: schemas.ConfigMapResource) -> kinds
 
 
 def config_schema(document: Document, resource: schemas.ConfigSchemaResource) -> kinds.ConfigSchema:
-    """A ConfigSchema."""
+    """Build a ConfigSchema."""
     return kinds.ConfigSchema(
         name=resource.metadata.name,
         labels=resource.metadata.labels,
@@ -93,7 +93,7 @@ def config_schema(document: Document, resource: schemas.ConfigSchemaResource) ->
 
 
 def template(document: Document, resource: schemas.TemplateResource) -> kinds.Template:
-    """A Template with the first line of each of its manifests."""
+    """Build a Template with the first line of each manifest."""
     manifests = resource.spec.manifests
     return kinds.Template(
         name=resource.metadata.name,
@@ -111,7 +111,7 @@ def template(document: Document, resource: schemas.TemplateResource) -> kinds.Te
 def workload_registration(
     document: Document, resource: schemas.WorkloadRegistrationResource
 ) -> kinds.WorkloadRegistration:
-    """A WorkloadRegistration."""
+    """Build a WorkloadRegistration."""
     return kinds.WorkloadRegistration(
         name=resource.metadata.name,
         source=_repository_path(resource.spec.workload),
@@ -121,9 +121,9 @@ def workload_registration(
 
 
 def workload(document: Document, resource: schemas.WorkloadResource) -> kinds.Workload:
-    """A Workload; its targets still lack what the registration gives them.
+    """Build a Workload; its targets lack the workspace and labels of the registration.
 
-    A target's schemas are its own, then the Workload's.
+    The schemas of a target are its own, then the Workload's.
     """
     name = resource.metadata.name
     return kinds.Workload(
@@ -152,7 +152,7 @@ def workload(document: Document, resource: schemas.WorkloadResource) -> kinds.Wo
 def deployment_target(
     document: Document, resource: schemas.DeploymentTargetResource
 ) -> kinds.DeploymentTarget:
-    """A DeploymentTarget written by hand: workload and workspace are what its labels say."""
+    """Build a hand-written DeploymentTarget; its labels name workload and workspace."""
     labels = resource.metadata.labels
     return kinds.DeploymentTarget(
         name=resource.metadata.name,

@@ -1,4 +1,4 @@
-"""One document → one noun, or every problem with it."""
+"""A document → its resource, or all problems with it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Path = tuple[str | int, ...]
 
 @dataclass(slots=True)
 class Diagnostics:
-    """Problems, warnings and notes of one pass over documents, collected in order.
+    """Problems, warnings and notes about documents, in order.
 
-    A note says what may be as it should be.
+    A note describes something that may be intended.
     """
 
     problems: list[Problem] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Diagnostics:
 
 @dataclass(frozen=True, slots=True)
 class KindParser:
-    """How the documents of one kind are read."""
+    """How to parse documents of a kind."""
 
     api_version: str
     resource: type[schemas.Resource]
@@ -76,43 +76,44 @@ KINDS: Mapping[str, KindParser] = {
     )
 }
 
-_NOT_WRITTEN_BY_HAND = frozenset({"Assignment", "AssignmentPackage"})
+_CREATED_BY_OPERATOR = frozenset({"Assignment", "AssignmentPackage"})
 
 
 def parse_document(document: Document, diagnostics: Diagnostics) -> object | None:
     """Build the resource of a document; return None and add the reasons if it is invalid."""
-    rule = _rule_of(document, diagnostics)
-    if rule is None:
+    parser = _parser_of(document, diagnostics)
+    if parser is None:
         return None
-    # A misspelled field is often why another is missing.
-    diagnostics.warnings.extend(_unknown_fields(document, rule.resource, document.body, ()))
+    # A misspelled field often explains a missing one, so warnings come first.
+    diagnostics.warnings.extend(_unknown_fields(document, parser.resource, document.body, ()))
     faults = [*_name_faults(document), *_label_faults(document)]
     try:
-        resource = rule.resource.model_validate(document.body)
+        resource = parser.resource.model_validate(document.body)
     except ValidationError as error:
-        wrong = (_problem(document, details) for details in error.errors(include_url=False))
-        diagnostics.problems.extend((*wrong, *faults))
+        errors = error.errors(include_url=False)
+        problems = (_problem(document, details) for details in errors)
+        diagnostics.problems.extend((*problems, *faults))
         return None
     diagnostics.problems.extend(faults)
-    return None if faults else rule.build(document, resource)
+    return None if faults else parser.build(document, resource)
 
 
-def _rule_of(document: Document, diagnostics: Diagnostics) -> KindParser | None:
+def _parser_of(document: Document, diagnostics: Diagnostics) -> KindParser | None:
     kind, api_version = document.kind, document.api_version
     group = schemas.KALYPSO_API.partition("/")[0]
-    rule = KINDS.get(kind)
-    if rule is not None and api_version in {rule.api_version, ""}:
-        return rule
-    if rule is not None and (api_version.startswith(f"{group}/") or kind == "ConfigMap"):
+    parser = KINDS.get(kind)
+    if parser is not None and api_version in {parser.api_version, ""}:
+        return parser
+    if parser is not None and (api_version.startswith(f"{group}/") or kind == "ConfigMap"):
         message = f"{kind} has apiVersion {api_version!r}"
-        advice = f"write apiVersion: {rule.api_version}"
+        advice = f"write apiVersion: {parser.api_version}"
         diagnostics.problems.append(Problem(message, document.at("apiVersion"), advice))
-    elif api_version.startswith(f"{group}/") and kind not in _NOT_WRITTEN_BY_HAND:
+    elif api_version.startswith(f"{group}/") and kind not in _CREATED_BY_OPERATOR:
         near = difflib.get_close_matches(kind, KINDS, n=1)
         advice = f"did you mean {near[0]}?" if near else f"known kinds: {', '.join(KINDS)}"
         diagnostics.problems.append(Problem(f"unknown kind {kind!r}", document.at("kind"), advice))
     else:
-        message = f"{kind} {document.name!r} is not a kind of Kalypso; it is left out"
+        message = f"{kind} {document.name!r} is not a kind of Kalypso; it is ignored"
         diagnostics.warnings.append(Problem(message, document.where))
     return None
 
@@ -125,19 +126,19 @@ def _problem(document: Document, details: ErrorDetails) -> Problem:
         case "missing":
             fault = "is missing"
         case "string_type":
-            fault = f"must be a text, but it is {_described(value)}"
+            fault = f"must be a text, but it is {_describe(value)}"
             advice = "" if isinstance(value, dict | list) else "write it in quotes"
         case "dict_type" | "model_type" | "model_attributes_type":
-            fault = f"must be a mapping, but it is {_described(value)}"
+            fault = f"must be a mapping, but it is {_describe(value)}"
         case "list_type":
-            fault = f"must be a list, but it is {_described(value)}"
+            fault = f"must be a list, but it is {_describe(value)}"
         case _:
             fault = details["msg"]
     subject = f"{document.kind} {document.name!r}" if document.name else document.kind
     return Problem(f"{subject}: {dotted} {fault}", document.at(*path), advice)
 
 
-def _described(value: object) -> str:
+def _describe(value: object) -> str:
     match value:
         case None:
             return "empty"
@@ -154,13 +155,13 @@ def _described(value: object) -> str:
 
 
 def _name_faults(document: Document) -> Iterator[Problem]:
-    """Texts that are no names; whatever else is no text is a fault of its own."""
+    """Report invalid names; values of other types are reported by pydantic."""
     match document.body:
         case {"metadata": {"name": str(name)}} if fault := object_name_fault(name):
             where = document.at("metadata", "name")
             yield Problem(f"{document.kind}: the name {name!r} {fault}", where)
-        # `dev.edge` would also share its branch in a GitOps repository with the object `edge` of
-        # the environment `dev`.
+        # In a GitOps repository, `dev.edge` would also share its branch with the GitOpsRepo `edge`
+        # of the environment `dev`.
         case {"kind": "Environment", "metadata": {"name": str(name)}} if fault := dns_label_fault(
             name
         ):
@@ -180,7 +181,7 @@ def _name_faults(document: Document) -> Iterator[Problem]:
 
 
 def _label_faults(document: Document) -> Iterator[Problem]:
-    """What the Kubernetes API would refuse in any `labels` of the document."""
+    """Report labels that the Kubernetes API would refuse."""
     for path, labels in _labels_of(document.body):
         for key, value in labels.items():
             key_fault = label_key_fault(key)
@@ -208,7 +209,7 @@ def _labels_of(body: Mapping[str, object]) -> Iterator[tuple[Path, Mapping[str, 
 def _unknown_fields(
     document: Document, model: type[BaseModel], body: object, path: Path
 ) -> Iterator[Problem]:
-    """A warning for each field that no one reads, with the nearest name that someone does."""
+    """Warn of each unknown field, and suggest the closest known one."""
     if not isinstance(body, Mapping):
         return
     known = {field.alias or name: field.annotation for name, field in model.model_fields.items()}

@@ -1,8 +1,7 @@
-"""What each kind may and must hold.
+"""The fields of each kind.
 
-The required fields are those of upstream's custom resource definitions; a required text may be
-empty there, so it may be empty here. Values are never coerced: Kubernetes refuses a number where
-it wants a text, and so do we.
+Required fields are those of upstream's custom resource definitions, where a required text may be
+empty. Values are not coerced: like Kubernetes, a text field refuses a number.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Texts = dict[str, str]
 
 
 def _null_is_empty(value: object) -> object:
-    """`labels:` with nothing behind it is legal in Kubernetes."""
+    """Accept `labels:` without a value, as Kubernetes does."""
     return {} if value is None else value
 
 
@@ -36,13 +35,13 @@ Manifest = Annotated[Any, BeforeValidator(_text_or_object)]
 
 
 class StrictModel(BaseModel):
-    """Strict, and silent about unknown fields: `parsing` warns of those with advice."""
+    """A strict model that ignores unknown fields; `parsing` warns of them."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True, populate_by_name=True)
 
 
 class Metadata(StrictModel):
-    """The part of Kubernetes' ObjectMeta that people write."""
+    """The user-written part of Kubernetes' ObjectMeta."""
 
     name: str
     namespace: str | None = None
@@ -54,7 +53,7 @@ class Metadata(StrictModel):
 
 
 class Resource(StrictModel):
-    """What every document has."""
+    """The common fields of documents."""
 
     api_version: str = Field("", alias="apiVersion")
     kind: str
@@ -156,7 +155,7 @@ class WorkloadRegistrationSpec(StrictModel):
 
 
 class TargetSpec(StrictModel):
-    """What a deployment target says wherever it is written."""
+    """The common fields of deployment targets."""
 
     environment: str
     manifests: Texts
@@ -240,6 +239,6 @@ class WorkloadResource(Resource):
 
 
 class DeploymentTargetResource(Resource):
-    """A DeploymentTarget document, written by hand."""
+    """A hand-written DeploymentTarget document."""
 
     spec: TargetSpec

@@ -1,4 +1,4 @@
-"""The documents of a registered repository → Workloads and their deployment targets."""
+"""Documents of a registered repository → Workloads and their deployment targets."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from kalypso_actions.model.kubernetes_names import label_value_fault, object_nam
 def read_workloads(
     registration: kinds.WorkloadRegistration, environment: str, documents: Iterable[Document]
 ) -> tuple[tuple[kinds.Workload, ...], Diagnostics]:
-    """The Workloads of one registration, their targets complete for `environment`.
+    """Parse the Workloads of a registration, and complete their targets for `environment`.
 
-    Only Workloads may come from there: a team that could deliver a ClusterType, a policy or a
-    Template would write into the whole fleet. Any problem makes the registration invalid.
+    All other kinds are problems: an application team must not deliver a ClusterType, a policy or a
+    Template, which affect the whole fleet. Any problem makes the registration invalid.
     """
     diagnostics = Diagnostics()
-    found: dict[str, kinds.Workload] = {}
+    workloads: dict[str, kinds.Workload] = {}
     for document in documents:
         if document.kind != "Workload":
             message = f"{document.kind} {document.name!r} comes from a registered repository"
             advice = (
-                f"registration {registration.name!r} may deliver Workloads only; move the rest out "
-                f"of {registration.source.path!r}"
+                f"registration {registration.name!r} may deliver only Workloads; move other kinds "
+                f"out of {registration.source.path!r}"
             )
             diagnostics.problems.append(Problem(message, document.where, advice))
             continue
-        noun = parse_document(document, diagnostics)
-        if not isinstance(noun, kinds.Workload):
+        resource = parse_document(document, diagnostics)
+        if not isinstance(resource, kinds.Workload):
             continue
-        workload = _complete(noun, registration, environment)
+        workload = _complete(resource, registration, environment)
         diagnostics.problems.extend(_name_faults(workload))
-        if workload.name in found:
+        if workload.name in workloads:
             message = f"Workload {workload.name!r} is already defined in "
-            message += str(found[workload.name].where)
+            message += str(workloads[workload.name].where)
             diagnostics.problems.append(
                 Problem(message, workload.where, "remove or rename one of the two")
             )
-        found[workload.name] = workload
-    return tuple(found[name] for name in sorted(found)), diagnostics
+        workloads[workload.name] = workload
+    return tuple(workloads[name] for name in sorted(workloads)), diagnostics
 
 
 @dataclass(frozen=True, slots=True)
-class _Claim:
-    """Somebody who delivers something of a name; `registration` is "" for the control plane."""
+class _Delivery:
+    """The source of a Workload or target; `registration` is "" for the control plane."""
 
     registration: str
     workload: str
@@ -66,49 +66,51 @@ def workload_conflicts(
     environment: str,
     own: Iterable[kinds.DeploymentTarget],
 ) -> dict[str, list[Problem]]:
-    """By registration: every Workload and target of a name that somebody else delivers too.
+    """Return, by registration, the Workloads and targets whose names have another source.
 
-    `own` are the targets that stand in the control plane. Of two registrations none is trusted: a
-    name belongs to one team.
+    `own` are the targets in the control plane. If two registrations deliver a name, both get a
+    problem.
     """
-    named: dict[str, list[_Claim]] = {}
-    targets: dict[str, list[_Claim]] = {}
+    by_workload: dict[str, list[_Delivery]] = {}
+    by_target: dict[str, list[_Delivery]] = {}
     for target in own:
-        targets[target.name] = [_Claim("", target.workload, target.where)]
+        by_target[target.name] = [_Delivery("", target.workload, target.where)]
     for registration, delivered in sorted(workloads.items()):
         for workload in delivered:
-            claim = _Claim(registration, workload.name, workload.where)
-            named.setdefault(workload.name, []).append(claim)
+            delivery = _Delivery(registration, workload.name, workload.where)
+            by_workload.setdefault(workload.name, []).append(delivery)
             for target in workload.targets:
                 if target.environment == environment:
-                    claim = _Claim(registration, workload.name, target.where)
-                    targets.setdefault(target.name, []).append(claim)
+                    delivery = _Delivery(registration, workload.name, target.where)
+                    by_target.setdefault(target.name, []).append(delivery)
     conflicts: dict[str, list[Problem]] = {}
-    for kind, everything in (("Workload", named), ("deployment target", targets)):
-        for name, claims in everything.items():
-            for claim in claims:
-                rivals = [other for other in claims if _collide(kind, claim, other)]
-                if rivals and claim.registration:
-                    message = f"{kind} {name!r} is delivered by {'; '.join(map(str, rivals))} too"
-                    conflicts.setdefault(claim.registration, []).append(
-                        Problem(message, claim.where, "rename one, or remove a registration")
+    for kind, by_name in (("Workload", by_workload), ("deployment target", by_target)):
+        for name, deliveries in by_name.items():
+            for delivery in deliveries:
+                others = [other for other in deliveries if _collide(kind, delivery, other)]
+                if others and delivery.registration:
+                    message = f"{kind} {name!r} is also delivered by {'; '.join(map(str, others))}"
+                    conflicts.setdefault(delivery.registration, []).append(
+                        Problem(message, delivery.where, "rename one, or remove a registration")
                     )
     return conflicts
 
 
-def _collide(kind: str, claim: _Claim, other: _Claim) -> bool:
-    """Targets of equally named Workloads are no news: the Workloads are told of."""
-    if claim is other:
+def _collide(kind: str, delivery: _Delivery, other: _Delivery) -> bool:
+    """Whether to report two sources; for targets of equal Workloads, only these are reported."""
+    if delivery is other:
         return False
-    told = claim.workload == other.workload and bool(claim.registration and other.registration)
-    return kind == "Workload" or not told
+    same_workload = (
+        delivery.workload == other.workload and delivery.registration and other.registration
+    )
+    return kind == "Workload" or not same_workload
 
 
 def _complete(
     workload: kinds.Workload, registration: kinds.WorkloadRegistration, environment: str
 ) -> kinds.Workload:
-    """What the registration gives: its workspace, the forced labels, and Flux's."""
-    stamped = {
+    """Add the registration's workspace, the reserved labels, and Flux's labels."""
+    reserved = {
         **flux_labels(f"{environment}-{registration.name}"),
         "workload": workload.name,
         "workspace": registration.workspace,
@@ -119,7 +121,7 @@ def _complete(
             dataclasses.replace(
                 target,
                 workspace=registration.workspace,
-                labels={**target.labels, **stamped},
+                labels={**target.labels, **reserved},
                 registration=registration.name,
             )
             for target in workload.targets
@@ -140,7 +142,7 @@ def _name_faults(workload: kinds.Workload) -> Iterable[Problem]:
         key = (target.environment, target.name)
         if key in seen:
             message = (
-                f"deployment target {target.name!r} stands twice in Workload {workload.name!r}"
+                f"deployment target {target.name!r} is defined twice in Workload {workload.name!r}"
             )
             yield Problem(message, target.where, "remove or rename one of the two")
         seen.add(key)

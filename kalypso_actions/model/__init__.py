@@ -1,1 +1,1 @@
-"""Kalypso's nouns as frozen values: what every stage takes and gives."""
+"""Kalypso's nouns as frozen values, the inputs and outputs of the stages."""

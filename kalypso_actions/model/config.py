@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from kalypso_actions.errors import Location
 
 Path = tuple[Hashable, ...]
-"""Keys and list indexes, from the outermost in."""
+"""Keys and list indexes, outermost first."""
 
 Origins = Mapping[Path, tuple[Location, ...]]
-"""For the path of each resulting value: the places that set it, in order; the last one won."""
+"""The places that set the value at a path, in order; the last one wins."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergedConfig:
-    """What applies to an assignment.
+    """The configuration of an assignment.
 
-    `values` are parsed and merged. `texts` are the plain texts of the built-in configuration of old
-    control planes, where a later layer's text replaces an earlier one's. `config_maps` names the
-    layers in order. It is shared between assignments: nobody changes it.
+    `values` are parsed and merged. `texts` are the plain texts for the built-in configuration of
+    old control planes, where later layers replace earlier ones. `config_maps` names the layers in
+    order. Assignments share the mappings: they must not be changed.
     """
 
     values: Mapping[str, object]

@@ -1,4 +1,4 @@
-"""Numbers of things, for people."""
+"""Counts and lists in messages."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """`1 file`, `2 files`; `many` is the plural that is not made by an s."""
+    """Return `1 file`, `2 files`; `many` is an irregular plural."""
     return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
 def abbreviated(names: Sequence[str], most: int = 3) -> str:
-    """`a, b, c and 2 more`: the first names, and how many there are besides."""
+    """Return `a, b, c and 2 more`: the first names, and the number of others."""
     left = len(names) - most
     shown = ", ".join(names[:most])
     return f"{shown} and {left} more" if left > 0 else shown

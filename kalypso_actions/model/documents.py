@@ -1,4 +1,4 @@
-"""Files of a repository at one commit, and the YAML documents found in them."""
+"""Files of a repository at a commit, and their YAML documents."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ FILE_MODE = "100644"
 EXECUTABLE_MODE = "100755"
 SYMLINK_MODE = "120000"
 GIT_LINK_MODE = "160000"
-"""A commit of another repository (a submodule): it has no content here."""
+"""A submodule: a commit of another repository, without content here."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """One file of a tree, as `git ls-tree -r` lists it.
+    """A file of a tree, as `git ls-tree -r` lists it.
 
-    `path` is relative to the repository's root with `/` between its segments; a byte in it that is
-    not UTF-8 is a surrogate escape. `object_id` is the git blob id of the content (of the target's
-    text for a symlink), `size` its length in bytes.
+    `path` is relative to the repository's root, with `/` between segments; bytes that are not UTF-8
+    are surrogate escapes. `object_id` is the blob id, and `size` the length in bytes; the content
+    of a symbolic link is the text of its target.
     """
 
     path: str
@@ -31,35 +31,35 @@ class FileEntry:
 
 
 class RevisionFiles(Protocol):
-    """The files of one commit, or of a plain folder that stands for a commit."""
+    """The files of a commit, or of a plain folder in place of a commit."""
 
     @property
     def repository(self) -> str:
-        """The repository's URL or path, as the user knows it."""
+        """The URL or path for messages."""
 
     @property
     def commit(self) -> str | None:
         """The commit's id; None for a plain folder."""
 
     def entries(self) -> Mapping[str, FileEntry]:
-        """Every file by its path, in the order of the paths' bytes. Raises KalypsoError."""
+        """Return all files by path, sorted by the bytes of the path. Raises KalypsoError."""
 
     def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
-        """Contents of these files, read in one go (a symlink's content is its target's text).
+        """Return the contents of files, with one read; of a symbolic link, its target.
 
-        Raises KeyError for a path that `entries` does not have, KalypsoError when reading fails.
+        Raises KeyError for an unknown path, KalypsoError if a file cannot be read.
         """
 
     def tree_id(self, path: str) -> str | None:
-        """The git tree id of a folder ("" for the root); None if it does not exist or has none."""
+        """Return the tree id of a folder ("" for the root); None without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What was read: `path` of a repository at a commit.
+    """A folder of a repository at a commit.
 
-    `repository` is the URL as it was written; `commit` and `tree` (the tree id of `path` in that
-    commit) are None for a plain folder.
+    `repository` is the URL as written by the user. `commit` and `tree` (the tree id of `path`) are
+    None for a plain folder.
     """
 
     repository: str
@@ -71,11 +71,11 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One YAML document as plain Python values (dict, list, str, int, float, bool, None).
+    """A YAML document as plain Python values (dict, list, str, int, float, bool, None).
 
-    `where` is the line of the document's first key. `lines` knows the line of every key and of
-    every list item, by its path inside `body`: `("spec", "manifests", 0)`. `blocks` are the paths
-    of texts written as block scalars (`|`, `>`), which start on the line after.
+    `where` is the line of the first key. `lines` has the line of each key and list item by its path
+    in `body`, such as `("spec", "manifests", 0)`. `blocks` are the paths of block scalars (`|`,
+    `>`), whose text starts on the next line.
     """
 
     body: Mapping[str, object]
@@ -84,7 +84,7 @@ class Document:
     blocks: Set[tuple[str | int, ...]] = frozenset()
 
     def at(self, *path: str | int) -> Location:
-        """Where the value at `path` stands, or the nearest ancestor that exists."""
+        """Return the place of the value at `path`, or of its nearest existing ancestor."""
         for length in range(len(path), 0, -1):
             line = self.lines.get(path[:length])
             if line is not None:
@@ -92,7 +92,7 @@ class Document:
         return self.where
 
     def text_at(self, *path: str | int) -> Location:
-        """Where the text at `path` has its first line."""
+        """Return the place of the first line of the text at `path`."""
         where = self.at(*path)
         return replace(where, line=where.line + 1) if path in self.blocks else where
 
@@ -119,10 +119,9 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The documents of one revision, with everything that was wrong or doubtful about its files.
+    """The readable documents of a revision, with all problems and warnings about its files.
 
-    With problems, the documents are those that could be read all the same: whoever uses them
-    decides what the problems stop.
+    The caller decides what the problems stop.
     """
 
     revision: Revision

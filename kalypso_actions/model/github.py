@@ -1,4 +1,4 @@
-"""What GitHub knows of a repository, as far as promotion looks at it."""
+"""GitHub's objects, with the fields that Kalypso uses."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ RunStatus = Literal["requested", "pending", "waiting", "queued", "in_progress"]
 
 @dataclass(frozen=True, slots=True)
 class CommitStatus:
-    """A status of a commit under one context (contexts do not differ by case).
+    """A status of a commit in one context; contexts ignore case.
 
-    `created_at` is None for a status that is not posted yet; it is no part of what a status says.
+    `created_at` is None for a status that is not posted yet; comparisons ignore it.
     """
 
     context: str
@@ -41,7 +41,7 @@ class Commit:
 class PullRequest:
     """A pull request; `merge_commit` is "" unless it was merged.
 
-    Lists do not tell `mergeable` (None: GitHub has not found out yet) and `merge_state`.
+    Lists lack `mergeable` (None: GitHub has not computed it yet) and `merge_state`.
     """
 
     number: int
@@ -77,7 +77,7 @@ class Issue:
 class IssueEvent:
     """An event of an issue or a pull request, by GitHub's name (`closed`, `head_ref_deleted`).
 
-    `actor` is "" where the account is gone.
+    `actor` is "" for a deleted account.
     """
 
     name: str
@@ -98,9 +98,9 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How a commit (the head) stands to another (the base).
+    """The relation of a commit (the head) to another one (the base).
 
-    `commits` are those from the base, exclusive, to the head, oldest first, and complete.
+    `commits` are all commits after the base up to the head, oldest first.
     """
 
     relation: Relation
@@ -110,7 +110,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowRun:
-    """A started workflow run, where the server names it."""
+    """A started workflow run."""
 
     id: int
     url: str
@@ -118,7 +118,7 @@ class WorkflowRun:
 
 @dataclass(frozen=True, slots=True)
 class ActiveRun:
-    """A workflow run that is not completed; its title comes from the workflow's `run-name`."""
+    """A workflow run that is not completed; `title` comes from the workflow's `run-name`."""
 
     id: int
     url: str
@@ -129,7 +129,7 @@ class ActiveRun:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredPath:
-    """A folder on a branch of a repository of the GitHub server (`repository` is owner/name)."""
+    """A registered folder of a GitHub repository (owner/name)."""
 
     repository: str
     branch: str
@@ -138,7 +138,7 @@ class RegisteredPath:
 
 @dataclass(frozen=True, slots=True)
 class PathHead:
-    """Where a registered path stands: the branch's commit, and the folder's tree id."""
+    """The commit of a registered path's branch, and the tree id of its folder."""
 
     commit: str
     tree: str | None
@@ -146,9 +146,9 @@ class PathHead:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFacts:
-    """A repository; `name` is owner/name as GitHub writes it now.
+    """A repository; `name` is its current owner/name.
 
-    `may_push` is true where GitHub does not say whether the credential may push.
+    `may_push` is true if GitHub does not say whether the credential may push.
     """
 
     id: int
@@ -162,7 +162,7 @@ class RepositoryFacts:
 
 @dataclass(frozen=True, slots=True)
 class AppInstallation:
-    """What an App was granted for an owner (`contents` -> `write`); `page` is where it is set."""
+    """An App's permissions for an owner (`contents` -> `write`), and the page of its settings."""
 
     permissions: Mapping[str, str]
     page: str
@@ -170,7 +170,7 @@ class AppInstallation:
 
 @dataclass(frozen=True, slots=True)
 class SettingNames:
-    """Which secrets and variables there are, in capitals."""
+    """The names of secrets and variables, in upper case."""
 
     secrets: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
@@ -178,7 +178,7 @@ class SettingNames:
 
 @dataclass(frozen=True, slots=True)
 class ActionsSettings:
-    """How GitHub Actions is set up in a repository; `allowed` says whose actions may be used."""
+    """Settings of GitHub Actions in a repository; `allowed` restricts the actions of others."""
 
     enabled: bool
     allowed: Literal["all", "local_only", "selected"]
@@ -187,10 +187,10 @@ class ActionsSettings:
 
 @dataclass(frozen=True, slots=True)
 class BranchRules:
-    """What the rules of a branch ask of those whom they bind.
+    """The rules of a branch.
 
-    `types` are those of the rulesets' rules, as GitHub calls them. `is_classic`: there is a classic
-    branch protection in their place, whose content only administrators may read.
+    `types` are GitHub's types of the rules in rulesets. `is_classic`: the branch has a classic
+    protection instead, which only administrators may read.
     """
 
     types: tuple[str, ...] = ()
@@ -201,7 +201,7 @@ class BranchRules:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowState:
-    """A workflow file of the default branch as GitHub lists it; `active` unless it is disabled."""
+    """A workflow file of the default branch; its state is `active` unless it is disabled."""
 
     path: str
     state: str

@@ -1,4 +1,4 @@
-"""The history of a branch, as far as promotion looks at it."""
+"""The history of a branch, with the fields that Kalypso uses."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 
 class FileVersion(NamedTuple):
-    """Mode and blob id of a file at one commit."""
+    """The mode and blob id of a file at a commit."""
 
     mode: str
     object_id: str
 
 
 class FileChange(NamedTuple):
-    """What a commit makes of a file; None stands for no file."""
+    """A file before and after a commit; None if it does not exist."""
 
     before: FileVersion | None
     after: FileVersion | None
@@ -26,8 +26,8 @@ class FileChange(NamedTuple):
 class HistoryCommit:
     """A commit on the first-parent line of a branch.
 
-    `changes` are the files that differ from the first parent, by their paths; a renamed file is
-    one that goes and one that comes. `date` is the committer's. `author_email` is as written.
+    `changes` are the files that differ from the first parent, by path; a renamed file is a deleted
+    and an added one. `date` is the committer's. `author_email` is unchecked.
     """
 
     id: str
@@ -40,24 +40,24 @@ class HistoryCommit:
 
 @dataclass(frozen=True, slots=True)
 class Ancestry:
-    """All commits that a branch's head contains, each with its parents."""
+    """The ancestors of a branch's head, each with its parents."""
 
     head: str
     parents: Mapping[str, tuple[str, ...]]
     _ancestors: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
 
     def __contains__(self, commit: object) -> bool:
-        """Whether the commit lies on the branch."""
+        """Whether the branch contains the commit."""
         return commit in self.parents
 
     def contains(self, newer: str, older: str) -> bool:
-        """Whether `newer` is `older` or descends from it; False for commits not on the branch."""
+        """Whether `newer` is `older` or a descendant; False for commits not on the branch."""
         if newer not in self._ancestors:
             self._ancestors[newer] = self._reachable(newer)
         return older in self._ancestors[newer]
 
     def first_parent_line(self) -> frozenset[str]:
-        """The commits on the first-parent line of the head."""
+        """Return the commits on the first-parent line of the head."""
         line: set[str] = set()
         commit = self.head
         while commit in self.parents and commit not in line:
@@ -66,11 +66,11 @@ class Ancestry:
         return frozenset(line)
 
     def _reachable(self, commit: str) -> frozenset[str]:
-        found: set[str] = set()
-        waiting = [commit] if commit in self.parents else []
-        while waiting:
-            one = waiting.pop()
-            if one not in found:
-                found.add(one)
-                waiting += self.parents.get(one, ())
-        return frozenset(found)
+        reachable: set[str] = set()
+        pending = [commit] if commit in self.parents else []
+        while pending:
+            ancestor = pending.pop()
+            if ancestor not in reachable:
+                reachable.add(ancestor)
+                pending += self.parents.get(ancestor, ())
+        return frozenset(reachable)

@@ -1,7 +1,6 @@
-"""The kinds of a Kalypso control plane, as the stages see them.
+"""The kinds of a Kalypso control plane.
 
-Each comes from one document; `where` is that document's place. Which fields a document may have,
-and which it must have, is the business of `fleet`, which makes these values.
+`fleet` builds and validates them, each from one document at the place `where`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from kalypso_actions.errors import Location
 
 FLUX_NAME_LABEL = "kustomize.toolkit.fluxcd.io/name"
 FLUX_NAMESPACE_LABEL = "kustomize.toolkit.fluxcd.io/namespace"
-"""Flux stamps its owner on everything it applies; templates and selectors upstream see that."""
+"""Flux labels all objects that it applies; templates and selectors can use these labels."""
 
 PLATFORM_CONFIG_LABEL = "platform-config"
 ENGINE_ANNOTATION = "kalypso.io/engine"
@@ -22,7 +21,7 @@ NEXT_ENVIRONMENT_ANNOTATION = "kalypso.io/next-environment"
 COMPLIANCE_ANNOTATION = "kalypso.io/compliance"
 
 MAIN_BASE_REPO = "main"
-"""The BaseRepo of this name drives tracking."""
+"""The BaseRepo of this name has the promoted commit of main."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +42,23 @@ class Environment:
     annotations: Mapping[str, str]
     where: Location
     next_environment_where: Location
-    """The annotation that names the next environments; near it, where there is none."""
+    """The place of the annotation for next environments, or near it."""
 
     @property
     def is_first(self) -> bool:
-        """Whether it is annotated as one that new commits of main reach first."""
+        """Whether an annotation marks it as one that new commits of main reach first."""
         return self.annotations.get(FIRST_ENVIRONMENT_ANNOTATION, "").strip() == "true"
 
     @property
     def next_environments(self) -> tuple[str, ...]:
-        """The environments that a promotion goes on to: a comma-separated annotation."""
+        """The environments of the next promotion, from a comma-separated annotation."""
         names = self.annotations.get(NEXT_ENVIRONMENT_ANNOTATION, "").split(",")
         return tuple(name.strip() for name in names if name.strip())
 
 
 @dataclass(frozen=True, slots=True)
 class BaseRepo:
-    """What an environment takes over from elsewhere, usually a promoted commit of main."""
+    """A source of an environment, usually a promoted commit of main."""
 
     name: str
     source: RepositoryPath
@@ -69,7 +68,7 @@ class BaseRepo:
 
 @dataclass(frozen=True, slots=True)
 class GitOpsRepo:
-    """Where an environment's manifests are proposed."""
+    """The target of an environment's manifests."""
 
     name: str
     target: RepositoryPath
@@ -90,7 +89,7 @@ class ClusterType:
 
     @property
     def reports_compliance(self) -> bool:
-        """Whether its clusters report to Resource Graph, as they do unless annotated otherwise."""
+        """Whether its clusters report compliance; an annotation can turn that off."""
         return self.annotations.get(COMPLIANCE_ANNOTATION, "").strip() != "none"
 
 
@@ -114,7 +113,7 @@ class LabelSelector:
 
 @dataclass(frozen=True, slots=True)
 class SchedulingPolicy:
-    """Which deployment targets go to which cluster types."""
+    """Assigns deployment targets to cluster types."""
 
     name: str
     workspace: str
@@ -125,7 +124,7 @@ class SchedulingPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ConfigMap:
-    """Platform configuration: texts by key; `lines` says where each key stands."""
+    """Platform configuration: texts by key, with the line of each key."""
 
     name: str
     labels: Mapping[str, str]
@@ -134,7 +133,7 @@ class ConfigMap:
     lines: Mapping[str, int] = field(default_factory=dict)
 
     def at(self, key: str) -> Location:
-        """The place of one key of `data`."""
+        """Return the place of a key of `data`."""
         return Location(
             self.where.repository, self.where.path, self.lines.get(key, self.where.line)
         )
@@ -142,7 +141,7 @@ class ConfigMap:
 
 @dataclass(frozen=True, slots=True)
 class ConfigSchema:
-    """A JSON Schema (its text) that merged configuration must satisfy."""
+    """A JSON Schema, as text, for the merged configuration."""
 
     name: str
     labels: Mapping[str, str]
@@ -152,7 +151,7 @@ class ConfigSchema:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Manifests of one concern; a manifest is a text or, in the old form, an object."""
+    """A template of manifests, which are texts or, in the old form, objects."""
 
     name: str
     type: str
@@ -165,7 +164,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadRegistration:
-    """A repository whose Workloads take part, and the workspace that they get."""
+    """A repository of Workloads, and their workspace."""
 
     name: str
     source: RepositoryPath
@@ -175,10 +174,10 @@ class WorkloadRegistration:
 
 @dataclass(frozen=True, slots=True)
 class DeploymentTarget:
-    """One way a workload wants to be deployed, in one environment.
+    """A deployment of a workload in one environment.
 
-    `labels` are complete: the target's own, the Workload's over them, then `workload`,
-    `workspace` and Flux's. `registration` is "" for one written by hand.
+    `labels` are complete: the target's, overridden by the Workload's, then `workload`, `workspace`
+    and Flux's. `registration` is "" for a hand-written target.
     """
 
     name: str
@@ -194,7 +193,7 @@ class DeploymentTarget:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What one document of a registered repository delivers, for all environments."""
+    """A Workload of a registered repository, with its targets for all environments."""
 
     name: str
     targets: tuple[DeploymentTarget, ...]
@@ -203,7 +202,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A deployment target on a cluster type, and every policy that asked for it."""
+    """A deployment target on a cluster type, with all policies that assign it."""
 
     target: DeploymentTarget
     cluster_type: ClusterType
@@ -211,13 +210,13 @@ class Assignment:
 
     @property
     def folder(self) -> str:
-        """Where its files lie in the tree."""
+        """The folder of its files in the tree."""
         return f"{self.cluster_type.name}/{self.target.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Everything of one environment, each kind sorted by name, names unique within a kind."""
+    """The resources of an environment; each kind is sorted by name, with unique names."""
 
     environment: str
     base_repos: tuple[BaseRepo, ...] = ()

@@ -1,8 +1,8 @@
-"""What Kubernetes accepts as a name, a label key and a label value.
+"""Kubernetes' rules for names, label keys and label values.
 
 Rules: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ and
 https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
-Each check gives "" or what is wrong, as a phrase that continues `"x" …`.
+Each check returns "" or the fault, as a phrase that continues `"x" …`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _QUALIFIED_NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
 
 
 def dns_label_fault(text: str) -> str:
-    """A DNS-1123 label: namespaces."""
+    """Check a DNS-1123 label, such as a namespace."""
     if len(text) > LABEL_LIMIT:
         return f"has {len(text)} characters, at most {LABEL_LIMIT} are allowed"
     if not _DNS_LABEL.match(text):
@@ -31,7 +31,7 @@ def dns_label_fault(text: str) -> str:
 
 
 def object_name_fault(text: str) -> str:
-    """A DNS-1123 subdomain: `metadata.name` of every kind we read."""
+    """Check a DNS-1123 subdomain, such as `metadata.name` of Kalypso's kinds."""
     if len(text) > SUBDOMAIN_LIMIT:
         return f"has {len(text)} characters, at most {SUBDOMAIN_LIMIT} are allowed"
     if not _DNS_SUBDOMAIN.match(text):
@@ -44,7 +44,7 @@ def object_name_fault(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def label_key_fault(text: str) -> str:
-    """A label's key: an optional DNS subdomain and '/', then a name of at most 63 characters."""
+    """Check a label's key: an optional DNS subdomain and '/', then a name."""
     prefix, slash, name = text.rpartition("/")
     if slash and object_name_fault(prefix):
         return f"has a prefix that {object_name_fault(prefix)}"
@@ -62,7 +62,7 @@ def label_key_fault(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def label_value_fault(text: str) -> str:
-    """A label's value: empty, or at most 63 characters of a name."""
+    """Check a label's value: empty or a name."""
     if len(text) > LABEL_LIMIT:
         return f"has {len(text)} characters, at most {LABEL_LIMIT} are allowed"
     if text and not _QUALIFIED_NAME.match(text):

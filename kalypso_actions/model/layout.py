@@ -1,4 +1,4 @@
-"""The layout of the platform GitOps repository: which files are ours, and what they are called.
+"""The layout of the platform GitOps repository: the names of Kalypso's files.
 
 <cluster type>/README.md
 <cluster type>/<target>/reconciler.yaml
@@ -19,7 +19,7 @@ LEGACY_CONFIG_FILE = "config.yaml"
 TARGET_FILES = frozenset(
     {RECONCILER_FILE, NAMESPACE_FILE, CONFIG_FILE, CONFIG_SCRIPT, LEGACY_CONFIG_FILE}
 )
-"""The files of a target's folder that are ours, whichever of them a run produces."""
+"""All names of Kalypso's files in a target's folder."""
 
 README_FILE = "README.md"
 README_TEXT = b"This folder contains deployment targets scheduled on the cluster type"
@@ -29,4 +29,4 @@ PROMOTED_COMMIT_FILE = f"{TRACKING_FOLDER}/Promoted_Commit_Id"
 SOURCES_FILE = f"{TRACKING_FOLDER}/sources.json"
 
 OWN_BRANCHES = "kalypso/"
-"""Begins the names of our branches; in GitOps repositories they may be called otherwise."""
+"""The prefix of Kalypso's branches; GitOps repositories may use another one."""

@@ -1,4 +1,4 @@
-"""The ids that git gives to contents and commits."""
+"""Git's ids of blobs and commits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _COMMIT_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 
 
 def blob_id(content: bytes, object_format: str = "sha1") -> str:
-    """The id of a file of this content: two files are equal where their ids are.
+    """Return the blob id of a content; files with equal ids are equal.
 
     `object_format` is `sha1` or `sha256`.
     https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
@@ -19,5 +19,5 @@ def blob_id(content: bytes, object_format: str = "sha1") -> str:
 
 
 def is_commit_id(text: str) -> bool:
-    """Whether `text` is a commit's full id, with which nothing but that commit can be meant."""
+    """Whether `text` is the full id of a commit."""
     return _COMMIT_ID.match(text) is not None

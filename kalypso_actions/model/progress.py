@@ -1,12 +1,12 @@
-"""Who is told how far a long step is."""
+"""Progress of long steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Progress = Callable[[int, int], None]
-"""Called with how many of how many assignments are done."""
+"""Called with the numbers of finished and of all assignments."""
 
 
 def no_progress(_done: int, _total: int) -> None:
-    """Progress that nobody is told of."""
+    """Ignore the progress."""

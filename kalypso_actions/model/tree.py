@@ -22,9 +22,9 @@ MAX_REMOVAL_PERCENT: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class BaseTree:
-    """The existing content of a GitOps branch: every file, and the texts of the tracking files.
+    """The content of a GitOps branch: all files, and the texts of the tracking files.
 
-    `path` is the folder that the tree lives under ("" for the root).
+    `path` is the folder of the tree ("" for the root).
     """
 
     repository: str
@@ -74,7 +74,7 @@ class Snapshot:
 
     @property
     def promoted_commit(self) -> str | None:
-        """The commit of main that base-repo.yaml names; None where it names none."""
+        """The commit of main in base-repo.yaml; None without one."""
         commits = (base.commit for base, _ in self.bases if base.name == MAIN_BASE_REPO)
         return next(commits, None)
 

@@ -1,4 +1,4 @@
-"""When two URLs name the same repository, which name this machine, and what GitHub names."""
+"""URLs of repositories: equality, owner and name, loopback addresses."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import re
 from urllib.parse import urlsplit
 
 _SCP_FORM = re.compile(r"(?:[^@/\s]+@)?(?P<host>[^:/\s]{2,}):(?P<path>[^\s].*)\Z")
-"""`git@host:owner/name`; a single letter before the colon is a Windows drive."""
+"""`git@host:owner/name`; a single letter before a colon is a Windows drive."""
 
 _OWNER_AND_NAME = re.compile(r"(?P<owner>[A-Za-z0-9_-]+)/(?!\.{1,2}\Z)[A-Za-z0-9._-]+")
-"""Accounts that a company manages have a `_` in their names."""
+"""The names of managed accounts contain a `_`."""
 
 
 def owner_of(repository: str) -> str | None:
-    """The owner in `owner/name`, as GitHub names repositories; None for any other text."""
+    """Return the owner in `owner/name`; None for any other text."""
     match = _OWNER_AND_NAME.fullmatch(repository)
     return match["owner"] if match else None
 
 
 def repository_key(url: str) -> str:
-    """Equal for URLs of one repository.
+    """Return a key that is equal for URLs of the same repository.
 
-    Case, a final `.git` or `/`, user names, and the ssh or https form make no difference.
+    It ignores case, a final `.git` or `/`, user names, and the ssh or https form.
     """
     text = url.strip()
     scp = None if "://" in text else _SCP_FORM.match(text)
@@ -39,13 +39,13 @@ def repository_key(url: str) -> str:
 
 
 def name_in(url: str) -> str:
-    """`owner/name` as a repository's URL writes it, which `repository_key` has in lower case."""
+    """Return `owner/name` of a repository's URL, in the case of the URL."""
     path = urlsplit(url).path if "://" in url else url.partition(":")[2]
     return path.strip("/").removesuffix(".git")
 
 
 def is_loopback(url: str) -> bool:
-    """Whether a URL's host is this machine itself."""
+    """Whether a URL's host is a loopback address."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback

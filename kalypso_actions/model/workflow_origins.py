@@ -1,4 +1,4 @@
-"""Whose a workflow file is: ours, upstream Kalypso's, or somebody else's."""
+"""The origin of a workflow file: our template, upstream Kalypso, or somebody else."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Final, Literal
 from kalypso_actions.model.workflow_placeholders import FOLDER
 
 Origin = Literal["current", "ours", "upstream", "foreign"]
-"""As our template has it; by our actions, but different; upstream Kalypso's; somebody else's."""
+"""Equal to our template; with our actions, but different; from upstream Kalypso; other."""
 
 USES_OURS: Final = re.compile(
     r"^\s*(?:-\s+)?uses:\s*['\"]?[^\s'\"]+(?:/actions/(?:ci|cd|schedule|check-promote|notify|poll)"
     r"|/kalypso-actions)@",
     re.MULTILINE,
 )
-SPEAKS_OF_PROMOTION: Final = re.compile(
+MENTIONS_PROMOTION: Final = re.compile(
     r"promoted[_-]commit|checkpromote|--label promoted|utils/(?:update-status|create-pr)\.sh",
     re.IGNORECASE,
 )
-"""What stands in every workflow of upstream, in all its versions."""
+"""Matches all versions of upstream's workflows."""
 
 UPSTREAM: Final = frozenset(
     {
@@ -35,22 +35,22 @@ UPSTREAM: Final = frozenset(
         ),
     }
 )
-"""Files of upstream's control plane that ours have no counterpart for."""
+"""Files of upstream's control plane without a counterpart in our templates."""
 
 
 def origin_of_workflow(text: str, template: str) -> Origin:
-    """Whose a workflow file is that stands where `template` belongs."""
+    """Return the origin of a workflow file at the path of `template`."""
     if text.replace("\r\n", "\n") == template:
         return "current"
     if USES_OURS.search(text):
         return "ours"
-    return "upstream" if SPEAKS_OF_PROMOTION.search(text) else "foreign"
+    return "upstream" if MENTIONS_PROMOTION.search(text) else "foreign"
 
 
 def is_upstreams_other_file(path: str, text: str, templates: Mapping[str, str]) -> bool:
-    """Whether it is upstream's, and nothing of ours stands in its place.
+    """Whether a file is upstream's, and none of our templates replaces it.
 
-    The same workflow under another ending (`cd.yml`) would run beside ours.
+    With the other suffix (`cd.yml`), upstream's workflow would run beside ours.
     """
     if path in UPSTREAM:
         return True

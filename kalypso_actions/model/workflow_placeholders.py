@@ -1,4 +1,4 @@
-"""Where workflows lie; the marks in our templates of them, and what is written in their place."""
+"""Placeholders in the workflow templates, and their values."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.urls import owner_of
 
 FOLDER: Final = ".github/workflows/"
-"""Where GitHub looks for workflows."""
+"""GitHub's folder of workflows."""
 
 TEMPLATES: Final = "workflows-templates"
 """The folder of the templates, in the repository and in the package."""
 
-MARK: Final = re.compile(
+PLACEHOLDER: Final = re.compile(
     r"(?P<action>OWNER/kalypso-actions(?P<path>[\w/-]*)@REF)|OWNER/CONTROL-PLANE"
 )
-PARTS_OF_MARKS: Final = re.compile(r"\b(OWNER|REF|CONTROL-PLANE)\b")
+PARTS: Final = re.compile(r"\b(OWNER|REF|CONTROL-PLANE)\b")
 
 REF: Final = re.compile(r"[A-Za-z0-9][\w./-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Placeholders:
-    """What stands in place of the marks.
+    """The values of the placeholders.
 
     `actions` is the repository of Kalypso's actions (owner/name), `ref` its tag or commit,
     `control_plane` the control plane (owner/name).
@@ -36,28 +36,30 @@ class Placeholders:
     control_plane: str
 
     def __post_init__(self) -> None:
-        """Raises UsageError for a value that a workflow cannot name."""
+        """Raises UsageError for an invalid value."""
         for repository in (self.actions, self.control_plane):
             if owner_of(repository) is None:
                 raise UsageError(f"{repository!r} is not of the form owner/name")
         if not REF.fullmatch(self.ref):
-            raise UsageError(f"{self.ref!r} is no tag and no commit", advice="for example: v1")
+            raise UsageError(
+                f"{self.ref!r} is neither a tag nor a commit", advice="for example: v1"
+            )
 
 
-def fill_in(template: str, marks: Placeholders, name: str) -> str:
-    """A template with its marks filled in; `name` is that of its file.
+def fill_in(template: str, placeholders: Placeholders, name: str) -> str:
+    """Fill in the placeholders of a template; `name` is its file's.
 
-    Raises KalypsoError for a mark that nobody knows.
+    Raises KalypsoError for an unknown placeholder.
     """
     for number, line in enumerate(template.split("\n"), start=1):
-        left = PARTS_OF_MARKS.search(MARK.sub("", line))
-        if left:
+        unknown = PARTS.search(PLACEHOLDER.sub("", line))
+        if unknown:
             where = Location(TEMPLATES, name, number)
-            raise KalypsoError(f"nobody knows what to write for {left[0]}", where)
+            raise KalypsoError(f"the placeholder {unknown[0]} is unknown", where)
 
-    def value(mark: re.Match[str]) -> str:
-        if mark["action"]:
-            return f"{marks.actions}{mark['path']}@{marks.ref}"
-        return marks.control_plane
+    def value(match: re.Match[str]) -> str:
+        if match["action"]:
+            return f"{placeholders.actions}{match['path']}@{placeholders.ref}"
+        return placeholders.control_plane
 
-    return MARK.sub(value, template)
+    return PLACEHOLDER.sub(value, template)

@@ -53,7 +53,7 @@ def limits_are_failures(patch: pytest.MonkeyPatch) -> None:
 def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
     """A push that was refused is repeated, wherever the branch stands by then."""
     patch.setattr(pushing, "PUSH", (*pushing.PUSH, "--force"))
-    patch.setattr(pushing._Push, "_settled", lambda *_: False)
+    patch.setattr(pushing._Push, "_is_done", lambda *_: False)
 
 
 @pytest.mark.parametrize(

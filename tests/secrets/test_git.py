@@ -72,7 +72,7 @@ def test_a_redirect_to_the_same_host_by_another_name(sandbox: Sandbox, other: Li
     with (
         between(sandbox.url, redirected(elsewhere, 301)) as changed,
         opened(token, changed.url) as repositories,
-        pytest.raises(KalypsoError, match=f"the server sends git elsewhere to {elsewhere}"),
+        pytest.raises(KalypsoError, match=f"the server redirects git elsewhere to {elsewhere}"),
     ):
         repositories.fetch(f"{changed.url}/{FLEET}", branch="main")
     assert other.requests == []

@@ -1,19 +1,20 @@
-"""Git repositories by the `git` program: files of commits and new commits, without a checkout.
+"""Git repositories by the `git` program: read and make commits without a checkout.
 
-urls         which URLs are allowed, and which lie below which
-credentials  which credential a URL gets
-program      one call of git, with an environment that nothing else gets into
-files        the files of one commit: `ls-tree` and `cat-file`
-commits      new commits: `fast-import`
-local        clones and bare repositories on this machine, read
-clones       a person's clone, written
-remote       repositories elsewhere; each has
-  copies       a shallow, blobless copy here
-  history      a copy with commits and what they change
-  layout       what an empty one consists of
-  connection   calls that are repeated, and follow a rename
-  pushing      branches moved by compare-and-swap
-refusals     what git says when it fails, and what to change
+urls             which URLs are allowed, which are equal, which are below a prefix
+credentials      the credential for a URL
+program          one call of git, isolated from the machine's configuration
+files            the files of a commit: `ls-tree` and `cat-file`
+objects          the output of `cat-file --batch`
+commits          new commits: `fast-import`
+local            read clones and bare repositories on this machine
+working_clone    write to a user's clone
+remote           remote repositories; for each of them
+  connection     calls with retries, which follow a rename
+  shallow_clone  a bare clone, one commit deep, without blobs
+  history        a bare clone with the history of a commit
+  bare_repository  create an empty one
+  pushing        move branches by compare-and-swap
+errors           git's error messages, with advice
 """
 
 from kalypso_actions.clients.git.commits import Signature

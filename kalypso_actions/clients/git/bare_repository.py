@@ -1,4 +1,4 @@
-"""Bare repositories made without `git init`, which copies templates and takes a program more."""
+"""Create bare repositories without `git init`, which copies templates and is slower."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CONFIGURATION: Final[dict[ObjectFormat, str]] = {
         "[extensions]\n\tobjectformat = sha256\n"
     ),
 }
-"""https://git-scm.com/docs/repository-version. What is gone after a crash is fetched again."""
+"""https://git-scm.com/docs/repository-version. Lost objects would be fetched again: no fsync."""
 
 
 def create_bare_repository(git_dir: Path, object_format: ObjectFormat) -> None:
-    """Make an empty repository, unless there is one."""
+    """Create an empty repository, unless it exists."""
     if (git_dir / "config").exists():
         return
     for folder in ("objects", "refs"):
@@ -28,5 +28,5 @@ def create_bare_repository(git_dir: Path, object_format: ObjectFormat) -> None:
 
 
 def object_format_of(object_id: str) -> ObjectFormat:
-    """The format whose ids are so long; the usual one for what is no id."""
+    """Return the object format by the length of an id; sha1 for other texts."""
     return "sha256" if len(object_id) == 64 else "sha1"

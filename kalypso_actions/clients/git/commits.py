@@ -1,4 +1,4 @@
-"""New commits without a checkout: the input of `git fast-import`.
+"""Make commits without a checkout: the input of `git fast-import`.
 
 https://git-scm.com/docs/git-fast-import
 """
@@ -15,23 +15,23 @@ from kalypso_actions.clients.git.files import is_unsafe
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import FILE_MODE
 
-NO_NAME: Final = re.compile(r"[<>\x00-\x1f]")
+NOT_IN_SIGNATURE: Final = re.compile(r"[<>\x00-\x1f]")
 
 REF: Final = "refs/kalypso/new"
-"""fast-import hangs a new commit on a ref; this one is never pushed."""
+"""fast-import needs a ref for the new commit; this one is never pushed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who makes a commit. Raises KalypsoError for what git cannot write into one."""
+    """The author of a commit. Raises KalypsoError for text that git does not accept."""
 
     name: str
     email: str
 
     def __post_init__(self) -> None:
-        if not self.name.strip() or NO_NAME.search(self.name + self.email):
-            message = f"{self.name!r} with the address {self.email!r} cannot make a commit"
-            advice = "give a name, and leave out <, > and line breaks"
+        if not self.name.strip() or NOT_IN_SIGNATURE.search(self.name + self.email):
+            message = f"git accepts no author {self.name!r} with the address {self.email!r}"
+            advice = "give a name without <, > and line breaks"
             raise KalypsoError(message, advice=advice)
 
 
@@ -42,24 +42,24 @@ def fast_import(
     author: Signature,
     date: datetime,
 ) -> bytes:
-    """The stream that makes one commit and answers with its id.
+    """Return the stream that makes one commit and prints its id.
 
-    On top of `parent`'s files (None: no files, no parent), None deletes what stands at a path, a
-    file or a whole folder, and bytes become a regular file. All deletions come first, so that a
-    file can become a folder and a folder a file. The date is written to the second, in UTC: equal
-    inputs are the same commit. Raises KalypsoError for paths that no checkout would write.
+    `changes` apply to the files of `parent` (None: a root commit). None deletes a file or a whole
+    folder; bytes become a regular file. Deletions come first, so that a file can become a folder
+    and vice versa. The date is written in whole seconds of UTC: equal inputs give the same commit.
+    Raises KalypsoError for paths that no checkout would write.
     """
     contents = {_checked(path): content for path, content in changes.items()}
     _refuse_files_in_files([path for path, content in contents.items() if content is not None])
-    who = f"{author.name.strip()} <{author.email.strip()}>".encode("utf-8", "replace")
-    when = b"%s %d +0000" % (who, int(_aware(date).timestamp()))
+    signature = f"{author.name.strip()} <{author.email.strip()}>".encode("utf-8", "replace")
+    signature_and_date = b"%s %d +0000" % (signature, int(_aware(date).timestamp()))
     return b"".join(
         (
             b"feature done\n",
             b"commit %s\n" % REF.encode(),
             b"mark :1\n",
-            b"author %s\n" % when,
-            b"committer %s\n" % when,
+            b"author %s\n" % signature_and_date,
+            b"committer %s\n" % signature_and_date,
             _data(_text(message)),
             b"from %s\n" % parent.encode() if parent else b"",
             *_deletions(contents),
@@ -88,7 +88,7 @@ def _data(content: bytes) -> bytes:
 
 
 def _quoted(path: bytes) -> bytes:
-    """In double quotes any byte stands for itself, but for the three that have to be escaped."""
+    """Quote a path; only three bytes need an escape in double quotes."""
     return b'"%s"' % path.replace(b"\\", rb"\\").replace(b'"', rb"\"").replace(b"\n", rb"\n")
 
 
@@ -100,7 +100,7 @@ def _checked(path: str) -> bytes:
 
 
 def _refuse_files_in_files(paths: list[bytes]) -> None:
-    """One of the two would get lost."""
+    """Refuse a file at the path of another file's folder: one of the two would be lost."""
     files = set(paths)
     for path in paths:
         position = path.find(b"/")
@@ -112,7 +112,7 @@ def _refuse_files_in_files(paths: list[bytes]) -> None:
 
 
 def _text(message: str) -> bytes:
-    """A commit's message is UTF-8, without NUL, and ends its last line."""
+    """Encode a commit message: UTF-8 without NUL, with a final newline."""
     return message.replace("\0", "").rstrip("\n").encode("utf-8", "replace") + b"\n"
 
 

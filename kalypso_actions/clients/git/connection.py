@@ -1,4 +1,4 @@
-"""Calls of git to one repository elsewhere: again after transient failures, on after a rename."""
+"""Call git for a remote repository: retry transient failures, follow a rename."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 from kalypso_actions.clients.git.errors import (
     is_redirect,
     is_transient,
+    read_error,
     redirect_target,
-    refusal,
 )
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.urls import same_server, without_secret
@@ -18,11 +18,11 @@ from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 
 DELAYS: Final = (1.0, 2.0, 4.0)
-"""Seconds before each new attempt after a transient failure."""
+"""Seconds before each retry of a transient failure."""
 
 
 class Connection:
-    """Where a repository is, and how it is asked. For one thread at a time."""
+    """The connection to a remote repository. Not thread-safe."""
 
     def __init__(self, git: Git, url: str, sleep: Callable[[float], None]) -> None:
         self._git = git
@@ -32,7 +32,7 @@ class Connection:
 
     @property
     def url(self) -> str:
-        """Where the repository is, as far as known."""
+        """The repository's URL, after a rename the new one."""
         return self._url
 
     def call(
@@ -45,9 +45,9 @@ class Connection:
         stdin: bytes = b"",
         lazy_fetch: bool = False,
     ) -> bytes:
-        """One call. A renamed repository is followed to its new URL, once, on the same server.
+        """Call git once. Follow a renamed repository to its new URL, once, on the same server.
 
-        Raises ProcessError, or KalypsoError when `subject` lies elsewhere.
+        Raises ProcessError, or KalypsoError if the server redirects `subject` elsewhere.
         """
 
         def attempt() -> bytes:
@@ -64,7 +64,7 @@ class Connection:
         self._moved = True
         return attempt()
 
-    def ask(
+    def read(
         self,
         git_dir: Path,
         arguments: Sequence[str],
@@ -73,9 +73,9 @@ class Connection:
         settings: Sequence[str] = (),
         stdin: bytes = b"",
     ) -> bytes:
-        """A call that changes nothing there, and again after a transient failure.
+        """Call git for a read, and retry transient failures.
 
-        Raises KalypsoError saying why `subject` cannot be read.
+        Raises KalypsoError with the reason why `subject` cannot be read.
         """
         delays = iter(DELAYS)
         while True:
@@ -84,21 +84,21 @@ class Connection:
             except ProcessError as error:
                 delay = next(delays, None)
                 if delay is None or not is_transient(error):
-                    raise refusal(error, self._url, subject) from error
+                    raise read_error(error, self._url, subject) from error
                 self.sleep(delay)
 
     def refs(self, git_dir: Path, refs: Collection[str]) -> Mapping[str, str]:
-        """The object ids of those of these full refs that exist."""
+        """Return the object ids of existing refs, given by their full names."""
         if not refs:
             return {}
         arguments = ["ls-remote", "--heads", "origin", *sorted(refs)]
-        answer = self.ask(git_dir, arguments, "the heads of its branches")
-        lines = (line.split("\t") for line in answer.decode("utf-8", "surrogateescape").split("\n"))
-        # A pattern of ls-remote also finds refs that only end in it.
+        output = self.read(git_dir, arguments, "the heads of its branches")
+        lines = (line.split("\t") for line in output.decode("utf-8", "surrogateescape").split("\n"))
+        # ls-remote also matches refs that end in the pattern.
         return {ref: object_id for object_id, *rest in lines for ref in rest if ref in refs}
 
     def _new_url(self, git_dir: Path, subject: str) -> str:
-        """Where the server says that the repository is now, if that is on the same server."""
+        """Return the target of the server's redirect, if it is on the same server."""
         target = ""
         try:
             self._git.run_remote(git_dir, self._url, ["ls-remote", "origin"], trace=True)
@@ -108,7 +108,7 @@ class Connection:
             return target
         where = f" to {without_secret(target)}" if target else ""
         raise KalypsoError(
-            f"{subject} cannot be reached: the server sends git elsewhere{where}",
+            f"{subject} cannot be reached: the server redirects git elsewhere{where}",
             Location(self._url),
             "write the repository's new URL",
         )

@@ -1,4 +1,4 @@
-"""Which credential a URL gets, and the table of them that a user writes."""
+"""The credential for a URL, and the table of credentials that a user writes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from kalypso_actions.clients.git.urls import check_url, depth_below, same_place
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 
 Authorize = Callable[[str], str]
-"""The value of the header Authorization for a URL, "" for none.
+"""Returns the header Authorization for a URL, "" for none.
 
-It is asked before every call, so that a token which was renewed meanwhile is used.
+It is called before every call of git, because a token may have been renewed.
 """
 
 NAME: Final = "git-credentials"
@@ -22,20 +22,20 @@ SHORTEST_SECRET: Final = 8
 
 
 def no_credential(_: str) -> str:
-    """Everything is public."""
+    """Return no credential."""
     return ""
 
 
 def basic(user: str, token: str) -> str:
-    """The header's value for a user name and a password or token (RFC 7617)."""
+    """Return the header for a user name and a password or token (RFC 7617)."""
     login = f"{user}:{token}".encode("utf-8", "surrogateescape")
     return "Basic " + base64.b64encode(login).decode("ascii")
 
 
 def without_credential(text: str, header: str) -> str:
-    """`text` without the credential of a header's value, in whatever form it stands there.
+    """Mask the credential of a header in `text`, encoded or not.
 
-    What is too short for a token would be found in any text.
+    Texts shorter than a token are not masked: they would match anywhere.
     """
     scheme, _, credential = header.partition(" ")
     secrets = [credential]
@@ -49,19 +49,19 @@ def without_credential(text: str, header: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CredentialTable:
-    """URL prefix -> value of the header Authorization; a prefix without a scheme means https.
+    """URL prefix -> header Authorization; a prefix without a scheme means https.
 
-    A prefix covers its server and, with a path, what lies below that path; the longest one wins.
+    A prefix with a path covers URLs below that path, others the whole server; the longest wins.
     """
 
     headers: Mapping[str, str] = field(repr=False)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read lines `host-or-URL-prefix=user:token`; empty ones and those after # say nothing.
+        """Parse lines of `host-or-URL-prefix=user:token`; skip empty lines and `#` comments.
 
-        Raises UsageError with every line that is wrong, by its number alone: any part of such a
-        line may be the token.
+        Raises UsageError with the numbers of all invalid lines. Their text is not shown: any part
+        of it may be the token.
         """
         headers: dict[str, str] = {}
         faults: list[Problem] = []
@@ -81,13 +81,13 @@ class CredentialTable:
         return cls(headers)
 
     def authorize(self, url: str) -> str:
-        """The header's value for `url`; only https (and http) URLs get one."""
-        best, found = -1, ""
+        """Return the header for a URL; "" unless it is an https or http URL below a prefix."""
+        longest, best = -1, ""
         for prefix, header in self.headers.items():
             depth = depth_below(url, _complete(prefix))
-            if depth > best:
-                best, found = depth, header
-        return found
+            if depth > longest:
+                longest, best = depth, header
+        return best
 
 
 def _complete(prefix: str) -> str:
@@ -95,17 +95,17 @@ def _complete(prefix: str) -> str:
 
 
 def _faults(prefix: str, login: str, token: str, known: Mapping[str, str]) -> Iterator[str]:
-    """What is wrong with a line, the first thing first."""
+    """Yield the faults of a line."""
     if not login:
-        yield "there is no = with a credential behind it"
+        yield "there is no = followed by a credential"
     if ":" not in login or not token:
-        yield "there is no user:token behind the ="
+        yield "there is no user:token after the ="
     try:
         check_url(_complete(prefix), frozenset({"https", "http"}))
         is_prefix = not set(prefix) & set("?#")
     except KalypsoError:
         is_prefix = False
     if not is_prefix:
-        yield "what stands before the = is not a host or the beginning of an https URL"
+        yield "the text before the = is not a host or the beginning of an https URL"
     if any(same_place(_complete(prefix), _complete(other)) for other in known):
         yield "an earlier line has the same host or URL"

@@ -1,4 +1,4 @@
-"""What git says when a repository cannot be read or a branch not pushed, and what to change."""
+"""Git's error messages when it cannot read a repository or push a branch, with advice."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ TRANSIENT: Final = re.compile(
 )
 PERMANENT: Final = re.compile(r"returned error: (3\d\d|4(?!29)\d\d)", re.IGNORECASE)
 RATE_LIMIT: Final = re.compile(r"rate limit", re.IGNORECASE)
-"""GitHub answers 403 for some of its limits."""
+"""GitHub answers 403 for some of its rate limits."""
 
-RACED: Final = re.compile(
+CONCURRENT_PUSH: Final = re.compile(
     r"stale info|cannot lock ref|failed to (lock|update ref)|incorrect old value"
     r"|reference already exists|internal server error|fatal error in commit_refs"
     r"|failed to report status",
     re.IGNORECASE,
 )
-"""Another push was just under way; what became of it, the server knows a moment later."""
+"""Another push is in progress; its result is known a moment later."""
 
-LACKING: Final = re.compile(
+MISSING_OBJECT: Final = re.compile(
     r"unable to read [0-9a-f]{40}|missing (blob|tree|commit) object|bad object [0-9a-f]{40}"
     r"|could not (read|parse) [0-9a-f]{40}"
 )
-UNSENT: Final = re.compile(r"^!\t.*\t\[rejected\]", re.MULTILINE)
+NOT_SENT: Final = re.compile(r"^!\t.*\t\[rejected\]", re.MULTILINE)
 
 REDIRECT: Final = re.compile(r"returned error: 30\d|unable to update url base from redirection")
 LOCATION: Final = re.compile(r"recv header(?:, \w+)?: location: (\S+)", re.IGNORECASE)
@@ -43,8 +43,8 @@ MISMATCHED_FORMAT: Final = "mismatched algorithms"
 
 SINGLE_SIGN_ON: Final = (
     r"saml sso|enforced saml|re-authorize",
-    "the organization takes only tokens that single sign-on has authorized",
-    "authorize the token for the organization, in the settings of the account that it belongs to",
+    "the organization accepts only tokens that are authorized for single sign-on",
+    "authorize the token for the organization, in the settings of its account",
 )
 
 PROTECTED: Final = "the branch is protected"
@@ -79,7 +79,7 @@ UNREACHABLE: Final = (
     ),
     (
         r"\b(open)?ssl|gnutls",
-        "no encrypted connection to the server comes about",
+        "the encrypted connection to the server fails",
         "check the URL with its port, the network and the proxy",
     ),
 )
@@ -88,7 +88,7 @@ UNREADABLE: Final = (
     (
         r"couldn't find remote ref",
         "there is no such branch",
-        "check its name; branches are spelled as on the server",
+        "check its name and its case",
     ),
     (
         r"not our ref|unadvertised object|no such remote ref|remote did not send all necessary",
@@ -130,13 +130,13 @@ UNWRITABLE: Final = (
     ),
     (
         r"gh001|file size limit|large files detected",
-        "a file is larger than the server takes",
+        "a file is larger than the server accepts",
         "leave the file out",
     ),
     (
         r"push cannot contain secrets|push protection",
         "the server has found a secret in a file",
-        "take the secret out of the files, and replace it where it was valid",
+        "remove the secret from the files, and revoke it",
     ),
     (
         r"gh007|private email address",
@@ -165,13 +165,13 @@ UNWRITABLE: Final = (
     ),
     (
         r"hook declined",
-        "a hook of the server declines it",
-        "do what the hook asks for, or ask who runs the server",
+        "a hook of the server refuses it",
+        "follow the hook's message, or ask the operator of the server",
     ),
     (
         r"shallow update not allowed",
-        "the server does not have the commit that this one is built on",
-        "run again: the branch may have been rewritten meanwhile",
+        "the server does not have the parent of the commit",
+        "run again: the branch may have been rewritten",
     ),
     (
         r"could not read (username|password)|authentication failed|error: 401|invalid user",
@@ -192,104 +192,104 @@ UNWRITABLE: Final = (
         "installed for it) and may write its contents (contents: write)",
     ),
 )
-"""The more telling ones first: GitHub answers 403 for several of them."""
+"""The more specific ones come first: GitHub answers 403 for several of them."""
 
 REMOTE_LINE: Final = re.compile(
     r"^remote:[ \t]*(?:error:[ \t]*)?([^%\n]*[^%\s])[ \t]*$", re.MULTILINE
 )
-"""Progress is told in percent."""
+"""A message of the server; lines with a percent sign report progress."""
 
 REJECTED: Final = re.compile(r"^!\t.*\t\[(?:remote )?rejected\](?: \((.*)\))?$", re.MULTILINE)
-"""The line for a branch that was not changed, with the reason."""
+"""The line of a rejected branch, with the reason."""
 
-MAX_WORDS: Final = 500
+MAX_MESSAGE: Final = 500
 
 
 class ProtectedBranchError(KalypsoError):
-    """A rule keeps the branch from being pushed to; a pull request may well be allowed."""
+    """A rule protects the branch from pushes; a pull request may be possible."""
 
 
 def is_transient(error: ProcessError) -> bool:
-    """Whether the same call may well succeed a little later."""
+    """Whether the same call may succeed later."""
     if RATE_LIMIT.search(error.stderr):
         return True
     return TRANSIENT.search(error.stderr) is not None and PERMANENT.search(error.stderr) is None
 
 
 def may_push_later(error: ProcessError) -> bool:
-    """Whether the same push may well succeed a little later."""
-    return is_transient(error) or RACED.search(_said(error)) is not None
+    """Whether the same push may succeed later."""
+    return is_transient(error) or CONCURRENT_PUSH.search(_output(error)) is not None
 
 
 def is_redirect(error: ProcessError) -> bool:
-    """Whether the server sent git elsewhere."""
+    """Whether the server has redirected git."""
     return REDIRECT.search(error.stderr) is not None
 
 
 def redirect_target(error: ProcessError) -> str:
-    """The URL of the repository that a traced call was sent to; "" when it does not say."""
-    found = LOCATION.findall(error.stderr)
-    return str(found[-1]).partition("/info/refs")[0] if found else ""
+    """Return the repository's URL in the last redirect of a traced call, or ""."""
+    locations = LOCATION.findall(error.stderr)
+    return str(locations[-1]).partition("/info/refs")[0] if locations else ""
 
 
 def is_unsent(error: ProcessError) -> bool:
-    """Whether git itself declined the push, by what the server told it before."""
-    return UNSENT.search(_said(error)) is not None
+    """Whether git itself rejected the push, by the heads that the server listed."""
+    return NOT_SENT.search(_output(error)) is not None
 
 
 def lacks_objects(error: ProcessError) -> bool:
-    """Whether a push would have to send objects that are not here."""
-    return LACKING.search(error.stderr) is not None
+    """Whether a push failed because objects are missing here."""
+    return MISSING_OBJECT.search(error.stderr) is not None
 
 
-def refusal(error: ProcessError, url: str, subject: str) -> KalypsoError:
-    """The error for `subject` (a branch, a commit …) of the repository at `url`."""
+def read_error(error: ProcessError, url: str, subject: str) -> KalypsoError:
+    """Convert the error of reading `subject` (a branch, a commit …) of a repository."""
     where = Location(without_secret(url))
-    # What a repository is called says nothing about why it cannot be read.
-    known = _known(UNREADABLE, error.stderr.replace(url, ""))
-    message, advice = known or (error.problem.message, error.problem.advice)
+    # The name of a repository must not match a pattern.
+    message_and_advice = _match(UNREADABLE, error.stderr.replace(url, ""))
+    message, advice = message_and_advice or (error.problem.message, error.problem.advice)
     return KalypsoError(f"{subject} cannot be read: {message}", where, advice)
 
 
-def clear_push_refusal(
-    error: ProcessError, url: str, branch: str, action: str
-) -> KalypsoError | None:
-    """The error for a push that the server does not want; None where that is not certain.
+def push_refusal(error: ProcessError, url: str, branch: str, action: str) -> KalypsoError | None:
+    """Convert the error of a push that the server certainly refuses; None for other errors.
 
-    `action` is what shall happen to the branch: `pushed` or `deleted`.
+    `action` is the purpose of the push: `pushed` or `deleted`.
     """
-    said = _said(error).replace(url, "").replace(f"refs/heads/{branch}", "")
-    known = None if RATE_LIMIT.search(said) else _known(UNWRITABLE, said)
-    return _push_error(*known, error, url, branch, action) if known else None
+    output = _output(error).replace(url, "").replace(f"refs/heads/{branch}", "")
+    match = None if RATE_LIMIT.search(output) else _match(UNWRITABLE, output)
+    return _push_error(*match, error, url, branch, action) if match else None
 
 
 def push_failure(error: ProcessError, url: str, branch: str, action: str) -> KalypsoError:
-    """The error for a push that failed in another way."""
-    known = _known(UNREACHABLE, error.stderr.replace(url, "").replace(f"refs/heads/{branch}", ""))
-    status = REJECTED.search(_said(error))
-    reason = (status[1] if status else "") or error.problem.message
-    message, advice = known or (reason, error.problem.advice)
+    """Convert any other error of a push."""
+    match = _match(UNREACHABLE, error.stderr.replace(url, "").replace(f"refs/heads/{branch}", ""))
+    rejected = REJECTED.search(_output(error))
+    reason = (rejected[1] if rejected else "") or error.problem.message
+    message, advice = match or (reason, error.problem.advice)
     return _push_error(message, advice, error, url, branch, action)
 
 
 def _push_error(
     message: str, advice: str, error: ProcessError, url: str, branch: str, action: str
 ) -> KalypsoError:
-    """With what the server itself says: which rule, which file, whose token."""
-    words = " ".join(REMOTE_LINE.findall(error.stderr))
-    said = f" (the server says: {words[:MAX_WORDS]})" if words and words not in message else ""
-    text = f"the branch {branch!r} cannot be {action}: {message}{said}"
+    """Add the server's message, which may name a rule, a file or a token."""
+    remote = " ".join(REMOTE_LINE.findall(error.stderr))
+    quote = (
+        f" (the server says: {remote[:MAX_MESSAGE]})" if remote and remote not in message else ""
+    )
+    text = f"the branch {branch!r} cannot be {action}: {message}{quote}"
     kind = ProtectedBranchError if message in {PROTECTED, FORBIDDEN_BY_RULE} else KalypsoError
     return kind(text, Location(without_secret(url)), advice)
 
 
-def _known(table: tuple[tuple[str, str, str], ...], said: str) -> tuple[str, str] | None:
+def _match(table: tuple[tuple[str, str, str], ...], output: str) -> tuple[str, str] | None:
     for pattern, message, advice in table:
-        if re.search(pattern, said, re.IGNORECASE):
+        if re.search(pattern, output, re.IGNORECASE):
             return message, advice
     return None
 
 
-def _said(error: ProcessError) -> str:
-    """Standard error, and the lines for each branch that `git push --porcelain` writes."""
+def _output(error: ProcessError) -> str:
+    """Return standard error, and the lines of `git push --porcelain`, one for each branch."""
     return f"{error.stderr}\n{error.stdout.decode('utf-8', 'replace')}"

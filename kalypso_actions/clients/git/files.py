@@ -15,24 +15,24 @@ from kalypso_actions.model.documents import FileEntry
 
 MAX_TOTAL: Final = 1 << 30
 MAX_LISTING: Final = 1 << 26
-"""Bytes of a commit's paths and ids, for half a million files or more. A commit of a few bytes can
-hold far more than that: folders that are the same are one object."""
+"""Bytes of a commit's paths and ids, enough for half a million files. A tiny repository can list
+far more, because equal folders are one object."""
 
 TREE_MODE: Final = "040000"
-# A tree made by hand can hold what no checkout would write.
+# A tree made by hand can contain paths that no checkout would write.
 UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|\Z)")
 
 
 def is_unsafe(path: bytes) -> bool:
-    """Whether no checkout would write a file here: `..`, `.git`, an empty segment."""
+    """Whether no checkout would write a file at this path: `..`, `.git`, an empty segment."""
     return UNSAFE_PATH.search(path) is not None
 
 
 class GitFiles:
-    """The files of one commit in a repository on this machine.
+    """The files of a commit in a repository on this machine.
 
-    `fetch_missing` is called with the ids of blobs before they are read, in a repository that may
-    not have all of them; sizes are not known then (-1).
+    In a partial clone, `fetch_missing` gets the ids of blobs before they are read, and sizes are
+    unknown (-1).
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class GitFiles:
 
     @property
     def repository(self) -> str:
-        """Its URL or path, as the user knows it."""
+        """The URL or path for messages."""
         return self._repository
 
     @property
@@ -62,11 +62,11 @@ class GitFiles:
         return self._commit
 
     def entries(self) -> Mapping[str, FileEntry]:
-        """Every file by its path. Raises KalypsoError for a tree that no checkout would write."""
+        """Return all files by path. Raises KalypsoError for a path that no checkout would write."""
         return self._list()[0]
 
     def tree_id(self, path: str) -> str | None:
-        """The tree id of a folder ("" or "." for the root); None when there is no such folder."""
+        """Return the tree id of a folder ("" or "." for the root); None if it does not exist."""
         if path not in {"", "."}:
             return self._list()[1].get(path)
         if not self._root:
@@ -74,48 +74,46 @@ class GitFiles:
         return self._root
 
     def read(self, paths: Iterable[str]) -> Mapping[str, bytes]:
-        """Contents of these files. Raises KeyError for a path that is no entry."""
+        """Return the contents of files. Raises KeyError for an unknown path."""
         entries = self.entries()
-        wanted = [entries[path] for path in paths]
-        ids = {entry.object_id for entry in wanted}
+        requested = [entries[path] for path in paths]
+        ids = {entry.object_id for entry in requested}
         if self._fetch_missing is not None:
             self._fetch_missing(ids)
         contents = self._contents(sorted(ids))
-        return {entry.path: contents[entry.object_id] for entry in wanted}
+        return {entry.path: contents[entry.object_id] for entry in requested}
 
     def _list(self) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
         if self._listing is None:
-            # Asking for sizes would ask for the blobs.
+            # With sizes, git would fetch the blobs.
             long = ["-l"] if self._fetch_missing is None else []
             command = ["ls-tree", "-r", "-t", "-z", "--full-tree", *long, self._commit]
             try:
                 output = self._run(*command, max_output=MAX_LISTING)
             except OutputLimitError as error:
-                message = f"the commit {self._commit} holds too many files"
-                advice = (
-                    f"at most {MAX_LISTING >> 20} MiB of paths are listed: use a smaller repository"
-                )
+                message = f"the commit {self._commit} has too many files"
+                advice = f"use a smaller repository: the limit is {MAX_LISTING >> 20} MiB of paths"
                 raise KalypsoError(message, Location(self._repository), advice) from error
             self._listing = self._parse(output)
         return self._listing
 
     def _run(self, *arguments: str, stdin: bytes = b"", max_output: int) -> bytes:
-        """What git says. Raises OutputLimitError, KalypsoError."""
+        """Return git's output. Raises OutputLimitError, KalypsoError."""
         try:
             return self._git.run(self._git_dir, arguments, stdin=stdin, max_output=max_output)
         except OutputLimitError:
             raise
         except ProcessError as error:
-            partial = "promisor" in error.stderr or "object info" in error.stderr
+            is_partial = "promisor" in error.stderr or "object info" in error.stderr
             advice = "a partial clone lacks files: clone it again without --filter"
             raise KalypsoError(
                 f"the commit {self._commit} cannot be read: {error.stderr or error}",
                 Location(self._repository),
-                advice if partial else "",
+                advice if is_partial else "",
             ) from error
 
     def _parse(self, output: bytes) -> tuple[Mapping[str, FileEntry], Mapping[str, str]]:
-        """`mode type id [size]<TAB>path`, each ended by NUL."""
+        """Parse lines of `mode type id [size]<TAB>path`, each ended by NUL."""
         entries: dict[str, FileEntry] = {}
         trees: dict[str, str] = {}
         for line in output.split(b"\0"):
@@ -126,32 +124,32 @@ class GitFiles:
             path = raw_path.decode("utf-8", "surrogateescape")
             if is_unsafe(raw_path):
                 where = Location(self._repository, repr(path))
-                raise KalypsoError("the commit holds a path that no checkout would write", where)
+                raise KalypsoError("the commit contains a path that no checkout would write", where)
             if mode == TREE_MODE:
                 trees[path] = object_id
             else:
                 known = size and size[0].isdigit()
                 entries[path] = FileEntry(path, mode, object_id, int(size[0]) if known else -1)
-        return dict(sorted(entries.items(), key=lambda one: _bytes(one[0]))), trees
+        return dict(sorted(entries.items(), key=lambda item: _bytes(item[0]))), trees
 
     def _contents(self, ids: list[str]) -> Mapping[str, bytes]:
-        """What these objects hold. The root's tree comes along: its id is asked for afterwards."""
+        """Return the contents of objects by id, and note the id of the root tree."""
         root = f"{self._commit}^{{tree}}"
-        request = "".join(f"{one}\n" for one in [root, *ids]).encode()
+        request = "".join(f"{name}\n" for name in [root, *ids]).encode()
         try:
             output = self._run("cat-file", "--batch", stdin=request, max_output=MAX_TOTAL)
         except OutputLimitError as error:
-            message = f"the files to read have more than {MAX_TOTAL >> 20} MiB"
+            message = f"the files to read have more than {MAX_TOTAL >> 20} MiB in total"
             advice = "exclude large files by .sourceignore"
             raise KalypsoError(message, Location(self._repository), advice) from error
         contents: dict[str, bytes] = {}
-        for name, found in zip([root, *ids], batch_objects(output), strict=True):
-            if found is None:
+        for name, git_object in zip([root, *ids], batch_objects(output), strict=True):
+            if git_object is None:
                 message = f"the repository lacks the object {name}"
                 raise KalypsoError(message, Location(self._repository), "clone it again")
             if name == root:
-                self._root = found.id
-            contents[found.id] = found.content
+                self._root = git_object.id
+            contents[git_object.id] = git_object.content
         return contents
 
 

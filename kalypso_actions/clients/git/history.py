@@ -1,9 +1,9 @@
-"""The history of a repository elsewhere: commits with what each of them changes, without blobs."""
+"""The history of a remote repository: commits with their changed files, without blobs."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -17,125 +17,130 @@ from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.history import Ancestry, FileChange, FileVersion, HistoryCommit
 
 DEPTHS: Final = (50, 1000)
-"""How many commits are fetched at first, and then; after that the whole history is."""
+"""How many commits to fetch first and second; then the whole history is fetched."""
 
 FETCH: Final = ("fetch", "--quiet", "--no-tags")
 CHUNK: Final = 50
 BLOBS: Final = 2000
-"""How many blobs one request asks for."""
+"""Blobs of one request."""
 
 MAX_CHANGES: Final = 1 << 27
-"""Bytes of the changes of `CHUNK` commits, for a million changed files or more."""
+"""Bytes of the changes of `CHUNK` commits, enough for a million changed files."""
 
 NO_MODE: Final = "000000"
 
 
 class HistoryClone:
-    """Two bare repositories: one with commits and trees, one with nothing but commits.
+    """Two bare repositories: one with commits and trees, one with commits only.
 
-    Shallow copies of single commits (`copies`) lie elsewhere: a fetch of one of them would cut the
-    history that is here. For one thread at a time.
+    `ShallowClone` is a separate repository, because its fetches would truncate this history.
+    Not thread-safe.
     """
 
     def __init__(self, git: Git, git_dir: Path, url: str, sleep: Callable[[float], None]) -> None:
-        """`git_dir` is where the first one is made; the second one lies beside it."""
+        """`git_dir` is the path of the first repository; the second one is beside it."""
         self._git = git
-        self._lines = git_dir
+        self._trees = git_dir
         self._commits = git_dir.with_suffix(".commits.git")
         self._connection = Connection(git, url, sleep)
         self._blobs: dict[str, bytes] = {}
 
     def line(self, commit: str) -> Iterator[HistoryCommit]:
-        """The first-parent line from a commit back to its root, newest first.
+        """Yield the first-parent line from a commit to its root, newest first.
 
-        Commits are fetched as far as the iteration goes. Raises KalypsoError.
+        Commits are fetched lazily. Raises KalypsoError.
         """
-        told = 0
+        yielded = 0
         for depth in (*DEPTHS, None):
-            ids, is_whole = self._listed(commit, depth)
-            for start in range(told, len(ids), CHUNK):
-                yield from self._described(ids[start : start + CHUNK])
-            told = len(ids)
+            ids, is_whole = self._list(commit, depth)
+            for start in range(yielded, len(ids), CHUNK):
+                yield from self._read(ids[start : start + CHUNK])
+            yielded = len(ids)
             if is_whole:
                 return
 
     def ancestry(self, commit: str) -> Ancestry:
-        """All commits that a commit contains. Raises KalypsoError."""
+        """Return all ancestors of a commit. Raises KalypsoError."""
         create_bare_repository(self._commits, object_format_of(commit))
-        # A server that does not filter sends trees and blobs as well.
+        # A server without filters also sends trees and blobs.
         self._fetch(self._commits, "tree:0", commit)
         output = self._run(self._commits, "rev-list", "--parents", commit)
         rows = (line.split() for line in output.decode().splitlines())
         return Ancestry(commit, {row[0]: tuple(row[1:]) for row in rows})
 
     def blobs(self, ids: Collection[str]) -> Mapping[str, bytes]:
-        """The contents of blobs of this history, fetched by few requests. Raises KalypsoError."""
-        wanted = sorted(set(ids) - self._blobs.keys())
-        for start in range(0, len(wanted), BLOBS):
-            request = "".join(f"{one}\n" for one in wanted[start : start + BLOBS]).encode()
-            # Negotiation would offer commits that say nothing about which blobs are here.
-            settings = (*_partial("blob:none"), "fetch.negotiationAlgorithm=noop")
+        """Return the contents of blobs of this history by id. Raises KalypsoError."""
+        missing = sorted(set(ids) - self._blobs.keys())
+        for start in range(0, len(missing), BLOBS):
+            request = _lines(missing[start : start + BLOBS])
+            # Negotiation offers commits, which says nothing about the blobs that are here.
+            settings = (*_partial_clone("blob:none"), "fetch.negotiationAlgorithm=noop")
             command = [*FETCH, "--filter=blob:none", "--stdin", "origin"]
-            self._connection.ask(self._lines, command, "files", settings=settings, stdin=request)
-            found = batch_objects(self._run(self._lines, "cat-file", "--batch", stdin=request))
-            self._blobs.update({one.id: one.content for one in found if one is not None})
-        return {one: self._blobs[one] for one in ids}
+            self._connection.read(self._trees, command, "files", settings=settings, stdin=request)
+            objects = batch_objects(self._run(self._trees, "cat-file", "--batch", stdin=request))
+            self._blobs.update({blob.id: blob.content for blob in objects if blob is not None})
+        return {object_id: self._blobs[object_id] for object_id in ids}
 
-    def _listed(self, commit: str, depth: int | None) -> tuple[list[str], bool]:
-        """The line as far as it is known with this depth, and whether that is to its root.
+    def _list(self, commit: str, depth: int | None) -> tuple[list[str], bool]:
+        """Return the first-parent line up to this depth, and whether it reaches its root.
 
-        Of the commit where a shallow history ends, nobody can say what it changes: it is left out.
+        The last commit of a shallow history is left out, because its changes are unknown.
         """
-        create_bare_repository(self._lines, object_format_of(commit))
-        shallow = self._lines / "shallow"
+        create_bare_repository(self._trees, object_format_of(commit))
+        shallow = self._trees / "shallow"
         if depth is not None:
-            self._fetch(self._lines, "blob:none", commit, f"--depth={depth}")
+            self._fetch(self._trees, "blob:none", commit, f"--depth={depth}")
         elif shallow.exists():
-            self._fetch(self._lines, "blob:none", commit, "--unshallow")
-        ids = self._run(self._lines, "rev-list", "--first-parent", commit).decode().split()
-        cut = set(shallow.read_text().split()) if shallow.exists() else set()
-        known = [one for one in ids if one not in cut]
-        return known, len(known) == len(ids)
+            self._fetch(self._trees, "blob:none", commit, "--unshallow")
+        ids = self._run(self._trees, "rev-list", "--first-parent", commit).decode().split()
+        boundary = set(shallow.read_text().split()) if shallow.exists() else set()
+        complete = [object_id for object_id in ids if object_id not in boundary]
+        return complete, len(complete) == len(ids)
 
-    def _fetch(self, git_dir: Path, leave_out: str, commit: str, *more: str) -> None:
-        self._connection.ask(
+    def _fetch(self, git_dir: Path, object_filter: str, commit: str, *more: str) -> None:
+        self._connection.read(
             git_dir,
-            [*FETCH, f"--filter={leave_out}", *more, "origin", commit],
+            [*FETCH, f"--filter={object_filter}", *more, "origin", commit],
             f"the history of the commit {commit}",
-            settings=_partial(leave_out),
+            settings=_partial_clone(object_filter),
         )
 
-    def _described(self, ids: Sequence[str]) -> Iterator[HistoryCommit]:
-        request = "".join(f"{one}\n" for one in ids).encode()
-        found = batch_objects(self._run(self._lines, "cat-file", "--batch", stdin=request))
-        commits = [_commit(one.id, one.content) for one in found if one is not None]
-        # By default a merge is compared with all parents: the first one stands for them here.
-        request = "".join(f"{one.id} {''.join(one.parents[:1])}\n" for one in commits).encode()
+    def _read(self, ids: Sequence[str]) -> Iterator[HistoryCommit]:
+        objects = batch_objects(self._run(self._trees, "cat-file", "--batch", stdin=_lines(ids)))
+        commits = [_commit(entry.id, entry.content) for entry in objects if entry is not None]
+        # By default, git compares a merge with all parents; here only the first one counts.
+        request = _lines(f"{commit.id} {''.join(commit.parents[:1])}" for commit in commits)
         arguments = ("diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--raw")
-        changes = _changes(self._run(self._lines, *arguments, stdin=request))
-        return (dataclasses.replace(one, changes=changes.get(one.id, {})) for one in commits)
+        changes = _changes(self._run(self._trees, *arguments, stdin=request))
+        return (
+            dataclasses.replace(commit, changes=changes.get(commit.id, {})) for commit in commits
+        )
 
     def _run(self, git_dir: Path, *arguments: str, stdin: bytes = b"") -> bytes:
         try:
             return self._git.run(git_dir, arguments, stdin=stdin, max_output=MAX_CHANGES)
         except OutputLimitError as error:
-            message = "the history changes too many files at once"
+            message = "a commit of the history changes too many files"
             raise KalypsoError(message, Location(self._connection.url)) from error
         except ProcessError as error:
             message = f"the history cannot be read: {error.stderr or error}"
             raise KalypsoError(message, Location(self._connection.url)) from error
 
 
-def _partial(leave_out: str) -> tuple[str, str]:
-    """The settings of a repository that lacks objects on purpose."""
-    return ("remote.origin.promisor=true", f"remote.origin.partialclonefilter={leave_out}")
+def _lines(texts: Iterable[str]) -> bytes:
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
+def _partial_clone(object_filter: str) -> tuple[str, str]:
+    """Return the settings of a partial clone."""
+    return ("remote.origin.promisor=true", f"remote.origin.partialclonefilter={object_filter}")
 
 
 def _commit(commit: str, content: bytes) -> HistoryCommit:
-    """https://git-scm.com/docs/git-commit: headers, an empty line, the message."""
+    """Parse a commit object: headers, an empty line, the message."""
     head, _, message = content.partition(b"\n\n")
     parents: list[str] = []
-    email, moment = b"", 0
+    email, seconds = b"", 0
     for line in head.split(b"\n"):
         key, _, value = line.partition(b" ")
         if key == b"parent":
@@ -143,12 +148,12 @@ def _commit(commit: str, content: bytes) -> HistoryCommit:
         elif key == b"author":
             email = value.rpartition(b"<")[2].partition(b">")[0]
         elif key == b"committer":
-            words = value.rpartition(b">")[2].split()
-            moment = int(words[0]) if words and words[0].isdigit() else 0
+            date = value.rpartition(b">")[2].split()
+            seconds = int(date[0]) if date and date[0].isdigit() else 0
     return HistoryCommit(
         commit,
         tuple(parents),
-        _date(moment),
+        _date(seconds),
         email.decode("utf-8", "replace"),
         message.decode("utf-8", "replace"),
         {},
@@ -156,12 +161,12 @@ def _commit(commit: str, content: bytes) -> HistoryCommit:
 
 
 def _date(seconds: int) -> datetime:
-    """Anybody may write any number of seconds into a commit."""
+    """Convert the seconds of a commit, which can be any number."""
     return datetime.fromtimestamp(min(seconds, 1 << 37), UTC)
 
 
 def _changes(output: bytes) -> dict[str, dict[str, FileChange]]:
-    """By commit and path: `<commit>`, then `:mode mode id id letter`, `path`, …, each with NUL."""
+    """Parse `<commit>`, `:mode mode id id letter`, `path`, …, each ended by NUL."""
     fields = iter(output.split(b"\0"))
     changes: dict[str, dict[str, FileChange]] = {}
     commit = ""

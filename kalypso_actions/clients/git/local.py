@@ -1,4 +1,4 @@
-"""Repositories on this machine: clones, worktrees and bare repositories."""
+"""Read repositories on this machine: clones, worktrees and bare repositories."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.object_ids import is_commit_id
 
-# As `git check-ref-format` has it, and nothing that looks like an option, or is no text.
-NO_BRANCH: Final = re.compile(
+# The rules of `git check-ref-format`; in addition, no leading dash and no surrogates.
+INVALID_BRANCH: Final = re.compile(
     r"^[-/]|[\x00-\x20\x7f\ud800-\udc7f\udd00-\udfff~^:?*\[\\]"
     r"|\.\.|//|/\.|^\.|@\{|\.lock(/|$)|[/.]$|^@?$"
 )
 
 
 def is_repository(path: Path) -> bool:
-    """Whether `path` itself is a clone, a worktree or a bare repository (not a folder in one)."""
+    """Whether `path` is a clone, a worktree or a bare repository, not a folder inside one."""
     return (path / ".git").exists() or _is_bare(path)
 
 
@@ -30,13 +30,13 @@ def _is_bare(path: Path) -> bool:
 
 
 def check_branch(branch: str, repository: str) -> None:
-    """Refuse what cannot be a branch. Raises KalypsoError."""
-    if NO_BRANCH.search(branch):
+    """Refuse an invalid name of a branch. Raises KalypsoError."""
+    if INVALID_BRANCH.search(branch):
         raise KalypsoError(f"{branch!r} is not the name of a branch", Location(repository))
 
 
 def check_commit(commit: str, repository: str) -> None:
-    """Refuse what is not a full commit id. Raises KalypsoError."""
+    """Refuse a text that is not a full commit id. Raises KalypsoError."""
     if not is_commit_id(commit):
         message = f"{commit!r} is not a commit id"
         advice = "write all 40 hexadecimal digits, in lower case"
@@ -44,7 +44,7 @@ def check_commit(commit: str, repository: str) -> None:
 
 
 class GitRepository:
-    """Commits of a repository on this machine. What is not committed is not seen."""
+    """The commits of a repository on this machine; uncommitted changes are ignored."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class GitRepository:
         repository: str = "",
         trust_user_config: bool = False,
     ) -> None:
-        """`repository` is how the user names it (default: the path)."""
+        """`repository` is the name for messages (default: the path)."""
         self.repository = repository or str(path)
         if not is_repository(path):
             raise KalypsoError("this is not a git repository", Location(self.repository))
@@ -62,14 +62,14 @@ class GitRepository:
         self._git_dir = (path / ".git" if (path / ".git").exists() else path).absolute()
 
     def default_branch(self) -> str:
-        """The branch of origin's HEAD in a clone, else the one that HEAD stands on.
+        """Return the branch of origin's HEAD in a clone, else the branch of HEAD.
 
-        Raises KalypsoError when HEAD stands on none.
+        Raises KalypsoError if HEAD is detached.
         """
         branch = self._default_of_origin() or self.checked_out
         if not branch:
             raise KalypsoError(
-                "the repository's HEAD is on no branch, so its default branch is not known",
+                "the repository's HEAD is detached, so its default branch is not known",
                 Location(self.repository),
                 "check a branch out, or name the branch",
             )
@@ -77,15 +77,15 @@ class GitRepository:
 
     @property
     def checked_out(self) -> str:
-        """The branch that HEAD stands on, which may have no commit yet; "" for none."""
-        return self._ask("symbolic-ref", "--quiet", "HEAD").removeprefix("refs/heads/")
+        """The branch of HEAD, which may have no commit yet; "" if HEAD is detached."""
+        return self._query("symbolic-ref", "--quiet", "HEAD").removeprefix("refs/heads/")
 
     def has_branch(self, branch: str) -> bool:
-        """Whether `at_branch` would find it."""
-        return not NO_BRANCH.search(branch) and self._head(branch) != ""
+        """Whether the branch exists, in the clone or at origin."""
+        return not INVALID_BRANCH.search(branch) and self._head(branch) != ""
 
     def at_branch(self, branch: str) -> GitFiles:
-        """The head of a branch: the clone's own, else origin's. Raises KalypsoError."""
+        """Return the files of a branch: the clone's own, else origin's. Raises KalypsoError."""
         check_branch(branch, self.repository)
         commit = self._head(branch)
         if commit:
@@ -95,7 +95,7 @@ class GitRepository:
         raise KalypsoError(f"there is no branch {branch!r}", Location(self.repository), advice)
 
     def at_commit(self, commit: str) -> GitFiles:
-        """A commit by its full id. Raises KalypsoError when the repository does not have it."""
+        """Return the files of a commit by its full id. Raises KalypsoError if it is missing."""
         check_commit(commit, self.repository)
         if self._commit(commit) != commit:
             message = f"the commit {commit} is not in the repository"
@@ -103,15 +103,15 @@ class GitRepository:
         return GitFiles(self._git, self._git_dir, self.repository, commit)
 
     def _default_of_origin(self) -> str:
-        """The branch of origin's HEAD; "" without one."""
-        found = self._ask("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
-        return found.removeprefix("refs/remotes/origin/")
+        """Return the branch of origin's HEAD; "" without one."""
+        ref = self._query("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
+        return ref.removeprefix("refs/remotes/origin/")
 
     def _head(self, branch: str) -> str:
         return self._commit(f"refs/heads/{branch}") or self._commit(f"refs/remotes/origin/{branch}")
 
     def _commit(self, revision: str) -> str:
-        return self._ask(
+        return self._query(
             "rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"
         )
 
@@ -122,8 +122,8 @@ class GitRepository:
         )
         return [name.removeprefix("origin/") for name in names.decode("utf-8", "replace").split()]
 
-    def _ask(self, *arguments: str) -> str:
-        """One line of git, "" where it has no answer (exit code 1, or 128 for a lost object)."""
+    def _query(self, *arguments: str) -> str:
+        """Return one line of git's output; "" for exit code 1, which means that there is none."""
         try:
             return self._git.run(self._git_dir, arguments).decode("utf-8", "replace").strip()
         except ProcessError as error:

@@ -1,4 +1,4 @@
-"""What `git cat-file --batch` says of objects.
+"""Parse the output of `git cat-file --batch`.
 
 https://git-scm.com/docs/git-cat-file#_batch_output
 """
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class GitObject(NamedTuple):
-    """An object as git has it."""
+    """A git object."""
 
     id: str
     type: str
@@ -18,18 +18,18 @@ class GitObject(NamedTuple):
 
 
 def batch_objects(output: bytes) -> Iterator[GitObject | None]:
-    """The objects in the order of the request, None for each that is not there.
+    """Yield the objects in the order of the request, None for a missing one.
 
-    `id type size<LF>content<LF>` for one, `name missing<LF>` for the other.
+    The output is `id type size<LF>content<LF>` for an object, else `name missing<LF>`.
     """
     position = 0
     while position < len(output):
         end = output.index(b"\n", position)
-        words = output[position:end].rsplit(b" ", 2)
+        header = output[position:end].rsplit(b" ", 2)
         position = end + 1
-        if len(words) == 3 and words[2].isdigit():
-            end = position + int(words[2])
-            yield GitObject(words[0].decode(), words[1].decode(), output[position:end])
+        if len(header) == 3 and header[2].isdigit():
+            end = position + int(header[2])
+            yield GitObject(header[0].decode(), header[1].decode(), output[position:end])
             position = end + 1
         else:
             yield None

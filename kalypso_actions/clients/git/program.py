@@ -1,4 +1,4 @@
-"""One call of git: nothing of the machine's or the user's configuration unless it is trusted."""
+"""Call git without the configuration of the machine and the user, unless it is trusted."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SETTINGS: Final = (
     "fetch.recurseSubmodules=false",
     "fetch.writeCommitGraph=false",
     "protocol.version=2",
-    # A redirect could carry a credential to another host; `remote` follows those that do not.
+    # A redirect could send a credential to another host; `connection` follows redirects itself.
     "http.followRedirects=false",
     "http.lowSpeedLimit=1000",
     "http.lowSpeedTime=60",
 )
 
 ENVIRONMENT: Final = {
-    "LC_ALL": "C",  # its words are compared with what we know
+    "LC_ALL": "C",  # `errors` matches English messages
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "",
     "GCM_INTERACTIVE": "never",
@@ -56,7 +56,7 @@ USER_CONFIG: Final = (
     *("GIT_CONFIG_GLOBAL", "GIT_SSH", "GIT_SSH_COMMAND", "SSH_AGENT_PID"),
     *("XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "GH_CONFIG_DIR"),
 )
-"""What credential helpers and ssh of a person's own machine need besides."""
+"""Variables that credential helpers and ssh on a user's machine need."""
 
 OLDEST: Final = (2, 31)
 """Older versions ignore GIT_CONFIG_COUNT, by which they get credentials.
@@ -67,20 +67,20 @@ https://github.com/git/git/blob/master/Documentation/RelNotes/2.31.0.txt
 VERSION: Final = re.compile(rb"git version (\d+)\.(\d+)")
 
 NO_PROXY: Final = "http.proxy="
-"""This machine itself is not asked through a proxy, whatever NO_PROXY leaves out."""
+"""Git connects to this machine without a proxy, whatever NO_PROXY says."""
 
 CERTIFICATES: Final = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
-"""Trusted authorities: a file, or a folder of hashed names; the first variable that is set counts.
+"""Variables that name CA certificates, a file or a folder; the first one that is set counts.
 
-git reads none of them, and every other client of this package does.
+git reads none of them, unlike the other clients of this package.
 """
 
 
 class Git:
     """Runs git on bare repositories and on the `.git` of clones.
 
-    `trust_user_config` lets the configuration of the user and the machine work, for somebody who
-    runs this on a computer of their own and has credentials there; jobs do without.
+    With `trust_user_config`, the configuration of the user and the machine applies. This is for
+    users who run kalypso on their own machine, with their credentials; jobs do without.
     """
 
     def __init__(
@@ -106,9 +106,9 @@ class Git:
         timeout: float = 600,
         max_output: int | None = None,
     ) -> bytes:
-        """A call that stays on this machine. Raises ProcessError; see `Programs.run`."""
-        # Naming the repository also spares the question whether its owner is trusted: what is run
-        # here reads objects and neither hooks nor programs of the repository's configuration.
+        """Call git without a network. Raises ProcessError; see `Programs.run`."""
+        # With --git-dir, git does not check the repository's owner. That is safe: these calls run
+        # neither hooks nor programs of the repository's configuration.
         command = [*self._command(git_dir), *arguments]
         environment = self._environment({"GIT_ALLOW_PROTOCOL": "none"})
         return self._programs.run(
@@ -117,7 +117,7 @@ class Git:
             extra=environment,
             timeout=timeout,
             max_output=max_output,
-            log_text=_logged(str(git_dir), arguments),
+            log_text=_log_text(str(git_dir), arguments),
         )
 
     def run_remote(
@@ -132,16 +132,15 @@ class Git:
         lazy_fetch: bool = False,
         trace: bool = False,
     ) -> bytes:
-        """A call that talks to the repository at `url`, which is its remote `origin`.
+        """Call git with the repository at `url` as its remote `origin`.
 
-        It gets the credential of that URL and no other. `settings` are added to git's
-        configuration. With `lazy_fetch`, git may fetch what it lacks; with `trace`, it tells what
-        goes over HTTP, credentials left out. Raises ProcessError, and KalypsoError for a git that
-        is too old.
+        Git gets only the credential of that URL. `settings` are added to its configuration. With
+        `lazy_fetch`, git may fetch missing objects; with `trace`, it logs HTTP without
+        credentials. Raises ProcessError, and KalypsoError if git is too old.
         """
         self._check_version()
-        direct = [NO_PROXY] if is_loopback(url) else []
-        settings = [f"remote.origin.url={url}", *direct, *settings]
+        proxy = [NO_PROXY] if is_loopback(url) else []
+        settings = [f"remote.origin.url={url}", *proxy, *settings]
         header = self._authorize(url)
         environment = self._environment(
             {
@@ -159,7 +158,7 @@ class Git:
                 extra=environment,
                 inherit=[*inherit, *(USER_CONFIG if self._trust_user_config else ())],
                 timeout=timeout,
-                log_text=_logged(without_secret(url), arguments),
+                log_text=_log_text(without_secret(url), arguments),
             )
         except ProcessError as error:
             raise _without_credential(error, header) from None
@@ -200,10 +199,10 @@ def _options(settings: Sequence[str]) -> list[str]:
 
 
 def _credential(url: str, header: str) -> dict[str, str]:
-    """The header for this URL, by the environment: arguments can be read by other users."""
+    """Pass the header for a URL by the environment: other users can read arguments."""
     if not header:
         return {}
-    # The empty value takes back what other configuration may have set.
+    # The empty value resets headers of other configuration.
     environment = {"GIT_CONFIG_COUNT": "2"}
     for index, value in enumerate(("", f"Authorization: {header}")):
         environment[f"GIT_CONFIG_KEY_{index}"] = f"http.{url}.extraHeader"
@@ -212,7 +211,7 @@ def _credential(url: str, header: str) -> dict[str, str]:
 
 
 def _without_credential(error: ProcessError, header: str) -> ProcessError:
-    """The same failure; a server may have said the credential that it was given."""
+    """Mask the credential in an error; a server may have quoted it."""
     return ProcessError(
         without_credential(error.problem.message, header),
         stderr=without_credential(error.stderr, header),
@@ -222,6 +221,6 @@ def _without_credential(error: ProcessError, header: str) -> ProcessError:
     )
 
 
-def _logged(place: str, arguments: Sequence[str]) -> str:
-    """A call without the settings that all calls have, and where it reads."""
+def _log_text(place: str, arguments: Sequence[str]) -> str:
+    """Return the place and the arguments, without the common settings."""
     return f"{place}: git {' '.join(arguments)}"

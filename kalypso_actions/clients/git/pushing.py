@@ -1,4 +1,4 @@
-"""Moving a branch elsewhere, if and only if it stands where it is expected to stand."""
+"""Move a remote branch by compare-and-swap."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 
 from kalypso_actions.clients.git.connection import DELAYS, Connection
 from kalypso_actions.clients.git.errors import (
-    clear_push_refusal,
     is_unsent,
     lacks_objects,
     may_push_later,
     push_failure,
+    push_refusal,
 )
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
@@ -21,21 +21,21 @@ PUSH: Final = (
     "--recurse-submodules=no",
 )
 
-THOROUGH: Final = (
+NEGOTIATED: Final = (
     "push.negotiate=true",
     "remote.origin.promisor=true",
     "remote.origin.partialclonefilter=blob:none",
 )
-"""Ask the server which commits it has, and fetch what is still to be sent and not here."""
+"""Settings that ask the server for its commits, and fetch missing objects that must be sent."""
 
 
 class PushConflictError(KalypsoError):
-    """Somebody else has moved the branch: `head` is where it stands, None if there is none."""
+    """Another push has moved the branch to `head` (None: it does not exist)."""
 
     def __init__(self, branch: str, url: str, head: str | None) -> None:
-        stands = f"stands at {head}" if head else "does not exist"
+        state = f"is at {head}" if head else "does not exist"
         super().__init__(
-            f"the branch {branch!r} was changed by somebody else meanwhile: it {stands} now",
+            f"another push has changed the branch {branch!r}: it {state} now",
             Location(url),
             "run again",
         )
@@ -45,18 +45,17 @@ class PushConflictError(KalypsoError):
 def push(
     connection: Connection, git_dir: Path, branch: str, commit: str | None, expected: str | None
 ) -> bool:
-    """Set a branch to a commit that is in `git_dir`, or delete it (None); whether this changed it.
+    """Set a branch to a commit in `git_dir`, or delete it (None); return whether it changed.
 
-    It must stand at `expected` (None: not exist), which the server checks at the moment of the
-    change. After a failure that does not say what happened the server is asked where the branch
-    stands, before anything is repeated: a push that was done is never done again.
-    Raises PushConflictError, or KalypsoError saying what to change.
+    The branch must be at `expected` (None: must not exist); the server compares at the moment of
+    the change. After an uncertain failure, the head of the branch is read before a retry, so that
+    a successful push is never repeated. Raises PushConflictError, or KalypsoError with advice.
     """
     return _Push(connection, git_dir, branch, commit, expected).run()
 
 
 class _Push:
-    """One push, tried until it is clear what became of it."""
+    """One push, with retries until its result is known."""
 
     def __init__(
         self,
@@ -71,55 +70,52 @@ class _Push:
         self._branch = branch
         self._ref = f"refs/heads/{branch}"
         self._commit = commit
-        self._deed = "pushed" if commit else "deleted"
+        self._action = "pushed" if commit else "deleted"
         self._expected = expected
-        self._thorough = False
+        self._negotiated = False
         self._may_be_done = False
-        """By an attempt that failed.
+        """Whether a failed attempt may have succeeded.
 
-        Even one that the server has rejected: libcurl repeats by itself what it has sent over a
-        kept connection that ends without an answer, and the server refuses to do it twice.
+        This is possible even if the server rejected it: libcurl resends a request if a kept-alive
+        connection ends without a response, and the server rejects the second one.
         """
 
     def run(self) -> bool:
         delays = iter(DELAYS)
         while True:
             try:
-                answer = self._attempt()
+                output = self._attempt()
             except ProcessError as error:
-                if self._settled(error):
+                if self._is_done(error):
                     return self._may_be_done
-                if lacks_objects(error) and not self._thorough:
-                    self._thorough = True
+                if lacks_objects(error) and not self._negotiated:
+                    self._negotiated = True
                     continue
                 delay = next(delays, None)
                 if delay is None or not may_push_later(error):
                     url = self._connection.url
-                    raise push_failure(error, url, self._branch, self._deed) from error
+                    raise push_failure(error, url, self._branch, self._action) from error
                 self._connection.sleep(delay)
             else:
-                return self._may_be_done or _has_changed(answer)
+                return self._may_be_done or _has_changed(output)
 
     def _attempt(self) -> bytes:
-        """Without THOROUGH nothing is fetched.
-
-        It suffices where the parent is the head of a branch there, as it mostly is.
-        """
+        """Push without NEGOTIATED first: mostly, the parent is the head of a remote branch."""
         lease = f"--force-with-lease={self._ref}:{self._expected or ''}"
         return self._connection.call(
             self._git_dir,
             [*PUSH, lease, "origin", f"{self._commit or ''}:{self._ref}"],
             f"the branch {self._branch!r}",
-            settings=THOROUGH if self._thorough else (),
-            lazy_fetch=self._thorough,
+            settings=NEGOTIATED if self._negotiated else (),
+            lazy_fetch=self._negotiated,
         )
 
-    def _settled(self, error: ProcessError) -> bool:
-        """Whether the branch stands where it shall, whatever was said.
+    def _is_done(self, error: ProcessError) -> bool:
+        """Whether the branch is at the commit in spite of the error.
 
-        Raises PushConflictError when it stands elsewhere, KalypsoError for a clear refusal.
+        Raises PushConflictError if it is elsewhere, KalypsoError for a certain refusal.
         """
-        refusal = clear_push_refusal(error, self._connection.url, self._branch, self._deed)
+        refusal = push_refusal(error, self._connection.url, self._branch, self._action)
         if refusal:
             raise refusal from error
         self._may_be_done = self._may_be_done or not is_unsent(error)
@@ -135,13 +131,13 @@ class _Push:
             return self._connection.refs(self._git_dir, [self._ref]).get(self._ref)
         except KalypsoError as unknown:
             raise KalypsoError(
-                f"whether the branch {self._branch!r} was {self._deed} is not known: "
+                f"it is not known whether the branch {self._branch!r} was {self._action}: "
                 f"{error.problem.message}; then {unknown.problem.message}",
                 Location(self._connection.url),
-                "run again: what was done is not done twice",
+                "run again: a successful push is not repeated",
             ) from error
 
 
-def _has_changed(answer: bytes) -> bool:
-    """`flag<TAB>from:to<TAB>summary` for the one ref; `=` says that it stood there already."""
-    return not any(line.startswith(b"=\t") for line in answer.split(b"\n"))
+def _has_changed(output: bytes) -> bool:
+    """Parse `flag<TAB>from:to<TAB>summary` of the ref; the flag `=` means unchanged."""
+    return not any(line.startswith(b"=\t") for line in output.split(b"\n"))

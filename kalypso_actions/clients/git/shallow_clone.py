@@ -1,4 +1,4 @@
-"""A copy of a repository elsewhere: one commit deep, without blobs until they are wanted."""
+"""A bare clone of a remote repository, one commit deep; blobs are fetched when they are read."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ FETCH: Final = ("fetch", "--quiet", "--no-tags", "--filter=blob:none")
 
 
 class ShallowClone:
-    """A bare repository that holds what has been fetched of one remote, and what is to go there.
+    """A bare repository with the fetched commits of a remote, and new commits for it.
 
-    Safe to use from several threads, one of which works at a time.
+    Thread-safe; one thread works at a time.
     """
 
     def __init__(self, git: Git, git_dir: Path, url: str, sleep: Callable[[float], None]) -> None:
@@ -46,47 +46,44 @@ class ShallowClone:
         self._blobs: set[str] = set()
 
     def default_branch(self, preferred: str) -> str:
-        """`preferred` where it exists, else the branch that the remote's HEAD stands on.
-
-        It is asked for once.
-        """
+        """Return `preferred` if it exists, else the branch of the remote's HEAD; ask once."""
         with self._lock:
             if preferred not in self._default_branches:
-                self._default_branches[preferred] = self._ask_for_default_branch(preferred)
+                self._default_branches[preferred] = self._read_default_branch(preferred)
             return self._default_branches[preferred]
 
     def heads(self, branches: Collection[str]) -> dict[str, str]:
-        """The commits of those of the branches that exist, asked anew."""
+        """Return the current heads of the branches that exist."""
         with self._lock:
             self._initialise()
             refs = {f"refs/heads/{branch}": branch for branch in branches}
-            found = self._connection.refs(self._git_dir, refs)
-            return {refs[ref]: commit for ref, commit in found.items()}
+            commits = self._connection.refs(self._git_dir, refs)
+            return {refs[ref]: commit for ref, commit in commits.items()}
 
     def fetch_branch(self, branch: str, *, fresh: bool) -> str:
-        """Fetch a branch's head, the first time or `fresh`, and return its commit."""
+        """Fetch a branch's head, the first time or if `fresh`, and return its commit."""
         with self._lock:
             if fresh or branch not in self._heads:
-                refspec = f"+refs/heads/{branch}:{_kept_as(branch)}"
+                refspec = f"+refs/heads/{branch}:{_local_ref(branch)}"
                 self._fetch(refspec, f"the branch {branch!r}")
-                fetched = (self._git_dir / "FETCH_HEAD").read_text("utf-8", "surrogateescape")
-                self._heads[branch] = fetched.split("\t")[0]
+                fetch_head = (self._git_dir / "FETCH_HEAD").read_text("utf-8", "surrogateescape")
+                self._heads[branch] = fetch_head.split("\t")[0]
                 self._commits.add(self._heads[branch])
             return self._heads[branch]
 
     def forget_heads(self) -> None:
-        """Ask for each branch again the next time."""
+        """Fetch each branch again the next time."""
         with self._lock:
             self._heads.clear()
             self._default_branches.clear()
 
     def fetch_commit(self, commit: str) -> None:
-        """Fetch a commit, unless it is here already."""
+        """Fetch a commit unless it is here."""
         with self._lock:
             self._need(commit)
 
     def files(self, url: str, commit: str) -> GitFiles:
-        """The files of a commit that is here, for who calls the repository `url`."""
+        """Return the files of a fetched commit; `url` is the name for messages."""
         return GitFiles(self._git, self._git_dir, url, commit, self._fetch_blobs)
 
     def commit(
@@ -118,7 +115,7 @@ class ShallowClone:
             return commit
 
     def push(self, branch: str, commit: str | None, expected: str | None) -> bool:
-        """Set a branch there, or delete it (None); see `pushing.push`."""
+        """Set a remote branch, or delete it (None); see `pushing.push`."""
         with self._lock:
             if commit:
                 self._need(commit)
@@ -132,10 +129,7 @@ class ShallowClone:
             self._commits.add(commit)
 
     def _initialise(self, object_format: ObjectFormat | None = None) -> None:
-        """Lay out an empty repository, as `git init` would, unless there is one.
-
-        Without a format, one of any format will do.
-        """
+        """Create an empty repository unless it exists; without a format, any format will do."""
         object_format = object_format or self._format or "sha1"
         if self._format == object_format:
             return
@@ -144,42 +138,42 @@ class ShallowClone:
         self._format = object_format
 
     def _remote_format(self) -> ObjectFormat | None:
-        """By what is here of it, else the id of any branch; an empty repository does not say."""
+        """Return the format of fetched commits, else of any remote branch; sha1 without any."""
         if self._commits:
             return self._format
         self._initialise()
         subject = "the repository's object format"
-        answer = self._connection.ask(self._git_dir, ["ls-remote", "--heads", "origin"], subject)
-        return object_format_of(answer.split(b"\t")[0].decode())
+        output = self._connection.read(self._git_dir, ["ls-remote", "--heads", "origin"], subject)
+        return object_format_of(output.split(b"\t")[0].decode())
 
     def _fetch(self, refspec: str, subject: str) -> None:
         """Fetch one commit without its history and blobs."""
         self._initialise(self._format or object_format_of(refspec))
         try:
-            self._ask_for(["--depth=1", "origin", refspec], subject)
+            self._run_fetch(["--depth=1", "origin", refspec], subject)
         except KalypsoError as error:
             cause = error.__cause__
             if not isinstance(cause, ProcessError) or MISMATCHED_FORMAT not in cause.stderr:
                 raise
             self._initialise("sha256" if self._format == "sha1" else "sha1")
-            self._ask_for(["--depth=1", "origin", refspec], subject)
+            self._run_fetch(["--depth=1", "origin", refspec], subject)
 
     def _fetch_blobs(self, ids: Collection[str]) -> None:
-        """Fetch all these blobs by one request, or by none where the server has sent them all."""
+        """Fetch missing blobs by one request."""
         with self._lock:
-            wanted = sorted(set(ids) - self._blobs)
-            if wanted:
-                request = "".join(f"{one}\n" for one in wanted).encode()
-                self._ask_for(["--stdin", "origin"], "files", request)
-                self._blobs.update(wanted)
+            missing = sorted(set(ids) - self._blobs)
+            if missing:
+                request = "".join(f"{blob}\n" for blob in missing).encode()
+                self._run_fetch(["--stdin", "origin"], "files", request)
+                self._blobs.update(missing)
 
-    def _ask_for_default_branch(self, preferred: str) -> str:
+    def _read_default_branch(self, preferred: str) -> str:
         self._initialise()
-        wanted = ["HEAD", *([f"refs/heads/{preferred}"] if preferred else [])]
-        arguments = ["ls-remote", "--symref", "origin", *wanted]
+        refs = ["HEAD", *([f"refs/heads/{preferred}"] if preferred else [])]
+        arguments = ["ls-remote", "--symref", "origin", *refs]
         subject = "the default branch"
-        answer = self._connection.ask(self._git_dir, arguments, subject).decode("utf-8", "replace")
-        lines = [line.split("\t") for line in answer.splitlines()]
+        output = self._connection.read(self._git_dir, arguments, subject)
+        lines = [line.split("\t") for line in output.decode("utf-8", "replace").splitlines()]
         if preferred and any(line[-1] == f"refs/heads/{preferred}" for line in lines):
             return preferred
         for reference, *_ in lines:
@@ -192,18 +186,18 @@ class ShallowClone:
             "push a first commit (kalypso init fills a control plane), or name the branch",
         )
 
-    def _ask_for(self, arguments: list[str], subject: str, stdin: bytes = b"") -> None:
-        # Negotiation would offer commits that say nothing about which blobs are here.
+    def _run_fetch(self, arguments: list[str], subject: str, stdin: bytes = b"") -> None:
+        # Negotiation offers commits, which says nothing about the blobs that are here.
         settings = [*PARTIAL, *(["fetch.negotiationAlgorithm=noop"] if stdin else [])]
-        self._connection.ask(
+        self._connection.read(
             self._git_dir, [*FETCH, *arguments], subject, settings=settings, stdin=stdin
         )
 
 
-def _kept_as(branch: str) -> str:
-    """The ref of a fetched branch here.
+def _local_ref(branch: str) -> str:
+    """Return the local ref of a fetched branch.
 
-    Its own name may be no file's name on this machine, or that of another one's folder.
+    The branch's own name may be invalid for a file here, or equal to another branch's folder.
     """
     name = hashlib.sha256(branch.encode("utf-8", "surrogateescape")).hexdigest()
     return f"refs/kalypso/heads/{name}"

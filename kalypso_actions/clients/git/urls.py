@@ -1,4 +1,4 @@
-"""URLs of repositories: which are allowed, which are the same, which lie below which."""
+"""URLs of repositories: which are allowed, which are equal, which are below a prefix."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from kalypso_actions.errors import KalypsoError, Location
 SCP_LIKE: Final = re.compile(r"((?:[\w.-]+@)?(?:[\w.-]{2,}|\[[0-9a-fA-F:]+\])):(?!//)(.*)")
 WINDOWS_PATH: Final = re.compile(r"[A-Za-z]:[\\/]")
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]")
-"""With what is no text either: no program can be given it."""
+"""Control characters, and surrogates that cannot be passed to a program."""
 DOTS: Final = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?:/|$)", re.IGNORECASE)
 TOKEN: Final = re.compile(r"gh[pousr]_|github_pat_|glpat-")
 
 
 def check_url(url: str, protocols: frozenset[str]) -> None:
-    """Refuse what git must not be given, before it is started. Raises KalypsoError.
+    """Refuse a URL that git must not get. Raises KalypsoError.
 
-    `protocols`: `https`, `http`, `ssh`, `file` (local paths, too).
+    `protocols`: `https`, `http`, `ssh`, `file` (local paths too).
     """
     parts = split(url)
     where = Location(without_secret(url))
     if url.startswith("-") or (parts.hostname or "").startswith("-"):
-        raise KalypsoError("the URL of a repository cannot begin with '-'", where)
+        raise KalypsoError("the URL of a repository must not begin with '-'", where)
     if _has_secret(parts):
-        advice = "remove it there, and give it by git-credentials"
+        advice = "remove it from the URL, and give it by git-credentials"
         raise KalypsoError("the URL contains a password or token", where, advice)
     # remote::address starts the program git-remote-REMOTE.
     if not url or CONTROL.search(url) or "::" in url.partition("/")[0] or not parts.scheme:
         raise KalypsoError("this is not the URL of a repository", where)
     if parts.scheme != "file" and (" " in url or not parts.hostname):
         raise KalypsoError("this is not the URL of a repository", where)
-    # It would lie below one prefix as it is written, and elsewhere once it is asked for.
+    # Such a URL may be below a prefix as text, but not as requested.
     if parts.scheme != "file" and DOTS.search(parts.path):
-        raise KalypsoError("the URL of a repository cannot have . or .. in its path", where)
+        raise KalypsoError("the URL of a repository must not have . or .. in its path", where)
     if parts.scheme not in protocols:
         allowed = " and ".join(sorted(protocols))
         raise KalypsoError(f"repositories are read by {allowed} only, not by {parts.scheme}", where)
 
 
 def split(url: str) -> SplitResult:
-    """The parts of a URL; `user@host:path` is ssh, and a path without a scheme is file.
+    """Split a URL; `user@host:path` is ssh, and a path without a scheme is file.
 
-    What cannot be taken apart has no scheme.
+    An invalid URL has no scheme.
     """
     if "://" in url:
         try:
@@ -60,15 +60,15 @@ def split(url: str) -> SplitResult:
 
 
 def is_path(url: str) -> bool:
-    """Whether it is a path on this machine, written as a path."""
+    """Whether a URL is a path on this machine, without a scheme."""
     return "://" not in url and split(url).scheme == "file"
 
 
-def copy_key(url: str) -> str:
-    """Equal where one copy serves both URLs: the host's case, a final `/` and `.git` aside.
+def clone_key(url: str) -> str:
+    """Return a key that is equal for URLs which can share a clone.
 
-    Another protocol or user is another way in, which may see less; and a server may tell paths by
-    their case.
+    It ignores the host's case, a final `/` and `.git`. Another protocol or user may see less, and
+    the case of a path may matter to the server.
     """
     parts = split(url)
     path = parts.path.rstrip("/").removesuffix(".git")
@@ -76,7 +76,7 @@ def copy_key(url: str) -> str:
 
 
 def without_secret(url: str) -> str:
-    """The URL as it may be shown."""
+    """Return the URL with masked secrets."""
     parts = split(url)
     if not _has_secret(parts):
         return url
@@ -89,19 +89,19 @@ def _has_secret(parts: SplitResult) -> bool:
 
 
 def depth_below(url: str, prefix: str) -> int:
-    """How many segments of a path `prefix` has, where `url` lies below it; -1 where it does not.
+    """Return the number of path segments in `prefix` if `url` is below it, else -1.
 
-    Only https and http URLs lie below a prefix: ssh has its own keys.
+    Only https and http URLs are below a prefix: ssh has its own keys.
     """
-    place, wanted = split(url), split(prefix)
-    segments = _segments(wanted)
-    if place.scheme not in {"https", "http"} or _server(place) != _server(wanted):
+    parts, prefix_parts = split(url), split(prefix)
+    segments = _segments(prefix_parts)
+    if parts.scheme not in {"https", "http"} or _server(parts) != _server(prefix_parts):
         return -1
-    return len(segments) if _segments(place)[: len(segments)] == segments else -1
+    return len(segments) if _segments(parts)[: len(segments)] == segments else -1
 
 
 def same_place(first: str, second: str) -> bool:
-    """Whether each of two prefixes lies below the other."""
+    """Whether two prefixes are equal, that is, each is below the other."""
     return depth_below(first, second) >= 0 and depth_below(second, first) >= 0
 
 

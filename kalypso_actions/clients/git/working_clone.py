@@ -1,4 +1,4 @@
-"""A person's own clone: commits of ours on its branches, and a work tree that is not disturbed."""
+"""Write commits to a user's clone without disturbing its work tree."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from kalypso_actions.errors import KalypsoError, Location, UsageError
 
 NO_COMMIT: Final = "0" * 40
 MESSAGE: Final = "kalypso init"
-"""What the reflog of a moved branch says."""
+"""The message in the reflog of a moved branch."""
 
 
 class WorkingClone(GitRepository):
     """A clone with a work tree on this machine.
 
-    Its owner's git configuration holds: who commits, and how files of the work tree are written.
+    Its owner's git configuration applies: the author, and the format of files in the work tree.
     """
 
     def __init__(self, folder: Path, programs: Programs) -> None:
-        """Raises UsageError for a folder that is no clone with a work tree."""
+        """Raises UsageError if the folder is not a clone with a work tree."""
         if not (folder / ".git").exists():
             raise UsageError(
                 f"{folder} is not a clone of a repository",
-                advice="name the folder that git clone has made",
+                advice="name the folder that git clone has created",
             )
         super().__init__(folder, programs, trust_user_config=True)
         self.folder = folder
 
     @property
     def origin(self) -> str:
-        """The URL that it was cloned from; "" without one."""
-        return self._ask("config", "--get", "remote.origin.url")
+        """The URL of origin; "" without one."""
+        return self._query("config", "--get", "remote.origin.url")
 
     def main_branch(self, preferred: str) -> str:
-        """The branch of origin's HEAD; else `preferred` where it exists; else the one checked out.
+        """Return the branch of origin's HEAD, else `preferred` if it exists, else HEAD's branch.
 
-        Raises UsageError where none is checked out.
+        Raises UsageError if HEAD is detached.
         """
         branch = self._default_of_origin()
         if not branch:
@@ -54,20 +54,20 @@ class WorkingClone(GitRepository):
         return branch
 
     def head(self, branch: str) -> str:
-        """The commit of a branch: the clone's own, else origin's; "" where neither has it."""
+        """Return the commit of a branch, the clone's own or origin's; "" if neither exists."""
         check_branch(branch, self.repository)
         return self._head(branch)
 
     def files(self, commit: str) -> GitFiles:
-        """The files of a commit."""
+        """Return the files of a commit."""
         return GitFiles(self._git, self._git_dir, self.repository, commit)
 
     def check_clean(self) -> None:
-        """Raises UsageError where the work tree has changes that are not committed."""
-        changed = self._run(*self._work_tree, "status", "--porcelain", "--untracked-files=no")
-        if changed:
+        """Raises UsageError if the work tree has uncommitted changes."""
+        changes = self._run(*self._work_tree, "status", "--porcelain", "--untracked-files=no")
+        if changes:
             raise UsageError(
-                "the work tree has changes that are not committed",
+                "the work tree has uncommitted changes",
                 Location(self.repository),
                 "commit or stash them first",
             )
@@ -80,24 +80,24 @@ class WorkingClone(GitRepository):
         author: Signature,
         date: datetime,
     ) -> str:
-        """Make a commit on top of `parent` ("": of nothing) and return its id; no branch moves.
+        """Make a commit on `parent` ("": a root commit) and return its id; no branch moves.
 
-        It is by the clone's owner, where git knows who that is, else by `author`.
+        The author is git's `user.name` and `user.email` if they are set, else `author`.
         """
         stream = fast_import(parent or None, changes, message, self._owner() or author, date)
-        made = self._run("fast-import", "--quiet", "--force", stdin=stream).decode().strip()
+        commit = self._run("fast-import", "--quiet", "--force", stdin=stream).decode().strip()
         self._run("update-ref", "-d", REF)
-        return made
+        return commit
 
     def move(self, branch: str, commit: str, expected: str) -> None:
-        """Set a branch to a commit that descends from where it stands; with it, the work tree.
+        """Fast-forward a branch to a commit; if it is checked out, update the work tree.
 
-        `expected` is what `head` has said. Raises KalypsoError where the branch has moved since, a
-        file that git does not know is in the way, or another work tree has the branch.
+        `expected` is the earlier result of `head`. Raises KalypsoError if the branch has moved
+        since, if an untracked file is in the way, or if another work tree has the branch.
         """
         check_branch(branch, self.repository)
         if branch == self.checked_out:
-            # Refuses by itself what would lose anything.
+            # git merge itself refuses to lose changes.
             self._run(*self._work_tree, "merge", "--quiet", "--ff-only", commit)
             return
         worktrees = self._run("worktree", "list", "--porcelain").decode("utf-8", "replace")
@@ -109,7 +109,7 @@ class WorkingClone(GitRepository):
             )
         own = self._commit(f"refs/heads/{branch}")
         if own and own != expected:
-            message = f"the branch {branch!r} has moved meanwhile"
+            message = f"the branch {branch!r} has moved during this run"
             raise KalypsoError(message, Location(self.repository), "run again")
         reference = f"refs/heads/{branch}"
         self._run("update-ref", "-m", MESSAGE, reference, commit, own or NO_COMMIT)
@@ -119,8 +119,8 @@ class WorkingClone(GitRepository):
         return (f"--work-tree={self.folder.absolute()}",)
 
     def _owner(self) -> Signature | None:
-        name = self._ask("config", "--get", "user.name")
-        address = self._ask("config", "--get", "user.email")
+        name = self._query("config", "--get", "user.name")
+        address = self._query("config", "--get", "user.email")
         return Signature(name, address) if name and address else None
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:

@@ -61,7 +61,7 @@ def schedule(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
                 raise
             context.runtime.log(f"{error.problem.message}; everything is read again")
             context.runtime.sleep(1)
-            context.remotes.look_again()
+            context.remotes.forget_heads()
 
 
 def _attempt(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:

@@ -115,7 +115,7 @@ def test_changes_that_are_not_committed_are_told(folder: Path) -> None:
     (folder / "new.txt").write_text("nobody's", encoding="utf-8")
     clone.check_clean()
     (folder / "a.txt").write_text("changed", encoding="utf-8")
-    with pytest.raises(UsageError, match="not committed"):
+    with pytest.raises(UsageError, match="uncommitted"):
         clone.check_clean()
 
 

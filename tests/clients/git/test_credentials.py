@@ -73,11 +73,11 @@ def test_table_as_a_user_writes_it() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("s3cret", "no = with a credential"),
-        ("github.com", "no = with a credential"),
-        ("github.com=", "no = with a credential"),
-        ("github.com=s3cret", "no user:token behind"),
-        ("github.com=s3cret:", "no user:token behind"),
+        ("s3cret", "there is no = followed by a credential"),
+        ("github.com", "there is no = followed by a credential"),
+        ("github.com=", "there is no = followed by a credential"),
+        ("github.com=s3cret", "no user:token after"),
+        ("github.com=s3cret:", "no user:token after"),
         ("=me:s3cret", "before the = is not a host"),
         ("https://me:s3cret@github.com=me:s3cret", "before the = is not a host"),
         ("https://ghp_s3cret@github.com=me:s3cret", "before the = is not a host"),

@@ -100,7 +100,7 @@ def test_the_default_branch_is_asked_for_once_unless_everything_is_to_be_asked_a
         git(path, "branch", "-m", "trunk", "main")
         assert opened.default_branch(str(path)) == "trunk"
         assert opened.default_branch(str(path), preferred="main") == "main"
-        opened.look_again()
+        opened.forget_heads()
         assert opened.default_branch(str(path)) == "main"
 
 
@@ -176,7 +176,7 @@ def test_who_looks_again_sees_every_branch_anew(tmp_path: Path) -> None:
         assert opened.fetch(f"file://{path}", branch="main").commit == second
         third = commit(path, {"new": "new"})
         assert opened.fetch(f"file://{path}", branch="main").commit == second
-        opened.look_again()
+        opened.forget_heads()
         assert opened.fetch(f"file://{path}", branch="main").commit == third
 
 

@@ -103,7 +103,7 @@ def test_a_few_folders_that_unfold_into_billions_are_refused(
         lines = "".join(f"040000 tree {tree}\t{name}\n" for name in "0123456789")
         tree = git(path, "mktree", stdin=lines.encode())
     bomb = git(path, "commit-tree", tree, "-m", "bomb")
-    with pytest.raises(KalypsoError, match=f"the commit {bomb} holds too many files"):
+    with pytest.raises(KalypsoError, match=f"the commit {bomb} has too many files"):
         opened(path).at_commit(bomb).entries()
 
 

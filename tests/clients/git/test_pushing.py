@@ -72,9 +72,7 @@ def test_branch_that_stands_elsewhere_is_left_alone(tmp_path: Path, expected: st
     url = f"file://{path}"
     with remotes() as opened:
         commit = made(opened, url, before)
-        with pytest.raises(
-            PushConflictError, match=f"somebody else meanwhile: it stands at {now}"
-        ) as it:
+        with pytest.raises(PushConflictError, match=f"it is at {now}") as it:
             opened.push(
                 url, commit, branch="main", expected=before if expected == "old" else expected
             )
@@ -244,7 +242,7 @@ def test_delete_branch(tmp_path: Path, object_format: str, *, look: bool) -> Non
     with remotes() as opened:
         if look:
             assert opened.heads(url, ["old"]) == {"old": before}
-        with pytest.raises(PushConflictError, match=f"it stands at {before} now"):
+        with pytest.raises(PushConflictError, match=f"it is at {before} now"):
             opened.delete_branch(url, "old", "1" * len(before))
         assert opened.delete_branch(url, "old", before) == "deleted"
         assert head(path, "old") == ""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.clients.git.errors import (
-    clear_push_refusal,
     is_transient,
     is_unsent,
     may_push_later,
     push_failure,
-    refusal,
+    push_refusal,
+    read_error,
 )
 from kalypso_actions.clients.process import ProcessError
 
@@ -76,7 +76,7 @@ SSO = (
             "Changes must be made through a pull request.",
             "bypass list",
         ),
-        (failed(SECRETS, "push declined"), "found a secret in a file", "take the secret out"),
+        (failed(SECRETS, "push declined"), "found a secret in a file", "remove the secret"),
         (failed(LARGE, "pre-receive hook declined"), "a.bin is 150.00 MB", "leave the file out"),
         (failed("", WORKFLOW), "may not change files below .github", "workflows: write"),
         (
@@ -86,7 +86,7 @@ SSO = (
         ),
         (
             failed("remote: no trailing spaces, please", "pre-receive hook declined"),
-            "a hook of the server declines it (the server says: no trailing spaces, please)",
+            "a hook of the server refuses it (the server says: no trailing spaces, please)",
             "do what the hook asks",
         ),
         (
@@ -100,7 +100,7 @@ SSO = (
             "contents: write",
         ),
         (unreachable(403, "Write access to repository not granted."), "may not write", "contents"),
-        (unreachable(403, SSO), "only tokens that single sign-on has authorized", "authorize the"),
+        (unreachable(403, SSO), "only tokens that authorized for single sign-on", "authorize the"),
         (
             failed("fatal: Authentication failed for 'x'"),
             "there is no valid credential",
@@ -118,7 +118,7 @@ SSO = (
         ),
         (
             failed("", "shallow update not allowed"),
-            "does not have the commit that this one is built on",
+            "does not have the parent of the commit",
             "run again",
         ),
     ],
@@ -126,7 +126,7 @@ SSO = (
 def test_pushes_that_the_server_does_not_want(
     error: ProcessError, message: str, advice: str
 ) -> None:
-    refused = clear_push_refusal(error, URL, BRANCH, "pushed")
+    refused = push_refusal(error, URL, BRANCH, "pushed")
     assert refused
     assert message in refused.problem.message
     assert advice in refused.problem.advice
@@ -152,7 +152,7 @@ def test_pushes_that_the_server_does_not_want(
     ],
 )
 def test_pushes_of_which_it_is_not_certain(error: ProcessError, *, later: bool) -> None:
-    assert clear_push_refusal(error, URL, BRANCH, "pushed") is None
+    assert push_refusal(error, URL, BRANCH, "pushed") is None
     assert may_push_later(error) is later
 
 
@@ -191,17 +191,17 @@ def test_limits_pass_although_they_say_forbidden() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (f"remote: {SSO}\nfatal: returned error: 403", "single sign-on has authorized"),
+        (f"remote: {SSO}\nfatal: returned error: 403", "authorized for single sign-on"),
         ("fatal: Host key verification failed.", "the server's ssh key is not known"),
         ("fatal: SSL certificate problem: unable to get local issuer", "is not trusted"),
         ("fatal: error adding trust anchors from file: /ca.pem", "is not trusted"),
         (
             "fatal: OpenSSL SSL_read: SSL_ERROR_SYSCALL, errno 104",
-            "no encrypted connection to the server comes about",
+            "the encrypted connection to the server fails",
         ),
         (
             "fatal: error:0A00010B:SSL routines::wrong version number",
-            "no encrypted connection to the server comes about",
+            "the encrypted connection to the server fails",
         ),
         ("fatal: detected dubious ownership in repository at '/x'", "belongs to another user"),
         ("fatal: Could not resolve host: nowhere.invalid", "the server's name is not known"),
@@ -210,5 +210,7 @@ def test_limits_pass_although_they_say_forbidden() -> None:
     ],
 )
 def test_reading_that_is_refused(words: str, message: str) -> None:
-    error = refusal(ProcessError(f"git: {words}", stderr=words, status=128), URL, "the branch 'x'")
+    error = read_error(
+        ProcessError(f"git: {words}", stderr=words, status=128), URL, "the branch 'x'"
+    )
     assert message in error.problem.message

@@ -69,7 +69,9 @@ def test_redirect_to_another_server_is_not_followed(tmp_path: Path) -> None:
         credentials = {server.url: "Basic c2VjcmV0"}
         with (
             remotes(credentials=CredentialTable(credentials).authorize) as opened,
-            pytest.raises(KalypsoError, match=f"sends git elsewhere to {elsewhere.url}/org/repo"),
+            pytest.raises(
+                KalypsoError, match=f"redirects git elsewhere to {elsewhere.url}/org/repo"
+            ),
         ):
             opened.fetch(f"{server.url}/org/repo", branch="main")
     assert elsewhere.requests == []
@@ -102,5 +104,5 @@ def test_redirects_in_a_circle_end(tmp_path: Path) -> None:
 def test_redirect_that_leads_nowhere(tmp_path: Path, headers: dict[str, str]) -> None:
     with serving(tmp_path) as server:
         server.answers["/"] = [(301, headers)] * 9
-        with remotes() as opened, pytest.raises(KalypsoError, match="sends git elsewhere"):
+        with remotes() as opened, pytest.raises(KalypsoError, match="redirects git elsewhere"):
             opened.fetch(f"{server.url}/a", branch="main")

@@ -90,7 +90,9 @@ def test_what_cannot_be_found_out_is_said(tmp_path: Path) -> None:
         commit = made(opened, url, before)
         server.faults.append(Fault(PUSH, "lost"))
         server.answers["/org/repo/info/refs?service=git-upload"] = [(503, {})] * 9
-        with pytest.raises(KalypsoError, match="whether the branch 'main' was pushed is not known"):
+        with pytest.raises(
+            KalypsoError, match="it is not known whether the branch 'main' was pushed"
+        ):
             opened.push(url, commit, branch="main", expected=before)
         server.answers.clear()
         assert opened.push(url, commit, branch="main", expected=before) == "unchanged"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.clients.git.urls import check_url, copy_key, without_secret
+from kalypso_actions.clients.git.urls import check_url, clone_key, without_secret
 from kalypso_actions.errors import KalypsoError
 
 ALL = frozenset({"https", "http", "ssh", "file"})
@@ -40,11 +40,11 @@ def test_protocol_has_to_be_allowed(url: str, protocol: str) -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("-oProxyCommand=touch /tmp/x", "cannot begin with '-'"),
-        ("--upload-pack=touch", "cannot begin with '-'"),
-        ("ssh://-oProxyCommand=x/repo", "cannot begin with '-'"),
-        ("ssh://git@-oProxyCommand=x/repo", "cannot begin with '-'"),
-        ("-oProxyCommand=x@host:repo", "cannot begin with '-'"),
+        ("-oProxyCommand=touch /tmp/x", "must not begin with '-'"),
+        ("--upload-pack=touch", "must not begin with '-'"),
+        ("ssh://-oProxyCommand=x/repo", "must not begin with '-'"),
+        ("ssh://git@-oProxyCommand=x/repo", "must not begin with '-'"),
+        ("-oProxyCommand=x@host:repo", "must not begin with '-'"),
         ("ext::sh -c touch% /tmp/x", "not the URL of a repository"),
         ("fd::17", "not the URL of a repository"),
         ("https::https://github.com/x/y", "not the URL of a repository"),
@@ -60,9 +60,9 @@ def test_protocol_has_to_be_allowed(url: str, protocol: str) -> None:
         ("https://host:port/x", "not the URL of a repository"),
         ("https://[host/x", "not the URL of a repository"),
         ("://x", "not the URL of a repository"),
-        ("https://host/a/../b", "cannot have . or .. in its path"),
-        ("https://host/a/%2E./b", "cannot have . or .. in its path"),
-        ("ssh://host/./b", "cannot have . or .. in its path"),
+        ("https://host/a/../b", "must not have . or .. in its path"),
+        ("https://host/a/%2E./b", "must not have . or .. in its path"),
+        ("ssh://host/./b", "must not have . or .. in its path"),
         ("git://github.com/x/y", "not by git"),
         ("ftp://host/x", "not by ftp"),
         ("javascript://host/x", "not by javascript"),
@@ -102,4 +102,4 @@ def test_harmless_urls_are_shown_as_they_are() -> None:
     ],
 )
 def test_which_urls_share_a_copy(first: str, second: str, *, same: bool) -> None:
-    assert (copy_key(first) == copy_key(second)) is same
+    assert (clone_key(first) == clone_key(second)) is same

@@ -151,7 +151,7 @@ def test_two_clones_of_one_repository_are_refused(folder: Path) -> None:
 def test_a_work_tree_with_changes_is_refused_before_anything_is_written(folder: Path) -> None:
     commit(folder / "gitops", {"a.txt": "a"})
     (folder / "gitops" / "a.txt").write_text("b", encoding="utf-8")
-    with pytest.raises(UsageError, match="not committed"):
+    with pytest.raises(UsageError, match="uncommitted"):
         run(folder)
     assert branches(folder / "control-plane") == []
 

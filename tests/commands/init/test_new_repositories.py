@@ -197,7 +197,7 @@ def test_a_branch_that_somebody_else_makes_meanwhile_is_not_overwritten(acme: Ac
         acme.sandbox.commit(CONTROL_PLANE, {"mine.txt": "x"}, branch="dev")
         return Consent()
 
-    with pytest.raises(KalypsoError, match="'dev' was changed by somebody else meanwhile"):
+    with pytest.raises(KalypsoError, match="another push has changed the branch 'dev'"):
         acme.init(decide)
     assert acme.files("dev") == {"mine.txt": "x"}
     assert "main" in acme.branches()
