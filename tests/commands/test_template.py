@@ -253,7 +253,7 @@ def test_an_unknown_engine(tmp_path: Path) -> None:
     [
         (RECONCILER.replace("type: reconciler", "type: 5"), "spec.type must be a text", 6),
         (RECONCILER.replace("spec:", "spec: ["), "not valid YAML", 7),
-        (RECONCILER.replace("scheduler.kalypso.io/v1alpha1", "v1"), "it is left out", 0),
+        (RECONCILER.replace("scheduler.kalypso.io/v1alpha1", "v1"), "it is ignored", 0),
     ],
 )
 def test_a_document_that_is_no_template(tmp_path: Path, text: str, message: str, line: int) -> None:

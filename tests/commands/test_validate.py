@@ -82,7 +82,7 @@ def test_environments_are_checked_though_main_ignores_them(planes: Path) -> None
         ("dev/policies/all.yaml", "operator: In,", "operator: Within,", "'Within' is not a selector operator"),
         ("dev/cluster-types/all.yaml", "reconciler: fleet", "reconciler: flete", "ClusterType 'edge': reconciler names the Template 'flete', which does not exist"),
         ("dev/cluster-types/all.yaml", "name: lab", "name: ward", "ClusterType 'ward' is already defined in"),
-        ("main/.environments/dev.yaml", "name: dev\n", "name: dev\n  annotations: {kalypso.io/next-environment: stgae}\n", "Environment 'dev' names 'stgae' as next, which is none"),
+        ("main/.environments/dev.yaml", "name: dev\n", "name: dev\n  annotations: {kalypso.io/next-environment: stgae}\n", "Environment 'dev' names 'stgae' as next, which is unknown"),
     ],
 )  # fmt: skip
 def test_faults(planes: Path, file: str, old: str, new: str, said: str) -> None:
@@ -144,9 +144,7 @@ def test_notes_are_counted_and_shown_with_verbose(planes: Path, *, verbose: bool
 def test_templates_of_a_branch_that_was_not_given_cannot_be_checked(planes: Path) -> None:
     code, document = validate(planes / "dev")
     assert code == 0
-    assert "the Templates that 4 ClusterTypes name are not checked" in messages(
-        document, "warnings"
-    )
+    assert "the Templates of 4 ClusterTypes are not checked" in messages(document, "warnings")
 
 
 def test_a_repository_of_workloads(planes: Path) -> None:
@@ -165,7 +163,7 @@ def test_a_repository_of_workloads(planes: Path) -> None:
 def test_a_workload_in_a_control_plane(planes: Path) -> None:
     shutil.copy(planes / "apps/archive/workload.yaml", planes / "main/workload.yaml")
     _, document = validate(planes / "main")
-    assert messages(document) == ["Workload 'archive' stands in a control-plane branch"]
+    assert messages(document) == ["Workload 'archive' is in a control-plane branch"]
 
 
 def test_a_bare_repository_is_main_and_its_environments(planes: Path, tmp_path: Path) -> None:
@@ -214,7 +212,7 @@ def test_what_the_environment_branch_shadows_is_warned_of(planes: Path) -> None:
     code, document = validate(planes / "main", planes / "dev")
     warnings = messages(document, "warnings")
     assert code == 0
-    assert any("shared/common.yaml:1 too; the environment branch wins" in text for text in warnings)
+    assert any("shared/common.yaml:1; the environment branch wins" in text for text in warnings)
     assert any(text.startswith("WorkloadRegistration 'main' has the name of") for text in warnings)
 
 

@@ -201,7 +201,9 @@ def test_the_gitops_repository_knows_the_control_plane() -> None:
 
 @pytest.mark.parametrize("line", ["a: OWNER/x", "uses: a/b@REF", "uses: OWNER/kalypso-actions@v1"])
 def test_a_mark_that_nobody_knows_is_refused(line: str) -> None:
-    with pytest.raises(KalypsoError, match="nobody knows what to write for") as caught:
+    with pytest.raises(
+        KalypsoError, match=r"the placeholder (OWNER|REF|CONTROL-PLANE) is unknown"
+    ) as caught:
         fill_in(f"name: x\n{line}\n", MARKS, "x.yaml")
     assert caught.value.problem.where is not None
     assert str(caught.value.problem.where) == "workflows-templates: x.yaml:2"
@@ -218,8 +220,8 @@ def test_a_value_that_looks_like_a_mark_is_a_value() -> None:
     [
         ("kalypso-actions", "v1", "acme/control-plane", "'kalypso-actions' is not of the form"),
         ("acme/kalypso-actions", "v1", "acme/a\nb: c", "is not of the form owner/name"),
-        ("acme/kalypso-actions", "", "acme/control-plane", "'' is no tag and no commit"),
-        ("acme/kalypso-actions", "v1\nx: y", "acme/control-plane", "is no tag and no commit"),
+        ("acme/kalypso-actions", "", "acme/control-plane", "'' is neither a tag nor a commit"),
+        ("acme/kalypso-actions", "v1\nx: y", "acme/control-plane", "is neither a tag nor a commit"),
     ],
 )
 def test_values_that_no_workflow_can_name(

@@ -51,7 +51,7 @@ def test_the_environment_branch_wins_with_a_warning() -> None:
     assert [c.reconciler for c in fleet.cluster_types] == ["argocd"]
     assert not diagnostics.problems
     assert [str(w) for w in diagnostics.warnings] == [
-        "test: dev.yaml:1: ClusterType 'same' stands in test: main.yaml:1 too; the environment "
+        "test: dev.yaml:1: ClusterType 'same' is also defined in test: main.yaml:1; the environment "
         "branch wins"
     ]
 
@@ -95,7 +95,7 @@ def test_a_workload_does_not_belong_here() -> None:
     )
     _, diagnostics = assemble("dev", branch("dev", text, "f.yaml"), [])
     assert [p.message for p in diagnostics.problems] == [
-        "Workload 'w' stands in a control-plane branch"
+        "Workload 'w' is in a control-plane branch"
     ]
 
 

@@ -147,9 +147,7 @@ def test_foreign_kinds_are_left_out_with_a_warning() -> None:
     noun, problems, warnings = parse("{apiVersion: apps/v1, kind: Deployment, metadata: {name: x}}")
     assert noun is None
     assert not problems
-    assert warnings == [
-        "test: file.yaml:1: Deployment 'x' is not a kind of Kalypso; it is left out"
-    ]
+    assert warnings == ["test: file.yaml:1: Deployment 'x' is not a kind of Kalypso; it is ignored"]
 
 
 def test_a_config_map_knows_the_lines_of_its_keys() -> None:

@@ -53,7 +53,7 @@ def test_names_are_unique() -> None:
     _, diagnostics = read(workload("app") * 2 + workload("svc", "a", "a"))
     assert [p.message for p in diagnostics.problems] == [
         "Workload 'app' is already defined in test: file.yaml:1",
-        "deployment target 'svc-a' stands twice in Workload 'svc'",
+        "deployment target 'svc-a' is defined twice in Workload 'svc'",
     ]
 
 
@@ -71,8 +71,8 @@ def test_a_name_belongs_to_one_registration() -> None:
     mine, _ = read(workload("app") + workload("only"))
     conflicts = workload_conflicts({"a": mine, "b": mine[:1], "c": ()}, "dev", ())
     assert {name: [p.message for p in found] for name, found in conflicts.items()} == {
-        "a": ["Workload 'app' is delivered by registration 'b' in test: file.yaml:1 too"],
-        "b": ["Workload 'app' is delivered by registration 'a' in test: file.yaml:1 too"],
+        "a": ["Workload 'app' is also delivered by registration 'b' in test: file.yaml:1"],
+        "b": ["Workload 'app' is also delivered by registration 'a' in test: file.yaml:1"],
     }
 
 
@@ -83,8 +83,8 @@ def test_a_targets_name_belongs_to_one_workload() -> None:
     conflicts = workload_conflicts({"a": mine, "b": theirs}, "dev", ())
     place = "test: file.yaml:1"
     assert {name: [p.message for p in found] for name, found in conflicts.items()} == {
-        "a": [f"deployment target 'app-web-eu' is delivered by registration 'b' in {place} too"],
-        "b": [f"deployment target 'app-web-eu' is delivered by registration 'a' in {place} too"],
+        "a": [f"deployment target 'app-web-eu' is also delivered by registration 'b' in {place}"],
+        "b": [f"deployment target 'app-web-eu' is also delivered by registration 'a' in {place}"],
     }
     assert workload_conflicts({"a": mine, "b": theirs}, "stage", ()) == {}
 
@@ -93,5 +93,5 @@ def test_a_target_of_the_control_plane_wins_over_a_delivered_one() -> None:
     mine, _ = read(workload("app"))
     conflicts = workload_conflicts({"a": mine}, "dev", [target("web")])
     assert [p.message for p in conflicts["a"]] == [
-        "deployment target 'app-web' is delivered by the control plane in test: app.yaml:1 too"
+        "deployment target 'app-web' is also delivered by the control plane in test: app.yaml:1"
     ]

@@ -243,10 +243,10 @@ def test_two_registrations_that_deliver_one_name(planes: Planes) -> None:
     result = planes.render(base_commit=main)
     assert result.assignments == ()
     assert [w.message for w in result.warnings] == [
-        "registration 'app': Workload 'app' is delivered by registration 'rival' in "
-        f"{rival}: workload.yaml:1 too",
-        "registration 'rival': Workload 'app' is delivered by registration 'app' in "
-        f"{planes.app}: workload.yaml:1 too",
+        "registration 'app': Workload 'app' is also delivered by registration 'rival' in "
+        f"{rival}: workload.yaml:1",
+        "registration 'rival': Workload 'app' is also delivered by registration 'app' in "
+        f"{planes.app}: workload.yaml:1",
     ]
 
 
