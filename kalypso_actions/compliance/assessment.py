@@ -179,13 +179,13 @@ def _without_clusters(
     """Zero reports are no success by default: a missing permission looks the same."""
     if in_grace:
         return "waiting", "no cluster reports this repository and branch yet"
-    nobody = "no Flux configuration points at this repository and branch"
+    reason = "no cluster follows this repository and branch"
     if not_ours:
         others = abbreviated(
             [f"{foreign.name} ({abbreviated(foreign.paths)})" for foreign in not_ours]
         )
-        nobody = f"no Flux configuration follows this environment's tree; other paths: {others}"
-    return ("none-targeted" if requirements.require_targets else "compliant"), nobody
+        reason = f"no cluster follows this environment's tree; other paths: {others}"
+    return ("none-targeted" if requirements.require_targets else "compliant"), reason
 
 
 def _groups(clusters: Sequence[Cluster]) -> list[Sequence[Cluster]]:

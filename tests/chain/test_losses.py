@@ -100,7 +100,7 @@ def test_clusters_that_nobody_sees_are_no_success(chain: Chain) -> None:
         azure.change(f"dev-{name}", branch="devel")
     chain.run_again("check-promote dev")
     assert chain.run_everything() == ["check-promote dev: none-targeted"]
-    assert chain.status(commit, "dev").startswith("Failed to deploy: no Flux configuration")
+    assert chain.status(commit, "dev").startswith("Failed to deploy: no cluster follows")
     assert chain.has("stage") == before
     for name in CLUSTER_TYPES:
         azure.change(f"dev-{name}", branch="dev")

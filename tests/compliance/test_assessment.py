@@ -92,7 +92,7 @@ def test_the_outcome(reports: list[ClusterReport], options: dict[str, Any], verd
         ({"since": 1, "require_targets": False}, "waiting"),
     ],
 )
-def test_without_a_row(options: dict[str, Any], verdict: str) -> None:
+def test_no_reports(options: dict[str, Any], verdict: str) -> None:
     assert assessed([], **options).verdict == verdict
 
 
@@ -105,17 +105,17 @@ def test_a_cluster_type_without_a_cluster() -> None:
     )
     lenient = assessed(drones(2), ("drone", "large"), missing="warn")
     assert (lenient.verdict, lenient.missing) == ("compliant", ("large",))
-    # What has failed has failed, whoever is missing.
+    # A failure counts even if a cluster type is missing.
     assert assessed([failing_report()], ("drone", "large")).verdict == "failed"
 
 
-def test_who_is_waited_for_and_who_is_missing_is_told_at_once() -> None:
+def test_the_reason_names_incomplete_clusters_and_missing_types() -> None:
     assert assessed([*drones(1), LATE], ("drone", "post", "large")).reason == (
         "progressing: late; missing: large, post"
     )
 
 
-def test_cluster_types_that_are_left_out() -> None:
+def test_cluster_types_that_do_not_report() -> None:
     reports = [*drones(1), failing_report("lamp-1", "./lamp")]
     assert assessed(reports).verdict == "failed"
     assessment = assess(
@@ -143,12 +143,12 @@ def test_other_paths_of_the_branch_do_not_count() -> None:
         ForeignPaths(cluster_id("mon"), ("./monitoring",)),
         ForeignPaths(cluster_id("old"), ("./Drone",)),
     )
-    # Nor do they among those that must comply.
+    # They do not count among those that must comply.
     late = healthy_report("late", revision="")
     assert assessed(
         [*drones(1), late, healthy_report("mon", "./monitoring")], min_compliant=60
     ).verdict == ("waiting")
-    # Nor is a cluster type there because of them.
+    # They do not stand for a cluster type.
     assert assessed(
         [*drones(1), healthy_report("mon", "./x/large")], ("drone", "large")
     ).missing == ("large",)
@@ -163,12 +163,12 @@ def test_a_cluster_is_named_once_with_all_its_other_paths() -> None:
     assert assessed(reports).not_ours == (ForeignPaths(cluster_id("a"), ("./x", "./y", "./z")),)
 
 
-def test_nobody_follows_the_tree() -> None:
+def test_no_cluster_follows_the_tree() -> None:
     reports = [healthy_report(f"mon-{number}", "./monitoring") for number in range(5)]
     assessment = assessed(reports)
     assert (assessment.verdict, assessment.reason) == (
         "none-targeted",
-        "no Flux configuration follows this environment's tree; other paths: "
+        "no cluster follows this environment's tree; other paths: "
         "mon-0 (./monitoring), mon-1 (./monitoring), mon-2 (./monitoring) and 2 more",
     )
     assert assessed(reports, require_targets=False).verdict == "compliant"
@@ -197,7 +197,7 @@ def test_how_many_comply(number: int, reason: str) -> None:
     assert assessed(drones(number)).reason == reason
 
 
-def test_reasons_name_some_and_say_how_many_more() -> None:
+def test_reasons_are_abbreviated() -> None:
     reports = [*drones(2), *(healthy_report(f"late-{n}", revision="") for n in range(5))]
     assessment = assessed([*reports, healthy_report("s", suspended=True)])
     assert assessment.reason == "progressing: late-0, late-1, late-2 and 2 more; suspended: s"
@@ -205,7 +205,7 @@ def test_reasons_name_some_and_say_how_many_more() -> None:
     assert failed.reason == "a and 1 more: HealthCheckFailed: pod web-1 crashes"
 
 
-def test_the_order_of_rows_makes_no_difference() -> None:
+def test_the_order_of_reports_makes_no_difference() -> None:
     reports = [*drones(3), LATE, failing_report("bad", "./large")]
     assert assessed(reports) == assessed(reports[::-1])
 
@@ -222,7 +222,7 @@ def test_the_order_of_rows_makes_no_difference() -> None:
         ),
     ],
 )
-def test_without_reports(
+def test_clusters_that_are_not_asked(
     assigned: Sequence[str], not_reporting: Sequence[str], verdict: str, reason: str
 ) -> None:
     assessment = assess(

@@ -37,7 +37,7 @@ def state_of(report: ClusterReport, **more: Any) -> tuple[str, str]:
             "progressing",
             "it has synced nothing yet: no such branch",
         ),
-        # Whatever its state, it says nothing of a commit that has not come yet.
+        # The state says nothing about a commit that the cluster has not synced yet.
         (failing_report(revision=f"dev@sha1:{OLD}"), "progressing", "it is on 0000000"),
         (healthy_report(state="Pending"), "progressing", "its state is Pending"),
         (healthy_report(state="Unknown"), "progressing", "its state is Unknown"),
@@ -77,13 +77,13 @@ def state_of(report: ClusterReport, **more: Any) -> tuple[str, str]:
             "progressing",
             "Progressing",
         ),
-        # While Flux works on it, it does not know.
+        # While Flux works on the object, its state is Unknown.
         (
             failing_report(objects=(failing("Progressing", "reconciling", status="Unknown"),)),
             "progressing",
             "Progressing: reconciling",
         ),
-        # What waits for something broken does not hide it.
+        # The failure counts more than the objects that wait for it.
         (
             failing_report(
                 objects=(failing("DependencyNotReady"), failing("BuildFailed", "no such path"))
@@ -107,7 +107,7 @@ def test_the_first_state_that_fits(report: ClusterReport, state: str, reason: st
     [
         (failing_report(objects=(failing("BuildFailed", minutes_ago=1),)), "progressing"),
         (failing_report(objects=(failing("BuildFailed", minutes_ago=3),)), "failed"),
-        # Each time that Flux begins to work on something else, it is no other failure.
+        # Work of Flux on another object does not begin a new failure.
         (
             failing_report(
                 objects=(
@@ -117,7 +117,7 @@ def test_the_first_state_that_fits(report: ClusterReport, state: str, reason: st
             ),
             "failed",
         ),
-        # The commit came a minute ago, the condition has stood since the one before.
+        # The commit came a minute ago, but the condition is older.
         (failing_report(source_updated_at=NOW - minutes(1)), "progressing"),
         (
             healthy_report(provisioning_state="Failed", source_updated_at=NOW - minutes(1)),
@@ -125,11 +125,11 @@ def test_the_first_state_that_fits(report: ClusterReport, state: str, reason: st
         ),
     ],
 )
-def test_a_failure_counts_when_it_lasts(report: ClusterReport, state: str) -> None:
+def test_a_failure_counts_after_the_grace_period(report: ClusterReport, state: str) -> None:
     assert state_of(report)[0] == state
 
 
-def test_grace_begins_with_the_failure_and_not_with_the_run() -> None:
+def test_the_grace_period_begins_with_the_failure() -> None:
     assert state_of(failing_report(), started=NOW)[0] == "failed"
     timeless = failing_report(objects=(), source_updated_at=None)
     assert state_of(timeless, started=NOW)[0] == "progressing"
@@ -155,10 +155,10 @@ def test_one_configuration_of_several_cluster_types() -> None:
     ]
 
 
-def test_a_configuration_of_other_paths_alone_has_no_cluster() -> None:
+def test_a_configuration_of_other_paths_only_has_no_cluster() -> None:
     assert clusters(failing_report(path="./monitoring")) == []
 
 
-def test_a_configuration_without_paths_is_one_of_the_whole_tree() -> None:
+def test_a_configuration_without_paths_follows_the_whole_tree() -> None:
     [cluster] = clusters(healthy_report(paths=()))
     assert (cluster.cluster_type, cluster.state) == ("", "compliant")

@@ -58,7 +58,7 @@ WRITTEN = st.sampled_from(["{}", "./{}", "/{}", "{}/", "./{}/", "x/../{}", "./{}
 
 @given(PATHS, FOLDERS, WRITTEN)
 def test_only_paths_at_above_or_inside_the_tree_count(path: str, folder: str, form: str) -> None:
-    """Said once more by the files of a tree: does the path hold any, and which?"""
+    """Check the same by the files of a tree below the path."""
     targets = {f"{name}/web" for name in OWN}
     files = {posixpath.join(folder, one) for one in targets}
     below = {one for one in files if not path or f"{one}/".startswith(f"{path}/")}
@@ -89,7 +89,7 @@ def test_each_path_counts_or_is_passed_over(
     assert not set(followed.cluster_types) & not_reporting
 
 
-def test_a_cluster_type_that_does_not_reportis_passed_over_and_ours() -> None:
+def test_a_cluster_type_that_does_not_report_is_passed_over() -> None:
     tree = dataclasses.replace(TREE, not_reporting=frozenset({"lamp"}))
     followed = followed_paths(
         healthy_report(paths=reported_paths("./lamp", "./drone", "./x")), tree

@@ -117,7 +117,7 @@ OTHER = status("fleet-monitoring", BAD)
             f"BuildFailed: fleet is broken; {NOTE}",
             id="the source fails",
         ),
-        # Azure's state is missing, the condition is there.
+        # There is no state, but a condition.
         pytest.param(
             [failing("BuildFailed", "no such path", name="fleet-drone")],
             "failed",
@@ -127,9 +127,7 @@ OTHER = status("fleet-monitoring", BAD)
         pytest.param([status("FLEET-Drone"), OTHER], "compliant", NOTE, id="names differ by case"),
     ],
 )
-def test_it_is_judged_by_what_counts(
-    objects: list[ReportedObject], state: str, reason: str
-) -> None:
+def test_the_counted_paths_decide(objects: list[ReportedObject], state: str, reason: str) -> None:
     assert mixed(*objects) == (state, reason)
     assert mixed(*reversed(objects)) == (state, reason)
 
@@ -147,14 +145,14 @@ WHOLE = "judged by the whole configuration with ./monitoring: statuses are missi
         pytest.param([status("fleet-drone", ""), OTHER], id="it says nothing"),
     ],
 )
-def test_without_statuses_it_is_judged_as_a_whole(objects: list[ReportedObject]) -> None:
+def test_without_statuses_the_whole_report_decides(objects: list[ReportedObject]) -> None:
     state, reason = mixed(*objects)
     assert state == "failed"
     assert reason.endswith(WHOLE)
     assert mixed(*objects, state="Compliant") == ("compliant", WHOLE)
 
 
-def test_a_configuration_of_our_paths_alone_is_judged_as_azure_says() -> None:
+def test_a_report_of_counted_paths_only_decides_as_it_is() -> None:
     report = healthy_report(
         state=BAD,
         paths=reported_paths("./drone", "./large"),
@@ -164,5 +162,5 @@ def test_a_configuration_of_our_paths_alone_is_judged_as_azure_says() -> None:
     assert (part.state, part.objects, part.note) == (BAD, report.objects, "")
 
 
-def test_azure_failing_to_set_a_configuration_up_fails_all_of_it() -> None:
+def test_a_failed_provisioning_fails_the_whole_configuration() -> None:
     assert mixed(DRONE, OTHER, provisioning_state="Failed")[0] == "failed"

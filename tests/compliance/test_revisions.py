@@ -28,7 +28,7 @@ def test_the_commit_of_a_revision(revision: str) -> None:
 
 
 @given(st.text(alphabet=st.characters(exclude_characters=" ~^:?*[\\\n", codec="ascii"), min_size=1))
-def test_a_branch_of_any_name(branch: str) -> None:
+def test_branches_of_any_name(branch: str) -> None:
     assert synced_commit(f"{branch}/{SHA}") == SHA
     assert synced_commit(f"{branch}@sha1:{SHA}") == SHA
 

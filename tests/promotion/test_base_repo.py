@@ -61,7 +61,7 @@ def test_a_file_without_documents_gets_one(before: str) -> None:
     assert edited(before).startswith(before)
 
 
-def test_another_base_repo_stays_beside_ours() -> None:
+def test_another_base_repo_stays() -> None:
     other = "kind: BaseRepo\nmetadata: {name: shared}\nspec: {commit: a}"
     assert edited(other) == other + "\n---\n" + edited(None)
 
@@ -76,7 +76,7 @@ def test_another_base_repo_stays_beside_ours() -> None:
         (HEAD, "has no spec to write a commit into"),
     ],
 )
-def test_what_cannot_be_edited_is_refused_with_its_place(before: str, message: str) -> None:
+def test_a_file_that_cannot_be_edited_is_refused(before: str, message: str) -> None:
     with pytest.raises(KalypsoError, match=message) as caught:
         edited(before)
     assert caught.value.problem.where == WHERE
@@ -99,7 +99,7 @@ def test_what_cannot_be_edited_is_refused_with_its_place(before: str, message: s
         'a"',
     ],
 )
-def test_mains_branch_stays_a_text(branch: str) -> None:
+def test_the_name_of_mains_branch_stays_a_string(branch: str) -> None:
     text = with_commit(
         None, COMMIT, repo="https://github.com/acme/fleet", branch=branch, where=WHERE
     )
@@ -107,7 +107,7 @@ def test_mains_branch_stays_a_text(branch: str) -> None:
 
 
 @pytest.mark.parametrize("commit", ["1" * 40, "12e45" + "6" * 35, "0" * 40, "a" * 40])
-def test_a_commit_id_stays_a_text(commit: str) -> None:
+def test_a_commit_id_stays_a_string(commit: str) -> None:
     document = yaml.safe_load(edited(None, commit))
     assert document["spec"]["commit"] == commit
     assert ('"' in edited(None, commit)) == (commit != "a" * 40)

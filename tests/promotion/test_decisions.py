@@ -45,16 +45,16 @@ def environments(**annotations: str) -> dict[str, Environment]:
         ((), {"dev": "", "lab": "first", "qa": "first"}, ("lab", "qa")),
         ((), {"dev": "", "lab": "first=false", "qa": ""}, ("dev",)),
         ((), {"qa": "next=prod", "prod": ""}, ("qa",)),
-        # It is the only one that no other names, though it is not called dev.
+        # The only one that no other names, although it is not called dev.
         ((), {"dev": "", "qa": "next=dev"}, ("qa",)),
         # A variable may name prod, or lab.
         ((), {"dev": "next=stage", "stage": "", "prod": ""}, ("dev",)),
         ((), {"dev": "", "qa": "next=stage", "stage": ""}, ("dev",)),
         ((), {"dev": "next=stagge", "stage": ""}, ("dev",)),
-        # Only where something names a next one does not being named mean anything.
+        # If nothing names a next one, dev is the first.
         ((), {"dev": "", "stage": "", "prod": ""}, ("dev",)),
         ((), {"production": ""}, ("production",)),
-        # Nobody is named by itself.
+        # An environment that names itself counts as unnamed.
         ((), {"dev": "next=dev", "stage": ""}, ("dev",)),
         ((), {"dev": "next=dev,stage,stage", "stage": ""}, ("dev",)),
         ((), {"qa": "next=qa"}, ("qa",)),
@@ -92,7 +92,7 @@ def test_no_first_environment_is_an_error_with_advice(
     assert 'kalypso.io/first-environment: "true"' in problem.advice
 
 
-def test_there_is_no_first_environment_among_none() -> None:
+def test_no_environments() -> None:
     with pytest.raises(KalypsoError, match="main has no Environment object"):
         first_environments((), {})
     with pytest.raises(UsageError, match="first-environments: there is no Environment 'x'"):
@@ -161,9 +161,9 @@ def test_circles(annotations: dict[str, str], circles: list[str]) -> None:
         ((), {"dev": "", "stage": "", "prod": ""}, ["stage", "prod"]),
         ((), {"dev": "first next=stage", "stage": "", "lab": "first"}, []),
         ((), {"dev": "", "lab": "next=lab"}, ["lab"]),
-        # What the input names is reached, and dev is not any more.
+        # The input reaches lab, and dev no longer.
         (("lab",), {"dev": "next=stage", "stage": "", "lab": ""}, ["dev"]),
-        # Where nothing settles which one is first, none is.
+        # If the first one is ambiguous, there is none.
         ((), {"qa": "next=prod", "prod": "", "lab": ""}, ["qa", "lab"]),
         (("labb",), {"dev": "next=stage", "stage": ""}, ["dev"]),
         ((), {}, []),
@@ -233,7 +233,7 @@ def test_what_cd_does(
 
 
 @pytest.mark.parametrize("relation", ["behind", "diverged"])
-def test_nobody_goes_back_by_accident(relation: Any) -> None:
+def test_a_rollback_must_be_allowed(relation: Any) -> None:
     with pytest.raises(UsageError) as caught:
         advance(OLD, NEW, relation=relation, promoted_from="", allow_rollback=False)
     assert "allow-rollback" in caught.value.problem.advice
@@ -248,7 +248,7 @@ FAILED = status_table.failed("dev", "x")
     [
         (None, NEW, False, NEW, None, Merge("promotion", NEW)),
         (OLD, NEW, False, NEW, None, Merge("promotion", NEW)),
-        # The branch has moved on since: it is a promotion all the same.
+        # The environment has moved on since, but this was a promotion.
         (OLD, NEW, False, OLD, None, Merge("promotion", NEW)),
         (NEW, OLD, True, OLD, None, Merge("promotion", OLD)),
         (NEW, OLD, True, NEW, None, Merge("revert")),
@@ -262,7 +262,7 @@ FAILED = status_table.failed("dev", "x")
         (NEW, NEW, False, NEW, CommitStatus("dev environment", "success", "ok"), Merge("configuration")),
     ],
 )  # fmt: skip
-def test_what_a_push_means(
+def test_the_meaning_of_a_push(
     before: str | None, after: str | None, back: bool, base: str | None, latest: Any, merge: Merge
 ) -> None:
     found = meaning_of_push(before, after, goes_back=back, environment_commit=base, latest=latest)
@@ -306,7 +306,7 @@ def test_the_table_of_statuses(
         (None, False),
     ],
 )
-def test_what_knows_of_no_merge_yet(status: CommitStatus | None, before: bool) -> None:
+def test_statuses_before_a_merge(status: CommitStatus | None, before: bool) -> None:
     assert status_table.is_before_merge(status) == before
 
 

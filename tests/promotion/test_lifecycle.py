@@ -1,4 +1,4 @@
-"""The table of states and events is whole, and the commands' statuses and records follow it."""
+"""The table of states and events is complete, and statuses and records follow it."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def reached(from_: State, rows: Iterable[Transition]) -> set[State]:
 
 
 @pytest.mark.parametrize("state", State)
-def test_a_commit_can_come_to_every_state(state: State) -> None:
+def test_every_state_can_be_reached(state: State) -> None:
     assert state in reached(State.ABSENT, TRANSITIONS)
 
 
 @pytest.mark.parametrize("state", [one for one in State if one is not State.DEPLOYED])
-def test_every_state_has_a_way_on_of_its_own(state: State) -> None:
-    """Rows that are for every state do not count: a person may start cd at any time."""
+def test_every_state_can_be_left(state: State) -> None:
+    """Transitions from every state do not count: a person may start cd at any time."""
     own = [one for one in TRANSITIONS if set(one.before) != set(ANY)]
     assert reached(state, own) - {state, State.SUPERSEDED, State.ROLLED_BACK}
 
@@ -89,16 +89,14 @@ def test_the_chain_and_a_merge_bring_a_commit_to_deployed() -> None:
         (State.PROPOSED, State.PROMOTED, {Actor.SCHEDULE, Actor.POLL}),
     ],
 )  # fmt: skip
-def test_what_must_not_happen_is_not_allowed(
-    before: State, after: State, actors: frozenset[Actor]
-) -> None:
+def test_forbidden_changes_of_state(before: State, after: State, actors: frozenset[Actor]) -> None:
     assert not allowed(before, after, actors)
 
 
 @pytest.mark.parametrize(
     "actor", [Actor.NOTIFY, Actor.START_SCHEDULE, Actor.CLUSTERS, Actor.GITHUB]
 )
-def test_who_only_tells_changes_no_state(actor: Actor) -> None:
+def test_actors_that_change_no_state(actor: Actor) -> None:
     assert all(allowed(one, other, {actor}) == (one is other) for one in State for other in State)
 
 
@@ -121,14 +119,14 @@ def test_a_status_of_others_has_no_state(text: str) -> None:
     assert not statuses.is_open(CommitStatus("dev environment", "success", text))
 
 
-def test_a_status_is_written_where_its_state_is_reached() -> None:
+def test_each_status_is_written_with_its_state() -> None:
     for one in TRANSITIONS:
         written = {posted_for(write.name) for write in one.writes if write.kind == "status"}
         assert written <= set(one.after)
         assert len(written) <= 1
 
 
-def test_every_record_is_written_by_its_rows() -> None:
+def test_every_record_is_written() -> None:
     written = {write for one in TRANSITIONS for write in one.writes if write.kind == "record"}
     assert written == {record(name, kind) for name, kinds in KINDS.items() for kind in kinds}
     assert KINDS.keys() == set(get_args(Command))
@@ -141,12 +139,12 @@ def test_every_record_is_written_by_its_rows() -> None:
 
 
 @pytest.mark.parametrize("event", Event, ids=lambda one: one.name)
-def test_every_event_has_rows(event: Event) -> None:
+def test_every_event_has_transitions(event: Event) -> None:
     assert any(one.event is event for one in TRANSITIONS)
 
 
 @pytest.mark.parametrize("one", TRANSITIONS, ids=lambda one: one.event.name)
-def test_every_row_says_what_makes_it_good(one: Transition) -> None:
+def test_every_transition_names_its_repair(one: Transition) -> None:
     assert one.repaired_by
     assert one.before
     follows = any(write.kind == "start" for write in one.writes) or one.actor in COMMANDS

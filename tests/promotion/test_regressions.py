@@ -1,4 +1,4 @@
-"""What a commit breaks, and what was broken before."""
+"""New faults of a commit, and old ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOVED = Problem("old", Location("https://GitHub.com/acme/fleet.git", "a.yaml", 7
         (EnvironmentFaults(), EnvironmentFaults(failures={"large/a": OLD}), [], []),
         (EnvironmentFaults(failures={"large/a": NEW}), EnvironmentFaults(), [NEW], []),
         (EnvironmentFaults(failures={"large/a": NEW}), None, [NEW], []),
-        # It fails for another reason now, but it did fail.
+        # It failed before, for another reason.
         (
             EnvironmentFaults(failures={"large/a": NEW}),
             EnvironmentFaults(failures={"large/a": OLD}),
@@ -55,7 +55,7 @@ MOVED = Problem("old", Location("https://GitHub.com/acme/fleet.git", "a.yaml", 7
         (EnvironmentFaults(unusable={"shop": (NEW,)}), None, [], [NEW]),
     ],
 )
-def test_what_is_new_is_a_problem_and_what_stood_a_warning(
+def test_new_faults_are_problems_and_old_ones_warnings(
     after: EnvironmentFaults,
     before: EnvironmentFaults | None,
     problems: list[Problem],
@@ -74,18 +74,18 @@ def test_what_is_new_is_a_problem_and_what_stood_a_warning(
         (EnvironmentFaults(unusable={"shop": (OLD,)}), False),
     ],
 )
-def test_where_sources_block_a_new_one_has_to_be_usable(
+def test_new_registrations_if_sources_block(
     before: EnvironmentFaults | None, is_problem: bool
 ) -> None:
     found = regressions(EnvironmentFaults(unusable={"shop": (NEW,)}), before, sources_block=True)
     assert bool(found.problems) == is_problem
 
 
-def test_what_is_told_already_is_not_told_again() -> None:
+def test_reported_problems_are_left_out() -> None:
     assert list(without([MOVED, NEW], [OLD])) == [NEW]
 
 
-def test_what_several_environments_have_is_told_once() -> None:
+def test_a_problem_of_several_environments_is_reported_once() -> None:
     told = list(by_environment({"dev": [OLD, NEW, OLD], "stage": [NEW]}))
     assert [problem.message for problem in told] == ["dev: old", "dev, stage: new"]
     assert told[1].where == NEW.where

@@ -44,7 +44,7 @@ HERE = Location("https://github.com/acme/gitops")
         ),
     ],
 )
-def test_what_a_branch_says(
+def test_problems_with_a_branch(
     request_: PromotionRequest, head: Relation | None, promoted_commit: str | None, message: str
 ) -> None:
     problem = branch_problem(request_, "dev", head, promoted_commit, HERE)
@@ -67,7 +67,7 @@ def test_sources_that_name_another_commit(
         assert problem.advice == "run schedule for dev, and merge its pull request"
 
 
-def test_what_the_environments_branch_says() -> None:
+def test_problems_with_the_environments_branch() -> None:
     where = Location("https://github.com/acme/fleet", "base-repo.yaml")
     problem = environment_problem(PROMOTION, named=False, branch="dev", where=where)
     assert problem
@@ -84,7 +84,7 @@ def test_what_the_environments_branch_says() -> None:
     ("main", "holds"),
     [("identical", True), ("ahead", True), ("behind", False), ("diverged", False), (None, False)],
 )
-def test_what_main_says(main: Relation | None, holds: bool) -> None:
+def test_problems_with_main(main: Relation | None, holds: bool) -> None:
     problem = main_problem(PROMOTION, main, HERE)
     assert (problem is None) == holds
     assert problem is None or problem.message == "the promoted commit aaaaaaa does not lie on main"

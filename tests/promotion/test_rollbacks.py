@@ -1,4 +1,4 @@
-"""What an environment has left, and what may come to it again."""
+"""The commits that an environment has left, and those that bring them again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MAIN = Ancestry(
         pytest.param("1", "1x", "", "", id="left what main lost"),
     ],
 )
-def test_what_is_left(current: str | None, named: str, left: str, held: str) -> None:
+def test_left_commits(current: str | None, named: str, left: str, held: str) -> None:
     found = left_commits(current, list(named), MAIN)
     assert found == set(left)
     assert {one for one in MAIN.parents if comes_back(one, found, MAIN)} >= set(held)
@@ -45,7 +45,7 @@ def test_what_is_left(current: str | None, named: str, left: str, held: str) -> 
     assert {one for one in MAIN.parents if not comes_back(one, found, MAIN)} == beyond - set(left)
 
 
-def test_where_an_environment_stands() -> None:
+def test_the_newest_commit_on_main() -> None:
     assert commit_on_main("1", ["2"], MAIN) == "1"
     assert commit_on_main("x", ["x", None, "2", "1"], MAIN) == "2"
     assert commit_on_main(None, [], MAIN) is None
@@ -63,7 +63,7 @@ def test_where_an_environment_stands() -> None:
         (None, None, True),
     ],
 )
-def test_when_a_promoted_commit_is_left(
+def test_when_an_environment_has_left_a_commit(
     named: str | None, relation: Relation | None, left: bool
 ) -> None:
     assert has_left("a", named, relation) == left

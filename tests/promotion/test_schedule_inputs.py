@@ -74,7 +74,7 @@ def test_the_case_of_the_gitops_repository_does_not() -> None:
     assert inputs_digest(FOLDERS, [upper]) == inputs_digest(FOLDERS, [lower])
 
 
-def test_it_fits_into_the_description_of_a_status() -> None:
+def test_the_digest_fits_into_a_description() -> None:
     assert re.fullmatch("[0-9a-f]{16}", inputs_digest({}, []))
 
 
@@ -91,7 +91,7 @@ BRANCHES = st.builds(
     branches=st.lists(BRANCHES, max_size=4),
     data=st.data(),
 )
-def test_order_does_not_matter(
+def test_the_order_does_not_matter(
     folders: list[tuple[RepositoryPath, str | None]],
     branches: list[GitOpsBranchState],
     data: st.DataObject,

@@ -66,7 +66,7 @@ def test_a_record_survives_its_status(
     assert read_record(status) == record
 
 
-def test_a_record_knows_since_when_it_stands() -> None:
+def test_a_record_has_the_time_of_its_status() -> None:
     status = CommitStatus("kalypso / cd dev", "pending", "Starting, attempt 2: ci", created_at=NOON)
     assert read_record(status) == StartRecord("starting", "ci", 2, NOON)
 
@@ -94,7 +94,7 @@ def test_no_status_is_no_record() -> None:
 def record(
     kind: Kind = "starting", *, minutes: float | None = 10, attempt: int = 1, subject: str = "ci"
 ) -> StartRecord:
-    """A record that was posted so many minutes before noon (None: nobody knows when)."""
+    """Return a record that was posted so many minutes before noon (None: not known)."""
     since = None if minutes is None else NOON - timedelta(minutes=minutes)
     return StartRecord(kind, subject, attempt if kind == "starting" else 0, since)
 
@@ -114,11 +114,11 @@ def record(
         *((record(kind), None) for kind in ("received", "not needed", "given up")),
     ],
 )
-def test_what_is_overdue(made: StartRecord, repair: Repair | None) -> None:
+def test_overdue_starts(made: StartRecord, repair: Repair | None) -> None:
     assert overdue(made, now=NOON, repair_after=LIMIT) == repair
 
 
-def test_three_attempts_are_the_most() -> None:
+def test_three_attempts_at_most() -> None:
     assert MOST_ATTEMPTS == 3
 
 
@@ -174,7 +174,7 @@ SCHEDULE = {"environment": "dev"}
         ("Our own schedule of stage", "schedule", SCHEDULE, True),
     ],
 )
-def test_which_run_may_be_of_a_start(
+def test_runs_that_may_come_from_a_start(
     title: str, command: Command, facts: dict[str, str], may_be: bool
 ) -> None:
     assert may_be_run_of(title, command, facts) == may_be
@@ -207,7 +207,7 @@ def status(description: str = "Promoted") -> CommitStatus:
         ),
     ],
 )
-def test_which_check_was_lost(
+def test_lost_checks(
     latest: CommitStatus | None,
     made: StartRecord | None,
     before: bool,

@@ -44,7 +44,7 @@ ABSENT = other("waiting", holds=False)
         # Two trees in one branch.
         ([own(), own("nothing-scheduled")], "compliant", "compliant"),
         ([own(), own("waiting")], None, "timed-out"),
-        # The others hold the commit: all of them must comply, and none is waited for in vain.
+        # The others hold the commit: all must comply, but none makes the run fail by time.
         ([own(), other()], "compliant", "compliant"),
         ([own(), other("nothing-scheduled")], "compliant", "compliant"),
         ([own(), other("waiting")], None, "waiting"),
@@ -52,14 +52,14 @@ ABSENT = other("waiting", holds=False)
         ([own(), other("failed")], "failed", "failed"),
         ([own("waiting"), other("failed")], "failed", "failed"),
         ([own("nothing-scheduled"), other("none-targeted")], "none-targeted", "none-targeted"),
-        # Another does not hold it yet: its merge's run goes on.
+        # Another does not hold it yet: the run of its merge goes on.
         ([own(), ABSENT], "waiting", "waiting"),
         ([own("nothing-scheduled"), ABSENT], "waiting", "waiting"),
         ([own("waiting"), ABSENT], None, "timed-out"),
         ([own("failed"), ABSENT], "failed", "failed"),
-        # What an older commit's clusters do is nobody's business.
+        # The clusters of an older commit do not count.
         ([own(), other("failed", holds=False)], "waiting", "waiting"),
-        # Failed clusters count more than none.
+        # A failure counts more than missing clusters.
         ([own("none-targeted"), other("failed")], "failed", "failed"),
     ],
 )
@@ -71,7 +71,7 @@ def test_the_verdict(
         assert (verdict.verdict if verdict else None) == wanted
 
 
-def test_reasons_name_their_branch_where_there_are_several() -> None:
+def test_reasons_name_the_branch_if_there_are_several() -> None:
     assert run_verdict([own("failed", "x")], timed_out=False) == RunVerdict("failed", "x")
     assert run_verdict([own("failed", "x"), ABSENT], timed_out=False) == RunVerdict(
         "failed", "own: x"
@@ -84,7 +84,7 @@ def test_reasons_name_their_branch_where_there_are_several() -> None:
     )
 
 
-def test_in_the_end_it_is_decided_and_only_what_complies_goes_on() -> None:
+def test_every_run_ends_and_only_compliance_goes_on() -> None:
     for one, two, has_commit in itertools.product(OF_BRANCHES, OF_BRANCHES, (True, False)):
         branches = [own(one), other(two, holds=has_commit)]
         early, late = run_verdict(branches, timed_out=False), run_verdict(branches, timed_out=True)
@@ -106,7 +106,7 @@ def test_in_the_end_it_is_decided_and_only_what_complies_goes_on() -> None:
         (OTHER, "diverged", True, Superseded(OTHER, goes_back=False)),
         (OTHER, None, True, Superseded(OTHER, goes_back=False)),
         (None, None, True, Superseded("", goes_back=True)),
-        # Another GitOpsRepo that has not got the commit yet.
+        # Another GitOpsRepo does not have the commit yet.
         (OTHER, "behind", False, None),
         (OTHER, "diverged", False, None),
         (None, None, False, None),
@@ -118,7 +118,7 @@ def test_when_another_commit_ends_a_promotion(
     assert superseded(M, promoted_commit, relation, is_own=is_own) == wanted
 
 
-def test_a_configuration_change_without_any_commit() -> None:
+def test_a_configuration_change_without_a_promoted_commit() -> None:
     assert superseded(None, None, None, is_own=True) is None
     assert superseded(None, M, None, is_own=True) == Superseded(M, goes_back=False)
 

@@ -64,8 +64,8 @@ CHAIN_BREAKS: Final = (
     Break(
         "zero rows comply",
         f"{COMPLIANCE}/assessment.py",
-        'return ("none-targeted" if requirements.require_targets else "compliant"), nobody',
-        'return "compliant", nobody',
+        'return ("none-targeted" if requirements.require_targets else "compliant"), reason',
+        'return "compliant", reason',
         (story("losses", "clusters_that_nobody_sees_are_no_success"),),
     ),
     Break(
@@ -241,7 +241,7 @@ CHAIN_BREAKS: Final = (
         f"{PROMOTION}/requests.py",
         "    if requested is None:\n        return None\n    if requested == promoted_commit:\n",
         "    if requested is None:\n        return None\n    if promoted_commit:\n",
-        ("tests/promotion/test_requests.py::test_what_a_branch_says",),
+        ("tests/promotion/test_requests.py::test_problems_with_a_branch",),
     ),
     Break(
         "a broken commit is sent on",

@@ -52,18 +52,18 @@ def cluster_reports(rows: Iterable[object], repository: str) -> tuple[ClusterRep
 
 def subscription_ids(rows: Iterable[object]) -> frozenset[str]:
     """Return the subscriptions in lower case. Raise KalypsoError for any other row."""
-    found: set[str] = set()
+    subscriptions: set[str] = set()
     for place, row in enumerate(rows, 1):
         match row:
             case {"subscriptionId": str(name)}:
-                found.add(name.lower())
+                subscriptions.add(name.lower())
             case _:
                 raise KalypsoError(
                     f"Azure Resource Graph describes the subscription in row {place} of its answer "
                     "in a form that is not known",
                     advice="please report this form",
                 )
-    return frozenset(found)
+    return frozenset(subscriptions)
 
 
 def _may_be_of(row: object, repository: str) -> bool:

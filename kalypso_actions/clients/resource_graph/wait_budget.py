@@ -1,4 +1,4 @@
-"""How long one reading of Resource Graph waits, and for what."""
+"""The retries of one reading of Resource Graph, and the seconds that it may wait."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from kalypso_actions.errors import KalypsoError
 log = logging.getLogger(__name__)
 
 MAX_FAULTS: Final = 6
-"""Attempts in a row that may fail without Azure asking for budget."""
+"""Attempts in a row that may fail; after throttling, the budget alone decides."""
 
 QUOTA_WINDOW: Final = 5.0
-"""Seconds in which Azure counts the questions of an identity (about 15 are allowed)."""
+"""Seconds in which Azure counts the queries of an identity (it allows about 15)."""
 
 LONGEST: Final = 60.0
-"""Seconds between two attempts at most, unless Azure names more."""
+"""Maximum seconds between two attempts, unless Azure asks for more."""
 
-FEWER_QUESTIONS: Final = (
-    "ask less often (poll-interval), or by several identities: Azure counts all questions of one"
+FEWER_QUERIES: Final = (
+    "query less often (poll-interval), or as several identities: Azure counts the queries of each"
 )
 
 
 class WaitBudget:
-    """What is left of the seconds that a reading may wait."""
+    """The seconds that a reading may still wait."""
 
     def __init__(self, seconds: float, sleep: Callable[[float], None]) -> None:
         self._seconds = seconds
@@ -35,8 +35,8 @@ class WaitBudget:
         self._sleep = sleep
         self._faults = 0
 
-    def wait(self, seconds: float, why: str, advice: str = FEWER_QUESTIONS) -> None:
-        """Wait; raises KalypsoError where that would be longer than the reading may last."""
+    def wait(self, seconds: float, why: str, advice: str = FEWER_QUERIES) -> None:
+        """Wait. Raise KalypsoError if the budget is too small."""
         if seconds <= 0:
             return
         if seconds > self._left:
@@ -50,7 +50,7 @@ class WaitBudget:
         self._sleep(seconds)
 
     def after(self, fault: UnansweredError) -> None:
-        """Wait for the next attempt; raises KalypsoError where none is worth it."""
+        """Wait for the next attempt. Raise KalypsoError after too many faults."""
         self._faults += 1
         if fault.throttled:
             seconds = min(QUOTA_WINDOW * 2 ** (self._faults - 1), LONGEST)
@@ -63,5 +63,5 @@ class WaitBudget:
         self.wait(max(seconds, fault.wait or 0.0), str(fault), CHECK_NETWORK)
 
     def answered(self) -> None:
-        """An attempt succeeded: faults are counted anew."""
+        """Reset the count of faults after an answer."""
         self._faults = 0

@@ -63,14 +63,14 @@ class FollowedBranch:
         if head is None:
             self.promoted_commit, self.holds = None, False
             return
-        found = read_tree(self._context, self.branch, self._environment, head)
-        self.promoted_commit = found.promoted_commit
-        contradicted = self.expected is not None and found.contradicts(self.expected)
+        branch_tree = read_tree(self._context, self.branch, self._environment, head)
+        self.promoted_commit = branch_tree.promoted_commit
+        contradicted = self.expected is not None and branch_tree.contradicts(self.expected)
         self.holds = holds(
             self.expected, self.promoted_commit, is_own=self.is_own, contradicted=contradicted
         )
         if self.holds:
-            self.tree = found.tree
+            self.tree = branch_tree.tree
             self._set_newest(head)
         elif self._newest:
             self.later = frozenset(self._between(self._newest, head) or ())

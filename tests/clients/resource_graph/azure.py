@@ -70,7 +70,7 @@ def refusal(code: str, message: str = "", *details: tuple[str, str]) -> dict[str
 
 
 class FakeCredential:
-    """Gives the same access token for ever, and another one after its tokens are forgotten."""
+    """A credential with one access token, and another one after `forget_tokens`."""
 
     def __init__(self) -> None:
         self.token = ACCESS_TOKEN
@@ -84,7 +84,7 @@ class FakeCredential:
 
 @dataclass
 class Waits:
-    """A clock that only sleeping moves."""
+    """A clock that moves only by sleeping."""
 
     slept: list[float] = field(default_factory=list)
 

@@ -39,7 +39,7 @@ def quota(remaining: int, resets_after: str) -> dict[str, str]:
 def read(
     waits: Waits, *answers: dict[str, Any], **settings: Any
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """The clusters that a reading with these answers finds, and what was asked."""
+    """Return the clusters of a reading with these answers, and the requests."""
     with responses.RequestsMock() as server, resource_graph(waits, **settings) as client:
         for answer in answers:
             server.post(RESOURCES, **answer)
@@ -51,7 +51,7 @@ def names(configurations: tuple[ClusterReport, ...]) -> list[str]:
 
 
 def refused(*answers: dict[str, Any], waits: Waits | None = None, **settings: Any) -> KalypsoError:
-    """The error that a reading with these answers ends with."""
+    """Return the error of a reading with these answers."""
     with pytest.raises(KalypsoError) as raised:
         read(waits or Waits(), *answers, **settings)
     return raised.value
@@ -107,7 +107,7 @@ def test_any_url_of_the_repository_asks_the_same(url: str) -> None:
 @pytest.mark.parametrize(
     "url", ["", "acme", "https://user:password@github.com", "https://[acme/gitops"]
 )
-def test_what_is_no_repository_is_not_asked(url: str) -> None:
+def test_a_url_without_a_repository_is_refused(url: str) -> None:
     with resource_graph(Waits()) as client, pytest.raises(UsageError, match="names no") as raised:
         client.cluster_reports(url, "dev")
     assert "password" not in str(raised.value)
@@ -137,7 +137,7 @@ def test_rows_that_stay_missing_are_an_error() -> None:
     assert error.problem.message == "Azure Resource Graph gave 1 of 2 Flux configurations"
 
 
-def test_pages_that_bring_nothing_new_end() -> None:
+def test_pages_without_new_rows_end() -> None:
     rows = page([row("a")], 1, token="again")
     found, bodies = read(Waits(), {"json": rows}, {"json": rows})
     assert (found, len(bodies)) == (["a"], 2)
@@ -173,7 +173,7 @@ def test_rows_that_cannot_be_read_are_an_error() -> None:
         ({}, [5.0, 10.0]),
     ],
 )
-def test_throttled_questions_wait_as_azure_says(
+def test_throttled_queries_wait_as_azure_says(
     headers: dict[str, str], slept: list[float] | None
 ) -> None:
     waits = Waits()
@@ -232,20 +232,20 @@ CUT = '{"totalRecords": 1, "count": 1, "data": [{"id": "/subscri'
         {"json": {"totalRecords": 1, "data": {"columns": [], "rows": []}}},
     ],
 )
-def test_a_question_without_answer_is_asked_again(fault: dict[str, Any]) -> None:
+def test_a_query_without_answer_is_repeated(fault: dict[str, Any]) -> None:
     waits = Waits()
     found, bodies = read(waits, fault, fault, {"json": page([row("a")])})
     assert (found, waits.slept, len(bodies)) == (["a"], [1.0, 2.0], 3)
 
 
-def test_a_server_that_names_a_time_is_given_it() -> None:
+def test_a_time_that_the_server_names_is_kept() -> None:
     waits = Waits()
     busy = {"status": 503, "headers": {"Retry-After": "30"}}
     assert read(waits, busy, {"json": page([row("a")])})[0] == ["a"]
     assert waits.slept == [30.0]
 
 
-def test_faults_that_do_not_pass_end_it() -> None:
+def test_lasting_faults_are_an_error() -> None:
     waits = Waits()
     error = refused(*[{"status": 502}] * 6, waits=waits)
     assert waits.slept == [1.0, 2.0, 4.0, 8.0, 16.0]
@@ -253,7 +253,7 @@ def test_faults_that_do_not_pass_end_it() -> None:
     assert "HTTPS_PROXY" in error.problem.advice
 
 
-def test_faults_between_answers_are_counted_anew() -> None:
+def test_an_answer_resets_the_count_of_faults() -> None:
     answers: list[dict[str, Any]] = []
     for number in range(4):
         token = "" if number == 3 else f"page-{number}"
@@ -354,7 +354,7 @@ def test_a_refused_token_is_replaced_once(header: dict[str, str]) -> None:
     assert sent == [f"Bearer {ACCESS_TOKEN}", f"Bearer {ACCESS_TOKEN}-anew"]
 
 
-def test_a_second_refusal_of_a_token_ends_it() -> None:
+def test_a_second_refusal_of_a_token_is_an_error() -> None:
     waits = Waits()
     with responses.RequestsMock() as server, resource_graph(waits) as client:
         server.post(RESOURCES, status=401)
@@ -391,7 +391,7 @@ def checked(*subscriptions: str, waits: Waits | None = None, answer: Any = None)
         return asked(server)
 
 
-def test_named_subscriptions_are_held_against_what_can_be_seen() -> None:
+def test_named_subscriptions_must_be_visible() -> None:
     [body] = checked(SUBSCRIPTION.upper())
     assert body["subscriptions"] == [SUBSCRIPTION]
     assert body["query"].startswith("resourcecontainers\n")
@@ -415,12 +415,12 @@ def test_an_incomplete_list_of_subscriptions_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("scopes", [["prod"], []])
-def test_nothing_is_asked_where_no_subscription_is_named(scopes: list[str]) -> None:
+def test_without_named_subscriptions_nothing_is_checked(scopes: list[str]) -> None:
     with responses.RequestsMock(), resource_graph(Waits(), scopes=scopes) as client:
         client.check_subscriptions()
 
 
-def test_scopes_are_checked_before_anything_is_asked() -> None:
+def test_scopes_are_checked_before_any_query() -> None:
     with pytest.raises(UsageError, match="is not a scope"):
         ResourceGraph(
             FakeCredential(), cloud=cloud_of("public", {}), scopes=["a b"], environment={}

@@ -156,7 +156,7 @@ def test_a_private_cloud_is_not_looked_up_in_the_public_one(
     assert {str(call.request.url).split("/")[2] for call in server.calls} == {"login.acme.example"}
 
 
-def test_otherwise_the_machine_offers_an_identity(
+def test_otherwise_the_machine_has_an_identity(
     server: responses.RequestsMock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_TENANT_ID"):
@@ -172,7 +172,7 @@ def test_otherwise_the_machine_offers_an_identity(
     assert server.calls[0].request.headers["X-IDENTITY-HEADER"] == "identity-header"
 
 
-def test_a_machine_that_offers_none_is_told_what_to_give(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_an_identity(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_TENANT_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "EnvironmentCredential")
@@ -189,7 +189,11 @@ def test_a_machine_that_offers_none_is_told_what_to_give(monkeypatch: pytest.Mon
         ({"client_id": CLIENT}, "without azure-tenant-id", "give both"),
         ({"tenant_id": TENANT}, "without azure-client-id", "give both"),
         ({"client_id": CLIENT, "credentials": "{}"}, "without azure-tenant-id", "give both"),
-        ({"client_id": CLIENT, "tenant_id": TENANT}, "GitHub gives this process no OIDC", "id-token: write"),
+        (
+            {"client_id": CLIENT, "tenant_id": TENANT},
+            "GitHub gives this process no OIDC",
+            "id-token: write",
+        ),
         (
             {"client_id": CLIENT, "tenant_id": "../other", "environment": JOB},
             "azure-tenant-id is neither",
@@ -247,7 +251,7 @@ def test_a_former_name_of_the_clouds_authority_is_the_same_cloud() -> None:
     assert credential(credentials=given) is not None
 
 
-def test_an_unknown_choice_of_credentials_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_choice_of_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "Sorcery")
     with pytest.raises(UsageError, match="AZURE_TOKEN_CREDENTIALS"):
         credential()
@@ -341,7 +345,7 @@ def test_a_sign_in_that_cannot_be_reached(
     assert advice in raised.value.problem.advice
 
 
-def test_what_is_logged_holds_no_secret(
+def test_the_log_holds_no_secret(
     server: responses.RequestsMock, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)

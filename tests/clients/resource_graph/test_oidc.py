@@ -61,12 +61,12 @@ def test_a_token_is_asked_for_its_audience() -> None:
         {"json": {"message": "?"}},
     ],
 )
-def test_faults_that_may_pass_are_asked_again(fault: dict[str, Any]) -> None:
+def test_temporary_faults_are_retried(fault: dict[str, Any]) -> None:
     token, slept, sent = fetch(fault, fault, {"json": {"value": "assertion"}})
     assert (token, slept, len(sent)) == ("assertion", [1.0, 2.0], 3)
 
 
-def test_faults_that_do_not_pass_end_it() -> None:
+def test_lasting_faults_are_an_error() -> None:
     slept: list[float] = []
     with responses.RequestsMock() as server:
         server.get(URL, status=502)

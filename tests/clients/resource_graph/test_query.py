@@ -28,7 +28,7 @@ def texts_of(query: str) -> tuple[list[str], str]:
 
 
 def _text(characters: Iterator[str]) -> str:
-    """Reads on behind an opening quote, to the closing one."""
+    """Read from an opening quote to the closing one."""
     text = ""
     for character in characters:
         if character == "'":

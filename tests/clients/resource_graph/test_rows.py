@@ -115,7 +115,7 @@ NOTHING = ClusterReport(CLUSTER, "cluster-config", (), "", "")
         {"gitRepository": {"url": REPOSITORY}},
         {"gitRepository": {"url": REPOSITORY, "repositoryRef": None}, **dict.fromkeys(FIELDS)},
         {"gitRepository": {"url": REPOSITORY, "repositoryRef": {"branch": None}}},
-        # Names of a preview, which are no longer meant.
+        # Field names of a preview.
         {
             "gitRepository": {"url": REPOSITORY},
             "lastSourceSyncedCommitId": "dev@sha1:c4e327286379495f8b6edc2c9c208095b6cc53ab",
@@ -213,7 +213,7 @@ def test_a_row_without_id_is_named_by_its_place(nameless: object) -> None:
         cluster_reports([row(), nameless], KEY)
 
 
-def test_every_unreadable_row_is_told() -> None:
+def test_every_unreadable_row_is_reported() -> None:
     with pytest.raises(KalypsoError) as raised:
         cluster_reports([row("a", suspend=1), row("b"), row("c", suspend=1)], KEY)
     assert [re.findall(r"managedClusters/(\w)", str(one)) for one in raised.value.problems] == [

@@ -41,7 +41,7 @@ def test_subscriptions_and_management_groups(
         "g" * 91,
     ],
 )
-def test_what_is_no_scope_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_scope_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is not a scope") as raised:
         Scopes.parse([SUBSCRIPTION, text])
     assert "subscriptions by their ids, or management groups" in raised.value.problem.advice
@@ -69,5 +69,5 @@ def test_more_subscriptions_than_a_request_can_name_are_refused() -> None:
         (Scopes(("a", "b", "c", "d", "e")), "subscriptions a, b, c and 2 more"),
     ],
 )
-def test_scopes_are_told(scopes: Scopes, told: str) -> None:
+def test_scopes_for_people(scopes: Scopes, told: str) -> None:
     assert str(scopes) == told

@@ -92,7 +92,7 @@ def test_a_managed_identity_reads_all_pages_through_throttling(
         ("denied", "the identity may not read the scope"),
     ],
 )
-def test_what_makes_an_answer_useless(
+def test_unusable_answers(
     simulated: Azure, monkeypatch: pytest.MonkeyPatch, kind: Any, message: str
 ) -> None:
     simulated.settings.faults.append(QueryFault(kind=kind))

@@ -1,4 +1,4 @@
-"""`kalypso check-promote`: verdicts, what they do to the status, and what they start."""
+"""`kalypso check-promote`: verdicts, the statuses that they post, and the workflows they start."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_next_environments_are_started_before_the_commit_is_called_deployed(
     assert document(chosen).promoted_to == ("qa",)
 
 
-def test_a_configuration_change_is_judged_and_nothing_else(acme: Organisation) -> None:
+def test_a_configuration_change_is_only_checked(acme: Organisation) -> None:
     commit = main_commit(acme)
     merge(acme, commit)
     merged = merge(acme, commit, config="2")
@@ -106,7 +106,7 @@ def test_run_again_nothing_is_posted_and_the_next_is_started_again(acme: Organis
     assert acme.dispatches() == [cd_of(commit)] * 2
 
 
-def test_what_is_deployed_is_not_called_a_failure_later(acme: Organisation) -> None:
+def test_a_deployed_commit_does_not_fail_later(acme: Organisation) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
     check(acme, merged, commit)
@@ -163,7 +163,7 @@ def test_a_failure_is_given_the_grace_period(acme: Organisation) -> None:
         ("disconnected", {"stale_after": "2m"}, "stale: dev-drone"),
     ],
 )
-def test_who_keeps_it_from_complying_in_time(
+def test_clusters_that_do_not_comply_in_time(
     acme: Organisation, behaviour: str, inputs: dict[str, Any], description: str
 ) -> None:
     acme.cluster("dev", "drone", behaviour=behaviour)
@@ -196,7 +196,7 @@ def test_no_cluster_at_all(acme: Organisation) -> None:
     merged = merge(acme, commit)
     outcome = check(acme, merged, commit)
     assert (outcome.failed, verdict(outcome)) == (True, "none-targeted")
-    nobody = "no Flux configuration points at this repository and branch"
+    nobody = "no cluster follows this repository and branch"
     assert acme.statuses(commit)[DEV] == ("failure", f"Failed to deploy: {nobody}")
     assert "the role Reader" in outcome.summary
     outcome = check(acme, merged, commit, require_targets="false")
@@ -240,7 +240,7 @@ def test_cluster_types_that_do_not_report_are_left_out(acme: Organisation) -> No
     assert warning.message.startswith("the state of the clusters of drone is not known")
 
 
-def test_where_no_cluster_reports_azure_is_not_asked(acme: Organisation) -> None:
+def test_without_reporting_clusters_azure_is_not_asked(acme: Organisation) -> None:
     does_not_report(acme, "drone")
     does_not_report(acme, "large")
     commit = main_commit(acme)
@@ -295,7 +295,7 @@ def test_a_command_may_stop_a_configuration_change_too(acme: Organisation) -> No
     assert acme.writes() == []
 
 
-def test_works_without_a_job_around_it(acme: Organisation) -> None:
+def test_without_a_job(acme: Organisation) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
     outcome = check(

@@ -27,7 +27,7 @@ def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def meanwhile(acme: Organisation, after: float, happens: Callable[[], object]) -> None:
-    """Let something happen as soon as a run has slept for so many seconds."""
+    """Call `happens` as soon as a run has slept for so many seconds."""
     sleep = acme.clock.sleep
     due = acme.clock() + timedelta(seconds=after)
     pending = [happens]
@@ -43,7 +43,7 @@ def meanwhile(acme: Organisation, after: float, happens: Callable[[], object]) -
 def test_a_configuration_change_before_the_clusters_have_synced_still_promotes(
     acme: Organisation,
 ) -> None:
-    """Each cluster has another commit: all of them hold the promotion."""
+    """Each cluster runs another commit of the same promotion."""
     acme.cluster("dev", "drone", delay=100)
     commit = main_commit(acme)
     merged = merge(acme, commit)
@@ -55,7 +55,7 @@ def test_a_configuration_change_before_the_clusters_have_synced_still_promotes(
     assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
 
 
-def test_what_is_merged_while_the_clusters_are_asked_is_known_when_they_are_judged(
+def test_branches_are_read_after_the_reports(
     acme: Organisation,
 ) -> None:
     commit = main_commit(acme)
@@ -75,7 +75,7 @@ def test_what_is_merged_while_the_clusters_are_asked_is_known_when_they_are_judg
     assert {row.revision for row in document(outcome).rows} == {acme.head("dev", GITOPS)}
 
 
-def test_a_run_for_a_commit_that_the_branch_has_left_behind_looks_at_the_head(
+def test_a_run_for_an_earlier_merge_reads_the_head(
     acme: Organisation,
 ) -> None:
     commit = main_commit(acme)
@@ -84,7 +84,7 @@ def test_a_run_for_a_commit_that_the_branch_has_left_behind_looks_at_the_head(
     assert verdict(check(acme, merged, commit)) == "compliant"
 
 
-def test_a_newer_commit_overtakes(acme: Organisation) -> None:
+def test_a_newer_commit_supersedes(acme: Organisation) -> None:
     acme.cluster("dev", "drone", behaviour="stall")
     old = main_commit(acme)
     merged = merge(acme, old)
@@ -100,7 +100,7 @@ def test_a_newer_commit_overtakes(acme: Organisation) -> None:
     assert document(outcome).clusters == {"ahead": 1, "progressing": 1}
 
 
-def test_a_run_that_comes_too_late_posts_no_deploying(acme: Organisation) -> None:
+def test_a_late_run_does_not_post_deploying(acme: Organisation) -> None:
     old = main_commit(acme)
     merged = merge(acme, old)
     new = main_commit(acme, "another")
@@ -109,7 +109,7 @@ def test_a_run_that_comes_too_late_posts_no_deploying(acme: Organisation) -> Non
     assert acme.status_history(old) == [(DEV, f"Superseded by {new[:7]}")]
 
 
-def test_what_is_taken_back_while_the_command_runs_does_not_go_on(acme: Organisation) -> None:
+def test_a_revert_during_the_command_stops_the_commit(acme: Organisation) -> None:
     old = acme.head("main") or ""
     merge(acme, old)
     new = main_commit(acme)
@@ -155,8 +155,8 @@ def test_a_configuration_change_is_superseded_by_a_promotion(acme: Organisation)
     assert acme.statuses(new) == {}
 
 
-def test_a_branch_that_is_set_elsewhere_by_force(acme: Organisation) -> None:
-    """The commit that the run was started for is gone; the promotion is not."""
+def test_a_forced_push(acme: Organisation) -> None:
+    """The run's GitOps commit is gone, but the promotion goes on."""
     acme.cluster("dev", "drone", delay=100)
     base = acme.head("dev", GITOPS)
     commit = main_commit(acme)
@@ -172,7 +172,7 @@ def test_a_branch_that_is_set_elsewhere_by_force(acme: Organisation) -> None:
     assert {row.revision for row in document(outcome).rows} == {acme.head("dev", GITOPS)}
 
 
-def test_a_branch_that_is_deleted(acme: Organisation) -> None:
+def test_a_deleted_branch(acme: Organisation) -> None:
     acme.cluster("dev", "drone", behaviour="stall")
     commit = main_commit(acme)
     merged = merge(acme, commit)
@@ -201,7 +201,7 @@ def test_a_fix_goes_on_by_itself(acme: Organisation) -> None:
     ]
 
 
-def test_throttling_and_passing_faults_are_waited_out(acme: Organisation) -> None:
+def test_throttling_and_temporary_faults_are_waited_out(acme: Organisation) -> None:
     settings = acme.sandbox.azure.settings
     settings.faults += [QueryFault(kind="throttled"), QueryFault(kind="throttled", skip=1)]
     acme.sandbox.faults.add(Fault("GET", "/repos/acme/gitops/git/ref/heads/dev", "status", count=2))
@@ -209,7 +209,7 @@ def test_throttling_and_passing_faults_are_waited_out(acme: Organisation) -> Non
     assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
 
 
-def test_an_azure_that_refuses_is_told_as_a_failure(acme: Organisation) -> None:
+def test_a_refusal_of_azure_is_posted_as_a_failure(acme: Organisation) -> None:
     acme.sandbox.azure.settings.faults.append(QueryFault(kind="denied", count=0))
     commit = main_commit(acme)
     merged = merge(acme, commit)
@@ -254,7 +254,7 @@ def test_a_next_environment_that_cannot_be_started(acme: Organisation) -> None:
     assert acme.statuses(commit)[DEV][0] == "failure"
 
 
-def test_a_lost_answer_doubles_a_start_rather_than_losing_it(acme: Organisation) -> None:
+def test_a_lost_answer_may_double_a_start(acme: Organisation) -> None:
     acme.sandbox.faults.add(Fault("POST", DISPATCH, "lost"))
     commit = main_commit(acme)
     assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
@@ -262,7 +262,7 @@ def test_a_lost_answer_doubles_a_start_rather_than_losing_it(acme: Organisation)
     assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
 
 
-def test_a_cancelled_run_does_not_leave_it_at_deploying(acme: Organisation) -> None:
+def test_a_cancelled_run_posts_a_failure(acme: Organisation) -> None:
     def cancel() -> None:
         raise KeyboardInterrupt
 
@@ -275,7 +275,7 @@ def test_a_cancelled_run_does_not_leave_it_at_deploying(acme: Organisation) -> N
     assert acme.statuses(commit)[DEV] == ("failure", "Failed to deploy: the run was cancelled")
 
 
-def test_a_failure_that_cannot_be_told_does_not_hide_the_first(acme: Organisation) -> None:
+def test_a_failure_that_cannot_be_posted_does_not_hide_the_first(acme: Organisation) -> None:
     acme.cluster("dev", "drone", behaviour="stall")
     commit = main_commit(acme)
     merged = merge(acme, commit)
