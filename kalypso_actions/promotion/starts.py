@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Literal
+from datetime import datetime, timedelta
+from typing import Final, Literal
 
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses
 from kalypso_actions.promotion.environments import FROM_CI
-from kalypso_actions.promotion.start_records import MOST_ATTEMPTS, StartRecord, is_lost_check
+from kalypso_actions.promotion.start_records import (
+    MOST_ATTEMPTS,
+    Repair,
+    StartRecord,
+    is_lost_check,
+    schedule_due,
+)
+
+LOST: Final = "the last start was lost"
+CHANGED: Final = "the inputs have changed"
 
 
 def starts_cd(option: Literal["auto", "true", "false"], *, is_push_to_main: bool) -> bool:
@@ -25,6 +35,39 @@ def may_start_cd(
     `known` environments. cd itself checks that this environment has the commit.
     """
     return environment in first if promoted_from == FROM_CI else promoted_from in known
+
+
+def next_schedule_start(
+    record: StartRecord | None,
+    digest: str,
+    *,
+    now: datetime,
+    repair_after: timedelta,
+    pull_request_reason: Callable[[], str],
+) -> tuple[Repair, str] | None:
+    """Return the start of schedule that poll makes, and its reason; None for no start.
+
+    `record` is the latest record of schedule, and `digest` that of the present inputs.
+    `pull_request_reason` returns why our pull request needs schedule, or ""; it is called only if
+    schedule has computed everything of these inputs.
+    """
+    repair = schedule_due(record, digest, now=now, repair_after=repair_after)
+    if repair:
+        is_pending = record is not None and record.kind == "starting"
+        return repair, LOST if is_pending else CHANGED
+    if record is not None and record.kind == "scheduled":
+        reason = pull_request_reason()
+        return (Repair(1), reason) if reason else None
+    return None
+
+
+def may_repeat_checks(scheduled: StartRecord | None, *, has_open_pull_request: bool) -> bool:
+    """Return whether poll repeats starts of check-promote; it does not while people have to act.
+
+    `scheduled` is the latest record of schedule.
+    """
+    is_blocked = scheduled is not None and scheduled.kind == "blocked"
+    return not (has_open_pull_request or is_blocked)
 
 
 def next_check_attempt(

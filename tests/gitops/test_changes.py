@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops import (
     DesiredTree,
     PreservedFolders,
     compute_changes,
     gitops_folder,
+    is_blocked,
     mass_removal,
 )
 from kalypso_actions.model.layout import README_TEXT
@@ -241,3 +242,18 @@ def test_the_folder_of_a_path(path: str, folder: str) -> None:
 def test_a_path_that_leaves_the_repository(path: str) -> None:
     with pytest.raises(KalypsoError, match="leaves the repository"):
         gitops_folder(path, HERE)
+
+
+@pytest.mark.parametrize(
+    ("removal", "writes", "allow_removals", "blocked"),
+    [
+        (Problem("too much"), True, False, True),
+        (Problem("too much"), True, True, False),
+        (Problem("too much"), False, False, False),
+        (None, True, False, False),
+    ],
+)
+def test_blocked_removals(
+    removal: Problem | None, writes: bool, allow_removals: bool, blocked: bool
+) -> None:
+    assert is_blocked(removal, writes=writes, allow_removals=allow_removals) == blocked

@@ -47,6 +47,16 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
             environment_commit=promoted.environment_commit,
             force=forces_schedule(promoted.action, inputs.promoted_from),
         )
+    return _build_result(inputs, context, branch, promoted, started)
+
+
+def _build_result(
+    inputs: CdInputs,
+    context: CommandContext,
+    branch: EnvironmentBranch,
+    promoted: Promoted,
+    started: str,
+) -> CommandResult:
     document = CdDocument(
         environment=inputs.environment,
         commit=inputs.commit,

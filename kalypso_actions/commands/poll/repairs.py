@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from kalypso_actions.clients.github import commits, pull_requests, workflows
 from kalypso_actions.commands.runtime import dispatch
@@ -17,16 +18,18 @@ from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.requests import ON_BRANCH
-from kalypso_actions.promotion.start_records import Command, Repair, StartRecord, read_record
-from kalypso_actions.promotion.starts import may_start_cd
+from kalypso_actions.promotion.start_records import Command, StartRecord, read_record
+from kalypso_actions.promotion.starts import (
+    LOST,
+    may_repeat_checks,
+    may_start_cd,
+    next_schedule_start,
+)
 from kalypso_actions.report.chain_documents import StartEntry
 from kalypso_actions.report.pull_request import read_mark
 
 Statuses = Mapping[str, Mapping[str, CommitStatus]]
 """The latest statuses of commits by context, in lower case; main's newest commit first."""
-
-LOST = "the last start was lost"
-CHANGED = "the inputs have changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +87,21 @@ class Repairs:
     def _schedule(self, environment: EnvironmentInputs) -> None:
         status_context = start_records.schedule_context(environment.name)
         record = self._record(environment.head, status_context)
-        repair = start_records.schedule_due(
+        start = next_schedule_start(
             record,
             environment.digest,
             now=self.context.runtime.now(),
             repair_after=self.inputs.repair_after,
+            pull_request_reason=partial(self._pull_request_reason, environment),
         )
-        is_pending = record is not None and record.kind == "starting"
-        reason = LOST if is_pending else CHANGED
-        if repair is None and record is not None and record.kind == "scheduled":
-            reason = self._reason_of_pull_requests(environment)
-            repair = Repair(1) if reason else None
-        if repair:
+        if start:
+            repair, reason = start
             new = start_records.starting(environment.digest, repair.attempt)
             self._make(
                 Start("schedule", environment.name, environment.head, status_context, new, reason)
             )
 
-    def _reason_of_pull_requests(self, environment: EnvironmentInputs) -> str:
+    def _pull_request_reason(self, environment: EnvironmentInputs) -> str:
         """Return why an open pull request of ours needs schedule; "" if none does."""
         for branch in environment.branches:
             for number in branch.pull_requests:
@@ -141,8 +141,8 @@ class Repairs:
         """Yield recorded starts of check-promote; none while people have to act."""
         status_context = start_records.schedule_context(environment.name)
         scheduled = self._record(environment.head, status_context)
-        is_blocked = scheduled is not None and scheduled.kind == "blocked"
-        if environment.has_open_pull_request or is_blocked:
+        has_open_pull_request = environment.has_open_pull_request
+        if not may_repeat_checks(scheduled, has_open_pull_request=has_open_pull_request):
             return
         for repository in dict.fromkeys(branch.repository for branch in environment.branches):
             status_context = start_records.check_promote_context(environment.name, repository)
