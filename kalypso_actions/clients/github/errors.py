@@ -68,7 +68,8 @@ ADVICE_BY_STATUS: Final = {
     301: "write the repository's new name",
     302: "write the repository's new name",
     401: "give a token that has not expired or been revoked; a job's own token ends with the job",
-    404: "check that it exists, and that the token may see it (or install the GitHub App for it)",
+    404: "check that it exists, and that the token may see it (an App's: that the App is installed "
+    "for it)",
     451: "GitHub has blocked the repository: its page says why",
 }
 

@@ -118,7 +118,7 @@ def test_a_failing_assignment_may_be_kept(acme: Organisation) -> None:
     assert (document.degraded, actions(document)) == (True, [(2, "created")])
     assert "shop-web on large: " in messages(document)[0]
     (pull,) = acme.pulls()
-    assert "**These folders stay as they are" in pull["body"]
+    assert "**These folders stay unchanged" in pull["body"]
     assert "- `large/shop-web`" in pull["body"]
     assert titles(acme) == [LARGE]
     acme.merge(2)

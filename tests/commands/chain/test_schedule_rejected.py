@@ -165,8 +165,9 @@ def test_a_pull_request_that_lost_its_commits_says_nothing(acme: Organisation) -
     assert actions(run(acme)) == [(2, "created")]
 
 
-def test_little_is_read_where_nothing_was_taken_out(acme: Organisation) -> None:
+def test_little_is_read_where_nothing_was_taken_out(acme_over_http: Organisation) -> None:
     """It reads one page of pull requests and the branch's history, no commit and no event."""
+    acme = acme_over_http
     settle(acme)
     for region in ("north", "south"):
         configure(acme, REGION=region)
