@@ -148,10 +148,6 @@ CALLS: Final = {
         ],
         "GET R/compare/{basehead}",
     ),
-    "commits.pull_requests_of": _call(
-        lambda github, scene: commits.pull_requests_of(github, FLEET, scene.second),
-        "GET R/commits/{commit_sha}/pulls",
-    ),
     "branches.rules": _call(
         lambda github, _: [
             branches.rules(github, FLEET, name) for name in ("protected", "main", "nowhere")
@@ -165,11 +161,6 @@ CALLS: Final = {
     "environments.variable": _call(
         lambda github, scene: environments.variable(github, FLEET, scene.environment(), "NEXT"),
         "GET R/environments/{environment_name}/variables/{name}",
-    ),
-    "environments.repository_variable": _call(
-        lambda github, _: environments.repository_variable(github, FLEET, "NOTHING"),
-        "GET R/actions/variables/{name}",
-        "GET R",
     ),
     "heads.read": _call(
         lambda github, _: heads.read(

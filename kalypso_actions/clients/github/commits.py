@@ -1,13 +1,13 @@
-"""Commits, the relation of two commits, and the pull requests of a commit."""
+"""Commits, and the relation of two commits."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.clients.github import from_json, rest
+from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
 from kalypso_actions.errors import Location
-from kalypso_actions.model.github import Commit, Comparison, PullRequest, Relation
+from kalypso_actions.model.github import Commit, Comparison, Relation
 
 PAGE_SIZE: Final = 100
 
@@ -64,13 +64,3 @@ def compare(github: GitHub, repository: str, base: str, head: str) -> Comparison
                 Location(repository),
                 "try again: one of the branches may have moved",
             )
-
-
-def pull_requests_of(github: GitHub, repository: str, commit: str) -> tuple[PullRequest, ...]:
-    """Return the pull requests that merged a commit; before the merge, those that contain it.
-
-    Raises GitHubError.
-    """
-    failure = f"the pull requests of commit {commit} cannot be listed"
-    path = f"/commits/{rest.segment(commit)}/pulls"
-    return tuple(map(from_json.pull_request, rest.read_all(github, repository, failure, path)))

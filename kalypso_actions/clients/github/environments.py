@@ -24,12 +24,6 @@ def variable(github: GitHub, repository: str, environment: str, name: str) -> st
     return _value(github, repository, failure, path)
 
 
-def repository_variable(github: GitHub, repository: str, name: str) -> str | None:
-    """Return a variable of the repository; None if it is not set. Raises GitHubError."""
-    failure = f"the variable {name} cannot be read"
-    return _value(github, repository, failure, f"/actions/variables/{rest.segment(name)}")
-
-
 def _value(github: GitHub, repository: str, failure: str, path: str) -> str | None:
     answer = rest.read_optional(github, repository, failure, path)
     return None if answer is None else str(answer["value"])

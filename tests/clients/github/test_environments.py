@@ -21,10 +21,6 @@ VARIABLES: list[tuple[Read, str]] = [
         lambda github: environments.variable(github, "acme/fleet", "eu/west 1", "X"),
         "/environments/eu%2Fwest%201/variables/X",
     ),
-    (
-        lambda github: environments.repository_variable(github, "acme/fleet", "GITOPS_REPO"),
-        "/actions/variables/GITOPS_REPO",
-    ),
 ]
 
 

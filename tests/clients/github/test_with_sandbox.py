@@ -20,6 +20,7 @@ from kalypso_actions.clients.github import (
     commits,
     environments,
     heads,
+    settings,
     statuses,
     workflows,
 )
@@ -77,7 +78,6 @@ def test_branches_and_commits(sandbox: Sandbox) -> None:
     assert commits.get(github, "acme/fleet", second).parents == (first,)
     assert commits.compare(github, "acme/fleet", second, first).relation == "behind"
     assert commits.compare(github, "acme/fleet", first, first).relation == "identical"
-    assert commits.pull_requests_of(github, "acme/fleet", first) == ()
 
 
 def test_a_comparison_over_several_pages(sandbox: Sandbox) -> None:
@@ -226,7 +226,6 @@ def test_environments_that_are_none(sandbox: Sandbox) -> None:
     github = connect(sandbox)
     assert environments.names(github, "acme/fleet") == ()
     assert environments.variable(github, "acme/fleet", "dev", "NEXT_ENVIRONMENT") is None
-    assert environments.repository_variable(github, "acme/fleet", "X") is None
 
 
 def test_an_app_asks_for_one_token_an_owner(sandbox: Sandbox) -> None:
@@ -242,8 +241,8 @@ def test_an_app_asks_for_one_token_an_owner(sandbox: Sandbox) -> None:
 def test_a_missing_permission_is_named(sandbox: Sandbox) -> None:
     token = sandbox.create_token("actions", {"contents": "read"}, repositories=["acme/fleet"])
     with pytest.raises(GitHubError) as caught:
-        environments.repository_variable(connect(sandbox, TokenAuth(token)), "acme/fleet", "X")
-    assert "give the token the permission actions-variables: read" in str(caught.value)
+        settings.of_repository(connect(sandbox, TokenAuth(token)), "acme/fleet")
+    assert "give the token the permission secrets: read" in str(caught.value)
 
 
 def test_an_invisible_repository_is_no_absent_branch(sandbox: Sandbox) -> None:
