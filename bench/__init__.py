@@ -1,1 +1,1 @@
-"""Speed and memory, on fleets that are made up."""
+"""Benchmarks of speed and memory, on generated fleets."""

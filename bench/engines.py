@@ -1,9 +1,8 @@
-"""How many manifests a second: our template engine, Go's as upstream uses it, and gotpl.
+"""Manifests per second of our template engine, of Go's as upstream uses it, and of gotpl.
 
-Each gets the same manifests with the same data, made before the clock starts. Ours and gotpl
-compile a template once, as they are meant to be used; upstream parses it for every use. gotpl has
-none of Kalypso's own functions: it is measured on the manifests that need none, and so are we
-beside it.
+Each renders the same manifests with the same data, prepared before the clock starts. Ours and gotpl
+compile a template once, as intended; upstream parses it for each use. gotpl lacks Kalypso's own
+functions, so it is compared only on manifests without them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""How long an action takes to start: the first of a job, by uv and by pip, and every next one.
+"""The time that an action takes to start: the first of a job, by uv and by pip, and later ones.
 
-The first installs; beside the time with an empty cache stands that with the packages at hand (in
-uv's cache, in a folder of wheels for pip), which is what is left when the download is taken away.
-A Python that does nothing tells how busy the machine is.
+The first one installs the packages, once with an empty cache, and once without downloads (from
+uv's cache, or a folder of wheels for pip). A Python that does nothing shows the machine's load.
 """
 
 from __future__ import annotations

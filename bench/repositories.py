@@ -1,4 +1,4 @@
-"""Registered repositories read from a GitHub that is 100 ms away, beside plain clones of them.
+"""Read registered repositories from a GitHub with 100 ms latency, compared with plain clones.
 
     python -m bench.repositories --count 500
 
@@ -183,7 +183,7 @@ def _files(documents: Mapping[str, list[dict[str, Any]]]) -> dict[str, str]:
 
 
 def _wait(url: str) -> None:
-    """Until it answers."""
+    """Wait until the sandbox answers."""
     for _ in range(300):
         try:
             requests.get(f"{url}/_sandbox/faults", timeout=5)
@@ -196,9 +196,9 @@ def _wait(url: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """How long something took, and how much of a processor it and its programs had meanwhile.
+    """Elapsed time, and the processor time of this process and its programs, without the sandbox.
 
-    The second hardly depends on what else the machine does. The sandbox is not in it.
+    Processor time hardly depends on the machine's load.
     """
 
     seconds: float

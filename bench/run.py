@@ -1,6 +1,6 @@
 """Measure a large fleet, the template engine, many registered repositories, and actions' starts.
 
-Every figure stands beside what it can be compared with, measured in the same run.
+Every figure has a baseline that is measured in the same run.
 
     python -m bench.run --assignments 10000 --repositories 500
 """
@@ -39,7 +39,7 @@ class Run:
 
 
 def main() -> int:
-    """Print all figures; 1 where a target is missed."""
+    """Print all figures; return 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--assignments", type=int, default=10_000)
     parser.add_argument("--repositories", type=int, default=500)

@@ -1,9 +1,9 @@
-"""Draw the pages' Mermaid diagrams for the site, which loads nothing from elsewhere.
+"""Draw the pages' Mermaid diagrams for the site, which loads nothing from other servers.
 
-python -m tools.diagrams            draw those that are missing, remove those that are not used
-python -m tools.diagrams --check    write nothing; exit 1 and list what is missing or not used
+python -m tools.diagrams            draw missing diagrams, remove unused ones
+python -m tools.diagrams --check    write nothing; exit 1 and list missing and unused ones
 
-GitHub draws them by itself. Drawing needs npm, and Chromium as `chromium` or in CHROMIUM.
+GitHub draws diagrams itself. This tool needs npm, and Chromium as `chromium` or in CHROMIUM.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ document.body.insertAdjacentHTML("beforeend", svg);
 
 
 def name_of(text: str) -> str:
-    """The file that a diagram is drawn into, by its text."""
+    """Return the file name of a diagram's drawing."""
     return f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.svg"
 
 
 def diagrams() -> dict[str, str]:
-    """The text of each diagram of the pages, by its file's name."""
+    """Return the text of each diagram, by the file name of its drawing."""
     pages = (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))
     texts = (text for page in pages for text in BLOCK.findall(page.read_text(encoding="utf-8")))
     return {name_of(text): text for text in texts}
 
 
 def main() -> int:
-    """Draw or check; 1 where a drawing is missing or not used."""
+    """Draw or check; return 1 if a drawing is missing or unused."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing, list differences")
     wanted = diagrams()
@@ -57,7 +57,7 @@ def main() -> int:
     missing, stale = sorted(wanted.keys() - present), sorted(present - wanted.keys())
     if parser.parse_args().check:
         for name in (*missing, *stale):
-            print(f"docs/diagrams/{name} is missing or not used: run make diagrams")
+            print(f"docs/diagrams/{name} is missing or unused: run make diagrams")
         return 1 if missing or stale else 0
     FOLDER.mkdir(exist_ok=True)
     for name in missing:
@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def drawn(text: str) -> str:
-    """A diagram as SVG, on white, which stands out of a dark page."""
+    """Draw a diagram as SVG, on white, so that it is visible on dark pages."""
     page = BUILD / "page.html"
     script = mermaid().as_uri()
     page.write_text(PAGE.format(script=script, text=_literal(text)), encoding="utf-8")
@@ -88,7 +88,7 @@ def drawn(text: str) -> str:
 
 
 def mermaid() -> Path:
-    """Mermaid's program, from npm once."""
+    """Return the path of Mermaid's script, downloaded from npm once."""
     program = BUILD / "package" / "dist" / "mermaid.min.js"
     if not program.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ def mermaid() -> Path:
 
 
 def _literal(text: str) -> str:
-    """The text as one of JavaScript, which cannot end the script."""
+    """Format a text as a JavaScript literal that cannot end the script element."""
     escaped = text.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
     return "`" + escaped.replace("</", "<\\/") + "`"
 

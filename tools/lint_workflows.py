@@ -1,9 +1,9 @@
-"""Lint what runs in GitHub Actions: the workflow templates, our own workflows, actions and scripts.
+"""Lint the workflow templates, our own workflows, actions and scripts.
 
 python -m tools.lint_workflows
 
-The templates are filled in as `kalypso init` does it, each place in a folder that looks like a
-repository. A finding that is none has its reason beside it: in the file, or in .github/zizmor.yml.
+The templates are filled in like by `kalypso init`, each kind in a folder that looks like a
+repository. A suppressed finding has its reason beside it: in the file, or in .github/zizmor.yml.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from kalypso_actions.model.workflow_placeholders import Placeholders
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PATH: Final = f"{Path(sys.executable).parent}{os.pathsep}{ROOT / '.build' / 'bin'}"
-"""Where the linters lie: in this environment, and what `make` has built."""
+"""The folders of the linters: this environment's, and that of `make`."""
 
 MARKS: Final = Placeholders("kalypso-actions/kalypso-actions", "1" * 40, "acme/control-plane")
-"""A commit in place of a tag, as it is recommended."""
+"""A commit instead of a tag, as recommended."""
 
 
 def main() -> int:
-    """Run all linters, each to its end; 1 where one has found anything."""
+    """Run all linters; return 1 if one fails."""
     with tempfile.TemporaryDirectory(prefix="kalypso-lint-") as folder:
         templates = fill_in(Path(folder))
         failed = [words for words in commands(templates) if run(words)]
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def fill_in(folder: Path) -> list[Path]:
-    """The templates with their marks filled in, in repositories below `folder`."""
+    """Write the filled-in templates to repositories below `folder`, and return their paths."""
     written = []
     for place in get_args(Place):
         for path, text in workflow_files(place, MARKS).items():
@@ -49,7 +49,7 @@ def fill_in(folder: Path) -> list[Path]:
 
 
 def commands(templates: Sequence[Path]) -> Iterator[list[str | Path]]:
-    """The linters with what they are to look at."""
+    """Yield the linters' command lines; paths are their inputs."""
     own = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
     actions = [ROOT / "action.yml", *sorted((ROOT / "actions").glob("*/action.yml"))]
     scripts = [ROOT / ".ci" / "run", *sorted((ROOT / "actions").rglob("*.sh"))]
@@ -68,24 +68,24 @@ ZIZMOR: Final = ("zizmor", "--offline", "--quiet", "--persona", "auditor")
 
 
 def schema(name: str) -> list[str]:
-    """A schema that comes with check-jsonschema."""
+    """Return the command line that checks against a schema of check-jsonschema."""
     return ["check-jsonschema", "--quiet", "--builtin-schema", f"vendor.{name}"]
 
 
 def run(words: Sequence[str | Path]) -> int:
-    """Run a linter; its exit code."""
+    """Run a linter, and return its exit code."""
     name, *arguments = words
-    places = sum(isinstance(one, Path) for one in arguments)
+    places = sum(isinstance(argument, Path) for argument in arguments)
     print(f"{name}: {places} files or folders", flush=True)
     return subprocess.run([program(str(name)), *arguments], cwd=ROOT, check=False).returncode
 
 
 def program(name: str) -> str:
-    """A linter by its name. Raises FileNotFoundError."""
-    found = shutil.which(name, path=PATH)
-    if found is None:
+    """Return the path of a linter. Raises FileNotFoundError."""
+    path = shutil.which(name, path=PATH)
+    if path is None:
         raise FileNotFoundError(f"{name} is missing: `make lint-workflows` installs it")
-    return found
+    return path
 
 
 if __name__ == "__main__":

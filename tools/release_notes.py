@@ -1,6 +1,6 @@
-"""What CHANGELOG.md says of a release: `python -m tools.release_notes v1.2.3`.
+"""Print the notes of a release from CHANGELOG.md: `python -m tools.release_notes v1.2.3`.
 
-Ends with a message where the tag is not that of the package's version, or the section is missing.
+It fails if the tag is not that of the package's version, or the section is missing.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ CHANGELOG = Path(__file__).resolve().parents[1] / "CHANGELOG.md"
 
 
 class ReleaseError(Exception):
-    """The release cannot be made like this."""
+    """The release has no notes, or a wrong tag."""
 
 
 def notes(tag: str, version: str, changelog: str) -> str:
-    """The text below the heading `## [<version>] - <date>`. Raises ReleaseError."""
+    """Return the text below the heading `## [<version>] - <date>`. Raises ReleaseError."""
     if tag != f"v{version}":
         raise ReleaseError(f"the tag {tag} is not that of the package's version {version}")
     heading = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d\n(.*?)(?=^## |^\[|\Z)"

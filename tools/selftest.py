@@ -1,16 +1,16 @@
-"""A GitHub for the actions of this checkout to be tried on, in a job of the self-test.
+"""Serve a sandbox for the actions of this checkout, in a job of the self-test.
 
     python -m tools.selftest start FOLDER [--broken]    serve the sample organisation
-    python -m tools.selftest merge FOLDER               people merge what is proposed to dev
-    python -m tools.selftest stop FOLDER                the server ends; by itself, after a while
+    python -m tools.selftest merge FOLDER               merge the pull request to dev
+    python -m tools.selftest stop FOLDER                stop the server; it also stops after a while
 
-`start` returns once it serves. GitHub's own variables of a job cannot be set in a workflow. So
-steps get `BASH_ENV`: bash reads that file before a step's script, and the variables in it lead to
-the sandbox. `start` and `merge` print what a step gives to others, for GITHUB_OUTPUT:
+`start` returns when the server is ready. A workflow cannot set GitHub's own variables of a job, so
+steps get `BASH_ENV`: bash reads that file before a step's script, and its variables lead to the
+sandbox. `start` and `merge` print outputs for other steps, for GITHUB_OUTPUT:
 
-    control-plane, gitops   BASH_ENV for a push to main of the one, to the branch dev of the other
-    commit                  of main; of dev after a merge
-    token                   of somebody who may do everything there
+    control-plane, gitops   BASH_ENV for a push to main of the control plane, or to dev of GitOps
+    commit                  the head of main; after a merge, of dev
+    token                   a token with all permissions in the sandbox
 """
 
 from __future__ import annotations
@@ -51,28 +51,28 @@ STOP: Final = "stop"
 
 
 def main() -> None:
-    """Do what the arguments say."""
+    """Run the subcommand of the arguments."""
     parser = argparse.ArgumentParser(prog="python -m tools.selftest")
-    parser.add_argument("deed", choices=["start", "serve", "merge", "stop"])
+    parser.add_argument("command", choices=["start", "serve", "merge", "stop"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--broken", action="store_true", help="main has a faulty template")
     given = parser.parse_args()
     folder: Path = given.folder.absolute()
-    if given.deed == "serve":
+    if given.command == "serve":
         serve(folder, broken=given.broken)
         return
-    if given.deed == "stop":
+    if given.command == "stop":
         (folder / STOP).touch()
         while (folder / READY).exists():
             time.sleep(0.1)
         return
-    if given.deed == "start":
+    if given.command == "start":
         start(folder, broken=given.broken)
         ready = json.loads((folder / READY).read_text(encoding="utf-8"))
-        told = {name: ready[name] for name in ("control-plane", "commit", "token")}
+        outputs = {name: ready[name] for name in ("control-plane", "commit", "token")}
     else:
-        told = merge(folder)
-    for name, value in told.items():
+        outputs = merge(folder)
+    for name, value in outputs.items():
         print(f"{name}={value}")
 
 
@@ -81,7 +81,7 @@ def start(folder: Path, *, broken: bool) -> None:
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "tools.selftest", "serve", str(folder)]
     log = folder / "log.txt"
-    # Nothing of it may keep the step from ending, which waits for whoever has its output.
+    # A step ends only when no process has its output, so the server gets a file.
     with log.open("wb") as written:
         server = subprocess.Popen(
             [*command, "--broken"] if broken else command,
@@ -123,7 +123,7 @@ def serve(folder: Path, *, broken: bool) -> None:
 
 
 def merge(folder: Path) -> dict[str, str]:
-    """Merge the one open pull request to dev, and tell the push to whoever asks."""
+    """Merge the open pull request to dev, and return the outputs."""
     ready = json.loads((folder / READY).read_text(encoding="utf-8"))
     environment, token = ready["environment"], ready["token"]
     pulls = f"{environment['GITHUB_API_URL']}/repos/{GITOPS}/pulls"
@@ -136,7 +136,7 @@ def merge(folder: Path) -> dict[str, str]:
 
 
 def job(folder: Path, environment: Mapping[str, str], repository: str, push: Any) -> str:
-    """Write the variables of a job that a push has started; the file."""
+    """Write the variables of a job that a push starts, and return the file's path."""
     event = folder / f"event-{push['after']}.json"
     event.write_text(json.dumps(push), encoding="utf-8")
     variables = {

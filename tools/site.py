@@ -1,8 +1,7 @@
-"""What mkdocs does besides: a first page, links that lead somewhere, drawings for diagrams.
+"""Hooks of mkdocs: the first page, links, and diagrams.
 
-The README is the first page. Mermaid's diagrams are shown as drawn by tools/diagrams.py.
-A link from a page to a file of the repository leads to that file where `repo_url` is set in
-mkdocs.yml; without, only its text is left, for a site has no such file.
+The README is the first page. Diagrams appear as drawn by tools/diagrams.py. A link to a file of
+the repository leads to `repo_url` of mkdocs.yml; without it, only the link's text remains.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ TOKEN: Final = re.compile(
     r"|\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s#]+)(?P<anchor>#[^()\s]*)?\)",
     re.MULTILINE | re.DOTALL,
 )
-"""A diagram, other code, which stays as it is, or a link."""
+"""A diagram, other code, or a link."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -40,10 +39,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Mend the links of a page, and put the drawings in place of its diagrams."""
+    """Rewrite the links of a page, and replace its diagrams by drawings."""
     folder = "" if page.file.src_uri == INDEX else posixpath.dirname(f"{DOCS}/{page.file.src_uri}")
 
-    def mended(token: re.Match[str]) -> str:
+    def rewrite(token: re.Match[str]) -> str:
         if token["diagram"]:
             drawing = _from(page, f"diagrams/{name_of(token['diagram'])}")
             return f"![Diagram]({drawing})"
@@ -58,9 +57,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return f"[{text}]({config.repo_url.rstrip('/')}/blob/HEAD/{path}{anchor})"
         return text
 
-    return TOKEN.sub(mended, markdown)
+    return TOKEN.sub(rewrite, markdown)
 
 
 def _from(page: Page, path: str) -> str:
-    """A page's path as another page writes it."""
+    """Return a path relative to a page."""
     return posixpath.relpath(path, posixpath.dirname(page.file.src_uri) or ".")

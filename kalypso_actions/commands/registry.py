@@ -74,7 +74,7 @@ CHAIN: Final = (
     ),
     ChainCommand(
         "check-promote",
-        "Wait until the clusters of an environment comply with a merge, and promote its commit.",
+        "Wait until the clusters of an environment comply with a merge, then promote its commit.",
     ),
     ChainCommand(
         "poll",

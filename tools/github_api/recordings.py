@@ -1,9 +1,9 @@
-"""Real traffic of GitHub, recorded by its own people, and the same requests to the sandbox.
+"""Compare the sandbox with GitHub's own recordings of real traffic.
 
-python -m tools.github_api.recordings    exit 1 where an answer has another shape, unexplained
+python -m tools.github_api.recordings    exit 1 if an answer has an unexplained difference
 
-What the recorded requests need (commits, issues, a renamed repository) is made before; then each
-is sent to the sandbox as it was sent to GitHub, and the two answers are compared field by field:
+The tool creates the preconditions of the recorded requests (commits, issues, a renamed
+repository), sends each request to the sandbox, and compares the two answers field by field:
 status, fields and their kinds, headers, links between pages. `tools.github_api.known_differences`
 lists the intended differences, with their reasons. The recorded answers are also held against
 GitHub's description, so that our checks are no stricter than GitHub.
@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from kalypso_actions.sandbox import Sandbox
 from tests.git_repositories import programs
-from tools.github_api.known_differences import EXPLAINED
+from tools.github_api.known_differences import KNOWN_DIFFERENCES
 from tools.github_api.npm_packages import FIXTURES
 from tools.github_api.replay import Replay
 
@@ -38,31 +38,35 @@ SCENARIOS: Final = (
 
 
 def main() -> int:
-    """Compare; 1 where a difference is unexplained, or an explanation explains nothing."""
+    """Compare; return 1 for an unexplained difference, or an unused explanation."""
     recorded = read()
     with tempfile.TemporaryDirectory() as folder, Sandbox(Path(folder), programs()) as sandbox:
-        found = {
+        differences = {
             difference
             for name, exchanges in recorded.items()
             for replay in [Replay(sandbox, name)]
-            for one in exchanges
-            for difference in replay.compare(one)
+            for exchange in exchanges
+            for difference in replay.compare(exchange)
         }
-    unexplained = [one for one in sorted(found) if not any(why.explains(one) for why in EXPLAINED)]
-    idle = [why for why in EXPLAINED if not any(map(why.explains, found))]
-    for one in unexplained:
-        print(f"unexplained: {one}")
-    for why in idle:
-        print(f"not found any more: {why.pattern} ({why.reason})")
+    unexplained = [
+        difference
+        for difference in sorted(differences)
+        if not any(known.explains(difference) for known in KNOWN_DIFFERENCES)
+    ]
+    unused = [known for known in KNOWN_DIFFERENCES if not any(map(known.explains, differences))]
+    for difference in unexplained:
+        print(f"unexplained: {difference}")
+    for known in unused:
+        print(f"unused explanation: {known.pattern} ({known.reason})")
     print(
-        f"{sum(map(len, recorded.values()))} recorded answers, {len(found)} differences: "
-        f"{len(unexplained)} unexplained; {len(idle)} explanations of what is no more"
+        f"{sum(map(len, recorded.values()))} recorded answers, {len(differences)} differences: "
+        f"{len(unexplained)} unexplained; {len(unused)} unused explanations"
     )
-    return 1 if unexplained or idle else 0
+    return 1 if unexplained or unused else 0
 
 
 def read() -> dict[str, list[Json]]:
-    """Scenario -> its requests and answers, in order, times and ids made equal."""
+    """Return requests and answers by scenario, with normalized times and ids."""
     paths = {name: f"scenarios/api.github.com/{name}/normalized-fixture.json" for name in SCENARIOS}
     contents = FIXTURES.read(*paths.values())
     return {name: json.loads(contents[path]) for name, path in paths.items()}

@@ -1,4 +1,4 @@
-"""Recorded requests, sent to the sandbox as they were sent to GitHub."""
+"""Send recorded requests to the sandbox."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ COMMIT: Final = re.compile(r"\b0{39}([12])\b")
 LINK: Final = re.compile(r'<[^>]*?/(repositories|repos)/[^>?]*([^>]*)>; rel="(\w+)"')
 RENAMED: Final = "-newname"
 ISSUES: Final = 13
-"""As many as the recording of pages has."""
+"""The number of issues in the recording."""
 
 
 class Replay:
-    """A scenario's repository in the sandbox, as it was when GitHub was asked."""
+    """A scenario's repository in the sandbox, in the state of the recording."""
 
     def __init__(self, sandbox: Sandbox, scenario: str) -> None:
         self._url = sandbox.url
@@ -50,7 +50,7 @@ class Replay:
             self._ask("POST", f"/repos/{self._name}/issues", {"title": f"issue {number}"})
 
     def compare(self, recorded: Json) -> Iterator[str]:
-        """How the sandbox's answer differs from a recorded one, each difference as a line."""
+        """Yield the differences between the sandbox's answer and a recorded one."""
         method, status = recorded["method"].upper(), recorded["status"]
         path = self._here(recorded["path"])
         template = self._template(method, path)

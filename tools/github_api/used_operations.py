@@ -1,4 +1,4 @@
-"""Which part of GitHub's API is described: what the clients ask for and what the sandbox answers.
+"""The part of GitHub's API that the clients and the sandbox use.
 
 `R` stands for `/repos/{owner}/{repo}`. Paths are written as GitHub's OpenAPI description does.
 """

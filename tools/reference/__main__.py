@@ -1,4 +1,4 @@
-"""Write, or check, all that is made of the code."""
+"""Write or check the generated files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROMOTION = "docs/guide/promotion.md"
 
 
 def main() -> int:
-    """Write or check; 1 where a file is not what the code says."""
+    """Write or check; return 1 if a file is stale."""
     parser = argparse.ArgumentParser(description=(reference.__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing, list differences")
     files = written_files()
@@ -34,7 +34,7 @@ def main() -> int:
 
 
 def check(files: dict[str, str]) -> int:
-    """Compare what is committed with what the code says."""
+    """Compare the files with the code."""
     wrong = [
         name
         for name in sorted(present() | files.keys())
@@ -43,17 +43,17 @@ def check(files: dict[str, str]) -> int:
         or (ROOT / name).read_text(encoding="utf-8") != files[name]
     ]
     for name in wrong:
-        print(f"{name} is not what the code says: run make docs")
+        print(f"{name} is stale: run make docs")
     return 1 if wrong else 0
 
 
 def present() -> set[str]:
-    """The committed files that nothing else than this writes."""
+    """Return the existing files that only this tool writes."""
     return {path.relative_to(ROOT).as_posix() for path in (ROOT / REFERENCE).glob("*")}
 
 
 def written_files() -> dict[str, str]:
-    """Every file by its path."""
+    """Return the text of every file, by path."""
     return {
         **{f"{REFERENCE}/{name}": text for name, text in schema_files().items()},
         f"{REFERENCE}/actions.md": actions_text(),

@@ -1,4 +1,4 @@
-"""What every command says of itself, as `--help` shows it."""
+"""The page of all commands, from `--help`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ WIDTH = 100
 
 
 def commands_text() -> str:
-    """A page with a section for each command that people call."""
+    """Return a page with a section for each visible command."""
     sections = [
         f"\n## kalypso {name}\n\n```text\n{help_of(name)}\n```\n"
-        for name, listed in COMMANDS.items()
-        if not listed.hidden
+        for name, command in COMMANDS.items()
+        if not command.hidden
     ]
     return "# Commands\n\nWritten by `make docs` from the code.\n" + "".join(sections)
 
 
 def help_of(command: str) -> str:
-    """The text of `--help`, the same wherever this runs."""
+    """Return the text of `--help`, independent of the terminal."""
     done = subprocess.run(
         [sys.executable, "-m", "kalypso_actions", command, "--help"],
         env={"PATH": os.defpath, "TERMINAL_WIDTH": str(WIDTH), "PYTHONUTF8": "1"},

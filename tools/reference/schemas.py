@@ -14,7 +14,7 @@ REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
 
 def schema_files() -> dict[str, str]:
-    """The schemas, by the names of their files."""
+    """Return the schemas, by file name."""
     return {
         f"{name.replace('/', '.')}.schema.json": json.dumps(schema_of(document), indent=2) + "\n"
         for name, document in output_documents().items()
@@ -22,7 +22,7 @@ def schema_files() -> dict[str, str]:
 
 
 def output_documents() -> dict[str, type[Document]]:
-    """What commands print with `--output json`, by the value of `schema`."""
+    """Return the documents of `--output json`, by the value of `schema`."""
     models = [
         model
         for module in (documents, chain_documents)
@@ -37,7 +37,7 @@ def output_documents() -> dict[str, type[Document]]:
 
 @cache
 def schema_of(document: type[Document]) -> dict[str, object]:
-    """The JSON Schema of one output: every field is always there, and there are no others."""
+    """Return the JSON Schema of a document: all fields are required, and no others allowed."""
     name = document.model_fields["schema_name"].default
     schema = document.model_json_schema(by_alias=True, mode="serialization")
     for part in (schema, *schema.get("$defs", {}).values()):

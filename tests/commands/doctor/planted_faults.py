@@ -25,97 +25,99 @@ REGISTRATION: Final = "registrations/monitoring.yaml"
 
 
 def delete(repository: str, branch: str) -> Callable[[Acme], None]:
-    def act(store: Acme) -> None:
-        git = store.sandbox.git(repository)
-        with store.sandbox.lock:
+    def act(organisation: Acme) -> None:
+        git = organisation.sandbox.git(repository)
+        with organisation.sandbox.lock:
             git.update_ref(f"refs/heads/{branch}", None, git.head(branch))
 
     return act
 
 
 def commit(repository: str, branch: str, path: str, content: str | None) -> Callable[[Acme], None]:
-    def act(store: Acme) -> None:
-        store.sandbox.commit(repository, {path: content}, branch=branch)
+    def act(organisation: Acme) -> None:
+        organisation.sandbox.commit(repository, {path: content}, branch=branch)
 
     return act
 
 
 def replace(repository: str, branch: str, path: str, old: str, new: str) -> Callable[[Acme], None]:
-    def act(store: Acme) -> None:
-        text = store.sandbox.git(repository).files(branch)[path].decode()
+    def act(organisation: Acme) -> None:
+        text = organisation.sandbox.git(repository).files(branch)[path].decode()
         assert old in text
-        store.sandbox.commit(repository, {path: text.replace(old, new)}, branch=branch)
+        organisation.sandbox.commit(repository, {path: text.replace(old, new)}, branch=branch)
 
     return act
 
 
 def rule(repository: str, **given: object) -> Callable[[Acme], None]:
-    def act(store: Acme) -> None:
-        store.sandbox.repository(repository).rules.append(BranchRule.model_validate(given))
+    def act(organisation: Acme) -> None:
+        organisation.sandbox.repository(repository).rules.append(BranchRule.model_validate(given))
 
     return act
 
 
-def without_secret(store: Acme) -> None:
-    store.gitops.secrets.clear()
+def without_secret(organisation: Acme) -> None:
+    organisation.gitops.secrets.clear()
 
 
-def without_azure_variable(store: Acme) -> None:
-    del store.control_plane.variables["AZURE_SCOPES"]
+def without_azure_variable(organisation: Acme) -> None:
+    del organisation.control_plane.variables["AZURE_SCOPES"]
 
 
-def everybody_goes_on(store: Acme) -> None:
-    store.control_plane.variables["NEXT_ENVIRONMENT"] = "stage"
+def everybody_goes_on(organisation: Acme) -> None:
+    organisation.control_plane.variables["NEXT_ENVIRONMENT"] = "stage"
 
 
-def goes_nowhere(store: Acme) -> None:
-    store.control_plane.environments["dev"].variables["NEXT_ENVIRONMENT"] = "qa"
+def goes_nowhere(organisation: Acme) -> None:
+    organisation.control_plane.environments["dev"].variables["NEXT_ENVIRONMENT"] = "qa"
 
 
-def without_environment(store: Acme) -> None:
-    del store.control_plane.environments["stage"]
+def without_environment(organisation: Acme) -> None:
+    del organisation.control_plane.environments["stage"]
 
 
-def without_permission(store: Acme) -> None:
-    app = store.sandbox.store.apps[int(store.app_id)]
+def without_permission(organisation: Acme) -> None:
+    app = organisation.sandbox.store.apps[int(organisation.app_id)]
     app.permissions = {**app.permissions, "issues": "read"}
 
 
-def for_the_control_plane_alone(store: Acme) -> None:
-    store.sandbox.store.apps[int(store.app_id)].installations["acme"].repositories = [CONTROL_PLANE]
+def for_the_control_plane_alone(organisation: Acme) -> None:
+    organisation.sandbox.store.apps[int(organisation.app_id)].installations["acme"].repositories = [
+        CONTROL_PLANE
+    ]
 
 
-def archived(store: Acme) -> None:
-    store.gitops.archived = True
+def archived(organisation: Acme) -> None:
+    organisation.gitops.archived = True
 
 
-def suspended(store: Acme) -> None:
-    store.sandbox.store.apps[int(store.app_id)].installations["acme"].suspended = True
+def suspended(organisation: Acme) -> None:
+    organisation.sandbox.store.apps[int(organisation.app_id)].installations["acme"].suspended = True
 
 
-def without_actions(store: Acme) -> None:
-    store.gitops.actions_enabled = False
+def without_actions(organisation: Acme) -> None:
+    organisation.gitops.actions_enabled = False
 
 
-def only_local_actions(store: Acme) -> None:
-    store.control_plane.allowed_actions = "local_only"
+def only_local_actions(organisation: Acme) -> None:
+    organisation.control_plane.allowed_actions = "local_only"
 
 
-def upstream_s_pull_request(store: Acme) -> None:
-    git = store.sandbox.git(GITOPS)
-    with store.sandbox.lock:
+def upstream_s_pull_request(organisation: Acme) -> None:
+    git = organisation.sandbox.git(GITOPS)
+    with organisation.sandbox.lock:
         git.update_ref("refs/heads/deployment/dev-1", git.head("dev"), None)
-    store.sandbox.commit(GITOPS, {"a.yaml": "a: 1\n"}, branch="deployment/dev-1")
+    organisation.sandbox.commit(GITOPS, {"a.yaml": "a: 1\n"}, branch="deployment/dev-1")
     body = {"title": "old", "head": "deployment/dev-1", "base": "dev"}
-    store.ask("POST", f"/repos/{GITOPS}/pulls", body)
+    organisation.ask("POST", f"/repos/{GITOPS}/pulls", body)
 
 
-def hidden_workload(store: Acme) -> None:
-    del store.sandbox.store.repositories["acme/monitoring"]
+def hidden_workload(organisation: Acme) -> None:
+    del organisation.sandbox.store.repositories["acme/monitoring"]
 
 
-def nobody_follows(store: Acme) -> None:
-    store.azure["azure-scopes"] = "00000000-0000-0000-0000-00000000dead"
+def nobody_follows(organisation: Acme) -> None:
+    organisation.azure["azure-scopes"] = "00000000-0000-0000-0000-00000000dead"
 
 
 Fault = tuple[Callable[[Acme], None], str]

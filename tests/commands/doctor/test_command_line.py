@@ -15,15 +15,17 @@ from tests.commands.doctor.organisation import Acme, acme
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acme]:
+def organisation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Acme]:
     with acme(tmp_path_factory.mktemp("acme"), lambda: datetime.now(UTC)) as made:
         yield made
 
 
-def typed(store: Acme, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def typed(
+    organisation: Acme, *arguments: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "kalypso_actions", "doctor", *arguments],
-        env={**store.variables, "COLUMNS": "200", **variables},
+        env={**organisation.variables, "COLUMNS": "200", **variables},
         capture_output=True,
         text=True,
         timeout=120,
@@ -31,36 +33,41 @@ def typed(store: Acme, *arguments: str, **variables: str) -> subprocess.Complete
     )
 
 
-def test_what_is_printed(store: Acme) -> None:
-    del store.control_plane.environments["stage"]
-    store.gitops.secrets.clear()
-    done = typed(store, "--control-plane", CONTROL_PLANE, GH_TOKEN=store.token)
+def test_what_is_printed(organisation: Acme) -> None:
+    del organisation.control_plane.environments["stage"]
+    organisation.gitops.secrets.clear()
+    done = typed(organisation, "--control-plane", CONTROL_PLANE, GH_TOKEN=organisation.token)
     assert done.returncode == 1, done.stderr
     assert "\nacme/gitops\n  ok        the branch dev exists\n" in done.stdout
     assert (
         "  problem   the secret KALYPSO_APP_PRIVATE_KEY is not set "
         "(for .github/workflows/check-promote.yaml)\n"
         "            → set it for the repository or its owner\n"
-        f"              {store.sandbox.url}/acme/gitops/settings/secrets/actions\n"
+        f"              {organisation.sandbox.url}/acme/gitops/settings/secrets/actions\n"
     ) in done.stdout
     assert done.stdout.endswith(" ok, 2 warnings, 1 problem\n")
-    assert store.token not in done.stdout + done.stderr
+    assert organisation.token not in done.stdout + done.stderr
 
 
-def test_as_json(store: Acme) -> None:
+def test_as_json(organisation: Acme) -> None:
     arguments = ("--control-plane", CONTROL_PLANE, "--output", "json")
-    done = typed(store, *arguments, KALYPSO_APP_ID=store.app_id, KALYPSO_APP_PRIVATE_KEY=store.key)
+    done = typed(
+        organisation,
+        *arguments,
+        KALYPSO_APP_ID=organisation.app_id,
+        KALYPSO_APP_PRIVATE_KEY=organisation.key,
+    )
     document = json.loads(done.stdout)
     assert document["schema"] == "kalypso.doctor/v1"
     assert {one["state"] for one in document["checks"] if one["place"] == "acme"} == {"ok"}
     assert done.returncode == 0, document
 
 
-def test_wrong_usage(store: Acme) -> None:
-    done = typed(store, "--control-plane", CONTROL_PLANE)
+def test_wrong_usage(organisation: Acme) -> None:
+    done = typed(organisation, "--control-plane", CONTROL_PLANE)
     assert done.returncode == 2
     assert "no token is given" in done.stderr
-    done = typed(store, "--output", "json", GH_TOKEN=store.token)
+    done = typed(organisation, "--output", "json", GH_TOKEN=organisation.token)
     assert (done.returncode, json.loads(done.stdout)["problems"][0]["message"]) == (
         2,
         "control-plane is needed",

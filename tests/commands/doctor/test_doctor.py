@@ -67,10 +67,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], list[str]
 
     @cache
     def look(number: int) -> list[str]:
-        with acme(tmp_path_factory.mktemp("acme")) as store:
+        with acme(tmp_path_factory.mktemp("acme")) as organisation:
             for plant, _ in SET_UPS[number].values():
-                plant(store)
-            document = store.doctor()
+                plant(organisation)
+            document = organisation.doctor()
         assert document.fails
         return lines(document, "warning", "problem")
 
@@ -134,13 +134,15 @@ def test_the_app_alone(healthy: Acme) -> None:
     assert "warning acme/gitops: the secrets cannot be listed" in "\n".join(lines(document))
 
 
-def change(store: Acme, repository: str, branch: str, file: str, *changes: tuple[str, str]) -> None:
+def change(
+    organisation: Acme, repository: str, branch: str, file: str, *changes: tuple[str, str]
+) -> None:
     path = f"{WORKFLOWS}/{file}.yaml"
-    text = store.sandbox.git(repository).files(branch)[path].decode()
+    text = organisation.sandbox.git(repository).files(branch)[path].decode()
     for old, new in changes:
         assert re.search(old, text), (file, old)
         text = re.sub(old, new, text)
-    store.sandbox.commit(repository, {path: text}, branch=branch)
+    organisation.sandbox.commit(repository, {path: text}, branch=branch)
 
 
 SECOND = """\
