@@ -1,15 +1,15 @@
 """An embedded GitHub and Azure Resource Graph on a loopback port, over bare git repositories.
 
-The way of a request:
+A request passes through:
 
-server          reads it, and sends the answer, the half of it, or nothing
-front           meets it with the faults that are switched on, and notes it
-application     where its path leads: GitHub's API, git, Azure, the sandbox's own controls
-rest            GitHub's API: who asks, which endpoint, whether they may; then `github`, endpoints
-git_http        git: fetches by git itself, pushes by `receive_pack`
+server          reads the request; sends the response, half of it, or nothing
+dispatcher      applies the faults that are switched on, and records the exchange
+application     routes: GitHub's API, git, Azure, the sandbox's own controls
+rest            GitHub's API: token, endpoint, permission; then an endpoint of `github`
+git_http        git: fetches by the git program, pushes by `receive_pack`
 azure           identities and Resource Graph, over simulated clusters
 
-What they share is a `state`: the `store` of a folder and its lock.
+They share a `state`: the `store` of a folder, and its lock.
 """
 
 from kalypso_actions.sandbox.embedded import Sandbox

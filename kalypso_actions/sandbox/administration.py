@@ -1,4 +1,4 @@
-"""What people would make in a GitHub: repositories and commits, tokens, Apps, rules."""
+"""What people do in a GitHub: create repositories, commits, tokens and Apps, change settings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ JOB_PERMISSIONS: Final[Permissions] = {
     "pull_requests": "write",
     "statuses": "write",
 }
-"""What a job can ask for; workflows, variables and settings are not among it."""
+"""What a job can request: no workflows, variables or settings."""
 
 DEFAULT_LOGINS: Final = {"user": "somebody", "actions": "github-actions[bot]"}
 TOKEN_LIFETIME: Final = timedelta(hours=1)
@@ -52,19 +52,19 @@ TOKEN_LIFETIME: Final = timedelta(hours=1)
 
 
 class Administration:
-    """Fills the world of a state, and saves it each time."""
+    """Changes the store of a state, and saves it each time."""
 
     def __init__(self, state: State) -> None:
         self.state = state
 
     @property
     def store(self) -> Store:
-        """What exists; whoever looks while requests come holds the lock."""
+        """Return the data. Hold the lock to read it while requests are served."""
         return self.state.store
 
     @property
     def lock(self) -> threading.RLock:
-        """Held by whoever reads or changes the world."""
+        """Return the lock of the store."""
         return self.state.lock
 
     def create_repository(
@@ -75,7 +75,7 @@ class Administration:
         private: bool = True,
         default_branch: str = "main",
     ) -> Repository:
-        """`owner/name`, with a first commit of these files where there are any."""
+        """Create `owner/name`; with files, create a first commit."""
         owner, _, short = name.partition("/")
         with self.lock:
             repository = self.store.add_repository(
@@ -88,9 +88,9 @@ class Administration:
         return repository
 
     def rename_repository(self, full_name: str, name: str) -> None:
-        """Give a repository another name in its account; it is found by the old one as well.
+        """Rename a repository. Its former name still leads to it.
 
-        Raises LookupError, and ValueError when the new name is taken or cannot be one.
+        Raises LookupError, and ValueError if the new name is invalid or in use.
         """
         with self.lock:
             repository = self.repository(full_name)
@@ -111,7 +111,7 @@ class Administration:
         branch: str = "main",
         message: str = "Change",
     ) -> str:
-        """Somebody pushes a commit of these changes (None deletes); its id."""
+        """Push a commit of these changes (None deletes), and return its id."""
         with self.lock:
             found = self.repository(repository)
             git = self.store.git(found)
@@ -123,7 +123,7 @@ class Administration:
         return after
 
     def git(self, repository: str) -> BareRepository:
-        """A repository's files and commits."""
+        """Return the bare repository of a repository."""
         with self.lock:
             return self.store.git(self.repository(repository))
 
@@ -138,9 +138,9 @@ class Administration:
         app_id: int = 0,
         expires_at: datetime | None = None,
     ) -> str:
-        """A token; without `permissions` it may do everything that one of its kind may.
+        """Create a token. By default it has every permission that its kind can have.
 
-        That of a job or an installation is valid for an hour unless `expires_at` says otherwise.
+        The token of a job or an installation expires after an hour unless `expires_at` is set.
         """
         with self.lock:
             app = self.store.apps.get(app_id)
@@ -169,9 +169,9 @@ class Administration:
         repositories: list[str] | None = None,
         slug: str = "kalypso",
     ) -> tuple[int, str]:
-        """A GitHub App that is installed in an account: its id and private key in PEM.
+        """Create a GitHub App and install it in an account; return its id and private key (PEM).
 
-        `repositories` are full names; None means all of the owner's.
+        `repositories` are full names; None means all repositories of the owner.
         """
         private, public = tokens.new_key()
         with self.lock:
@@ -188,7 +188,7 @@ class Administration:
         return app.id, private
 
     def app_of_key(self, private_key: str) -> int | None:
-        """The id of the App whose private key this is (in PEM); None where it is nobody's."""
+        """Return the id of the App with this private key (PEM), or None."""
         try:
             public = tokens.public_key(private_key)
         except ValueError:
@@ -198,7 +198,7 @@ class Administration:
             return next((app.id for app in apps if app.public_key == public), None)
 
     def install(self, app_id: int, owner: str, *, repositories: list[str] | None = None) -> None:
-        """Install an App in one more account."""
+        """Install an App in another account."""
         with self.lock:
             installation = Installation(id=self.store.new_id(), repositories=repositories)
             self.store.apps[app_id].installations[owner] = installation
@@ -210,23 +210,24 @@ class Administration:
             return tuple(run.model_copy() for run in self.repository(repository).runs)
 
     def change_run(self, run_id: int, status: RunStatus, conclusion: str | None = None) -> None:
-        """Give a run another status; a completed one has a conclusion (`cancelled`, …).
+        """Set the status of a run; a completed one has a conclusion (`cancelled`, …).
 
-        Nothing is executed or stopped. Raises LookupError, and ValueError for a conclusion of an
-        unfinished run or none of a completed one.
+        This starts or stops nothing. Raises LookupError; ValueError for a conclusion without
+        `completed`, or `completed` without a conclusion.
         """
         if (status == "completed") != (conclusion is not None):
-            raise ValueError("a run has a conclusion where it is completed, and nowhere else")
+            raise ValueError("a run has a conclusion if, and only if, it is completed")
         with self.lock:
-            every = (run for one in self.store.repositories.values() for run in one.runs)
-            run = next((one for one in every if one.id == run_id), None)
+            repositories = self.store.repositories.values()
+            runs = (run for repository in repositories for run in repository.runs)
+            run = next((run for run in runs if run.id == run_id), None)
             if run is None:
                 raise LookupError(f"the sandbox has no run {run_id}")
             run.status, run.conclusion = status, conclusion
             self.store.save()
 
     def repository(self, name: str) -> Repository:
-        """`owner/name`. Raises LookupError."""
+        """Return `owner/name`. Raises LookupError."""
         repository = self.store.repository(name)
         if repository is None:
             raise LookupError(f"the sandbox has no repository {name}")

@@ -1,4 +1,4 @@
-"""Where a path leads: git, GitHub's API, Azure, or the sandbox's own controls."""
+"""Route requests to git, GitHub's API, Azure, or the sandbox's own controls."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from kalypso_actions.sandbox.server import HOST
 from kalypso_actions.sandbox.state import State
 
 ORIGIN: Final = re.compile(r"\Ahttps?://[^/?#]*", re.IGNORECASE)
-"""Stands before the path where somebody asks as a proxy is asked."""
+"""Precedes the path in requests to a proxy."""
 
 
 class Application:
-    """All that a sandbox answers."""
+    """Routes requests to everything that a sandbox serves."""
 
     def __init__(self, state: State, *blueprints: Blueprint) -> None:
         self._state = state
@@ -39,7 +39,7 @@ class Application:
 
     @cached_property
     def _flask(self) -> Flask:
-        """What is neither git nor GitHub's API. It takes longest to set up, and few ask for it."""
+        """Serve Azure and the controls. Created on first use, because Flask is slow to set up."""
         flask = Flask(__name__, static_folder=None)
         for blueprint in self._blueprints:
             flask.register_blueprint(blueprint)
@@ -51,18 +51,20 @@ class Application:
         if asked is not None:
             return Route(path, "git", self._by_git(asked), probe=asked.is_probe(request))
         mounted = path.startswith(f"{API_PREFIX}/") or path == f"/api{GRAPHQL}"
-        below = (GRAPHQL if path == f"/api{GRAPHQL}" else path.removeprefix(API_PREFIX)) or "/"
+        api_path = (GRAPHQL if path == f"/api{GRAPHQL}" else path.removeprefix(API_PREFIX)) or "/"
         with self._state.lock:
-            named = by_name(self._state.store, below)
-        match = self._routes.find(request.method, named)
+            path_by_name = by_name(self._state.store, api_path)
+        match = self._routes.find(request.method, path_by_name)
         blueprint = "" if match else self._blueprint(request)
         if blueprint:
             return Route(path, blueprint, self._by_flask, recorded=blueprint != CONTROLS)
         template = match.endpoint.path if match else ""
-        return Route(below, template, self._by_rest(below, match, API_PREFIX if mounted else ""))
+        return Route(
+            api_path, template, self._by_rest(api_path, match, API_PREFIX if mounted else "")
+        )
 
     def _blueprint(self, request: Request) -> str:
-        """The blueprint that Flask would hand the request to; "" for none."""
+        """Return the name of the blueprint that serves the request, or ""."""
         with self._lock:
             urls = self._flask.url_map.bind(HOST)
         try:
@@ -97,5 +99,5 @@ class Application:
 
 
 def _path(target: str) -> str:
-    """What stands before the question mark, as it was sent."""
+    """Return the path as it was sent, without the query."""
     return ORIGIN.sub("", target).partition("?")[0]

@@ -1,4 +1,4 @@
-"""What protects branches, and why a push or a merge is refused."""
+"""Rules that protect branches, and the reasons why they refuse a push or a merge."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ WORKFLOWS: Final = ".github/workflows/"
 
 
 def rules_for_branch(repository: Repository, branch: str) -> Sequence[BranchRule]:
-    """The rules whose pattern matches.
+    """Return the rules whose pattern matches the branch.
 
-    `*` stays within a part of the name, `**/` stands for any number of parts.
+    `*` matches within one part of the name, `**/` any number of parts.
     """
     parts = branch.split("/")
     return [rule for rule in repository.rules if _matches(parts, rule.pattern.split("/"))]
@@ -31,10 +31,10 @@ def refusal(
     after: str | None,
     identity: Identity,
 ) -> str | None:
-    """Why a ref may not be made (`before` None), moved or deleted (`after` None); None: it may.
+    """Return why a ref may not be created (`before` None), moved or deleted (`after` None).
 
-    The commits must be in the repository already. A new branch that goes on from another one
-    brings only the workflows that it changes itself.
+    The commits must be in the repository. A new branch based on another one adds only the workflow
+    files that its own commits change.
     """
     reason = ref_refusal(store, repository, ref, before, after, identity)
     if reason or after is None:
@@ -51,7 +51,7 @@ def ref_refusal(
     after: str | None,
     identity: Identity,
 ) -> str | None:
-    """The same, without a look at which files change."""
+    """Do the same without checking the changed files."""
     if ref.startswith("refs/pull/"):
         return "deny updating a hidden ref"
     if not ref.startswith(BRANCHES):
@@ -69,9 +69,9 @@ def ref_refusal(
 def workflows_refusal(
     store: Store, repository: Repository, before: str | None, after: str, identity: Identity
 ) -> str | None:
-    """Files of workflows need a permission of their own, which a GITHUB_TOKEN never has.
+    """Return why an identity may not change workflow files, if the commits do.
 
-    Without `before` it is held against the default branch.
+    A GITHUB_TOKEN never has the permission. Without `before`, the default branch is the base.
     """
     if "workflows" in identity.permissions:
         return None
@@ -85,25 +85,25 @@ def workflows_refusal(
         who, what = "a Personal Access Token", "`workflow` scope"
     else:
         who, what = "a GitHub App", "`workflows` permission"
-    name = file.encode("utf-8", "backslashreplace").decode()  # it may hold bytes that are no text
+    name = file.encode("utf-8", "backslashreplace").decode()  # a path may not be valid UTF-8
     return f"refusing to allow {who} to create or update workflow `{name}` without {what}"
 
 
 def _known_ancestor(git: BareRepository, commit: str) -> str | None:
-    """The first commit that some branch has, on the way back by first parents."""
+    """Return the first commit, following first parents, that a branch contains."""
     heads = [head for ref, head in git.refs().items() if ref.startswith(BRANCHES)]
-    way: str | None = commit
-    while way and not any(git.is_ancestor(way, head) for head in heads):
-        way = next(iter(git.commit(way).parents), None)
-    return way
+    ancestor: str | None = commit
+    while ancestor and not any(git.is_ancestor(ancestor, head) for head in heads):
+        ancestor = next(iter(git.commit(ancestor).parents), None)
+    return ancestor
 
 
 def merge_refusals(
     repository: Repository, pull_request: PullRequest, identity: Identity | None = None
 ) -> Sequence[str]:
-    """Why a pull request may not be merged, in GitHub's words.
+    """Return why a pull request may not be merged, in GitHub's words.
 
-    Without an identity, whoever may merge at all is meant.
+    Without an identity, the restriction of pushes is not checked.
     """
     reasons = []
     for rule in rules_for_branch(repository, pull_request.base_branch):
@@ -135,14 +135,14 @@ def _rule_refusal(
 
 
 def _direct_refusal(repository: Repository, rule: BranchRule, commit: str) -> str | None:
-    """Why a branch may not be moved without a pull request."""
+    """Return why a push needs a pull request."""
     if rule.required_reviews:
         return "Changes must be made through a pull request."
     return next(iter(_context_refusals(repository, rule, commit)), None)
 
 
 def _review_refusals(rule: BranchRule, pull_request: PullRequest) -> list[str]:
-    """Which reviews are not there, or ask for something else."""
+    """Return the missing reviews, and the requests for changes."""
     number = rule.required_reviews
     opinions = list(pull_request.opinions.values())
     if number and "CHANGES_REQUESTED" in opinions:
@@ -154,7 +154,7 @@ def _review_refusals(rule: BranchRule, pull_request: PullRequest) -> list[str]:
 
 
 def _context_refusals(repository: Repository, rule: BranchRule, commit: str) -> list[str]:
-    """Which required statuses are not there."""
+    """Return the required statuses that are missing or not successful."""
     known = statuses.latest(repository, commit)
     reasons = []
     for context in rule.required_contexts:

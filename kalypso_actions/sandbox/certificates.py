@@ -1,4 +1,4 @@
-"""A certificate authority of the sandbox's own, and its certificate for this machine's names."""
+"""The sandbox's own certificate authority, and its certificate for the loopback names."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Builder = x509.CertificateBuilder
 
 
 def server_context(folder: Path, now: datetime) -> tuple[ssl.SSLContext, Path]:
-    """What a server on this machine needs, and the authority's file for those who shall trust it.
+    """Return a TLS context for a server, and the authority's file, for clients to trust.
 
-    The authority is made once and kept in the folder; it can vouch for this machine's own names
-    only, so that trusting it opens nothing else.
+    The folder keeps the authority. It is constrained to the names of this machine, so that trusting
+    it is safe.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     authority_file, key_file = folder / "ca.pem", folder / "ca-key.pem"
@@ -36,7 +36,7 @@ def server_context(folder: Path, now: datetime) -> tuple[ssl.SSLContext, Path]:
     authority = x509.load_pem_x509_certificate(authority_file.read_bytes())
     loaded = serialization.load_pem_private_key(key_file.read_bytes(), password=None)
     if not isinstance(loaded, ec.EllipticCurvePrivateKey):
-        raise TypeError(f"{key_file} holds another kind of key than was written there")
+        raise TypeError(f"{key_file} does not hold an elliptic curve key")
     certificate, own_key = _certificate(authority, loaded, now)
     file = folder / "server.pem"
     _write_secret(file, certificate.public_bytes(serialization.Encoding.PEM) + _pem(own_key))
@@ -82,7 +82,7 @@ def _begin(
     issuer: x509.Name,
     key: ec.EllipticCurvePublicKey,
     now: datetime,
-    life: timedelta,
+    lifetime: timedelta,
 ) -> Builder:
     return (
         Builder()
@@ -91,13 +91,13 @@ def _begin(
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - SKEW)
-        .not_valid_after(now + life)
+        .not_valid_after(now + lifetime)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
     )
 
 
 def _usage(*, certificates: bool) -> x509.KeyUsage:
-    """An authority signs certificates, a server its handshakes."""
+    """Return the key usage of the authority (`certificates`) or of the server."""
     return x509.KeyUsage(
         digital_signature=not certificates,
         key_cert_sign=certificates,
@@ -124,7 +124,7 @@ def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 
 def _write_secret(file: Path, content: bytes) -> None:
-    """Nobody else may ever read it, not for a moment."""
+    """Write a file that only its owner can read from the start."""
     file.unlink(missing_ok=True)
     file.touch(mode=0o600)
     file.write_bytes(content)

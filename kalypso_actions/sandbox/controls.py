@@ -1,14 +1,16 @@
-"""How users and demos control a sandbox over HTTP: `/_sandbox/…`.
+"""HTTP controls of a sandbox: `/_sandbox/…`.
 
-GET, DELETE         /_sandbox/requests              what was asked and answered
-GET, POST, DELETE   /_sandbox/faults                what goes wrong next
-GET                 /_sandbox/events                what workflows would be told
+GET, DELETE         /_sandbox/requests              recorded requests and responses
+GET, POST, DELETE   /_sandbox/faults                faults of the next requests
+GET                 /_sandbox/events                events for workflows
 GET, PATCH          /_sandbox/limits                rate limits
-POST                /_sandbox/tokens                a token, by kind and permissions
-POST                /_sandbox/apps                  an App that is installed in an account
+POST                /_sandbox/tokens                create a token, by kind and permissions
+POST                /_sandbox/apps                  create an App and install it in an account
 PATCH               /_sandbox/repositories/{owner}/{name}   settings, rename, branch rules
 GET                 /_sandbox/repositories/{owner}/{name}/runs      runs that dispatches started
-PATCH               /_sandbox/runs/{id}             another status of a run, with its conclusion
+PATCH               /_sandbox/runs/{id}             set a run's status and conclusion
+
+`azure.routes` adds those of the simulated Azure.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class _Body(BaseModel):
 
 
 class NewToken(_Body):
-    """What a token is made of; see `Contents.create_token`."""
+    """The body of a new token; see `Administration.create_token`."""
 
     kind: Literal["user", "actions", "installation"] = "user"
     permissions: Permissions | None = None
@@ -47,7 +49,7 @@ class NewToken(_Body):
 
 
 class NewApp(_Body):
-    """What an App is made of; see `Contents.create_app`."""
+    """The body of a new App; see `Administration.create_app`."""
 
     owner: str
     permissions: Permissions | None = None
@@ -56,7 +58,7 @@ class NewApp(_Body):
 
 
 class RepositoryChanges(_Body):
-    """What becomes different; None stays as it is."""
+    """Changes of a repository; None changes nothing."""
 
     name: str | None = None
     private: bool | None = None
@@ -85,7 +87,7 @@ class RunChanges(_Body):
 
 
 class LimitChanges(_Body):
-    """See `RateLimits`; what is not named stays as it is."""
+    """See `RateLimits`; omitted fields stay as they are."""
 
     per_hour: dict[Literal["user", "actions", "installation", "app", ""], int] = {}
     contents_per_minute: int | None = None
@@ -104,22 +106,22 @@ def controls(contents: Administration, azure: Azure) -> Blueprint:
 
 
 def _refuse_browsers() -> None:
-    """No page on the internet reaches the controls by a form."""
+    """Refuse forms: no web page can use the controls."""
     if request.get_data() and not request.is_json:
-        abort(Response("The body is JSON, and its Content-Type says so.\n", 415))
+        abort(Response("Send JSON with the Content-Type application/json.\n", 415))
 
 
 def _add_records(routes: Blueprint, contents: Administration) -> None:
     state = contents.state
 
     def requests() -> Any:
-        return [dataclasses.asdict(one) for one in state.traffic]
+        return [dataclasses.asdict(exchange) for exchange in state.traffic]
 
     def forget_requests() -> Any:
         state.traffic.clear()
 
     def events() -> Any:
-        return [one.model_dump(mode="json") for one in state.store.events]
+        return [event.model_dump(mode="json") for event in state.store.events]
 
     _add(routes, contents, "GET", "/_sandbox/requests", requests)
     _add(routes, contents, "DELETE", "/_sandbox/requests", forget_requests)
@@ -130,7 +132,7 @@ def _add_faults(routes: Blueprint, contents: Administration) -> None:
     state = contents.state
 
     def faults() -> Any:
-        return [dataclasses.asdict(one) for one in state.faults]
+        return [dataclasses.asdict(fault) for fault in state.faults]
 
     def add_fault() -> Any:
         state.faults.add(FAULT.validate_python(_body()))
@@ -162,13 +164,13 @@ def _add_faults(routes: Blueprint, contents: Administration) -> None:
 
 def _add_contents(routes: Blueprint, contents: Administration) -> None:
     def create_token() -> Any:
-        wanted = NewToken.model_validate(_body())
-        return {"token": contents.create_token(**dict(wanted))}
+        new_token = NewToken.model_validate(_body())
+        return {"token": contents.create_token(**dict(new_token))}
 
     def create_app() -> Any:
-        wanted = NewApp.model_validate(_body())
-        number, key = contents.create_app(**dict(wanted))
-        return {"id": number, "private_key": key}
+        new_app = NewApp.model_validate(_body())
+        app_id, key = contents.create_app(**dict(new_app))
+        return {"id": app_id, "private_key": key}
 
     def change_repository(owner: str, name: str) -> Any:
         changes = RepositoryChanges.model_validate(_body())
@@ -204,15 +206,15 @@ def _add_runs(routes: Blueprint, contents: Administration) -> None:
 def _add(
     routes: Blueprint, contents: Administration, method: str, path: str, handler: Callable[..., Any]
 ) -> None:
-    """A route whose handler works under the lock and says with None that it has nothing to say."""
+    """Add a route whose handler runs under the lock; None means an empty response."""
 
     def view(**parameters: str) -> Response:
         try:
             with contents.lock:
                 body = handler(**parameters)
         except ValidationError as error:
-            wrong = error.errors(include_url=False, include_context=False, include_input=False)
-            return _json(422, {"message": "The body is not valid.", "errors": wrong})
+            errors = error.errors(include_url=False, include_context=False, include_input=False)
+            return _json(422, {"message": "The body is not valid.", "errors": errors})
         except LookupError as error:
             return _json(404, {"message": str(error)})
         except ValueError as error:
@@ -225,7 +227,7 @@ def _add(
 
 
 def _body() -> Any:
-    """The JSON of the request. Raises ValueError."""
+    """Return the parsed JSON of the request. Raises ValueError."""
     return strict_json.loads(request.get_data())
 
 

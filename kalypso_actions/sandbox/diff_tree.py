@@ -1,4 +1,4 @@
-"""What one commit changes against another, as `git diff-tree` tells it."""
+"""The differences between two commits, parsed from `git diff-tree`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-"""What the first commit of a history is compared with."""
+"""The base of a root commit's diff."""
 
 OPTIONS: Final = ("-r", "-z", "-M", "--raw", "--numstat")
 STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "changed", "R": "renamed"}
@@ -15,9 +15,9 @@ STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "changed", 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file: its status in GitHub's words, its blob (the old one when removed), its lines.
+    """One changed file: its status in GitHub's words, its blob (the old one if removed), its lines.
 
-    Files that are not text change no lines. `previous_path` is that of a renamed file.
+    Binary files change no lines. `previous_path` is that of a renamed file.
     """
 
     path: str
@@ -29,7 +29,7 @@ class FileChange:
 
 
 def parse_diff_tree(output: bytes) -> Sequence[FileChange]:
-    """Read what `git diff-tree` writes with `OPTIONS`: first the states, then the numbers."""
+    """Parse the output of `git diff-tree` with `OPTIONS`: first the states, then the numbers."""
     words = iter(output.decode("utf-8", "replace").split("\0")[:-1])
     states = []
     lines = {}
@@ -46,7 +46,7 @@ def parse_diff_tree(output: bytes) -> Sequence[FileChange]:
 
 
 def _state(word: str, rest: Iterator[str]) -> tuple[str, str, str, str]:
-    """`:mode mode old-blob new-blob state`, then the path, or the paths of a renamed file."""
+    """Parse `:mode mode old-blob new-blob state`; one path follows, or two for a renamed file."""
     _, _, old, new, state = word.split(" ")
     path = next(rest)
     status = STATES[state[0]]
@@ -56,7 +56,7 @@ def _state(word: str, rest: Iterator[str]) -> tuple[str, str, str, str]:
 
 
 def _lines(word: str, rest: Iterator[str]) -> tuple[str, int, int]:
-    """`added<TAB>deleted<TAB>path`; of a renamed file the paths follow; `-` where it is no text."""
+    """Parse `added<TAB>deleted<TAB>path`; two paths follow if renamed; `-` for binary files."""
     added, deleted, path = word.split("\t", 2)
     if not path:
         next(rest)

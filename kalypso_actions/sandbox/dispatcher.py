@@ -1,4 +1,4 @@
-"""The door: every request comes in here, meets its faults, and is noted with its answer."""
+"""The entry of every request: it applies the request's faults, and records the exchange."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SECRET_ANSWERS: Final = {
     "/msi/token": "access_token",
     "/_services/oidc/idtoken": "value",
 }
-"""The end of a path that is answered with a token -> the field that holds it."""
+"""The end of a path whose response contains a token -> the field that holds it."""
 REDACTED: Final = "***"
 
 CHUNK: Final = 1 << 16
 
 API_PREFIX: Final = "/api/v3"
-"""Where GitHub Enterprise Server has its API; here it is there and at the root."""
+"""The prefix of GitHub Enterprise Server's API; here it is optional."""
 
 REFUSALS: Final = {
     "status": "Server Error",
@@ -44,7 +44,7 @@ REFUSALS: Final = {
     "try again.",
 }
 
-WRONG_HOST: Final = "The sandbox is asked by a name of this machine: localhost, 127.0.0.1.\n"
+WRONG_HOST: Final = "Address the sandbox as localhost or 127.0.0.1.\n"
 
 Part = Literal["whole", "half", "nothing"]
 PARTS: Final[Mapping[str, Part]] = {"lost": "nothing", "truncated": "half"}
@@ -54,10 +54,10 @@ RequestHandler = Callable[[Request, RequestContext], Response]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What a path leads to; `path` is without the mount, as faults name it.
+    """The handler of a path; `path` is without the prefix, for faults.
 
-    What is not `recorded` belongs to the sandbox's own controls: no faults, no record. A `probe`
-    only asks whether more may be sent: faults wait for that.
+    The sandbox's own controls are not `recorded`: they meet no faults. Neither does a `probe`, the
+    empty push that git sends before a large one.
     """
 
     path: str
@@ -69,21 +69,21 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class SentResponse:
-    """What is sent of a response before the connection goes on or (`half`, `nothing`) ends."""
+    """A response, and the part to send before the connection goes on (`whole`) or ends."""
 
     response: Response
     part: Part = "whole"
 
 
 class Dispatcher:
-    """Takes requests to where their paths lead."""
+    """Passes requests to the handlers of their paths."""
 
     def __init__(self, state: State, find: Callable[[Request], Route]) -> None:
         self._state = state
         self._find = find
 
     def __call__(self, request: Request) -> SentResponse:
-        """Answer one request."""
+        """Serve one request."""
         if not _is_for_this_host(request):
             request.get_data()
             return SentResponse(Response(WRONG_HOST, 421, content_type="text/plain"))
@@ -95,18 +95,18 @@ class Dispatcher:
         faults: tuple[Fault, ...] = ()
         interruptions: Sequence[Interruption] = ()
         if not route.probe:
-            asked = (request.method, route.path, route.template)
-            faults = self._state.faults.take(*asked)
-            interruptions = self._state.interruptions.take(*asked)
-        context.push_faults = frozenset(one.kind for one in faults if one.kind in PUSH_KINDS)
-        for one in interruptions:
-            if not one.after:
-                one.happen()
+            key = (request.method, route.path, route.template)
+            faults = self._state.faults.take(*key)
+            interruptions = self._state.interruptions.take(*key)
+        context.push_faults = frozenset(fault.kind for fault in faults if fault.kind in PUSH_KINDS)
+        for interruption in interruptions:
+            if not interruption.after:
+                interruption.happen()
         sent = self._respond(route, request, context, faults)
-        for one in interruptions:
-            if one.after:
-                one.happen()
-        received = b"" if any(one.kind == "cut" for one in faults) else request.get_data()
+        for interruption in interruptions:
+            if interruption.after:
+                interruption.happen()
+        received = b"" if any(fault.kind == "cut" for fault in faults) else request.get_data()
         exchange = _exchange(route, request, received, context, faults, sent)
         self._state.traffic.add(exchange, len(received) + len(sent.response.get_data()))
         log.info("%s %a %d %a", request.method, exchange.path, exchange.status, exchange.identity)
@@ -115,8 +115,8 @@ class Dispatcher:
     def _respond(
         self, route: Route, request: Request, context: RequestContext, faults: tuple[Fault, ...]
     ) -> SentResponse:
-        self._state.pause(sum(one.seconds for one in faults if one.kind == "slow"))
-        fault = next((one for one in faults if one.kind != "slow"), None)
+        self._state.pause(sum(fault.seconds for fault in faults if fault.kind == "slow"))
+        fault = next((fault for fault in faults if fault.kind != "slow"), None)
         if fault is None:
             request.get_data()
             return SentResponse(route.handle(request, context))
@@ -135,14 +135,14 @@ class Dispatcher:
             response = route.handle(request, context)
         part = PARTS.get(fault.kind, "whole")
         if part == "half" and (request.method == "HEAD" or not response.get_data()):
-            part = "nothing"  # its head alone would be the whole of it
+            part = "nothing"  # half of a response without a body would be complete
         return SentResponse(response, part)
 
 
 def _is_for_this_host(request: Request) -> bool:
-    """Whether this machine is asked by a name of its own.
+    """Return whether the request names this machine as its host.
 
-    A page on the internet can let a name of its own lead here; its browser tells that name.
+    A web page can resolve its own name to this machine; the browser then sends that name.
     """
     try:
         return is_loopback(request.host_url)
@@ -151,7 +151,7 @@ def _is_for_this_host(request: Request) -> bool:
 
 
 def _read_half(request: Request) -> None:
-    """Read the first half of a body, or where its length is not told some of it, and no more."""
+    """Read the first half of a body, or some of it if its length is unknown."""
     length = request.content_length
     request.stream.read(CHUNK if length is None else length // 2)
 
@@ -199,7 +199,7 @@ def _exchange(
 
 
 def _response_body(route: Route, response: Response) -> Any:
-    """The JSON of an answer, without the token that it may give."""
+    """Return the JSON of a response, with its token hidden."""
     body = _json(response.get_data())
     for end, field in SECRET_ANSWERS.items():
         if route.path.endswith(end) and isinstance(body, dict) and field in body:

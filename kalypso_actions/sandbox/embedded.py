@@ -1,4 +1,4 @@
-"""An embedded GitHub: the world of a folder, served while the context lasts."""
+"""The sandbox as a context manager: it serves the store of a folder."""
 
 from __future__ import annotations
 
@@ -35,16 +35,15 @@ Flavour = Literal["github.com", "ghes"]
 log = logging.getLogger(__name__)
 
 AUTHORITY: Final = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE")
-"""The names under which programs know the file of trusted authorities."""
+"""Variables that lead programs to the file of trusted certificate authorities."""
 
 
 class Sandbox(Administration):
     """An embedded GitHub and Azure on a loopback port; a context manager.
 
-    What is in `folder` is there again the next time, at the same URL where `port` is 0 and the
-    last one is free. With `sign_in`, one signs in to Azure by https
-    on a port of its own: Azure's libraries do it by nothing else. Raises KalypsoError where the
-    port is taken, or the folder by another sandbox.
+    The data of `folder` persist. If `port` is 0, the last URL is used again if its port is free.
+    With `sign_in`, sign-in to Azure uses https on another port: Azure's libraries require https.
+    Raises KalypsoError if the port, or the folder, is in use.
     """
 
     def __init__(
@@ -104,14 +103,15 @@ class Sandbox(Administration):
         self.store.api_url = self.api_url
 
     def _listen(self, application: Application, tls: SSLContext | None) -> Server:
-        """On the given port; else on that of the last time, which its repositories speak of."""
+        """Listen on the given port, or on the last one, which URLs in its repositories contain."""
         last = urlsplit(self.store.server_url)
         if not self._port and last.hostname == HOST and last.port:
             try:
                 return Server(application.dispatcher, port=last.port, tls=tls)
             except KalypsoError:
                 log.warning(
-                    "port %d of the last time is taken: what names it leads elsewhere", last.port
+                    "the last port %d is in use: URLs with it do not lead to this sandbox",
+                    last.port,
                 )
         return Server(application.dispatcher, port=self._port, tls=tls)
 
@@ -130,26 +130,26 @@ class Sandbox(Administration):
 
     @property
     def faults(self) -> Faults:
-        """What can be switched on."""
+        """Return the faults, to switch them on."""
         return self.state.faults
 
     @property
     def interruptions(self) -> Interruptions:
-        """What happens in the middle of somebody's run."""
+        """Return the interruptions, to add events during a request."""
         return self.state.interruptions
 
     @property
     def traffic(self) -> Traffic:
-        """What was asked and answered."""
+        """Return the recorded requests and responses."""
         return self.state.traffic
 
     @property
     def api_url(self) -> str:
-        """Where the REST API begins, as this flavour has it."""
+        """Return the base URL of the REST API for this flavour."""
         return self.url + (API_PREFIX if self.store.flavour == "ghes" else "")
 
     def environment(self, token: str = "") -> dict[str, str]:
-        """Variables for those who shall take this for GitHub and for Azure."""
+        """Return variables that make programs use this sandbox as GitHub and Azure."""
         enterprise = self.store.flavour == "ghes"
         variables = {
             "GITHUB_API_URL": self.api_url,

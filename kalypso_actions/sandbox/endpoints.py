@@ -1,8 +1,8 @@
-"""The table of endpoints: what a request is, what answers it, and what a token needs for it.
+"""The table of endpoints: the request, the handler, and the required permissions.
 
-An endpoint's path is written as in GitHub's OpenAPI description, which every answer is held
-against. The pipeline in `application` has checked the token, the permission and the limits before
-an endpoint is called; the endpoint looks at the request's content, changes the world, and answers.
+Paths are those of GitHub's OpenAPI description; tests check every response against it. `rest`
+checks token, permission and limits before it calls a handler. The handler validates the content,
+changes the store, and answers.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from kalypso_actions.sandbox.rate_limits import RateLimits
 from kalypso_actions.sandbox.store import Identity, Repository, Store
 
 Json = Any
-"""What `json` reads and writes."""
+"""A value that `json` reads and writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request that may be made.
+    """A permitted request to an endpoint.
 
-    `repository` is the one that the path names. `path` is as requested, %2F and all, below
-    `api_url`; `parameters` come from it, `query` from behind the question mark. `body` is the
-    JSON of the request ({} without one): an object, or a list where labels are set.
-    `api_url` and `server_url` begin the links in answers; `rate_limits` know what a token has used.
-    The world is locked meanwhile.
+    `repository` is the one in the path. `path` is below `api_url`, as sent, with `%2F`;
+    `parameters` come from the path, `query` from the query string. `body` is the parsed JSON ({}
+    without one): an object, or a list of labels. Links in responses begin with `api_url` and
+    `server_url`. The store is locked during the call.
     """
 
     store: Store
@@ -42,7 +41,7 @@ class Call:
 
     @property
     def named_repository(self) -> Repository:
-        """The repository that the path names; an endpoint without one may not ask."""
+        """Return the repository of the path. Raises LookupError without one."""
         if self.repository is None:
             raise LookupError("the endpoint's path names no repository")
         return self.repository
@@ -50,7 +49,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A status and a JSON body; None sends no body."""
+    """A status and a JSON body; None means no body."""
 
     status: int
     body: Json = None
@@ -58,7 +57,7 @@ class Answer:
 
 
 class RefusedError(Exception):
-    """GitHub's way to say no: a status, a message, and for 422 the faulty fields."""
+    """A refusal by GitHub: status, message, and the invalid fields of a 422."""
 
     def __init__(self, status: int, message: str, errors: tuple[Json, ...] = ()) -> None:
         super().__init__(message)
@@ -70,7 +69,7 @@ class RefusedError(Exception):
 def invalid(
     resource: str, fieldname: str, code: str = "invalid", message: str = ""
 ) -> RefusedError:
-    """422 for one field. `code`: missing, missing_field, invalid, already_exists, custom."""
+    """Return a 422 for one field. `code` is one of GitHub's, such as `missing_field`."""
     error = {"resource": resource, "field": fieldname, "code": code}
     if message:
         error["message"] = message
@@ -82,9 +81,10 @@ Handler = Callable[[Call], Answer]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`permissions`: any one of them suffices (`contents: write` implies `contents: read`).
+    """A handler. Any one of `permissions` suffices (`contents: write` implies `contents: read`).
 
-    Empty: whoever is authenticated. `statuses` are all that the endpoint itself can answer.
+    Without permissions, every authenticated identity may call it. `statuses` are all that the
+    handler can answer.
     """
 
     method: str
@@ -95,18 +95,18 @@ class Endpoint:
 
     @property
     def writes(self) -> bool:
-        """Whether a request changes something."""
+        """Return whether a request may change something."""
         return self.method not in {"GET", "HEAD"}
 
 
 ENDPOINTS: Final[dict[tuple[str, str], Endpoint]] = {}
-"""Method and path -> endpoint, filled by importing the modules of `sandbox.github`."""
+"""Method and path -> endpoint. Importing the modules of `sandbox.github` fills it."""
 
 
 def endpoint(
     method: str, path: str, *permissions: str, statuses: tuple[int, ...]
 ) -> Callable[[Handler], Handler]:
-    """Put the decorated function into the table."""
+    """Add the decorated function to the table."""
 
     def register(handler: Handler) -> Handler:
         ENDPOINTS[method, path] = Endpoint(method, path, permissions, statuses, handler)

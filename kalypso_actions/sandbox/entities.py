@@ -1,6 +1,6 @@
-"""What there is in a world: accounts, repositories with all that is in them, Apps, events.
+"""The entities of a store: accounts, repositories and their contents, Apps, events.
 
-Everything is a pydantic model, so that it is written to files and read again.
+All are pydantic models, so that they can be saved and loaded.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Permissions = dict[str, Literal["read", "write", "admin"]]
 
 
 class Entity(BaseModel):
-    """What all of them are: checked, also when they change."""
+    """The base class: values are validated when they are set."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
 
 class Account(Entity):
-    """An owner of repositories, or an author; in `World.accounts` by its login in lower case."""
+    """An owner of repositories, or an author; the key in `Store.accounts` is in lower case."""
 
     id: int
     login: str
@@ -31,11 +31,11 @@ class Account(Entity):
 
 
 class Identity(Entity):
-    """Who a token speaks for, and what it may do.
+    """The subject of a token, and its permissions.
 
     kind          `user` (a fine-grained personal token), `actions` (a job's GITHUB_TOKEN),
                   `installation` (an App's), `app` (the App itself, by its JWT)
-    repositories  full names; None means all of `owner`'s ("" for every owner's)
+    repositories  full names; None means all of `owner` ("" means every owner)
     """
 
     kind: Literal["user", "actions", "installation", "app"]
@@ -58,12 +58,12 @@ class App(Entity):
 
     @property
     def client_id(self) -> str:
-        """The name that GitHub prefers to the number."""
+        """Return the client id, which GitHub prefers to the number."""
         return f"Iv1.{self.id:016x}"
 
     @property
     def issuers(self) -> tuple[int | str, ...]:
-        """What stands for the App in its JWTs: the number, also as a text, or the client id."""
+        """Return the accepted `iss` claims of its JWTs: the id, its text, or the client id."""
         return self.id, str(self.id), self.client_id
 
 
@@ -95,7 +95,7 @@ class Comment(Entity):
 
 
 class Review(Entity):
-    """What somebody says of a pull request at a commit; PENDING until it is submitted."""
+    """A review of a pull request at a commit; PENDING until it is submitted."""
 
     id: int
     author: str
@@ -106,10 +106,9 @@ class Review(Entity):
 
 
 class PullRequest(Entity):
-    """What makes an issue a pull request; its commits stand still once it is closed.
+    """The fields that a pull request adds to an issue. Its commits stay once it is closed.
 
-    `merge_commit` is what the merge has made; before that, the commit that tries the merge out
-    ("" where it cannot be merged).
+    `merge_commit` is the commit of the merge; before that, the test merge ("" for a conflict).
     """
 
     head_repository: str
@@ -125,15 +124,15 @@ class PullRequest(Entity):
 
     @property
     def opinions(self) -> dict[str, str]:
-        """Login -> what was said last: `APPROVED` or `CHANGES_REQUESTED`; comments change none."""
+        """Return login -> latest state `APPROVED` or `CHANGES_REQUESTED`; comments do not count."""
         deciding = ("APPROVED", "CHANGES_REQUESTED")
-        return {one.author: one.state for one in self.reviews if one.state in deciding}
+        return {review.author: review.state for review in self.reviews if review.state in deciding}
 
 
 class IssueEvent(Entity):
-    """What happened to an issue: `event` is GitHub's word for it.
+    """An event in the timeline of an issue; `event` is GitHub's name for it.
 
-    `commit` is that of a merge; `label` is a label's name with its color; `renamed` are the titles.
+    `commit` is that of a merge, `label` is name and color, `renamed` the old and the new title.
     """
 
     id: int
@@ -155,10 +154,10 @@ class IssueEvent(Entity):
 
 
 class Issue(Entity):
-    """An issue or, with `pull_request`, a pull request: they share their numbers.
+    """An issue or, with `pull_request`, a pull request: both share one sequence of numbers.
 
-    `labels` are keys of the repository's labels; `state_reason` says why an issue was closed
-    (`completed`, `not_planned`, `duplicate`) or that it was `reopened`.
+    `labels` are keys of the repository's labels. `state_reason` is `completed`, `not_planned`,
+    `duplicate` or `reopened`.
     """
 
     id: int
@@ -179,7 +178,7 @@ class Issue(Entity):
 
 
 class Status(Entity):
-    """One commit status; the latest of a context counts."""
+    """One commit status; the latest of each context counts."""
 
     id: int
     commit: str
@@ -192,9 +191,9 @@ class Status(Entity):
 
 
 class WorkflowRun(Entity):
-    """A run that a dispatch has started; `workflow` is the path of its file.
+    """A run that a dispatch started; `workflow` is the path of its file.
 
-    Nothing executes it here: whoever does sets its status and conclusion.
+    The sandbox does not execute it: a runner sets its status and conclusion.
     """
 
     id: int
@@ -209,7 +208,7 @@ class WorkflowRun(Entity):
 
 
 class Environment(Entity):
-    """A GitHub environment with its variables and the names of its secrets, in capitals."""
+    """A GitHub environment with its variables and the names of its secrets, in upper case."""
 
     id: int
     name: str
@@ -219,10 +218,10 @@ class Environment(Entity):
 
 
 class BranchRule(Entity):
-    """What protects branches whose names match `pattern` (a glob).
+    """Protects the branches whose names match the glob `pattern`.
 
-    Those in `may_push` are bound by nothing but the refusal of force pushes and deletion;
-    with `restrict_pushes` nobody else may push. It is part of a ruleset, or `classic`.
+    Users in `may_push` are exempt, except from force pushes and deletion. With `restrict_pushes`
+    nobody else may push. The rule is part of a ruleset, or a `classic` one.
     """
 
     pattern: str
@@ -236,12 +235,12 @@ class BranchRule(Entity):
 
 
 class Repository(Entity):
-    """A repository; `World.git` has its files and commits.
+    """A repository; `Store.git` has its files and commits.
 
-    `labels` and `environments` lie under their names in lower case, `variables` under theirs in
-    capitals. Of secrets there are names alone; `shared_variables` and `shared_secrets` are those of
-    the organization. `actions_may_open_pull_requests` is the setting that a GITHUB_TOKEN needs for
-    it, `allowed_actions` says whose actions may be used.
+    The keys of `labels` and `environments` are in lower case, those of `variables` in upper case.
+    Secrets have names only. `shared_variables` and `shared_secrets` belong to the organization.
+    `actions_may_open_pull_requests` is the setting for GITHUB_TOKENs, and `allowed_actions`
+    restricts the actions that workflows may use.
     """
 
     id: int
@@ -270,16 +269,16 @@ class Repository(Entity):
 
     @property
     def full_name(self) -> str:
-        """`owner/name`."""
+        """Return `owner/name`."""
         return f"{self.owner}/{self.name}"
 
 
 class Event(Entity):
-    """What GitHub would tell workflows: an event's name, its repository, ref and payload.
+    """An event for workflows: its name, repository, ref and payload.
 
-    `starts_workflows` is false where GitHub would start none (most acts of a GITHUB_TOKEN);
-    `held` where a person must approve the runs first. `commit` is "" for a deleted ref. Of old
-    events the payload is forgotten ({}).
+    `starts_workflows` is false if GitHub starts none (most events of a GITHUB_TOKEN); `held` if a
+    person must approve the runs first. `commit` is "" for a deleted ref. Old events lose their
+    payload ({}).
     """
 
     id: int

@@ -1,6 +1,6 @@
-"""The events of a world on disk: each is written once, as a line of a file of their own.
+"""The events of a store on disk. Each event is written once, as a line of its own file.
 
-They are most of what a world holds, and a world is saved after every request.
+Events are most of the data, and the store is saved after every request.
 """
 
 from __future__ import annotations
@@ -17,48 +17,48 @@ from kalypso_actions.sandbox.entities import Event
 FILE: Final = "events.jsonl"
 
 PAYLOADS: Final = 1000
-"""Of the newest events; those of older ones are forgotten, for a sandbox may serve for days."""
+"""The newest events that keep their payloads: a sandbox may run for days."""
 
 
 class EventLog:
-    """The file of a folder."""
+    """The event file of a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
         self._last = 0
 
     def read(self) -> list[Event]:
-        """Every event, oldest first. Raises KalypsoError where the file holds something else."""
+        """Return every event, oldest first. Raises KalypsoError if the file has another format."""
         content = self._file.read_bytes() if self._file.exists() else b""
-        # The last line has no end where writing it was interrupted.
+        # An interrupted write leaves a last line without a newline.
         lines = content.splitlines(keepends=True)
         whole = [line for line in lines if line.endswith(b"\n")]
         try:
             events = [Event.model_validate_json(line) for line in whole]
         except ValidationError as error:
-            message = f"{self._file} is not of this version's sandbox"
+            message = f"{self._file} was not written by this version's sandbox"
             raise KalypsoError(message, advice="start with a new folder") from error
         if len(events) > PAYLOADS or len(whole) < len(lines):
             for event in events[:-PAYLOADS]:
                 event.payload = {}
-            self._write(events, anew=True)
+            self._write(events, replace=True)
         self._last = max((event.id for event in events), default=0)
         return events
 
     def append(self, events: Sequence[Event]) -> None:
-        """Write those that are not in the file yet; ids grow."""
+        """Write the events that the file lacks. Ids increase."""
         new = []
         for event in reversed(events):
             if event.id <= self._last:
                 break
             new.append(event)
         if new:
-            self._write(new[::-1], anew=False)
+            self._write(new[::-1], replace=False)
             self._last = new[0].id
 
-    def _write(self, events: Sequence[Event], *, anew: bool) -> None:
+    def _write(self, events: Sequence[Event], *, replace: bool) -> None:
         text = "".join(f"{event.model_dump_json()}\n" for event in events)
-        if not anew:
+        if not replace:
             self._file.touch(mode=0o600)
             with self._file.open("a", encoding="utf-8", newline="\n") as file:
                 file.write(text)

@@ -1,7 +1,8 @@
-"""What happens, as workflows are told: every event is kept with its payload.
+"""The events for workflows, each with its payload.
 
-What a GITHUB_TOKEN does starts no workflow, but for dispatches; on github.com its pull requests
-do, once a person has approved.
+What a GITHUB_TOKEN does starts no workflow, except dispatches; on github.com, its pull requests
+start some once a person approves.
+
 https://docs.github.com/actions/concepts/security/github_token
 """
 
@@ -24,12 +25,12 @@ from kalypso_actions.sandbox.store import (
 )
 
 SKIP_MARKERS: Final = ("[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]")
-"""In a commit's message, they keep pushes and pull requests from starting workflows."""
+"""Markers in a commit message that keep pushes and pull requests from starting workflows."""
 
 NEW_HEADS: Final = frozenset({"opened", "synchronize", "reopened"})
 
 MAX_COMMITS: Final = 2048
-"""A push event tells no more of its commits: the last ones."""
+"""A push event contains only the last commits."""
 
 
 def push(
@@ -40,7 +41,7 @@ def push(
     after: str | None,
     identity: Identity,
 ) -> None:
-    """A branch or tag was made (`before` None), moved, or deleted (`after` None)."""
+    """Record that a ref was created (`before` None), moved, or deleted (`after` None)."""
     git = store.git(repository)
     new = _new_commits(store, repository, before, after)
     payload = webhooks.push(
@@ -66,9 +67,9 @@ def pull_request(
     identity: Identity,
     **more: Json,
 ) -> None:
-    """Something happened to a pull request; `more` is what that action's payload has besides.
+    """Record an event of a pull request; `more` are further fields of the payload.
 
-    There is no run where the merge that it would look at cannot be made.
+    No workflow starts if the test merge has conflicts.
     """
     view = View.of_events(store)
     payload = webhooks.pull_request(view, repository, issue, pull_request, action, identity, **more)
@@ -99,12 +100,12 @@ def review(
     repository: Repository,
     issue: Issue,
     pull_request: PullRequest,
-    one: Review,
+    review: Review,
     identity: Identity,
 ) -> None:
-    """A review of a pull request was submitted."""
+    """Record a submitted review."""
     view = View.of_events(store)
-    payload = webhooks.review(view, repository, issue, pull_request, one, identity)
+    payload = webhooks.review(view, repository, issue, pull_request, review, identity)
     _record(
         store,
         repository,
@@ -126,7 +127,7 @@ def workflow_dispatch(
     inputs: dict[str, str],
     identity: Identity,
 ) -> None:
-    """A workflow was started on a ref; `workflow` is the path of its file."""
+    """Record a dispatch; `workflow` is the path of the workflow's file."""
     view = View.of_events(store)
     payload = webhooks.workflow_dispatch(view, repository, workflow, ref, inputs, identity)
     _record(store, repository, "workflow_dispatch", payload, ref, commit, identity)
@@ -139,7 +140,7 @@ def repository_dispatch(
     client_payload: Json,
     identity: Identity,
 ) -> None:
-    """Somebody told the repository something; workflows of the default branch hear it."""
+    """Record a repository_dispatch event; workflows of the default branch receive it."""
     view = View.of_events(store)
     payload = webhooks.repository_dispatch(view, repository, event_type, client_payload, identity)
     ref = f"refs/heads/{repository.default_branch}"
@@ -177,16 +178,16 @@ def _record(
 def _new_commits(
     store: Store, repository: Repository, before: str | None, after: str | None
 ) -> list[GitCommit]:
-    """What a push has brought, oldest first: never empty unless the ref is deleted.
+    """Return the commits of a push, oldest first; empty only for a deleted ref.
 
-    A new ref is held against the default branch.
+    The default branch is the base of a new ref.
     """
     if after is None:
         return []
     git = store.git(repository)
     base = before or git.head(repository.default_branch)
-    found = list(git.commits_between(base, after)) if base else []
-    return found or [git.commit(after)]
+    commits = list(git.commits_between(base, after)) if base else []
+    return commits or [git.commit(after)]
 
 
 def _skips(message: str) -> bool:

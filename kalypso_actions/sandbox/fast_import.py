@@ -15,9 +15,10 @@ def fast_import(
     message: str,
     person: str,
 ) -> bytes:
-    """The stream that commits on a branch (a new one without a parent) and asks for the id.
+    """Return a stream that commits to a branch and prints the commit's id.
 
-    In `changes`, None deletes. `person` is the author and committer with the date, as git has it.
+    Without a parent, the branch is new. A None in `changes` deletes the file. `person` is author
+    and committer, with the date, in git's format.
     """
     words = [
         b"feature done",
@@ -41,7 +42,7 @@ def _data(content: bytes) -> bytes:
 
 
 def _change(path: str, content: str | bytes | None) -> bytes:
-    """A line of fast-import, the path in quotes."""
+    """Return a file command of fast-import, with its path in quotes."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     name = b'"%s"' % escaped.encode("utf-8", "surrogateescape")
     if content is None:

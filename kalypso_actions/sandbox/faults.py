@@ -1,25 +1,25 @@
-"""Faults that can be switched on: what networks and servers do to those who write once.
+"""Faults to switch on: what networks and servers do to requests.
 
-A fault is met by the requests that it names, `count` of them after the first `skip`:
+A fault applies to the requests that it names: to `count` of them, after the first `skip`.
 
-    status       an error of the server, 502 unless `status` says otherwise
-    too-many     429, with a header Retry-After where `retry_after` is given
+    status       an error of the server, 502 unless `status` is set
+    too-many     429, with a header Retry-After if `retry_after` is set
     secondary    403 of a secondary rate limit, likewise
-    slow         the answer comes `seconds` later
-    dropped      the connection ends before anything is done
-    lost         it is done, and then the connection ends without an answer
-    doubled      it is done twice; the second answer is sent
-    truncated    it is done, and half of the answer is sent; nothing where it has no body
+    slow         the response comes `seconds` later
+    dropped      the connection ends, and nothing is done
+    lost         the request is carried out, and the connection ends without a response
+    doubled      the request is carried out twice, and the second response is sent
+    truncated    the request is carried out, and half of the response is sent; nothing if it has
+                 no body
 
-and by git pushes alone:
+For git pushes only:
 
-    refused      every ref is refused by a hook
-    raced        somebody else's commit lands on each branch just before
-    cut          the connection ends in the middle of what is pushed
+    refused      a hook refuses every ref
+    raced        a commit of another user lands on each branch just before
+    cut          the connection ends in the middle of the push
 
-Before a large push, git asks whether it may with an empty one, which meets none of them.
-
-With `acts`, what is refused by `status`, `too-many` or `secondary` is done nevertheless.
+Git sends an empty push before a large one; no fault applies to it. With `acts`, a request that
+`status`, `too-many` or `secondary` refuses is carried out all the same.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ PUSH_KINDS: Final = frozenset({"refused", "raced", "cut"})
 
 @dataclass(frozen=True)
 class Fault:
-    """`path` is a glob (`*` matches slashes as well), or an endpoint's path as GitHub describes it.
+    """`path` is a glob (`*` matches slashes too), or an endpoint's path in GitHub's description.
 
-    It is held against the path without `/api/v3` and without what is behind a question mark; git
-    is `git`, Azure `azure`. A `count` of 0 lasts until it is taken back.
+    The path to match has no `/api/v3` and no query string; git's is `git`, Azure's `azure`. A
+    `count` of 0 lasts until it is switched off.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -70,7 +70,7 @@ class Fault:
     acts: bool = False
 
     def meets(self, method: str, path: str, template: str) -> bool:
-        """Whether it names this request."""
+        """Return whether it applies to this request."""
         if self.kind in PUSH_KINDS and not (
             template == "git" and method == "POST" and path.endswith("/git-receive-pack")
         ):
@@ -81,11 +81,11 @@ class Fault:
 
 
 FAULT: Final = TypeAdapter(Fault)
-"""Reads a fault from JSON."""
+"""Parses a fault from JSON."""
 
 
 class Faults:
-    """Those that are switched on. Safe to use from several threads."""
+    """The faults that are switched on. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -101,14 +101,14 @@ class Faults:
             self._met[self._next] = 0
 
     def clear(self) -> None:
-        """Switch all off."""
+        """Switch all faults off."""
         with self._lock:
             self._faults.clear()
             self._met.clear()
 
     @contextmanager
     def on(self, *faults: Fault) -> Iterator[None]:
-        """These faults, and afterwards none."""
+        """Switch these faults on, and all faults off at the end."""
         for fault in faults:
             self.add(fault)
         try:
@@ -121,7 +121,7 @@ class Faults:
             return iter(list(self._faults.values()))
 
     def take(self, method: str, path: str, template: str) -> tuple[Fault, ...]:
-        """What this request meets: every slowness, and the first of the other faults."""
+        """Return the faults of this request: each `slow`, and the first of the others."""
         taken: list[Fault] = []
         with self._lock:
             for key, fault in list(self._faults.items()):

@@ -1,4 +1,4 @@
-"""One sandbox at a time in a folder: two would write over what the other one has noted."""
+"""A lock that lets one sandbox at a time use a folder."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ else:
 
 
 class FolderLock:
-    """A folder is ours until it is released; the system does that too, when the program ends.
+    """Locks a folder until release; the operating system releases it when the program ends.
 
-    Raises KalypsoError where it is somebody else's, or cannot be used.
+    Raises KalypsoError if another sandbox holds the lock, or the folder cannot be used.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -44,5 +44,5 @@ class FolderLock:
             raise KalypsoError(message, advice=advice) from error
 
     def release(self) -> None:
-        """Let others have it."""
+        """Release the lock."""
         os.close(self._file)

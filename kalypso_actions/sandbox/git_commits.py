@@ -1,4 +1,4 @@
-"""What a commit holds, and its text: `git cat-file -p` shows it."""
+"""Commits: their fields, and their text in `git cat-file -p`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PERSON: Final = re.compile(r"(.*?) ?<(.*)> (-?\d+) ([+-])(\d\d)(\d\d)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """An author or committer, and when."""
+    """An author or committer, with the date."""
 
     name: str
     email: str
@@ -22,7 +22,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class GitCommit:
-    """A commit as git has it."""
+    """A git commit."""
 
     id: str
     tree: str
@@ -35,7 +35,7 @@ class GitCommit:
 def commit_content(
     tree: str, parents: Sequence[str], message: str, author: Person, committer: Person
 ) -> bytes:
-    """The text of a commit."""
+    """Return the text of a commit object."""
     lines = [
         f"tree {tree}",
         *(f"parent {parent}" for parent in parents),
@@ -48,7 +48,7 @@ def commit_content(
 
 
 def parse_commit(object_id: str, content: bytes) -> GitCommit:
-    """The reverse. Raises ValueError for an author or committer that is none."""
+    """Parse a commit object. Raises ValueError for an invalid author or committer."""
     head, _, message = content.decode("utf-8", "replace").partition("\n\n")
     fields: dict[str, list[str]] = {}
     for line in head.split("\n"):
@@ -65,21 +65,21 @@ def parse_commit(object_id: str, content: bytes) -> GitCommit:
 
 
 def _person(text: str) -> Person:
-    """`name <email> seconds +hhmm`, as a commit has it."""
+    """Parse `name <email> seconds +hhmm`."""
     match = PERSON.match(text)
     if match is None:
-        raise ValueError(f"no author: {text!r}")
+        raise ValueError(f"invalid author: {text!r}")
     name, email, seconds, sign, hours, minutes = match.groups()
     offset = timedelta(hours=int(hours), minutes=int(minutes))
     try:
         zone = timezone(-offset if sign == "-" else offset)
         date = datetime.fromtimestamp(int(seconds), zone)
-    except (ValueError, OverflowError, OSError):  # git takes zones and years that there are not
+    except (ValueError, OverflowError, OSError):  # git accepts invalid zones and years
         date = datetime.fromtimestamp(0, UTC)
     return Person(name, email, date)
 
 
 def format_person(person: Person) -> str:
-    """A person and a date as git has them; a name cannot hold what ends it."""
+    """Format a person and a date for git, without the characters that end a name."""
     name, email = (re.sub(r"[<>\x00-\x1f]", "", text) for text in (person.name, person.email))
     return f"{name} <{email}> {int(person.date.timestamp())} {person.date:%z}"

@@ -1,4 +1,4 @@
-"""Git over HTTP: who may fetch and push, fetches by git itself, pushes by `receive_pack`.
+"""Git over HTTP: authorization, fetches by the git program, pushes by `receive_pack`.
 
 https://git-scm.com/docs/http-protocol
 """
@@ -51,15 +51,15 @@ MAX_CACHED_SIZE: Final = 1 << 20
 
 HEADERS: Final = {
     "Cache-Control": "no-cache, max-age=0, must-revalidate",
-    # libcurl repeats what it has sent on a connection that was used before and ends without an
-    # answer. On connections of their own, requests meet the faults that are asked for, and once.
+    # libcurl repeats a request if a reused connection ends without a response. On a new connection
+    # each, requests meet their faults exactly once.
     "Connection": "close",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class GitRequest:
-    """What git asks: `rest` is the end of the path, behind the repository."""
+    """A request by git; `rest` is the path after the repository."""
 
     owner: str
     name: str
@@ -68,7 +68,7 @@ class GitRequest:
 
     @classmethod
     def of(cls, request: Request, path: str) -> GitRequest | None:
-        """None where git asks nothing."""
+        """Return the request of a path, or None for other paths."""
         match = PATH.fullmatch(path)
         if match is None:
             return None
@@ -78,16 +78,16 @@ class GitRequest:
 
     @property
     def writes(self) -> bool:
-        """Whether it is a push, or its beginning."""
+        """Return whether it belongs to a push."""
         return self.service == RECEIVE
 
     def is_probe(self, request: Request) -> bool:
-        """Whether git asks with no command if it may push, before it sends much."""
+        """Return whether it is the empty push that git sends before a large one."""
         return self.rest == RECEIVE and request.content_length == len(FLUSH)
 
 
 class GitHttp:
-    """Answers git for a state. Safe to use from several threads."""
+    """Answers git. Safe to use from several threads."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -97,7 +97,7 @@ class GitHttp:
     def answer(
         self, git_request: GitRequest, request: Request, context: RequestContext
     ) -> Response:
-        """What GitHub would answer git."""
+        """Return GitHub's response."""
         context.permissions = ("contents: write" if git_request.writes else "contents: read",)
         with self._state.lock:
             try:
@@ -115,7 +115,7 @@ class GitHttp:
                 return self._receive(repository, context, body)
             return self._serve(repository, git_request, request, body)
         except (ProtocolError, OSError, EOFError, zlib.error):
-            return Response("The request is not what git sends.\n", 400, content_type=TEXT)
+            return Response("This is not a valid git request.\n", 400, content_type=TEXT)
         except ProcessError as error:
             return Response(f"{error.stderr or error}\n", 500, content_type=TEXT)
 
@@ -129,28 +129,28 @@ class GitHttp:
     def _serve(
         self, repository: Repository, git_request: GitRequest, request: Request, body: bytes
     ) -> Response:
-        """Whatever git says.
+        """Serve a fetch, or the start of a push.
 
-        In version 2 of the protocol its first answer tells what git can, and is the same for
-        every repository: it is asked for once.
+        In protocol version 2, the first response lists git's capabilities. It is the same for every
+        repository, so it is cached.
         """
         protocol = request.headers.get("Git-Protocol", "")
         with self._state.lock:
             git_dir = self._state.store.git(repository).git_dir
         if git_request.rest == UPLOAD:
             return self._upload(git_dir, request, body, protocol)
-        always = not git_request.writes and protocol == "version=2"
-        output = self._capabilities if always else None
+        cacheable = not git_request.writes and protocol == "version=2"
+        output = self._capabilities if cacheable else None
         if output is None:
             output = self._begin(git_dir, git_request, request, protocol)
-            if always and output.status == 200:
+            if cacheable and output.status == 200:
                 self._capabilities = output
         return Response(output.content, output.status, output.headers | HEADERS)
 
     def _upload(self, git_dir: Path, request: Request, body: bytes, protocol: str) -> Response:
-        """What `git http-backend` does with such a request, with half of its programs.
+        """Do what `git http-backend` does for such a request, with half as many processes.
 
-        Most requests of a fetch are of this kind, and each program has to be started.
+        Most requests of a fetch are of this kind.
         """
         if request.method != "POST":
             return Response(status=405, headers=HEADERS | {"Allow": "POST"})
@@ -170,7 +170,7 @@ class GitHttp:
     def _begin(
         self, git_dir: Path, git_request: GitRequest, request: Request, protocol: str
     ) -> _Output:
-        """What `git http-backend` says of a repository before anything is sent."""
+        """Let `git http-backend` serve the advertisement of a repository."""
         environment = {
             "GIT_HTTP_EXPORT_ALL": "1",
             "GIT_PROTOCOL": protocol,
@@ -186,7 +186,7 @@ class GitHttp:
                 command, stdin=body, extra={**NO_USER_CONFIG, **environment}
             )
         except ProcessError as error:
-            # What it does not want it has told the client already: `ERR upload-pack: not our ref`.
+            # git has written its refusal for the client: `ERR upload-pack: not our ref`.
             if not error.stdout:
                 raise
             return error.stdout
@@ -194,7 +194,7 @@ class GitHttp:
 
 @dataclass(frozen=True, slots=True)
 class _Output:
-    """What `git http-backend` writes: headers, an empty line, and the content."""
+    """The output of `git http-backend`: headers, an empty line, and the content."""
 
     status: int
     headers: dict[str, str]
@@ -211,13 +211,13 @@ class _Output:
 def _authorize(
     store: Store, git_request: GitRequest, request: Request, context: RequestContext
 ) -> Repository:
-    """The repository, for who may do this with it. Raises RefusedError with GitHub's words."""
+    """Return the repository if the identity may do this. Raises RefusedError in GitHub's words."""
     try:
         identity = authenticate(store, request.headers.get("Authorization", ""))
     except RefusedError as error:
         raise RefusedError(error.status, INVALID_CREDENTIALS) from None
     context.identity = identity
-    if identity.kind == "app":  # an App has no repositories; its installations' tokens do
+    if identity.kind == "app":  # only installation tokens have repositories
         raise RefusedError(401, INVALID_CREDENTIALS)
     repository = store.repository(f"{git_request.owner}/{git_request.name}")
     if not identity.login and (git_request.writes or repository is None or repository.private):
@@ -242,9 +242,9 @@ def _has_current_name(git_request: GitRequest, repository: Repository) -> bool:
 
 
 def _is_cacheable(body: bytes, result: bytes) -> bool:
-    """Whether a request of version 2 names all that it wants by id, has nothing, and got a pack.
+    """Return whether a version 2 request names all objects by id, has none, and got a pack.
 
-    Objects do not change, and nothing here removes them.
+    Objects never change, and nothing deletes them.
     """
     git_request = body.startswith(b"0011command=fetch") and b"0009done\n" in body
     return (

@@ -1,4 +1,4 @@
-"""What a push brings: objects that become the repository's, unless everything is refused."""
+"""The objects of a push, which are removed again if everything is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kalypso_actions.clients.process import Programs
 
 
 class IncomingPack:
-    """The objects of one push, stored in a repository so that commits can be looked at."""
+    """The objects of one push, stored in the repository so that rules can read its commits."""
 
     def __init__(self, git_dir: Path, programs: Programs) -> None:
         self._git_dir = git_dir
@@ -18,9 +18,9 @@ class IncomingPack:
         self._files: list[Path] = []
 
     def store(self, pack: bytes) -> None:
-        """Check the objects, and that nothing they refer to is missing.
+        """Store the objects, and check that every object they refer to exists.
 
-        Raises ProcessError with git's words.
+        Raises ProcessError with git's message.
         """
         folder = self._git_dir / "objects" / "pack"
         before = set(folder.iterdir()) if folder.exists() else set()
@@ -28,14 +28,14 @@ class IncomingPack:
         self._files = sorted(set(folder.iterdir()) - before)
 
     def discard(self) -> None:
-        """Remove the objects again; nothing may refer to them."""
+        """Remove the objects; no ref may lead to them."""
         for file in self._files:
-            file.chmod(0o600)  # git writes them read-only, which Windows does not remove
+            file.chmod(0o600)  # Windows removes no read-only files
             file.unlink()
         self._files = []
 
     def large_files(self, limit: int) -> list[tuple[str, int]]:
-        """Paths and sizes of the pushed files above the limit, where they are new."""
+        """Return paths and sizes of the new files above the limit."""
         contents = list(self._contents())
         sizes = {one: size for one, kind, size in contents if kind == "blob" and size > limit}
         if not sizes:
@@ -47,7 +47,7 @@ class IncomingPack:
         return [(paths.get(one, one), size) for one, size in sizes.items()]
 
     def _contents(self) -> Iterator[tuple[str, str, int]]:
-        """Id, type and size of every object."""
+        """Yield id, type and size of every object."""
         for index in (file for file in self._files if file.suffix == ".idx"):
             listing = self._run("show-index", stdin=index.read_bytes()).decode()
             ids = "".join(f"{line.split()[1]}\n" for line in listing.splitlines())

@@ -1,6 +1,6 @@
-"""Events that happen right before or after a write request, while the client waits for its answer.
+"""Events right before or after a write request, while the client waits for the response.
 
-A story merges a pull request in the middle of a run by one. There is no control over HTTP for them.
+A test can merge a pull request in the middle of a run this way. The HTTP controls lack them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, Final
 
 WRITING: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 NO_WRITES: Final = ("/graphql", "/git-upload-pack", "/access_tokens")
-"""The ends of paths that are asked by POST and change nothing."""
+"""Ends of paths that take POST requests and change nothing."""
 
 
 @dataclass
 class Interruption:
-    """An event and its place: `path` is a glob, and `skip` writes come first."""
+    """An event and its moment: `skip` writes to the glob `path` come first."""
 
     event: Callable[[], object]
     path: str
@@ -28,15 +28,15 @@ class Interruption:
     happened: Future[Any] = field(default_factory=Future)
 
     def happen(self) -> None:
-        """Let it happen; its result or exception is that of `happened`."""
+        """Call the event; its result or exception becomes the one of `happened`."""
         try:
             self.happened.set_result(self.event())
-        except BaseException as error:  # noqa: BLE001 - whoever asks for the result meets it
+        except BaseException as error:  # noqa: BLE001 - the future raises it
             self.happened.set_exception(error)
 
 
 class Interruptions:
-    """Those that have not happened yet. Safe to use from several threads."""
+    """The interruptions still to come. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -50,25 +50,25 @@ class Interruptions:
         skip: int = 0,
         after: bool = False,
     ) -> Future[Any]:
-        """Let `event` happen once, before (or `after`) a write request to a path.
+        """Call `event` once, before (or `after`) a write request to a path.
 
-        `path` is a glob for the path without the mount of GitHub Enterprise Server; `skip` such
-        writes come first. A push by git is one write, and queries of GraphQL and of Azure are none.
-        The event runs without the sandbox's lock, and may send requests itself. Returns what it
-        came to: done as soon as it happened, with its result or its exception.
+        `path` is a glob without the prefix of GitHub Enterprise Server; `skip` such writes come
+        first. A git push is one write; GraphQL and Azure queries are none. The event runs without
+        the sandbox's lock and may send requests itself. Returns a future of the event's result or
+        exception.
         """
-        one = Interruption(event, path, skip, after)
+        interruption = Interruption(event, path, skip, after)
         with self._lock:
-            self._waiting.append(one)
-        return one.happened
+            self._waiting.append(interruption)
+        return interruption.happened
 
     def clear(self) -> None:
-        """Forget those that have not happened."""
+        """Remove the interruptions that did not happen."""
         with self._lock:
             self._waiting.clear()
 
     def take(self, method: str, path: str, template: str) -> Sequence[Interruption]:
-        """Count a request, and return the interruptions that happen at it."""
+        """Count a request, and return its interruptions."""
         if method not in WRITING or path.endswith(NO_WRITES) or template == "azure":
             return ()
         taken = []

@@ -1,7 +1,8 @@
-"""The events of an issue, which its timeline shows.
+"""The events in an issue's timeline.
 
-Who deletes the head branch of an open pull request closes it: `closed` comes before
-`head_ref_deleted`, with the same actor and time. A merge is `merged`, then `closed`.
+Deleting the head branch of an open pull request closes it: `closed` precedes `head_ref_deleted`,
+with the same actor and time. A merge records `merged`, then `closed`.
+
 https://docs.github.com/rest/using-the-rest-api/issue-event-types
 """
 
@@ -13,7 +14,7 @@ from kalypso_actions.sandbox.store import Identity, Issue, IssueEvent, Store
 
 
 def record(store: Store, issue: Issue, event: str, identity: Identity, **more: Any) -> None:
-    """Add an event of this kind; `more` are the fields that this kind has besides."""
+    """Record an event; `more` are the additional fields of this kind."""
     fields = {
         "id": store.new_id(),
         "event": event,
@@ -25,6 +26,6 @@ def record(store: Store, issue: Issue, event: str, identity: Identity, **more: A
 
 
 def head_is_deleted(issue: Issue) -> bool:
-    """Return whether the head branch was deleted and is not restored."""
-    kinds = [one.event for one in issue.events if one.event.startswith("head_ref_")]
+    """Return whether the head branch is deleted."""
+    kinds = [event.event for event in issue.events if event.event.startswith("head_ref_")]
     return kinds[-1:] == ["head_ref_deleted"]

@@ -1,4 +1,4 @@
-"""Whether a pull request can be merged: GitHub tries it out and keeps the merge as a ref."""
+"""Whether a pull request can be merged: GitHub tries the merge and keeps it as a ref."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ State = Literal["clean", "unstable", "blocked", "draft", "dirty", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Mergeability:
-    """`mergeable` is None where nobody tries: the pull request is closed."""
+    """`mergeable` is None for a closed pull request, whose merge is not tried."""
 
     mergeable: bool | None
     state: State
@@ -25,7 +25,7 @@ class Mergeability:
 def check_mergeability(
     store: Store, repository: Repository, issue: Issue, pull_request: PullRequest
 ) -> Mergeability:
-    """Try the merge out with the heads of now, and look at what the base's rules ask."""
+    """Try to merge the current heads, and check the rules of the base branch."""
     if issue.state == "closed":
         return Mergeability(None, "unknown")
     if not try_merge(store, repository, issue, pull_request):
@@ -36,7 +36,7 @@ def check_mergeability(
 def try_merge(
     store: Store, repository: Repository, issue: Issue, pull_request: PullRequest
 ) -> bool:
-    """Bring `refs/pull/N/merge` up to date; whether there is such a merge."""
+    """Update `refs/pull/N/merge`; return whether the merge has no conflict."""
     git = store.git(repository)
     base = git.head(pull_request.base_branch)
     head = pull_request.head_commit
@@ -57,14 +57,14 @@ def try_merge(
 
 
 def set_ref(git: BareRepository, ref: str, commit: str) -> None:
-    """Let a ref of GitHub's own stand at a commit; "" takes it away."""
+    """Set one of GitHub's own refs to a commit; "" deletes it."""
     before = git.ref(ref)
     if before != (commit or None):
         git.update_ref(ref, commit or None, before)
 
 
 def github_committer(now: datetime) -> Person:
-    """Who commits what GitHub merges."""
+    """Return the committer of GitHub's merges."""
     return Person("GitHub", "noreply@github.com", now)
 
 

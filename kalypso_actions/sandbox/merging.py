@@ -1,4 +1,4 @@
-"""Merging pull requests: with a merge commit, squashed, or rebased."""
+"""Merge pull requests with a merge commit, by squashing or by rebasing."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def merge(
     message: str,
     identity: Identity,
 ) -> str | None:
-    """Write the commits, and return the id of the last; None where there is a conflict.
+    """Write the commits and return the id of the last; return None for a conflict.
 
-    `method` is `merge`, `squash` or `rebase`; an empty title or message stands for GitHub's own.
-    The base branch stays where it is.
+    `method` is `merge`, `squash` or `rebase`. Without a title or message, GitHub's default is used.
+    The base branch does not move.
     """
     git = store.git(repository)
     head = pull_request.head_commit
@@ -50,7 +50,7 @@ def merge(
 
 
 def _squashed(commits: Sequence[GitCommit]) -> str:
-    """The messages of several commits as a list; of a single one, what its title leaves."""
+    """Return the messages of several commits as a list; for one commit, its message's body."""
     if len(commits) == 1:
         return commits[0].message.partition("\n\n")[2].strip()
     return "\n\n".join(f"* {commit.message.strip()}" for commit in commits)
@@ -59,12 +59,12 @@ def _squashed(commits: Sequence[GitCommit]) -> str:
 def _rebase(
     git: BareRepository, base: str, commits: Sequence[GitCommit], committer: Person
 ) -> str | None:
-    """Repeat each commit on top of the base; merges are left out, and must not be all."""
+    """Repeat each commit on the base, except merge commits; return None if no commit remains."""
     tip = base
     for commit in commits:
         if len(commit.parents) != 1:
             continue
-        # The change of one commit is a merge whose sides have parted at the commit's parent.
+        # A merge whose base is the commit's parent applies just the change of that commit.
         tree = git.commit(tip).tree
         side = git.make_commit(tree, commit.parents, "", committer, committer)
         merged = git.merge_tree(side, commit.id)

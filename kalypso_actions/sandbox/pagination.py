@@ -1,4 +1,4 @@
-"""Pages of lists, and the links from one to the next.
+"""Pages of lists, and the links between them.
 
 https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api
 """
@@ -21,7 +21,7 @@ MAX_PAGE_SIZE = 100
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Which page is asked for, counting from 1."""
+    """The requested page, counting from 1, and its size."""
 
     number: int
     size: int
@@ -33,7 +33,7 @@ class PageRequest:
         default: int = DEFAULT_PAGE_SIZE,
         maximum: int = MAX_PAGE_SIZE,
     ) -> PageRequest:
-        """From `paginate` and `per_page`; what makes no sense counts as not given."""
+        """Read `page` and `per_page`; ignore invalid values."""
         size = number(query.get("per_page", "")) or default
         return cls(number(query.get("page", "")) or 1, min(size, maximum))
 
@@ -41,7 +41,7 @@ class PageRequest:
 def paginate(
     call: Call, items: Sequence[T], page_request: PageRequest | None = None
 ) -> tuple[Sequence[T], Mapping[str, str]]:
-    """The items of the page that is asked for, and the header Link if there are more."""
+    """Return the items of the requested page, and the header Link if there are more pages."""
     page_request = page_request or PageRequest.of(call.query)
     begin = (page_request.number - 1) * page_request.size
     return items[begin : begin + page_request.size], _link(call, page_request, len(items))

@@ -1,4 +1,4 @@
-"""Who may see a repository, and who may do what in it, as GitHub decides."""
+"""Which repositories a token can see, and what it may do with them, by GitHub's rules."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Final
 from kalypso_actions.sandbox.store import Identity, Repository
 
 ANONYMOUS: Final = Identity(kind="user", login="", permissions={})
-"""Who comes without a token."""
+"""The identity of a request without a token."""
 
 LEVELS: Final = {"read": 1, "write": 2, "admin": 3}
 
 NEVER_PUBLIC: Final = frozenset({"administration", "actions_variables", "secrets", "workflows"})
-"""What even a public repository shows to nobody without the permission."""
+"""Data that even a public repository shows only with the permission."""
 
 
 def covers(identity: Identity, repository: Repository) -> bool:
-    """Whether the token was made for this repository."""
+    """Return whether the token is valid for this repository."""
     if identity.owner and identity.owner.lower() != repository.owner.lower():
         return False
     if identity.repositories is None:
@@ -27,21 +27,21 @@ def covers(identity: Identity, repository: Repository) -> bool:
 
 
 def visible(identity: Identity, repository: Repository) -> bool:
-    """Whether there is such a repository for whoever asks; GitHub answers 404 otherwise."""
+    """Return whether the identity can see the repository; GitHub answers 404 otherwise."""
     return not repository.private or covers(identity, repository)
 
 
 def allowed(identity: Identity, permissions: Sequence[str], repository: Repository | None) -> bool:
-    """Whether the identity has one of these (`contents: write`), for a visible repository.
+    """Return whether the identity has one of these permissions (`contents: write`).
 
-    Who may write may read. None are needed to read what everybody sees of a public repository.
-    Without a repository, those of the token itself count.
+    Write implies read. Public data of a visible, public repository need none. Without a repository,
+    the permissions of the token itself count.
     """
     return not permissions or any(_has(identity, one, repository) for one in permissions)
 
 
 def accepted(permissions: Sequence[str]) -> str:
-    """The header x-accepted-github-permissions: one of these would be enough."""
+    """Return the header x-accepted-github-permissions: any one of these suffices."""
     return "; ".join(one.replace(": ", "=") for one in permissions)
 
 

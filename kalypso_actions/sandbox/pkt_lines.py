@@ -1,4 +1,4 @@
-"""The lines of git's protocol: four hexadecimal digits of length, then so many bytes.
+"""Lines of git's protocol: four hexadecimal digits of length, then the content.
 
 https://git-scm.com/docs/protocol-common
 """
@@ -10,42 +10,42 @@ from typing import Final
 
 FLUSH: Final = b"0000"
 MAX_DATA: Final = 65515
-"""What fits into one line beside its length and the number of its band."""
+"""Bytes that fit into a line, besides its length and band number."""
 
 
 class ProtocolError(Exception):
-    """What was sent are no lines."""
+    """The client sent invalid lines."""
 
 
 def line(content: bytes) -> bytes:
-    """One line."""
+    """Encode one line."""
     return b"%04x%s" % (len(content) + 4, content)
 
 
 def band(number: int, content: bytes) -> bytes:
-    """Content of a band: 1 is for the program, 2 for people, 3 ends it all."""
+    """Encode content of a band: 1 is for the program, 2 for people, 3 a fatal error."""
     parts = range(0, len(content), MAX_DATA)
     return b"".join(line(bytes([number]) + content[at : at + MAX_DATA]) for at in parts)
 
 
 def section(content: bytes, start: int) -> tuple[list[bytes], int]:
-    """The lines up to the next flush, and where what follows begins. Raises ProtocolError."""
+    """Return the lines up to the next flush, and its end. Raises ProtocolError."""
     lines: list[bytes] = []
-    for found, end in _lines(content, start):
-        if found is None:
+    for content_line, end in _lines(content, start):
+        if content_line is None:
             return lines, end
-        lines.append(found)
+        lines.append(content_line)
     raise ProtocolError("the lines end without a flush")
 
 
 def _lines(content: bytes, start: int) -> Iterator[tuple[bytes | None, int]]:
-    """Each line, None for a flush, and where it ends."""
+    """Yield each line (None for a flush) and its end."""
     while start < len(content):
         head = content[start : start + 4]
         try:
             length = int(head, 16)
         except ValueError:
-            raise ProtocolError(f"{head!r} is no length of a line") from None
+            raise ProtocolError(f"{head!r} is not the length of a line") from None
         end = start + max(length, 4)
         if end > len(content) or (0 < length < 4) or not head.isalnum():
             raise ProtocolError(f"a line of {length} bytes is cut off")

@@ -1,4 +1,4 @@
-"""What happens to a pull request, with what follows from it: its refs, and the events."""
+"""State changes of pull requests, with the changes to their refs, and the events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def register(
     pull_request: PullRequest,
     identity: Identity,
 ) -> None:
-    """A new one stands in the repository's issues."""
+    """Set the refs of a new pull request."""
     git = store.git(repository)
     set_ref(git, f"refs/pull/{issue.number}/head", pull_request.head_commit)
     try_merge(store, repository, issue, pull_request)
@@ -29,7 +29,7 @@ def update_head(
     commit: str,
     identity: Identity,
 ) -> None:
-    """Its branch was pushed to."""
+    """Update the pull request after a push to its branch."""
     git = store.git(repository)
     before = pull_request.head_commit
     pull_request.head_commit = commit
@@ -37,8 +37,8 @@ def update_head(
     issue.updated_at = store.now
     set_ref(git, f"refs/pull/{issue.number}/head", commit)
     try_merge(store, repository, issue, pull_request)
-    told = {"before": before, "after": commit}
-    events.pull_request(store, repository, issue, pull_request, "synchronize", identity, **told)
+    commits = {"before": before, "after": commit}
+    events.pull_request(store, repository, issue, pull_request, "synchronize", identity, **commits)
 
 
 def close(
@@ -49,7 +49,7 @@ def close(
     identity: Identity,
     merge_commit: str = "",
 ) -> None:
-    """It was closed, or merged by this commit."""
+    """Close a pull request, or mark it as merged by this commit."""
     issue.state = "closed"
     issue.closed_at = issue.updated_at = store.now
     issue.closed_by = identity.login
@@ -70,7 +70,7 @@ def reopen(
     pull_request: PullRequest,
     identity: Identity,
 ) -> None:
-    """A closed one, whose branches still stand, is open again."""
+    """Reopen a closed pull request whose branches still exist."""
     issue.state = "open"
     issue.closed_at = None
     issue.closed_by = ""

@@ -1,4 +1,4 @@
-"""What follows from a push: the event, and what becomes of pull requests."""
+"""The consequences of a push: its event, and the changes of pull requests."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def handle_push(
     after: str | None,
     identity: Identity,
 ) -> None:
-    """A ref was made (`before` None), moved or deleted (`after` None), by git or by the API.
+    """Record that git or the API created (`before` None), moved or deleted (`after` None) a ref.
 
-    Open pull requests follow their branch, and are closed with it or with their base; they are
-    merged when the base has got their commits, and closed when none of their own is left.
+    An open pull request follows its branch, and is closed if its branch or base is deleted. It is
+    merged once the base contains its commits, and closed once it has no commits of its own.
     """
     repository.pushed_at = store.now
     events.push(store, repository, ref, before, after, identity)
@@ -36,7 +36,7 @@ def handle_push(
 
 
 def open_pull_requests(repository: Repository) -> Iterator[tuple[Issue, PullRequest]]:
-    """Those that are neither closed nor merged."""
+    """Yield the open pull requests."""
     for issue in list(repository.issues.values()):
         if issue.pull_request and issue.state == "open":
             yield issue, issue.pull_request
@@ -61,11 +61,11 @@ def _branch_restored(
 
 
 def _issues_of_head(repository: Repository, branch: str, commit: str | None) -> list[Issue]:
-    """Return the pull requests, closed ones too, whose head is this commit of this branch."""
+    """Return open and closed pull requests whose head is this commit of this branch."""
     return [
         issue
         for issue in repository.issues.values()
-        if (one := issue.pull_request) and (one.head_branch, one.head_commit) == (branch, commit)
+        if (pull := issue.pull_request) and (pull.head_branch, pull.head_commit) == (branch, commit)
     ]
 
 

@@ -1,4 +1,4 @@
-"""GitHub's rate limits: requests an hour by token, and new contents a minute.
+"""GitHub's rate limits: requests per hour and token, and new content per minute.
 
 https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
@@ -27,7 +27,7 @@ class RateLimitWindow:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a token has used of a resource (`core`, `graphql`); `reset` is when it starts anew."""
+    """The requests that a token used of a resource (`core`, `graphql`). `reset` ends the window."""
 
     resource: str
     limit: int
@@ -37,7 +37,7 @@ class Usage:
 
     @property
     def headers(self) -> dict[str, str]:
-        """As every answer tells it."""
+        """Return the headers of every response."""
         return {
             "x-ratelimit-limit": str(self.limit),
             "x-ratelimit-remaining": str(self.limit - self.used),
@@ -49,11 +49,11 @@ class Usage:
 
 @dataclass
 class RateLimits:
-    """Counts requests; all of it may be set.
+    """Counts requests. Tests may set every limit.
 
-    `per_hour` is by the kind of the identity, "" for who comes without a token. A GITHUB_TOKEN's
-    hour is shared by the jobs of its repository, an installation's by all its tokens.
-    `contents_per_minute` is GitHub's 80 where the secondary limit is wanted.
+    `per_hour` is by the kind of identity; "" stands for requests without a token. Jobs of one
+    repository share the hour of their GITHUB_TOKENs, and all tokens of an installation share one.
+    Set `contents_per_minute` to 80 for GitHub's secondary limit.
     """
 
     per_hour: dict[str, int] = field(
@@ -70,7 +70,7 @@ class RateLimits:
     _contents: dict[Key, deque[datetime]] = field(default_factory=dict)
 
     def count(self, identity: Identity, resource: str, now: datetime) -> Usage:
-        """One more request; none is counted beyond the limit."""
+        """Count a request, unless the limit is reached."""
         limit, window = self._window(identity, resource, now)
         if window.used >= limit:
             return replace(self.usage(identity, resource, now), exceeded=True)
@@ -78,7 +78,7 @@ class RateLimits:
         return self.usage(identity, resource, now)
 
     def usage(self, identity: Identity, resource: str, now: datetime) -> Usage:
-        """What was used, which asking for it adds nothing to."""
+        """Return the usage, without counting a request."""
         limit, window = self._window(identity, resource, now)
         reset = int((window.begins + HOUR).timestamp())
         return Usage(resource, limit, min(window.used, limit), reset)
@@ -93,7 +93,7 @@ class RateLimits:
         return limit, window
 
     def exceeds_content_limit(self, identity: Identity, now: datetime) -> bool:
-        """One more request that makes something others see; whether those are too many."""
+        """Count a request that creates content; return whether it exceeds the limit."""
         if self.contents_per_minute is None:
             return False
         times = self._contents.setdefault(_key(identity), deque())
@@ -106,7 +106,7 @@ class RateLimits:
 
 
 def _key(identity: Identity) -> Key:
-    """Whose requests are counted together."""
+    """Return the key that counts an identity's requests."""
     match identity.kind:
         case "actions":
             return ("actions", *map(str.lower, identity.repositories or ()))

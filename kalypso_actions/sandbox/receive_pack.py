@@ -1,6 +1,6 @@
-"""A push: commands and objects in, refs moved or refused with GitHub's words, a report out.
+"""A push: its commands and objects, the refusals in GitHub's words, and the report.
 
-What git calls receive-pack, done here since GitHub's rules look at the objects before a ref moves:
+This replaces `git receive-pack`, because GitHub's rules inspect the objects before a ref moves.
 https://git-scm.com/docs/gitprotocol-pack#_pushing_data_to_a_server
 """
 
@@ -23,19 +23,19 @@ from kalypso_actions.sandbox.valid_names import is_valid_ref
 
 BRANCHES: Final = "refs/heads/"
 VERBATIM_REASONS: Final = ("refusing ", "deny ")
-"""How reasons begin that git is told as they are; the others are told as a protected branch's."""
+"""Reasons with these beginnings are reported as they are; others as a protected branch's."""
 
 OBJECT: Final = re.compile(r"[0-9a-f]{40}")
 HOOK: Final = "pre-receive hook declined"
 PROTECTED: Final = "protected branch hook declined"
 
 OTHER_USER: Final = Identity(kind="user", login="somebody-else", permissions={})
-"""Who wins a race that was asked for."""
+"""The author of the commit that a fault `raced` adds."""
 
 
 @dataclass
 class Command:
-    """A ref and where it shall stand; None where it does not exist (or no longer)."""
+    """A ref and its old and new object; None if it does not exist before or after."""
 
     ref: str
     old: str | None
@@ -45,7 +45,7 @@ class Command:
 
 @dataclass
 class Push:
-    """What a client sends, and what people are told of it."""
+    """The content of a push, and its messages and result."""
 
     commands: list[Command]
     capabilities: frozenset[str]
@@ -55,28 +55,28 @@ class Push:
 
     @classmethod
     def parse(cls, body: bytes) -> Push:
-        """Commands, options and objects. Raises ProtocolError."""
+        """Parse commands, options and objects. Raises ProtocolError."""
         lines, position = section(body, 0)
         capabilities: frozenset[str] = frozenset()
         commands = []
         for sent in lines:
             text, _, known = sent.rstrip(b"\n").partition(b"\0")
             capabilities |= frozenset(known.decode("utf-8", "replace").split())
-            if text.startswith(b"shallow "):  # what the client lacks below, we have, or refuse
+            if text.startswith(b"shallow "):  # the server has the full history, or refuses
                 continue
             messages = text.decode("utf-8", "replace").split(" ", 2)
             if len(messages) != 3:
-                raise ProtocolError(f"{messages!r} is no command")
+                raise ProtocolError(f"{messages!r} is not a command")
             old, new, ref = messages
             if not (OBJECT.fullmatch(old) and OBJECT.fullmatch(new)):
-                raise ProtocolError(f"{messages!r} names no objects")
+                raise ProtocolError(f"{messages!r} contains an invalid object id")
             commands.append(Command(ref, _object_or_none(old), _object_or_none(new)))
         if "push-options" in capabilities:
             _, position = section(body, position)
         return cls(commands, capabilities, body[position:])
 
     def report(self) -> bytes:
-        """What the client wants to be told, refs and all."""
+        """Return the report that the client asked for."""
         lines = [line(f"unpack {self.unpacked}\n".encode())]
         for command in self.commands:
             line_text = (
@@ -95,7 +95,7 @@ class Push:
 def receive(
     state: State, repository: Repository, identity: Identity, body: bytes, faults: frozenset[str]
 ) -> bytes:
-    """Do what a push says, as far as it may be. Raises ProtocolError."""
+    """Carry out the permitted part of a push. Raises ProtocolError."""
     push = Push.parse(body)
     git = state.store.git(repository)
     incoming = IncomingPack(git.git_dir, state.programs)
@@ -104,7 +104,7 @@ def receive(
             _push_first(state, repository, push)
         if push.pack and not _store(push, incoming):
             return push.report()
-        _refuse(state, repository, identity, push, incoming, asked="refused" in faults)
+        _refuse(state, repository, identity, push, incoming, refuse_all="refused" in faults)
         moved = _move(git, push)
         if not moved:
             incoming.discard()
@@ -138,10 +138,10 @@ def _refuse(
     push: Push,
     incoming: IncomingPack,
     *,
-    asked: bool,
+    refuse_all: bool,
 ) -> None:
-    """Note why refs may not move: all of them, or some, and then all of a push that is atomic."""
-    if asked:
+    """Set the reasons why refs may not move; in an atomic push, one refusal refuses all."""
+    if refuse_all:
         push.messages.append("error: a hook of the sandbox refuses this push")
         _refuse_all(push.commands, HOOK)
         return
@@ -166,13 +166,15 @@ def _refuse(
             push.messages += _protected_messages(command.ref, reason)
             command.refusal = PROTECTED
     if "atomic" in push.capabilities and any(command.refusal for command in push.commands):
-        _refuse_all([one for one in push.commands if not one.refusal], "atomic push failure")
+        _refuse_all(
+            [command for command in push.commands if not command.refusal], "atomic push failure"
+        )
 
 
 def _git_refusal(
     command: Command, current: str | None, git: BareRepository
 ) -> tuple[Sequence[str], str]:
-    """What git itself refuses: names that are none, refs that stand elsewhere, other objects."""
+    """Return messages and reason of git's own refusals: invalid names, moved refs, bad objects."""
     if not is_valid_ref(command.ref):
         return [f"error: refusing to update funny ref '{command.ref}' remotely"], "funny refname"
     if command.new is not None:
@@ -193,7 +195,7 @@ def _git_refusal(
 
 
 def _move(git: BareRepository, push: Push) -> list[Command]:
-    """Move what is not refused."""
+    """Move the refs that are not refused."""
     moved = []
     for command in push.commands:
         if command.refusal:
@@ -209,16 +211,16 @@ def _move(git: BareRepository, push: Push) -> list[Command]:
 
 
 def _push_first(state: State, repository: Repository, push: Push) -> None:
-    """Somebody else's commit on each branch that is pushed to."""
+    """Commit as another user to each branch of the push."""
     git = state.store.git(repository)
-    who = Person(OTHER_USER.login, f"{OTHER_USER.login}@example.com", state.store.now)
+    author = Person(OTHER_USER.login, f"{OTHER_USER.login}@example.com", state.store.now)
     for command in push.commands:
         if not command.ref.startswith(BRANCHES):
             continue
         branch = command.ref.removeprefix(BRANCHES)
         before = git.head(branch)
         text = f"{command.new} was about to be pushed\n"
-        after = git.commit_files(branch, {"raced.txt": text}, "Be there first", who)
+        after = git.commit_files(branch, {"raced.txt": text}, "Be there first", author)
         pushes.handle_push(state.store, repository, command.ref, before, after, OTHER_USER)
 
 

@@ -52,13 +52,13 @@ STATES: Final = {"A": "added", "D": "removed", "M": "modified", "T": "modified"}
 SUBMODULE: Final = "160000"
 
 INVALID_REVISION: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
-"""What no ref's name holds; git would read more into it than a name."""
+"""Characters that no ref's name contains and that git would interpret."""
 FULL_ID: Final = re.compile(r"[0-9a-f]{40}\Z")
 ABBREVIATED_ID: Final = re.compile(r"[0-9a-f]{4,40}\Z")
 
 
 class BareRepository:
-    """One bare repository. Unknown ids and refs are None or raise LookupError, as told.
+    """One bare repository. Unknown ids and refs are None, or raise LookupError.
 
     A `revision` is the name of a branch or a tag, a full ref, or a commit's id (its first digits
     suffice), and nothing else that git understands.
@@ -73,18 +73,18 @@ class BareRepository:
         self._outputs: dict[tuple[str, ...], bytes | None] = {}
 
     def create(self, default_branch: str) -> None:
-        """Make the directory, ready to serve partial and shallow clones and commits by id."""
+        """Create the repository, ready to serve partial and shallow clones and commits by id."""
         for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
             (self.git_dir / folder).mkdir(parents=True)
         (self.git_dir / "HEAD").write_text(f"ref: refs/heads/{default_branch}\n", encoding="utf-8")
         (self.git_dir / "config").write_text(CONFIGURATION, encoding="utf-8")
 
     def set_default_branch(self, branch: str) -> None:
-        """Let HEAD stand on another branch, which need not exist."""
+        """Point HEAD to a branch, which need not exist."""
         self._run("symbolic-ref", "HEAD", f"refs/heads/{branch}")
 
     def refs(self) -> Mapping[str, str]:
-        """Every full ref name -> object id; without git where each ref has a file of its own."""
+        """Return full ref name -> object id."""
         names = _files_below(self.git_dir, "refs")
         kept = {name: self._loose_ref(name) for name in sorted(names)}
         if not (self.git_dir / "packed-refs").exists() and None not in kept.values():
@@ -94,7 +94,7 @@ class BareRepository:
         return {name: object_id for object_id, name in (line.split(" ", 1) for line in lines)}
 
     def head(self, branch: str) -> str | None:
-        """The commit at a branch's head."""
+        """Return the commit at a branch's head."""
         return self.ref(f"refs/heads/{branch}")
 
     def ref(self, name: str) -> str | None:
@@ -112,14 +112,14 @@ class BareRepository:
         return answer.decode().strip() if answer is not None else None
 
     def object_type(self, object_id: str) -> str | None:
-        """`commit`, `tag`, `tree` or `blob`; None for what is not here."""
+        """Return `commit`, `tag`, `tree` or `blob`; None for an unknown object."""
         if object_id in self._commits:
             return "commit"
         found = next(self._objects([object_id]), None) if ABBREVIATED_ID.match(object_id) else None
         return found[1] if found else None
 
     def commit(self, revision: str) -> GitCommit:
-        """A commit by id, branch or tag. Raises LookupError."""
+        """Return a commit by id, branch or tag. Raises LookupError."""
         readings = _candidates(revision)
         first = readings[0] if readings else ""
         object_id = self._loose_ref(first) or first
@@ -134,7 +134,7 @@ class BareRepository:
         return self._commits.setdefault(object_id, parse_commit(object_id, content))
 
     def files(self, revision: str) -> Mapping[str, bytes]:
-        """Every file of a commit. Raises LookupError."""
+        """Return every file of a commit. Raises LookupError."""
         commit = self.commit(revision).id
         if (known := self._trees.get(commit)) is not None:
             return known
@@ -145,7 +145,7 @@ class BareRepository:
         return files
 
     def object_at(self, revision: str, path: str) -> tuple[str, str] | None:
-        """Id and type (`tree`, `blob`) of what lies at a path of a commit; "" is the root."""
+        """Return id and type (`tree`, `blob`) of a path in a commit; "" is the root."""
         if "\n" in path:
             return None
         candidates = [f"{one}:{path.strip('/')}" for one in _candidates(revision)]
@@ -153,18 +153,18 @@ class BareRepository:
         return (found[0], found[1]) if found else None
 
     def tree_id(self, revision: str, path: str) -> str | None:
-        """The object id of a folder in a commit; "" is the root."""
+        """Return the object id of a folder in a commit; "" is the root."""
         found = self.object_at(revision, path)
         return found[0] if found and found[1] == "tree" else None
 
     def merge_base(self, first: str, second: str) -> str | None:
-        """The best common ancestor. Raises LookupError for an unknown revision."""
+        """Return the best common ancestor. Raises LookupError for an unknown revision."""
         commits = self._ids(first, second)
         answer = self._run_cached(commits, "merge-base", *commits)
         return answer.decode().strip() if answer else None
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
-        """Whether the first is reachable from the second (a commit is its own ancestor).
+        """Return whether the second commit reaches the first (each commit reaches itself).
 
         Raises LookupError for an unknown revision.
         """
@@ -174,7 +174,10 @@ class BareRepository:
         return self._run_cached(commits, "merge-base", "--is-ancestor", *commits) is not None
 
     def commits_between(self, base: str, head: str) -> Sequence[GitCommit]:
-        """Commits reachable from head and not from base, oldest first. Raises LookupError."""
+        """Return the commits that head reaches and base does not, oldest first.
+
+        Raises LookupError.
+        """
         commits = self._ids(base, head)
         newest = self.commit(commits[1])
         if newest.parents == (commits[0],):
@@ -197,7 +200,7 @@ class BareRepository:
         return (answer or b"").decode().split()
 
     def changed_paths(self, base: str, head: str) -> Mapping[str, str]:
-        """Path -> `added`, `modified` or `removed`. Raises LookupError."""
+        """Return path -> `added`, `modified` or `removed`. Raises LookupError."""
         commits = self._ids(base, head)
         options = ["-r", "-z", "--no-renames", "--name-status"]
         output = self._run_cached(commits, "diff-tree", *options, *commits) or b""
@@ -205,13 +208,13 @@ class BareRepository:
         return {path: STATES[state] for state, path in zip(words[::2], words[1::2], strict=True)}
 
     def diff(self, base: str | None, head: str) -> Sequence[FileChange]:
-        """The files that differ, renamed ones found; base None: all are new. Raises LookupError."""
+        """Return the changed files, with renames; base None means all files. Raises LookupError."""
         commits = self._ids(*filter(None, [base, head]))
         trees = commits if base else [EMPTY_TREE, *commits]
         return parse_diff_tree(self._run_cached(commits, "diff-tree", *OPTIONS, *trees) or b"")
 
     def merge_tree(self, base: str, head: str) -> str | None:
-        """The tree of head merged into base; None where they conflict or share no history.
+        """Return the tree of head merged into base; None for a conflict or unrelated histories.
 
         Raises LookupError for an unknown revision.
         """
@@ -232,17 +235,17 @@ class BareRepository:
     def commit_files(
         self, branch: str, changes: Mapping[str, str | bytes | None], message: str, author: Person
     ) -> str:
-        """Commit on a branch (a new one begins empty), None deletes; returns the commit's id."""
+        """Commit files to a branch (created if missing; None deletes a file); return the id."""
         parent = self.head(branch)
         stream = fast_import(branch, parent, changes, message, format_person(author))
         arguments = ["fast-import", "--quiet", "--date-format=raw-permissive"]
         return self._run(*arguments, stdin=stream).decode().strip()
 
     def update_ref(self, ref: str, new: str | None, old: str | None) -> bool:
-        """Set or (None) delete a full ref if it still stands at `old`; whether it did.
+        """Set or delete (None) a full ref if it still is at `old`; return whether it was.
 
-        `old` None: the ref must not exist. Raises ProcessError where git refuses for another
-        reason, such as an unknown object or a ref below the name of another one.
+        With `old` None, the ref must not exist. Raises ProcessError if git refuses for another
+        reason, such as an unknown object or a conflict with the name of another ref.
         """
         try:
             self._run("update-ref", ref, new or NO_OBJECT, old or NO_OBJECT)
@@ -256,7 +259,7 @@ class BareRepository:
         return self._git.run(self.git_dir, arguments, stdin=stdin)
 
     def _run_or_none(self, *arguments: str) -> bytes | None:
-        """What git answers; None for its "no" (exit code 1)."""
+        """Return git's output; None for exit code 1, its "no"."""
         try:
             return self._run(*arguments)
         except ProcessError as error:
@@ -265,13 +268,13 @@ class BareRepository:
             raise
 
     def _ids(self, *revisions: str) -> list[str]:
-        """Their commits' ids; a whole id is taken as it is. Raises LookupError."""
+        """Return the commits' ids; a full id is returned unchecked. Raises LookupError."""
         return [one if FULL_ID.match(one) else self.commit(one).id for one in revisions]
 
     def _run_cached(self, commits: Sequence[str], *arguments: str) -> bytes | None:
-        """As `_run_or_none`, once for the same commits.
+        """Do as `_run_or_none`, and cache the output.
 
-        Raises LookupError where git refuses since one of them is not here.
+        Raises LookupError if git fails because one of these commits is unknown.
         """
         if arguments in self._outputs:
             return self._outputs[arguments]
@@ -306,7 +309,7 @@ class BareRepository:
         return GitObject(object_id, kind, content) if kind == "commit" else None
 
     def _objects(self, names: Sequence[str]) -> Iterator[GitObject]:
-        """Those of them that exist."""
+        """Yield those of the objects that exist."""
         if not names:
             return
         request = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
@@ -325,7 +328,7 @@ def _files_below(git_dir: Path, folder: str) -> Iterator[str]:
 
 
 def _candidates(revision: str) -> list[str]:
-    """What a revision may mean, in the order of preference."""
+    """Return the possible full names of a revision, in the order of precedence."""
     if not revision or INVALID_REVISION.search(revision):
         return []
     names = [f"refs/heads/{revision}", f"refs/tags/{revision}"]
@@ -334,7 +337,7 @@ def _candidates(revision: str) -> list[str]:
     elif revision.startswith(("heads/", "tags/")):
         names.append(f"refs/{revision}")
     if ABBREVIATED_ID.match(revision):
-        # A branch may be named like digits of an id: a whole id wins over it, a part of one not.
+        # A branch's name may look like an id: only a full id takes precedence.
         names.insert(0 if len(revision) == 40 else len(names), revision)
     elif revision == "HEAD":
         names.append(revision)

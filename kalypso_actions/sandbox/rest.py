@@ -1,7 +1,7 @@
-"""The way of one request of GitHub's API: what is checked before an endpoint is called.
+"""A request to GitHub's API: the checks before an endpoint is called.
 
-Who asks and how often, which endpoint, whether the repository is there for them, whether they may,
-whether it still changes, what the body says; then the endpoint; then the world is saved.
+Identity and rate limit, endpoint, visibility of the repository, permission, archived repository,
+body; then the endpoint; then the store is saved.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ ENTERPRISE_VERSION: Final = "3.17.0"
 
 GRAPHQL: Final = "/graphql"
 RATE_LIMIT: Final = "/rate_limit"
-"""Asking for what one has used costs nothing."""
+"""Reading the rate limit does not count as a request."""
 TAKES_LIST: Final = "/labels"
-"""The end of the paths that take a list for their body."""
+"""The end of the paths whose body is a list."""
 
 SECONDARY: Final = (
     "You have exceeded a secondary rate limit and have been temporarily blocked from content "
@@ -45,7 +45,7 @@ SECONDARY: Final = (
 
 @dataclass
 class RequestContext:
-    """What is learned of a request on its way, for the record."""
+    """Facts about a request, for its record."""
 
     identity: Identity = field(default_factory=lambda: ANONYMOUS)
     permissions: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class RequestContext:
 
 @dataclass
 class RestRequest:
-    """One request on its way; `path` is as sent, below `api_url`, and `match` what it means."""
+    """One request; `path` is below `api_url` as sent, and `match` is its endpoint."""
 
     state: State
     request: Request
@@ -66,8 +66,8 @@ class RestRequest:
     headers: dict[str, str] = field(default_factory=dict)
 
     def answer(self) -> Response:
-        """What GitHub would answer."""
-        self._tell_server()
+        """Return GitHub's response."""
+        self._add_server_headers()
         try:
             with self.state.lock:
                 answer = self._answer()
@@ -103,7 +103,7 @@ class RestRequest:
             self.state.store.save()
         return answer
 
-    def _tell_server(self) -> None:
+    def _add_server_headers(self) -> None:
         self.headers |= {
             "x-github-request-id": "-".join(secrets.token_hex(2).upper() for _ in range(4)),
             "x-github-media-type": "github.v3; format=json",
@@ -121,7 +121,7 @@ class RestRequest:
         self.headers["x-github-api-version-selected"] = version
 
     def _identify(self) -> Identity:
-        """Who asks; every request counts, one with a wrong token for nobody."""
+        """Authenticate the request. Every request counts; with a wrong token, as anonymous."""
         refusal = None
         try:
             identity = authenticate(self.state.store, self.request.headers.get("Authorization", ""))
@@ -137,12 +137,14 @@ class RestRequest:
     def _count(self, identity: Identity) -> None:
         resource = "graphql" if self.path == GRAPHQL else "core"
         rate_limits = self.state.rate_limits
-        told = rate_limits.usage if self.path == RATE_LIMIT else rate_limits.count
-        usage: Usage = told(identity, resource, self.state.store.now)
+        measure = rate_limits.usage if self.path == RATE_LIMIT else rate_limits.count
+        usage: Usage = measure(identity, resource, self.state.store.now)
         self.headers |= usage.headers
         if usage.exceeded:
-            whom = {"user": "user", "actions": "installation"}.get(identity.kind, identity.kind)
-            raise RefusedError(403, f"API rate limit exceeded for {whom} {identity.login}".rstrip())
+            subject = {"user": "user", "actions": "installation"}.get(identity.kind, identity.kind)
+            raise RefusedError(
+                403, f"API rate limit exceeded for {subject} {identity.login}".rstrip()
+            )
 
     def _limit_contents(self, match: RouteMatch, identity: Identity) -> None:
         if match.endpoint.method != "POST" or match.endpoint.path == GRAPHQL:
@@ -161,7 +163,7 @@ class RestRequest:
         return self.match
 
     def _check_kind(self, match: RouteMatch, identity: Identity) -> None:
-        """An App asks about itself with its JWT, and about nothing else."""
+        """With its JWT, an App may only ask about itself."""
         path = match.endpoint.path
         for_apps = path == "/app" or path.startswith("/app/") or path.endswith("/installation")
         if for_apps and identity.kind != "app":
@@ -170,9 +172,9 @@ class RestRequest:
             raise RefusedError(403, "Resource not accessible by integration")
 
     def _repository(self, match: RouteMatch, identity: Identity) -> Repository | None:
-        """The repository of the path. An App sees those of its installations: its endpoint looks.
+        """Return the repository of the path. An App's endpoints check its installations.
 
-        Raises RefusedError where there is none, and where it has another name now.
+        Raises RefusedError if the repository is missing, hidden or renamed.
         """
         if "repo" not in match.parameters:
             return None
@@ -220,7 +222,7 @@ class RestRequest:
 
 
 class MovedError(RefusedError):
-    """The repository has another name now."""
+    """The repository was renamed."""
 
     def __init__(self, status: int, message: str, url: str) -> None:
         super().__init__(status, message)
@@ -239,7 +241,7 @@ def _refusal(error: RefusedError) -> Answer:
 
 
 def json_response(answer: Answer, headers: Mapping[str, str]) -> Response:
-    """An answer as it is sent."""
+    """Return an answer as an HTTP response."""
     content = b"" if answer.body is None else json.dumps(answer.body).encode()
     response = Response(content, answer.status, content_type="application/json; charset=utf-8")
     if answer.body is None:

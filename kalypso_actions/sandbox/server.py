@@ -1,7 +1,7 @@
-"""An HTTP/1.1 server on the loopback address: a thread for each connection, connections kept.
+"""An HTTP/1.1 server on the loopback address: a thread for each connection, with keep-alive.
 
-Flask's own server closes each connection and cannot end one without an answer; what it makes of a
-request is used, and what it does with the answer is done here.
+Flask's own server closes each connection and cannot end one without a response. This server uses
+its parsing of requests, and writes responses itself.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ log = logging.getLogger(__name__)
 
 HOST: Final = "127.0.0.1"
 IDLE_TIMEOUT: Final = 300.0
-"""Seconds after which a connection that asks nothing is closed."""
+"""Seconds after which an idle connection is closed."""
 POLL_INTERVAL: Final = 0.01
-"""Seconds between two looks at whether it is to end."""
+"""Seconds between checks for a shutdown."""
 
 
 class Server:
-    """Serves in a thread of its own within its context.
+    """Serves in its own thread while the context is open.
 
-    Raises KalypsoError where the port is taken.
+    Raises KalypsoError if the port is in use.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Return its URL."""
         scheme = "https" if self._server.ssl_context else "http"
         return f"{scheme}://{HOST}:{self._server.port}"
 
@@ -81,7 +81,7 @@ class _Listener(ThreadedWSGIServer):
     ) -> None:
         super().__init__(HOST, 0, _no_application, handler=_Handler, fd=fd)
         self.answer = answer
-        # Set afterwards: a connection's handshake is its own thread's work, not the listener's.
+        # Set here, not in the listener, so that each connection's thread does its handshake.
         self.ssl_context = tls
         self._connections: dict[socket.socket, threading.Thread] = {}
         self._lock = threading.Lock()
@@ -114,7 +114,7 @@ class _Listener(ThreadedWSGIServer):
         log.log(logging.DEBUG if expected else logging.ERROR, "a request failed", exc_info=True)
 
     def end_connections(self) -> None:
-        """End what is still connected, and wait for the threads."""
+        """End open connections, and wait for their threads."""
         with self._lock:
             remaining = dict(self._connections)
         for connection in remaining:
@@ -126,7 +126,7 @@ class _Listener(ThreadedWSGIServer):
 class _Handler(WSGIRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    wbufsize = -1  # an answer goes out at once, not its head first
+    wbufsize = -1  # send head and body together
     timeout = IDLE_TIMEOUT
     server: _Listener
 
@@ -141,13 +141,13 @@ class _Handler(WSGIRequestHandler):
             _shut_down(self.connection)
 
     def handle_expect_100(self) -> bool:
-        """The one who asks waits for this word before the body is sent."""
-        goes_on = super().handle_expect_100()
+        """Send the interim response at once: the client waits for it before sending the body."""
+        continues = super().handle_expect_100()
         self.wfile.flush()
-        return goes_on
+        return continues
 
     def _write_head(self, response: Response) -> bytes:
-        """Everything before the body, which is given back."""
+        """Write status and headers, and return the body."""
         content = response.get_data()
         self.send_response(response.status_code)
         for name, value in response.headers.items():
@@ -162,19 +162,19 @@ class _Handler(WSGIRequestHandler):
         return "github.com"
 
     def log_request(self, *_: Any, **__: Any) -> None:
-        """Who is asked notes it."""
+        """Log nothing: `dispatcher` records requests."""
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the library's name
         log.debug("%r", format % args)
 
 
 def _shut_down(connection: socket.socket) -> None:
-    """The other side sees the end of the connection; ours is closed by its thread."""
+    """Shut the connection down; its thread closes it."""
     try:
         socket.socket.shutdown(connection, socket.SHUT_RDWR)
     except OSError:
-        log.debug("the connection had ended already")
+        log.debug("the connection is closed already")
 
 
 def _no_application(*_: object) -> Any:
-    raise NotImplementedError("requests are answered by `answer`")
+    raise NotImplementedError("`answer` serves requests")

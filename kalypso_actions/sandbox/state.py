@@ -1,4 +1,4 @@
-"""What the parts of a running sandbox share."""
+"""The state that the parts of a running sandbox share."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from kalypso_actions.sandbox.store import Store
 from kalypso_actions.sandbox.traffic import Traffic
 
 MAX_FILE_SIZE: Final = 100 << 20
-"""What GitHub takes in one file."""
+"""GitHub's limit for one file."""
 
 
 @dataclass
 class State:
-    """A world, whoever changes it holding the lock, and what is done to its requests.
+    """The store and its lock, and everything that tests and users can change about requests.
 
-    `pause` waits so many seconds, or less where the sandbox stops meanwhile.
+    Hold the lock to read or change the store. `pause` waits some seconds, or until the sandbox
+    stops.
     """
 
     store: Store

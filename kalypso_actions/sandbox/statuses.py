@@ -1,4 +1,4 @@
-"""What the statuses of a commit say together."""
+"""The combined state of a commit's statuses."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from kalypso_actions.sandbox.store import Repository, Status
 
 
 def latest(repository: Repository, commit: str) -> Mapping[str, Status]:
-    """The last status of each context, under the context in lower case: GitHub ignores case."""
+    """Return the latest status of each context, by the context in lower case."""
     return {
         status.context.lower(): status for status in repository.statuses if status.commit == commit
     }
 
 
 def combined(statuses: Collection[Status]) -> Literal["failure", "pending", "success"]:
-    """One state for all: `failure` for any error or failure, `pending` where there are none."""
+    """Return one state for all: `failure` for any error or failure, `pending` without statuses."""
     states = {status.state for status in statuses}
     if states & {"error", "failure"}:
         return "failure"

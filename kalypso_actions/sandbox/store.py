@@ -1,6 +1,6 @@
-"""What exists in the sandbox. Files and commits lie in bare repositories; the rest is here.
+"""The data of a sandbox, except files and commits, which are in bare repositories.
 
-It is kept in one JSON file, which is written whole after each change, and its events in another.
+One JSON file holds the data and is rewritten after each change; another file holds the events.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ def _the_epoch() -> datetime:
 
 
 class Store(Entity):
-    """Everything; `clusters` belongs to `sandbox.azure`.
+    """All data of a sandbox. `azure.clusters` describes `clusters`.
 
-    `repositories` lie under their full names in lower case. `api_url` and `server_url` begin the
-    links in events; `flavour` is the GitHub that is embedded: github.com, or a GitHub Enterprise
-    Server that lacks what is newest.
+    The keys of `repositories` are full names in lower case. Links in events begin with `api_url`
+    and `server_url`. `flavour` is github.com or GitHub Enterprise Server, which lacks the newest
+    features.
     """
 
     accounts: dict[str, Account] = Field(default_factory=dict)
@@ -85,23 +85,23 @@ class Store(Entity):
 
     _folder: Path = PrivateAttr(default=Path())
     _log: EventLog = PrivateAttr(default_factory=lambda: EventLog(Path()))
-    # Made by a factory: pydantic would take a function that stands here for a method.
+    # A factory, because pydantic would take a plain function for a method.
     _now: Callable[[], datetime] = PrivateAttr(default_factory=lambda: _the_epoch)
     _programs: Programs = PrivateAttr(default_factory=lambda: Programs({}))
     _gits: dict[int, BareRepository] = PrivateAttr(default_factory=dict)
-    """By the repository's id: each remembers what it has read of commits."""
+    """By the repository's id. Each instance caches what it has read of commits."""
 
     @classmethod
     def open(cls, folder: Path, now: Callable[[], datetime], programs: Programs) -> Store:
-        """The world of a folder: what was saved there, else an empty one.
+        """Return the store that was saved in a folder, or an empty one.
 
-        Raises KalypsoError where another version has saved something else.
+        Raises KalypsoError if another version saved the files.
         """
         file = folder / "world.json"
         try:
             store = cls.model_validate_json(file.read_bytes()) if file.exists() else cls()
         except ValidationError as error:
-            message = f"{file} is no world of this version's sandbox"
+            message = f"{file} was not written by this version's sandbox"
             raise KalypsoError(message, advice="start with a new folder") from error
         store._folder = folder
         store._log = EventLog(folder)
@@ -112,7 +112,7 @@ class Store(Entity):
         return store
 
     def save(self) -> None:
-        """Write everything to the folder, whole or not at all."""
+        """Write all data to the folder, atomically."""
         self._folder.mkdir(parents=True, exist_ok=True)
         self._log.append(self.events)
         draft = self._folder / "world.json.new"
@@ -121,23 +121,23 @@ class Store(Entity):
         draft.replace(self._folder / "world.json")
 
     def add_event(self, event: Event) -> None:
-        """Add an event. Payloads of old ones are forgotten."""
+        """Add an event, and drop the payload of the oldest event that has one."""
         self.events.append(event)
         if len(self.events) > PAYLOADS:
             self.events[-PAYLOADS - 1].payload = {}
 
     @property
     def now(self) -> datetime:
-        """The time, to the second, as GitHub tells it."""
+        """Return the current time without fractions of a second, as GitHub does."""
         return self._now().replace(microsecond=0)
 
     def new_id(self) -> int:
-        """An id that nothing else has."""
+        """Return a new, unique id."""
         self.next_id += 1
         return self.next_id
 
     def git(self, repository: Repository) -> BareRepository:
-        """A repository's files and commits."""
+        """Return the bare repository of a repository."""
         name = f"{repository.owner}/{repository.name}.git".lower()
         git_dir = self._folder / "repositories" / name
         known = self._gits.get(repository.id)
@@ -146,7 +146,7 @@ class Store(Entity):
         return known
 
     def repository(self, full_name: str) -> Repository | None:
-        """By its name or a former one; names do not differ by case."""
+        """Return a repository by its current or a former name, ignoring case."""
         wanted = full_name.lower()
         if wanted in self.repositories:
             return self.repositories[wanted]
@@ -158,9 +158,9 @@ class Store(Entity):
     def add_repository(
         self, owner: str, name: str, *, private: bool = True, default_branch: str = "main"
     ) -> Repository:
-        """An empty repository; its owner becomes an organization unless there is such an account.
+        """Create an empty repository. An unknown owner becomes an organization.
 
-        Raises ValueError when the name is taken or cannot be one.
+        Raises ValueError if the name is invalid or in use.
         """
         self.check_free(owner, name)
         repository = Repository(
@@ -177,21 +177,21 @@ class Store(Entity):
         return repository
 
     def check_free(self, owner: str, name: str) -> None:
-        """Raise ValueError where no repository can be called so, or one is."""
+        """Raise ValueError if a repository name is invalid or in use."""
         if not (is_valid_login(owner) and is_valid_repository_name(name)):
-            raise ValueError(f"no repository can be called {owner}/{name}")
+            raise ValueError(f"{owner}/{name} is not a valid repository name")
         if self.repository(f"{owner}/{name}"):
-            raise ValueError(f"there is a repository {owner}/{name}")
+            raise ValueError(f"the repository {owner}/{name} exists already")
 
     def account(self, login: str, kind: Literal["User", "Organization", "Bot"] = "User") -> Account:
-        """The account of that name, made with this kind where it is missing.
+        """Return the account with this login; create it with this kind if it is missing.
 
-        Raises ValueError for what cannot be the name of one.
+        Raises ValueError for an invalid login.
         """
         account = self.accounts.get(login.lower())
         if account is None:
             if not is_valid_login(login):
-                raise ValueError(f"no account can be called {login!r}")
+                raise ValueError(f"{login!r} is not a valid login")
             kind = "Bot" if login.endswith("[bot]") else kind
             account = Account(id=self.new_id(), login=login, kind=kind)
             self.accounts[login.lower()] = account

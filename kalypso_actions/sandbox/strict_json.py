@@ -1,4 +1,4 @@
-"""JSON that comes from outside: as GitHub takes it, whatever Python's reader would take."""
+"""JSON from outside, as strict as GitHub's parser, where Python's is lenient."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from typing import Any, Final, NoReturn
 
 MAX_DEPTH: Final = 100
-"""Lists and objects in each other."""
+"""Levels of nested lists and objects."""
 
 
 def loads(content: bytes) -> Any:
-    """What JSON in UTF-8 says.
+    """Parse JSON in UTF-8.
 
-    Raises ValueError for anything else: numbers that are none (`NaN`), halves of characters, which
-    no file and no answer can hold, and what is nested too deep.
+    Raises ValueError for `NaN` and infinities, lone surrogates, which no file or response can hold,
+    and deep nesting.
     """
     text = content.decode("utf-8")
     try:
@@ -36,4 +36,4 @@ def _check_depth(value: Any, depth: int) -> None:
 
 
 def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")

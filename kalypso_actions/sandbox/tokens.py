@@ -1,4 +1,4 @@
-"""Tokens: how they are made, and for whom a request's header Authorization speaks."""
+"""Issue tokens, and find the identity of a request's Authorization header."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from kalypso_actions.sandbox.store import App, Identity, Store
 PREFIXES: Final = {"user": "github_pat_", "actions": "ghs_", "installation": "ghs_"}
 LETTERS: Final = string.ascii_letters + string.digits
 MAX_JWT_LIFETIME: Final = 600
-"""Seconds that the JWT of an App may be valid."""
+"""Seconds that an App's JWT may be valid."""
 
 UNDECODABLE: Final = "A JSON web token could not be decoded"
 
 
 def issue(store: Store, identity: Identity) -> str:
-    """A new token for this identity; those that have expired are forgotten.
+    """Issue a token for this identity, and drop expired tokens.
 
-    Raises ValueError for what cannot be a login.
+    Raises ValueError for an invalid login.
     """
     store.account(identity.login)
     for text, known in list(store.tokens.items()):
@@ -39,18 +39,18 @@ def issue(store: Store, identity: Identity) -> str:
 
 
 def new_key() -> tuple[str, str]:
-    """An App's private and public key, in PEM."""
+    """Return a new private and public key for an App, in PEM."""
     private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    written = private.private_bytes(
+    pem = private.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.TraditionalOpenSSL,
         serialization.NoEncryption(),
     )
-    return written.decode(), public_key(written.decode())
+    return pem.decode(), public_key(pem.decode())
 
 
 def public_key(private_key: str) -> str:
-    """The public key of a private one, in PEM. Raises ValueError for what is no key."""
+    """Return the public key of a private one, in PEM. Raises ValueError for an invalid key."""
     private = serialization.load_pem_private_key(private_key.encode(), password=None)
     public = private.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
@@ -59,10 +59,9 @@ def public_key(private_key: str) -> str:
 
 
 def authenticate(store: Store, authorization: str) -> Identity:
-    """Who asks: `token X`, `Bearer X`, or Basic with the token as password (or as user).
+    """Return the identity of `token X`, `Bearer X`, or Basic with the token as password or user.
 
-    Raises RefusedError: 401 for a token that is unknown or has expired, 403 for the one of a
-    suspended installation.
+    Raises RefusedError: 401 for an unknown or expired token, 403 for a suspended installation.
     """
     if not authorization:
         return ANONYMOUS
@@ -78,7 +77,7 @@ def authenticate(store: Store, authorization: str) -> Identity:
 
 
 def token_of_header(authorization: str) -> str:
-    """The token that a header holds; "" where it holds none."""
+    """Return the token in a header, or ""."""
     scheme, _, value = authorization.strip().partition(" ")
     if scheme.lower() in {"token", "bearer"}:
         return value.strip()
@@ -99,7 +98,7 @@ def _is_suspended(store: Store, identity: Identity) -> bool:
 
 
 def _app(store: Store, token: str) -> Identity:
-    """The App that has signed a JWT.
+    """Return the App that signed a JWT.
 
     https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
     """

@@ -1,4 +1,4 @@
-"""What has been asked and answered, so that tests can tell what was done, by whom, how often."""
+"""The recorded requests and responses, so that tests can check who did what, and how often."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any, Final
 
 MAX_EXCHANGES: Final = 20_000
 MAX_SIZE: Final = 64 << 20
-"""Bytes of bodies. Older exchanges are forgotten: a sandbox may serve for days."""
+"""Bytes of recorded bodies. Older exchanges are dropped: a sandbox may run for days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and its answer.
+    """One request and its response.
 
-    method, path         as sent; `path` with what is behind its question mark
+    method, path         as sent; `path` includes the query string
     template             the endpoint's path in GitHub's description, `git`, `azure`, or ""
-    query                what is behind the question mark
-    request_headers      names in lower case, credentials left out
-    request_body         the JSON of the request; None where it is none
-    status               of the answer; 0 where the connection ended without one
+    query                the parsed query string
+    request_headers      names in lower case, without credentials
+    request_body         parsed JSON; None if the body is not JSON
+    status               of the response; 0 if the connection ended without one
     response_headers     names in lower case
-    response_body        the JSON of the answer; None where it is none
+    response_body        parsed JSON; None if the body is not JSON
     identity             `login (kind)` of the token; "" without a valid one
-    permissions          any one of these would have been enough
-    fault                the kinds of the faults that were switched on for this request
+    permissions          any one of these suffices
+    fault                the kinds of the faults that applied to this request
     """
 
     method: str
@@ -53,7 +53,7 @@ class Traffic:
         self._size = 0
 
     def add(self, exchange: Exchange, size: int = 0) -> None:
-        """Note an exchange; `size` is that of its bodies, where they are kept."""
+        """Record an exchange; `size` counts the bytes of its bodies."""
         size = size if (exchange.request_body, exchange.response_body) != (None, None) else 0
         with self._lock:
             self._exchanges.append((exchange, size))
@@ -62,7 +62,7 @@ class Traffic:
                 self._size -= self._exchanges.popleft()[1]
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all exchanges."""
         with self._lock:
             self._exchanges.clear()
             self._size = 0
@@ -75,5 +75,5 @@ class Traffic:
         return len(self._exchanges)
 
     def of(self, method: str, template: str) -> list[Exchange]:
-        """Those of one endpoint."""
+        """Return the exchanges of one endpoint."""
         return [one for one in self if (one.method, one.template) == (method, template)]

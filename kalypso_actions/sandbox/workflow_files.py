@@ -1,4 +1,4 @@
-"""Workflow files: which there are, what may start them, and which inputs they take."""
+"""Workflow files of a repository: their triggers and their inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kalypso_actions.sandbox.repositories import BareRepository
 FOLDER: Final = ".github/workflows/"
 DISPATCH: Final = "workflow_dispatch"
 EXPRESSION: Final = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
-"""A context's property and nothing else; operators and functions are not evaluated here."""
+"""A property of a context; operators and functions are not evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """A file's path and name, the events that start it, and the inputs that it takes."""
+    """A workflow file with its name, its triggers, and the inputs of a dispatch."""
 
     path: str
     name: str
@@ -40,11 +40,11 @@ class Workflow:
 
     @property
     def id(self) -> int:
-        """A number that stays as long as the file keeps its path."""
+        """Return a number that depends on the file's path only."""
         return zlib.crc32(self.path.encode())
 
     def title(self, inputs: Mapping[str, str]) -> str:
-        """Return the title of a run that a dispatch starts with these inputs.
+        """Return the title of a run that a dispatch started with these inputs.
 
         Only `inputs.*`, `github.event.inputs.*` and `github.event_name` are evaluated.
         https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#run-name
@@ -52,16 +52,16 @@ class Workflow:
         values = {"github.event_name": DISPATCH}
         for name, value in inputs.items():
             values |= {f"inputs.{name}": value, f"github.event.inputs.{name}": value}
-        filled = EXPRESSION.sub(lambda found: values.get(found[1], found[0]), self.run_name)
+        filled = EXPRESSION.sub(lambda match: values.get(match[1], match[0]), self.run_name)
         return filled.strip() or self.name
 
     def is_called(self, identifier: str) -> bool:
-        """Whether a request means this one: by its number or the name of its file."""
+        """Return whether an identifier is the workflow's id or file name."""
         return identifier in {str(self.id), self.path.removeprefix(FOLDER)}
 
 
 def workflows_of(git: BareRepository, revision: str) -> Sequence[Workflow]:
-    """Every workflow of a commit, in the order of their paths. Raises LookupError."""
+    """Return every workflow of a commit, sorted by path. Raises LookupError."""
     return [
         parse(path, content)
         for path, content in sorted(git.files(revision).items())
@@ -71,10 +71,10 @@ def workflows_of(git: BareRepository, revision: str) -> Sequence[Workflow]:
 
 @lru_cache(maxsize=256)
 def parse(path: str, content: bytes) -> Workflow:
-    """What a file says; one that cannot be read is started by nothing."""
+    """Parse a file; an invalid one has no triggers."""
     try:
-        # Texts stay texts: `on` is no truth value, and inputs are texts anyway.
-        document = yaml.load(content, yaml.BaseLoader)  # noqa: S506 (makes nothing but texts)
+        # BaseLoader reads strings only: `on` is no boolean.
+        document = yaml.load(content, yaml.BaseLoader)  # noqa: S506 (reads strings only)
     except yaml.YAMLError:
         document = None
     if not isinstance(document, dict):
@@ -84,8 +84,8 @@ def parse(path: str, content: bytes) -> Workflow:
         triggers = [triggers]
     if not isinstance(triggers, (list, dict)):
         triggers = []
-    told = triggers.get(DISPATCH) if isinstance(triggers, dict) else None
-    inputs = told.get("inputs") if isinstance(told, dict) else None
+    dispatch = triggers.get(DISPATCH) if isinstance(triggers, dict) else None
+    inputs = dispatch.get("inputs") if isinstance(dispatch, dict) else None
     return Workflow(
         path,
         str(document.get("name") or path),

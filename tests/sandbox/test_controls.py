@@ -102,7 +102,7 @@ def test_repositories(tmp_path: Path) -> None:
         taken = ask(sandbox, "PATCH", path, json={"name": "boats"})
         assert (taken.status_code, taken.json()["message"]) == (
             422,
-            "there is a repository acme/boats",
+            "the repository acme/boats exists already",
         )
 
 

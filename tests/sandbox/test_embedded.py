@@ -37,7 +37,7 @@ def test_the_url_is_that_of_the_last_time_unless_it_is_taken(
     assert taken
     with socket.create_server(("127.0.0.1", taken)), serving(tmp_path / "first") as sandbox:
         assert sandbox.url != url
-        assert f"port {taken} of the last time is taken" in caplog.text
+        assert f"last port {taken} is in use" in caplog.text
         url = sandbox.url
     with serving(tmp_path / "first") as sandbox:
         assert sandbox.url == url
@@ -122,5 +122,5 @@ def test_unknown_repositories(tmp_path: Path) -> None:
     with serving(tmp_path) as sandbox:
         with pytest.raises(LookupError, match="no repository acme/absent"):
             sandbox.git("acme/absent")
-        with pytest.raises(ValueError, match="there is a repository"):
+        with pytest.raises(ValueError, match="exists already"):
             sandbox.create_repository("Acme/Fleet")

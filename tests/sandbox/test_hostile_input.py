@@ -100,7 +100,7 @@ def test_repositories_that_would_be_other_folders(tmp_path: Path, name: str) -> 
         changes = {"name": name}
         path = f"/_sandbox/repositories/{FLEET}"
         assert ask(sandbox, "PATCH", path, json=changes).status_code == 422
-        with pytest.raises(ValueError, match="no repository can be called"):
+        with pytest.raises(ValueError, match="is not a valid repository name"):
             sandbox.create_repository(f"acme/{name}")
         token = {"login": "../../evil"}
         assert ask(sandbox, "POST", "/_sandbox/tokens", json=token).status_code == 422
@@ -144,7 +144,7 @@ def test_a_push_past_the_rules(tmp_path: Path) -> None:
         sandbox.repository(FLEET).rules.append(BranchRule(pattern="main", required_reviews=1))
         assert b"ng HEAD funny refname" in pushed(sandbox, f"{head} {first} HEAD")
         told = pushed(sandbox, f"{NO_OBJECT} {head[:8]} refs/heads/short")
-        assert b"not what git sends" in told
+        assert b"not a valid git request" in told
         assert sandbox.git(FLEET).refs() == {"refs/heads/main": head}
 
 

@@ -127,7 +127,7 @@ def test_an_event_without_the_world_it_happened_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("file", "content"), [("world.json", '{"odd": 1}'), (EVENTS, "{}\n")])
 def test_another_version_s_world_is_not_guessed_at(tmp_path: Path, file: str, content: str) -> None:
     (tmp_path / file).write_text(content)
-    with pytest.raises(KalypsoError, match=r"is (no world|not) of this version's") as caught:
+    with pytest.raises(KalypsoError, match=r"was not written by this version's") as caught:
         Sandbox(tmp_path, programs())
     assert caught.value.problem.advice == "start with a new folder"
     (tmp_path / file).unlink()

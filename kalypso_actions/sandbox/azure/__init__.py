@@ -1,15 +1,15 @@
-"""Azure in the sandbox: clusters that follow branches, Resource Graph, and who may ask it.
+"""Azure in the sandbox: clusters that follow branches, Resource Graph, and its authentication.
 
-clusters         simulated clusters, kept in the world
-history          where branches stood when, from the world's pushes
-sync             a configuration × the history of its branch → how it stands now
-statuses, rows   clusters → rows as Azure has them
-kql              the query language, as far as it is asked here
+clusters         simulated clusters, saved in the store
+history          the heads of branches over time, from the store's push events
+sync             a configuration × the history of its branch → its current state
+statuses, rows   clusters → rows in Azure's format
+kql              the subset of the query language that Kalypso needs
 resource_graph   a query → a page of rows
 identity         GitHub's OIDC, Microsoft Entra, managed identities
-settings         limits, and what is to go wrong
-cloud            all of that together
-routes           the endpoints
+settings         limits, and the faults of queries
+cloud            all of these together
+routes           the HTTP endpoints
 """
 
 from kalypso_actions.sandbox.azure.cloud import Azure

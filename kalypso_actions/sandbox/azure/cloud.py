@@ -1,4 +1,4 @@
-"""The simulated Azure: its clusters, its settings, whom it knows, and the clock they all follow."""
+"""The simulated Azure: clusters, settings, identities, and one clock for all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kalypso_actions.sandbox.endpoints import Answer
 from kalypso_actions.sandbox.store import Store
 
 MANAGED_IDENTITY: Final = "33333333-3333-4333-8333-333333333333"
-"""The client id of the identity that the sandbox's own environment variables lead to."""
+"""The client id of the managed identity in the sandbox's environment variables."""
 
 RESOURCE_MANAGER: Final = "https://management.azure.com"
 
@@ -34,18 +34,17 @@ JOB_PATH: Final = "/_services/oidc/idtoken"
 
 @dataclass(slots=True)
 class QuotaWindow:
-    """How many queries a principal has sent since when."""
+    """The queries of a principal since the window began."""
 
-    begun: datetime
+    began_at: datetime
     queries: int = 0
 
 
 @dataclass(eq=False)
 class Azure:
-    """All of it. `lock` guards the world; whoever holds it may take it again (an RLock).
+    """The simulated Azure. `lock` guards the store and is reentrant.
 
-    Clusters lie in the world and are saved with it. Applications, jobs, settings and tokens end
-    with the server, as do its environment variables.
+    Clusters are saved in the store. Applications, jobs, settings and tokens end with the server.
     """
 
     store: Store
@@ -65,17 +64,17 @@ class Azure:
         self._repositories = RepositoryHistory(self.store)
 
     def put(self, cluster: Cluster) -> Cluster:
-        """Add a cluster, or replace the one of its name."""
+        """Add a cluster, or replace the one with its name."""
         with self.lock:
             return clusters.put(self.store, cluster)
 
     def change(self, name: str, configuration: str = "", **changes: Any) -> Cluster:
-        """Give fields of a cluster's configuration other values; see `clusters.change`."""
+        """Change fields of a cluster's configuration; see `clusters.change`."""
         with self.lock:
             return clusters.change(self.store, name, changes, configuration)
 
     def environment(self, url: str) -> dict[str, str]:
-        """Variables by which Azure's libraries find the sandbox and sign in to it."""
+        """Return variables that lead Azure's libraries to the sandbox."""
         return {
             "KALYPSO_AZURE_RESOURCE_MANAGER": url,
             "IDENTITY_ENDPOINT": f"{url}{IDENTITY_PATH}",
@@ -83,7 +82,7 @@ class Azure:
         }
 
     def job_environment(self, url: str, job: github_oidc.Job) -> dict[str, str]:
-        """Variables that GitHub gives a job with `id-token: write`: a new token for this job.
+        """Return the variables of a job with `id-token: write`, with a new request token.
 
         Raises UnknownNameError for an unknown repository.
         """
@@ -96,7 +95,7 @@ class Azure:
         }
 
     def register(self, *subjects: str, secret: str = "", client_id: str = "") -> entra.Application:
-        """An application that those subjects, or whoever has the secret, may sign in as."""
+        """Register an application. These subjects, or the secret, may sign in as it."""
         application = entra.Application(
             client_id=client_id or self.new_guid(),
             secrets=[secret] if secret else [],
@@ -109,19 +108,19 @@ class Azure:
         return application
 
     def tables(self) -> rows.Tables:
-        """What Resource Graph knows now."""
+        """Return the current tables of Resource Graph."""
         return rows.tables(self.store, self._repositories, self.subscriptions())
 
     def subscriptions(self) -> list[str]:
-        """Those that may be read, in lower case: of the clusters, and of the settings."""
-        owners = (one.subscription for one in clusters.clusters(self.store))
-        hidden = {one.lower() for one in self.settings.unreadable}
-        return sorted({one.lower() for one in (*owners, *self.settings.subscriptions)} - hidden)
+        """Return the readable subscriptions, in lower case: of the clusters and the settings."""
+        owners = (cluster.subscription for cluster in clusters.clusters(self.store))
+        hidden = {name.lower() for name in self.settings.unreadable}
+        return sorted({name.lower() for name in (*owners, *self.settings.subscriptions)} - hidden)
 
     def issue_token(
         self, principal: str = MANAGED_IDENTITY, audience: str = RESOURCE_MANAGER
     ) -> str:
-        """An access token, as if somebody had signed in."""
+        """Issue an access token."""
         lifetime = timedelta(seconds=self.settings.token_lifetime)
         now = self.store.now
         token_id = self.new_guid()
@@ -134,7 +133,7 @@ class Azure:
         self._revoked.add(authorization.partition(" ")[2])
 
     def principal(self, authorization: str, url: str) -> str | access_tokens.Refusal:
-        """Who asks Resource Manager, by the request's Authorization header."""
+        """Return the principal of an Authorization header to Resource Manager, or the refusal."""
         audiences = [
             RESOURCE_MANAGER,
             "https://management.core.windows.net",
@@ -149,7 +148,7 @@ class Azure:
         return access_tokens.principal(authorization, audiences, self.store.now, self._key)
 
     def job_assertion(self, authorization: str, audience: str) -> Answer:
-        """GitHub's answer to a job that asks who it is."""
+        """Answer a job's request for an ID token."""
         job = self._jobs.get(authorization.partition(" ")[2])
         if job is None:
             return Answer(401, {"message": "The token of the job is not valid."})
@@ -157,7 +156,7 @@ class Azure:
         return Answer(200, github_oidc.assertion(self.store, job, audience, lifetime, self._key))
 
     def sign_in(self, tenant: str, form: dict[str, str]) -> Answer:
-        """Entra's answer to an application that signs in."""
+        """Answer an application's sign-in to Entra."""
         now = self.store.now
         try:
             tenants = tenant, self.tenant
@@ -170,31 +169,33 @@ class Azure:
         return Answer(200, {"token_type": "Bearer", **lifetime, "access_token": token})
 
     def managed_identity(self, query: dict[str, str], header: str) -> Answer:
-        """App Service's answer to a program that asks for the machine's identity."""
+        """Answer a request for the managed identity's token, as App Service does."""
         refusal = managed_identity.refusal(
             query, header, self.identity_header, self.applications.keys()
         )
         if refusal:
             return refusal
         client_id = query.get("client_id", MANAGED_IDENTITY)
-        ends = self.store.now + timedelta(seconds=self.settings.token_lifetime)
+        expires_at = self.store.now + timedelta(seconds=self.settings.token_lifetime)
         token = self.issue_token(client_id, query["resource"])
-        return managed_identity.answer(token, query["resource"], client_id, int(ends.timestamp()))
+        return managed_identity.answer(
+            token, query["resource"], client_id, int(expires_at.timestamp())
+        )
 
     def use_quota(self, principal: str) -> tuple[bool, dict[str, str]]:
-        """Count a query: whether it is allowed, and the headers that tell what is left."""
+        """Count a query; return whether it is allowed, and the quota headers."""
         now, settings = self.store.now, self.settings
         window = self._windows.setdefault(principal, QuotaWindow(now))
-        if now - window.begun >= timedelta(seconds=settings.quota_window):
-            window.begun, window.queries = now, 0
+        if now - window.began_at >= timedelta(seconds=settings.quota_window):
+            window.began_at, window.queries = now, 0
         allowed = not settings.quota or window.queries < settings.quota
         window.queries += allowed
-        resets = window.begun + timedelta(seconds=settings.quota_window) - now
+        resets = window.began_at + timedelta(seconds=settings.quota_window) - now
         return allowed, quota_headers(max(settings.quota - window.queries, 0), resets)
 
 
 def quota_headers(remaining: int, resets_after: timedelta) -> dict[str, str]:
-    """What every answer of Resource Graph tells of the principal's quota."""
+    """Return the quota headers of every Resource Graph response."""
     minutes, seconds = divmod(int(resets_after.total_seconds()), 60)
     hours, minutes = divmod(minutes, 60)
     return {

@@ -1,7 +1,6 @@
-"""Simulated clusters with Flux configurations: what they follow, and how they behave.
+"""Simulated clusters with Flux configurations, and their behaviour.
 
-They lie in the world as JSON, so that they are saved with it; how they stand at a moment is not
-stored but computed, see `sync`.
+The store saves them as JSON. `sync` computes their state at a moment.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from kalypso_actions.sandbox.store import Store
 
 SUBSCRIPTION = "11111111-1111-4111-8111-111111111111"
-"""Where clusters are that name no subscription."""
+"""The default subscription of clusters."""
 
 Behaviour = Literal["follow", "stall", "fail", "flap", "disconnected", "suspended", "ahead"]
 
 
 class UnknownNameError(LookupError):
-    """Something is named that does not exist."""
+    """No cluster, configuration or repository has this name."""
 
 
 class _Entity(BaseModel):
@@ -28,11 +27,11 @@ class _Entity(BaseModel):
 
 
 class Failure(_Entity):
-    """What a broken commit makes of a cluster: a Kustomization that is not ready, and why.
+    """The effect of a broken commit on a cluster: a Kustomization that is not ready.
 
-    Broken are commits with a file whose path matches `path` (a glob whose `*` spans folders) and
-    that contains `text`: by default every commit that has a file. `kustomization` names the one
-    that is not ready; without a name it is the last one.
+    A commit is broken if it has a file whose path matches the glob `path` (`*` spans folders) and
+    that contains `text`: by default, every commit with a file. `kustomization` is the one that is
+    not ready; by default, it is the last one.
     """
 
     reason: str = "HealthCheckFailed"
@@ -45,23 +44,23 @@ class Failure(_Entity):
 class Configuration(_Entity):
     """A Flux configuration of a cluster.
 
-    repository         `owner/name`, or its URL in any form; reported as given, a name as a URL
+    repository         `owner/name`, reported as a URL, or a URL in any form, reported as given
     paths              of its kustomizations
     ordered            each kustomization depends on the one before
     releases           each kustomization applies a HelmRelease, which is as ready as itself
-    tells_statuses     otherwise Azure knows only the state of the whole configuration
+    tells_statuses     if false, Azure knows only the state of the whole configuration
     delay, settle      seconds from a push to its sync, and from the sync to readiness
     behaviour          `follow` syncs the branch's head after `delay`, and complies after `settle`
-                       `fail` follows too, but broken commits (see Failure) never comply
-                       `flap` follows too, then complies and fails in turns of `period` seconds
-                       `stall` syncs nothing after `since`, and goes on reporting
-                       `suspended` likewise, because somebody has suspended it
+                       `fail` follows, but broken commits (see Failure) never comply
+                       `flap` follows, then alternates every `period` seconds
+                       `stall` syncs nothing after `since`, and continues to report
+                       `suspended` does the same, because somebody suspended it
                        `disconnected` syncs and reports nothing after `since`
-                       `ahead` has `commit`, else the branch's newest head, before all others
-    since              when the behaviour began; without it there was nothing before
+                       `ahead` syncs `commit`, or the branch's newest head, without delay
+    since              the start of the behaviour; by default, nothing came before it
     revision           `old` branch/sha, `new` branch@sha1:sha, `bare` sha1:sha
     reports_every      seconds between the reports of a cluster whose state does not change
-    source_kind        anything but GitRepository follows no branch, as others' configurations do
+    source_kind        only a GitRepository follows a branch
     """
 
     name: str = "cluster-config"
@@ -90,7 +89,7 @@ class Configuration(_Entity):
 
 
 class Cluster(_Entity):
-    """An AKS cluster, or one anywhere that is connected by Azure Arc."""
+    """An AKS cluster, or one that is connected by Azure Arc."""
 
     name: str = Field(min_length=1)
     kind: Literal["aks", "arc"] = "aks"
@@ -101,38 +100,40 @@ class Cluster(_Entity):
 
     @property
     def resource_type(self) -> str:
-        """As written in resource ids."""
+        """Return the type as in resource ids."""
         aks = "Microsoft.ContainerService/managedClusters"
         return aks if self.kind == "aks" else "Microsoft.Kubernetes/connectedClusters"
 
     @property
     def id(self) -> str:
-        """The whole resource id."""
+        """Return the full resource id."""
         group = f"/subscriptions/{self.subscription}/resourceGroups/{self.resource_group}"
         return f"{group}/providers/{self.resource_type}/{self.name}"
 
 
 def put(store: Store, cluster: Cluster) -> Cluster:
-    """Add a cluster, or replace the one of its name. Behaviours without a beginning begin now."""
-    begun = [
-        one if one.since else one.model_copy(update={"since": store.now})
-        for one in cluster.configurations
+    """Add a cluster, or replace the one with its name. A behaviour without `since` starts now."""
+    configurations = [
+        configuration
+        if configuration.since
+        else configuration.model_copy(update={"since": store.now})
+        for configuration in cluster.configurations
     ]
-    kept = cluster.model_copy(update={"configurations": begun})
-    store.clusters[cluster.name] = kept.model_dump(mode="json")
-    return kept
+    saved = cluster.model_copy(update={"configurations": configurations})
+    store.clusters[cluster.name] = saved.model_dump(mode="json")
+    return saved
 
 
 def clusters(store: Store) -> list[Cluster]:
-    """All of them, by name."""
+    """Return all clusters, sorted by name."""
     return [Cluster.model_validate(store.clusters[name]) for name in sorted(store.clusters)]
 
 
 def change(store: Store, name: str, changes: Mapping[str, Any], configuration: str = "") -> Cluster:
-    """Give fields of a cluster's configuration other values, from now on.
+    """Change fields of a cluster's configuration from now on.
 
-    Without the name of a configuration the cluster has only one. Raises UnknownNameError for what
-    does not exist, and pydantic's ValidationError for a wrong value.
+    Without a configuration's name, the cluster must have exactly one. Raises UnknownNameError, and
+    pydantic's ValidationError for an invalid value.
     """
     cluster = get(store, name)
     chosen = [one for one in cluster.configurations if configuration in {"", one.name}]
@@ -146,7 +147,7 @@ def change(store: Store, name: str, changes: Mapping[str, Any], configuration: s
 
 
 def get(store: Store, name: str) -> Cluster:
-    """The cluster of that name. Raises UnknownNameError."""
+    """Return a cluster by name. Raises UnknownNameError."""
     if name not in store.clusters:
         raise UnknownNameError(f"there is no cluster {name!r}")
     return Cluster.model_validate(store.clusters[name])

@@ -1,6 +1,6 @@
-"""What clusters see of the world's repositories: where branches stood when, and what broke them.
+"""The heads of branches over time, and broken commits, as clusters see them.
 
-Nothing of it is stored here: pushes are events of the world, and everything else is in git.
+Nothing is stored here: pushes are events of the store, and git has the rest.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from kalypso_actions.sandbox.store import Repository, Store
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A commit that a branch stood at, from when on."""
+    """A commit, and the time when it became a branch's head."""
 
     commit: str
     pushed_at: datetime
 
 
 class RepositoryHistory:
-    """The repositories of a world; remembers of commits what can never change."""
+    """The history of a store's repositories; caches what never changes."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._broken: dict[tuple[int, str, str, str], bool] = {}
 
     def find(self, name: str) -> Repository | None:
-        """By `owner/name`, or by the end of a URL in any form: it may name any host."""
+        """Return a repository by `owner/name` or the end of a URL; any host matches."""
         try:
             key = repository_key(name)
-        except ValueError:  # no URL at all, which no cluster can follow
+        except ValueError:  # no cluster can follow an invalid URL
             return None
         return self._store.repository("/".join(key.split("/")[-2:]))
 
     def heads(self, name: str, branch: str) -> list[Head]:
-        """Where a branch stood, oldest first, by the pushes to it.
+        """Return the heads of a branch, oldest first.
 
-        A head that no push tells of (a repository that was given its files) counts from the date
-        of its commit. A deleted branch leaves nothing newer: clusters keep what they have.
+        A head without a push event, as in a repository created with files, counts from its commit
+        date. A deleted branch adds no head: clusters keep the last one.
         """
         repository = self.find(name)
         if repository is None:
@@ -63,7 +63,7 @@ class RepositoryHistory:
         return heads
 
     def is_broken(self, name: str, failure: Failure, commit: str) -> bool:
-        """Whether a commit has a file that matches; a commit that is not here has none."""
+        """Return whether a commit has a file that matches; an unknown commit has none."""
         repository = self.find(name)
         if repository is None:
             return False

@@ -1,7 +1,7 @@
-"""Resource Graph's one operation: a query over rows, in pages.
+"""Resource Graph's query operation, with pages.
 
-What is not documented was read off answers that users have published: errors have the code of
-their kind, a message for the support, and the reason in `details`.
+Undocumented details follow answers that users published: an error has a code, a message for
+support, and the reason in `details`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class Options(BaseModel):
-    """How the rows are wanted."""
+    """The options of a query."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -52,7 +52,7 @@ class Options(BaseModel):
 
 
 class Request(BaseModel):
-    """The body; facets are not answered here, nor the format `table`."""
+    """The body of a query. Facets and the format `table` are not supported."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -64,7 +64,7 @@ class Request(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A part of the rows; `token` leads to the next one."""
+    """A page of rows; `token` leads to the next one."""
 
     rows: Sequence[Row]
     truncated: bool = False
@@ -72,7 +72,7 @@ class Page:
 
 
 class RefusedQueryError(Exception):
-    """No answer: a status, Azure's code for its kind, and details."""
+    """A refusal: a status, Azure's error code, and details."""
 
     def __init__(self, status: int, code: str, *details: Mapping[str, Any]) -> None:
         super().__init__(code)
@@ -84,7 +84,7 @@ class RefusedQueryError(Exception):
 def answer(
     azure: Azure, url: str, query: Mapping[str, str], authorization: str, body: Any
 ) -> Answer:
-    """Answer a POST; `query` is what stands behind the question mark, `url` the server's own."""
+    """Answer a POST; `query` is the parsed query string, `url` the server's own URL."""
     principal = azure.principal(authorization, url)
     if isinstance(principal, access_tokens.Refusal):
         return _unauthorized(principal, azure.tenant)
@@ -111,7 +111,7 @@ def answer(
 def _response_body(
     azure: Azure, body: Any, fault: QueryFault | None, headers: dict[str, str]
 ) -> dict[str, Any]:
-    """The body of a successful answer. Raises RefusedQueryError."""
+    """Return the body of a successful response. Raises RefusedQueryError."""
     try:
         request = Request.model_validate(body)
     except ValidationError as error:
@@ -140,49 +140,49 @@ def _response_body(
 
 
 def _scope(azure: Azure, request: Request, headers: dict[str, str]) -> Sequence[str]:
-    """The subscriptions that are asked, in lower case; the tenant's where none are named."""
+    """Return the requested subscriptions, in lower case; by default, all of the tenant."""
     known = azure.subscriptions()
     if request.subscriptions and request.management_groups:
         message = "Either subscriptions or management groups may be given."
         raise RefusedQueryError(400, "BadRequest", {"code": "InvalidRequest", "message": message})
     if request.subscriptions:
-        asked = {one.lower() for one in request.subscriptions}
-        found = [one for one in known if one in asked]
-        if not found:
+        requested = {name.lower() for name in request.subscriptions}
+        readable = [name for name in known if name in requested]
+        if not readable:
             message = (
                 "There must be at least one subscription that is eligible to contain resources. "
                 f"Given: '{','.join(request.subscriptions)}'."
             )
             detail = {"code": "NoValidSubscriptionsInQueryRequest", "message": message}
             raise RefusedQueryError(400, "BadRequest", detail)
-        return found
+        return readable
     if request.management_groups:
         groups = azure.settings.management_groups
         if not groups.keys() >= set(request.management_groups):
             raise RefusedQueryError(403, "AccessDenied", NO_ACCESS)
-        members = {one.lower() for name in request.management_groups for one in groups[name]}
-        known = [one for one in known if one in members]
+        members = {name.lower() for group in request.management_groups for name in groups[group]}
+        known = [name for name in known if name in members]
     if len(known) > azure.settings.subscription_limit:
         headers["x-ms-tenant-subscription-limit-hit"] = "true"
     return known[: azure.settings.subscription_limit]
 
 
 def _result(azure: Azure, text: str, scope: Sequence[str]) -> kql.Result:
-    """The rows of a query. Without an order of its own they stand in another one every time."""
+    """Return the rows of a query. Without `order by`, each query returns another order."""
     query = _checked(kql.parse, text)
     tables = azure.tables()
     if query.table not in tables:
         message = f"Table {query.table} is invalid, unsupported or disallowed."
         detail = {"code": "DisallowedLogicalTableName", "message": message}
         raise RefusedQueryError(400, "BadRequest", detail)
-    inside = frozenset(scope)
-    rows = [row for row in tables[query.table] if row["subscriptionId"].lower() in inside]
+    subscriptions = frozenset(scope)
+    rows = [row for row in tables[query.table] if row["subscriptionId"].lower() in subscriptions]
     start = azure.queries % len(rows) if rows else 0
     return _checked(kql.execute, query, [*rows[start:], *rows[:start]], COLUMNS)
 
 
 def _checked(read: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-    """What reading or running a query gives. Raises RefusedQueryError where it is not possible."""
+    """Call a function of `kql`. Raises RefusedQueryError for its QueryError."""
     try:
         return read(*arguments, **named)
     except kql.QueryError as error:
@@ -190,9 +190,9 @@ def _checked(read: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
 
 
 def _page(azure: Azure, request: Request, result: kql.Result) -> Page:
-    """The part that is asked for. `take` and columns that cannot be compared prevent pages."""
-    asked = [request.query, request.subscriptions, request.management_groups]
-    digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    """Return the requested page. `take` and columns without a sortable type prevent pages."""
+    parameters = [request.query, request.subscriptions, request.management_groups]
+    digest = hashlib.sha256(json.dumps(parameters).encode()).hexdigest()
     offset, size = 0, 1000
     if request.options.skip_token:
         offset, size = _read_token(request.options.skip_token, digest)
@@ -211,7 +211,7 @@ def _token(digest: str, offset: int, size: int) -> str:
 
 
 def _read_token(token: str, digest: str) -> tuple[int, int]:
-    """Offset and size of a page. Raises RefusedQueryError for a token of something else."""
+    """Return offset and size of a page. Raises RefusedQueryError for another query's token."""
     try:
         of, offset, size = json.loads(base64.b64decode(token, validate=True))
         if of == digest:
@@ -226,7 +226,7 @@ def _read_token(token: str, digest: str) -> tuple[int, int]:
 def _check_quota(
     azure: Azure, fault: QueryFault | None, headers: dict[str, str], *, allowed: bool
 ) -> None:
-    """Raise RefusedQueryError for a query too many, with the headers that tell how long to wait."""
+    """Raise RefusedQueryError for a query beyond the quota; add the headers that tell the wait."""
     if fault and fault.kind == "throttled":
         window = timedelta(seconds=azure.settings.quota_window)
         headers.update(quota_headers(0, window))
@@ -238,7 +238,7 @@ def _check_quota(
 
 
 def _wrong_version(version: str) -> Answer | None:
-    """Resource Manager's answer to a version of the API that it does not have."""
+    """Return Resource Manager's refusal of an unknown API version."""
     if version in API_VERSIONS:
         return None
     code = "InvalidApiVersionParameter" if version else "MissingApiVersionParameter"
@@ -264,7 +264,7 @@ def _unauthorized(refusal: access_tokens.Refusal, tenant: str) -> Answer:
 
 
 def _refused_token(azure: Azure, kind: str, authorization: str) -> access_tokens.Refusal | None:
-    """Why a disturbance of this kind refuses a token that is good."""
+    """Return the refusal of a valid token by a fault of this kind."""
     match kind:
         case "expired":
             return access_tokens.expired(azure.store.now, azure.store.now)
@@ -278,13 +278,13 @@ def _refused_token(azure: Azure, kind: str, authorization: str) -> access_tokens
 
 
 def _claims(azure: Azure) -> str:
-    """The claims challenge of continuous access evaluation: a token that was issued just now."""
+    """Return the claims challenge of continuous access evaluation: a token issued just now."""
     now = str(int(azure.store.now.timestamp()))
     return json.dumps({"access_token": {"nbf": {"essential": True, "value": now}}})
 
 
 def _forbidden(principal: str) -> Answer:
-    """Resource Manager's answer to a principal whose roles do not hold the action."""
+    """Return Resource Manager's refusal of a principal without a role for queries."""
     message = (
         f"The client '{principal}' with object id '{principal}' does not have authorization to "
         "perform action 'Microsoft.ResourceGraph/resources/action' over scope "

@@ -1,4 +1,4 @@
-"""Azure's endpoints, and those by which users and demos control it, as a part of the server."""
+"""Azure's HTTP endpoints, and the controls of the simulated Azure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kalypso_actions.sandbox.azure.settings import QueryFault, Settings
 from kalypso_actions.sandbox.endpoints import Answer, Json
 
 REPORTED: Final = ("complianceState", "provisioningState", "suspend", "sourceSyncedCommitId")
-"""What the list of clusters tells of a configuration."""
+"""The properties of a configuration in the list of clusters."""
 
 
 class NewApplication(BaseModel):
@@ -30,7 +30,7 @@ class NewApplication(BaseModel):
 
 
 def blueprint(azure: Azure) -> Blueprint:
-    """What Azure, and GitHub for it, have. Each route takes the lock for the time that it works.
+    """Return Azure's endpoints, and GitHub's for Azure. Each takes the lock while it works.
 
     POST /providers/Microsoft.ResourceGraph/resources   a query
     POST /{tenant}/oauth2/v2.0/token                    Microsoft Entra, with its discovery
@@ -74,25 +74,25 @@ def blueprint(azure: Azure) -> Blueprint:
 
 
 def add_controls(routes: Blueprint, azure: Azure) -> None:
-    """Put into a blueprint by what users and demos control the simulated Azure.
+    """Add the controls of the simulated Azure to a blueprint.
 
-    /_sandbox/clusters[/{name}]                         list, add, change, delete clusters
-    /_sandbox/azure[/faults|/applications|/jobs]  settings, what is to go wrong, identities
+    /_sandbox/clusters[/{name}]                    list, add, change and delete clusters
+    /_sandbox/azure[/faults|/applications|/jobs]   settings, faults of queries, identities
     """
     _add_clusters(routes, azure)
     _add_settings(routes, azure)
 
 
 def _add_clusters(routes: Blueprint, azure: Azure) -> None:
-    """Clusters for users and demos; the world is saved after each change."""
+    """Add the controls of clusters, which save the store after each change."""
 
     def list_clusters() -> Answer:
-        sync_state = _sync_states(azure)
-        found = [
-            {**one.model_dump(mode="json"), "state": sync_state.get(one.id, {})}
-            for one in clusters.clusters(azure.store)
+        states = _sync_states(azure)
+        listed = [
+            {**cluster.model_dump(mode="json"), "state": states.get(cluster.id, {})}
+            for cluster in clusters.clusters(azure.store)
         ]
-        return Answer(200, {"clusters": found})
+        return Answer(200, {"clusters": listed})
 
     def add_cluster() -> Answer:
         cluster = azure.put(clusters.Cluster.model_validate(_body()))
@@ -118,7 +118,7 @@ def _add_clusters(routes: Blueprint, azure: Azure) -> None:
 
 
 def _add_settings(routes: Blueprint, azure: Azure) -> None:
-    """Limits, disturbances and identities; they end with the server."""
+    """Add the controls of limits, faults and identities, which end with the server."""
 
     def read_settings() -> Answer:
         return Answer(200, azure.settings.model_dump(mode="json"))
@@ -136,8 +136,8 @@ def _add_settings(routes: Blueprint, azure: Azure) -> None:
         return Answer(204)
 
     def add_application() -> Answer:
-        wanted = NewApplication.model_validate(_body())
-        application = azure.register(*wanted.subjects, secret=wanted.secret)
+        new = NewApplication.model_validate(_body())
+        application = azure.register(*new.subjects, secret=new.secret)
         identity = {"clientId": application.client_id, "tenantId": azure.tenant}
         return Answer(201, identity)
 
@@ -182,14 +182,14 @@ def _add(
 
 
 def _controlled(handler: Callable[..., Answer]) -> Callable[..., Answer]:
-    """With answers for wrong values and unknown names."""
+    """Answer 422 for invalid values and 404 for unknown names."""
 
     def controlled(**parameters: str) -> Answer:
         try:
             return handler(**parameters)
         except ValidationError as error:
-            wrong = error.errors(include_url=False, include_context=False, include_input=False)
-            return Answer(422, {"message": "The body is not valid.", "errors": wrong})
+            errors = error.errors(include_url=False, include_context=False, include_input=False)
+            return Answer(422, {"message": "The body is not valid.", "errors": errors})
         except clusters.UnknownNameError as error:
             return Answer(404, {"message": str(error)})
 
@@ -203,28 +203,28 @@ def _saved(azure: Azure, answer: Answer) -> Answer:
 
 
 def _sync_states(azure: Azure) -> dict[str, dict[str, Any]]:
-    """Cluster's resource id -> name of a configuration -> how it stands."""
-    found: dict[str, dict[str, Any]] = {}
+    """Return a cluster's resource id -> name of a configuration -> its state."""
+    states: dict[str, dict[str, Any]] = {}
     for row in azure.tables()["kubernetesconfigurationresources"]:
-        cluster, _, name = row["id"].rpartition("/providers/")[0], None, row["name"]
+        cluster, name = row["id"].rpartition("/providers/")[0], row["name"]
         if "complianceState" in row["properties"]:
-            told = {key: row["properties"][key] for key in REPORTED}
-            found.setdefault(cluster, {})[name] = told
-    return found
+            properties = {key: row["properties"][key] for key in REPORTED}
+            states.setdefault(cluster, {})[name] = properties
+    return states
 
 
 def _url() -> str:
-    """Where the client has found this server."""
+    """Return the URL that the client used for this server."""
     return request.host_url.rstrip("/")
 
 
 def _changes() -> dict[str, Json]:
-    """The JSON object of the request. Raises ValidationError."""
+    """Return the JSON object of the request. Raises ValidationError."""
     return TypeAdapter(dict[str, Json]).validate_python(_body())
 
 
 def _body() -> Json:
-    """The JSON of the request; None where it is none."""
+    """Return the JSON of the request; None if it is invalid."""
     try:
         return strict_json.loads(request.get_data())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Clusters as rows of Resource Graph's tables, in the shape that Azure gives them."""
+"""Clusters as rows of Resource Graph's tables, in Azure's format."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Tables = Mapping[str, Sequence[Row]]
 """Rows by the table's name in lower case."""
 
 TENANT: Final = "22222222-2222-4222-8222-222222222222"
-"""The one tenant of the sandbox."""
+"""The sandbox's only tenant."""
 
 COLUMNS: Final = (
     *("id", "name", "type", "tenantId", "kind", "location", "resourceGroup", "subscriptionId"),
@@ -42,14 +42,14 @@ SOURCES: Final = {
     "AzureBlob": "azureBlob",
     "OCIRepository": "ociRepository",
 }
-"""Source kind -> the property that describes the source; the others are null."""
+"""Source kind -> the property that describes the source; the other properties are null."""
 
 PROVIDER: Final = "Microsoft.KubernetesConfiguration"
 TIMEOUT: Final = 600
 
 
 def tables(store: Store, repositories: RepositoryHistory, subscriptions: Iterable[str]) -> Tables:
-    """The two tables that clusters occur in, as of now, and that of these subscriptions."""
+    """Return the current tables: clusters, their configurations, and these subscriptions."""
     heads = functools.cache(repositories.heads)
     resources: list[Row] = []
     configurations: list[Row] = []
@@ -70,7 +70,7 @@ def tables(store: Store, repositories: RepositoryHistory, subscriptions: Iterabl
 def configuration_row(
     cluster: Cluster, configuration: Configuration, now: SyncState, server_url: str
 ) -> Row:
-    """A Flux configuration; `server_url` begins the URL of a repository given by name."""
+    """Return the row of a Flux configuration; `server_url` begins URLs of repository names."""
     suspended = configuration.behaviour == "suspended"
     properties = {
         "scope": "cluster",
@@ -95,7 +95,7 @@ def configuration_row(
 
 
 def _extension(cluster: Cluster) -> Row:
-    """What brings Flux onto the cluster, in the same table as what Flux is told."""
+    """Return the row of the extension that installs Flux, in the same table as configurations."""
     properties = {"extensionType": "microsoft.flux", "provisioningState": "Succeeded"}
     resource_id = f"{cluster.id}/providers/{PROVIDER}/extensions/flux"
     return _row(cluster, resource_id, f"{PROVIDER}/extensions", properties)
@@ -114,7 +114,7 @@ def _subscription_row(subscription: str) -> Row:
 
 
 def _row(cluster: Cluster, resource_id: str, resource_type: str, properties: Row) -> Row:
-    """All columns; Azure writes types and resource groups in lower case, and ids as they are."""
+    """Return all columns. As in Azure, types and groups are in lower case, and ids as given."""
     known: dict[str, Any] = {
         "id": resource_id,
         "name": resource_id.rpartition("/")[2],

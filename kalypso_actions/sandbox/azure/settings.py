@@ -1,4 +1,4 @@
-"""What the simulated Azure is like, and what is to go wrong with its next queries."""
+"""The limits of the simulated Azure, and the faults of its next queries."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ class _Settings(BaseModel):
 
 
 class QueryFault(_Settings):
-    """Something that happens to `count` queries, after `skip` others.
+    """A fault of `count` queries, after `skip` others.
 
-    A `count` of 0 lasts until it is taken back.
+    A `count` of 0 lasts until the fault is removed.
 
-    kind    `throttled`   429, with `retry_after` in a header if given, else with the quota's
-                          headers alone
-            `truncated`   a part of the rows, and no token for the others
-            `denied`      403 by Resource Graph, as for a scope that the principal may not read
-            `forbidden`   403 by Resource Manager, as for a principal that may not query at all
+    kind    `throttled`   429, with a header `retry_after` if given, and the quota headers
+            `truncated`   some of the rows, without a token for the rest
+            `denied`      403 by Resource Graph, as for an unreadable scope
+            `forbidden`   403 by Resource Manager, as for a principal without a role for queries
             `unseen`      no rows, as for a principal without any role: Azure calls it success
-            `expired`     401, as for a token that has ended
-            `revoked`     401; the token of the query is refused from then on
-            `challenged`  likewise, with the claims that the next token must be asked for with
+            `expired`     401, as for an expired token
+            `revoked`     401; the query's token is refused from then on
+            `challenged`  like `revoked`, with the claims that the next token must have
     """
 
     kind: Literal[
@@ -43,17 +42,16 @@ class QueryFault(_Settings):
 
 
 class Settings(_Settings):
-    """The limits of Azure, and the disturbances still to come.
+    """The limits of Azure, and the faults still to come.
 
-    quota, quota_window     queries of one principal in so many seconds of the sandbox's clock;
-                            0 for no limit
-    page_size               rows of an answer, whatever is asked for
-    subscription_limit      subscriptions that a query over a tenant or a management group reads
-    subscriptions           some that hold no cluster, beside those of the clusters
-    unreadable              subscriptions that nobody may read: they are left out, without a word
+    quota, quota_window     queries of one principal in a window of seconds; 0 means no limit
+    page_size               rows of a response at most
+    subscription_limit      subscriptions that a query over a tenant or a group reads at most
+    subscriptions           subscriptions without clusters
+    unreadable              subscriptions that nobody may read: they are silently left out
     management_groups       name -> subscriptions
-    token_lifetime          seconds that an access token lives
-    assertion_lifetime      seconds that a job's assertion lives
+    token_lifetime          seconds until an access token expires
+    assertion_lifetime      seconds until a job's assertion expires
     """
 
     quota: int = Field(default=15, ge=0)
@@ -68,15 +66,15 @@ class Settings(_Settings):
     faults: list[QueryFault] = Field(default_factory=list)
 
     def next_fault(self) -> QueryFault | None:
-        """What happens to this query: the first that is due; it is counted."""
-        due: QueryFault | None = None
-        for one in list(self.faults):
-            if one.skip:
-                one.skip -= 1
-            elif due is None:
-                due = one
-                self._count_down(one)
-        return due
+        """Return the first fault that applies to this query, and count it."""
+        first: QueryFault | None = None
+        for fault in list(self.faults):
+            if fault.skip:
+                fault.skip -= 1
+            elif first is None:
+                first = fault
+                self._count_down(fault)
+        return first
 
     def _count_down(self, fault: QueryFault) -> None:
         if fault.count == 1:

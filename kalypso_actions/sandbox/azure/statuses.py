@@ -1,4 +1,4 @@
-"""What a cluster's Flux objects say of themselves, as `statuses` of its configuration."""
+"""The `statuses` of a configuration: the conditions of a cluster's Flux objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COMPLIANCE: Final = {"True": "Compliant", "False": "Non-Compliant", "Unknown": "
 
 
 def statuses(configuration: Configuration, sync_state: SyncState) -> list[dict[str, Any]]:
-    """The source, then each kustomization with what it applies; nothing before the first sync."""
+    """Return the statuses of the source and each kustomization; none before the first sync."""
     if sync_state.phase == "waiting" or configuration.source_kind != "GitRepository":
         return []
     if not configuration.tells_statuses:
@@ -34,7 +34,7 @@ def statuses(configuration: Configuration, sync_state: SyncState) -> list[dict[s
 def _kustomization_statuses(
     configuration: Configuration, sync_state: SyncState, position: int, name: str
 ) -> Iterator[dict[str, Any]]:
-    """A kustomization, and the HelmRelease that it applies."""
+    """Yield the status of a kustomization, and of its HelmRelease."""
     readiness = _readiness(configuration, sync_state, position)
     kustomization = f"{configuration.name}-{name}"
     yield _status(configuration, "Kustomization", kustomization, readiness)
@@ -44,7 +44,7 @@ def _kustomization_statuses(
 
 
 def revision(configuration: Configuration, commit: str) -> str:
-    """A commit as the cluster's Flux writes it; "" for none."""
+    """Return a commit as the cluster's Flux writes it; "" for none."""
     forms = {
         "old": f"{configuration.branch}/{commit}",
         "new": f"{configuration.branch}@sha1:{commit}",
@@ -54,7 +54,7 @@ def revision(configuration: Configuration, commit: str) -> str:
 
 
 def kustomization_names(configuration: Configuration) -> list[str]:
-    """Names of the kustomizations: the last folder of the path, numbered where they repeat."""
+    """Return the last folder of each path, numbered if names repeat."""
     names: list[str] = []
     for path in configuration.paths:
         name = path.strip("./").rpartition("/")[2].lower() or "root"
@@ -63,16 +63,16 @@ def kustomization_names(configuration: Configuration) -> list[str]:
 
 
 def format_time(moment: datetime | None, timespec: str = "seconds") -> str | None:
-    """A time as Azure writes it; None for what has not happened."""
+    """Return a time in Azure's format, or None."""
     return moment.isoformat(timespec=timespec) if moment else None
 
 
 def _readiness(
     configuration: Configuration, sync_state: SyncState, position: int
 ) -> dict[str, Any]:
-    """The Ready condition of the kustomization at a position.
+    """Return the Ready condition of the kustomization at a position.
 
-    While they wait, the first one works and the others depend on it. A broken commit breaks one;
+    During a sync, the first one progresses and the others depend on it. A broken commit breaks one;
     those that depend on it are not ready either.
     """
     alone = len(configuration.paths) == 1 or not configuration.ordered

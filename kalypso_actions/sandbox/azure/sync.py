@@ -1,4 +1,4 @@
-"""How a Flux configuration stands at a moment: a pure function of its branch's history."""
+"""The state of a Flux configuration at a moment: a pure function of its branch's history."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from kalypso_actions.sandbox.azure.clusters import Configuration
 from kalypso_actions.sandbox.azure.history import Head
 
 Phase = Literal["waiting", "applying", "depending", "ready", "failing"]
-"""Nothing synced yet; being applied; kustomizations waiting for others; done; broken."""
+"""Not synced yet; applying; kustomizations wait for others; ready; broken."""
 
-STOPPED: Final = frozenset({"stall", "suspended", "disconnected"})
+STOPPED_BEHAVIOURS: Final = frozenset({"stall", "suspended", "disconnected"})
 
 
 @dataclass(frozen=True, slots=True)
 class SyncState:
-    """What a configuration has synced ("" for nothing), what became of it, and since when.
+    """The synced commit ("" for none), its phase, and since when.
 
-    `reported_at` is the cluster's last word to Azure.
+    `reported_at` is the time of the cluster's last report to Azure.
     """
 
     commit: str
@@ -36,16 +36,16 @@ def sync_state(
     is_broken: Callable[[str], bool],
     now: datetime,
 ) -> SyncState:
-    """The state at a moment. `heads` are those of its branch, oldest first."""
-    if configuration.behaviour not in STOPPED:
+    """Return the state at a moment. `heads` are those of its branch, oldest first."""
+    if configuration.behaviour not in STOPPED_BEHAVIOURS:
         return _reported(_following(configuration, heads, is_broken, now), configuration, now)
     since = configuration.since
     nothing = SyncState("", "waiting", None, None, None)
     before = configuration.model_copy(update={"behaviour": "follow", "since": None})
-    still = nothing if since is None else _following(before, heads, is_broken, min(now, since))
+    stopped = nothing if since is None else _following(before, heads, is_broken, min(now, since))
     if configuration.behaviour != "disconnected":
-        return _reported(still, configuration, now)
-    return still if since is None else _reported(still, configuration, min(now, since))
+        return _reported(stopped, configuration, now)
+    return stopped if since is None else _reported(stopped, configuration, min(now, since))
 
 
 def _following(
@@ -54,7 +54,7 @@ def _following(
     is_broken: Callable[[str], bool],
     now: datetime,
 ) -> SyncState:
-    """The newest commit whose time has come, and how far it got."""
+    """Return the state of the newest commit that is due."""
     if configuration.source_kind != "GitRepository":
         return SyncState("", "ready", configuration.since, configuration.since, None)
     synced = [(commit, at) for commit, at in _syncs(configuration, heads) if at <= now]
@@ -67,7 +67,7 @@ def _following(
 
 
 def _syncs(configuration: Configuration, heads: Sequence[Head]) -> list[tuple[str, datetime]]:
-    """Every commit with the time of its sync; none is earlier than the behaviour."""
+    """Return every commit with the time of its sync, none before the start of the behaviour."""
     since = configuration.since
     ahead = configuration.behaviour == "ahead"
     if ahead and configuration.commit:
@@ -80,7 +80,7 @@ def _syncs(configuration: Configuration, heads: Sequence[Head]) -> list[tuple[st
 def _phase(
     configuration: Configuration, synced_at: datetime, now: datetime, *, broken: bool
 ) -> tuple[Phase, datetime]:
-    """How far a sync got, and since when: half of the settling is applying, half is waiting."""
+    """Return the phase and its start: half of `settle` is applying, half is waiting."""
     settle = timedelta(seconds=configuration.settle)
     settled_at = synced_at + settle
     if now < synced_at + settle / 2:
@@ -95,10 +95,10 @@ def _phase(
 
 
 def _reported(sync_state: SyncState, configuration: Configuration, now: datetime) -> SyncState:
-    """With the last report until then: at the last change, and regularly."""
-    beat = now.timestamp() // configuration.reports_every * configuration.reports_every
+    """Add the last report until then: reports come at every change, and regularly."""
+    report = now.timestamp() // configuration.reports_every * configuration.reports_every
     moments = [
-        datetime.fromtimestamp(beat, now.tzinfo),
+        datetime.fromtimestamp(report, now.tzinfo),
         sync_state.synced_at,
         sync_state.changed_at,
     ]

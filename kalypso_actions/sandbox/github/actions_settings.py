@@ -1,4 +1,4 @@
-"""What a repository's settings say of GitHub Actions.
+"""A repository's settings for GitHub Actions.
 
 https://docs.github.com/rest/actions/permissions
 """
@@ -15,7 +15,7 @@ SETTINGS: Final = "/repos/{owner}/{repo}/actions/permissions"
 
 @endpoint("GET", SETTINGS, "administration: read", statuses=(200,))
 def read(call: Call) -> Answer:
-    """Whether workflows run, and whose actions they may use."""
+    """Return whether workflows run, and which actions they may use."""
     repository = call.named_repository
     answer: Json = {"enabled": repository.actions_enabled, "sha_pinning_required": False}
     if repository.actions_enabled:
@@ -28,7 +28,7 @@ def read(call: Call) -> Answer:
 
 @endpoint("GET", f"{SETTINGS}/workflow", "administration: read", statuses=(200,))
 def read_of_jobs(call: Call) -> Answer:
-    """What the tokens of jobs may do by default, and whether they may open pull requests."""
+    """Return the default permissions of GITHUB_TOKENs, and whether they may open pull requests."""
     answer = {
         "default_workflow_permissions": "read",
         "can_approve_pull_request_reviews": call.named_repository.actions_may_open_pull_requests,

@@ -1,4 +1,4 @@
-"""GitHub Apps: where they are installed, and the tokens that they get.
+"""GitHub Apps: their installations and tokens.
 
 https://docs.github.com/rest/apps/apps
 """
@@ -24,13 +24,13 @@ TOKEN_LIFETIME: Final = timedelta(hours=1)
 
 @endpoint("GET", "/app", statuses=(200,))
 def read_app(call: Call) -> Answer:
-    """The App that asks."""
+    """Return the App of the JWT."""
     return Answer(200, apps.app(View.of(call), _app(call)))
 
 
 @endpoint("GET", "/app/installations", statuses=(200,))
 def read_installations(call: Call) -> Answer:
-    """The accounts that have the App."""
+    """List the App's installations."""
     app = _app(call)
     some, headers = paginate(call, list(app.installations.items()))
     view = View.of(call)
@@ -39,7 +39,7 @@ def read_installations(call: Call) -> Answer:
 
 @endpoint("GET", "/orgs/{org}/installation", statuses=(200, 404))
 def read_of_organization(call: Call) -> Answer:
-    """Where an organization has the App; a person is none."""
+    """Return the App's installation in an organization."""
     account = call.store.accounts.get(call.parameters["org"].lower())
     if account is None or account.kind != "Organization":
         raise lookups.not_found()
@@ -48,13 +48,13 @@ def read_of_organization(call: Call) -> Answer:
 
 @endpoint("GET", "/users/{username}/installation", statuses=(200, 404))
 def read_of_user(call: Call) -> Answer:
-    """Where an account has the App."""
+    """Return the App's installation in an account."""
     return _of_account(call, call.parameters["username"])
 
 
 @endpoint("GET", "/repos/{owner}/{repo}/installation", statuses=(200, 404))
 def read_of_repository(call: Call) -> Answer:
-    """The installation that sees a repository."""
+    """Return the installation that covers a repository."""
     repository = call.named_repository
     login, installed = _installed(call, repository.owner)
     if installed.repositories is not None and not _names(repository, installed.repositories):
@@ -68,13 +68,16 @@ def read_of_repository(call: Call) -> Answer:
     statuses=(201, 403, 404, 422),
 )
 def create_token(call: Call) -> Answer:
-    """A token for all that an installation may do and see, or for a part of it."""
+    """Create a token with all permissions and repositories of an installation, or fewer."""
     app = _app(call)
-    wanted = call.parameters["installation_id"]
-    found = [one for one in app.installations.items() if str(one[1].id) == wanted]
-    if not found:
+    installation_id = call.parameters["installation_id"]
+    installations = app.installations.items()
+    installation = next(
+        (item for item in installations if str(item[1].id) == installation_id), None
+    )
+    if installation is None:
         raise lookups.not_found()
-    login, installed = found[0]
+    login, installed = installation
     if installed.suspended:
         raise RefusedError(403, "This installation has been suspended")
     permissions = _permissions(call, apps.granted(app))
@@ -104,15 +107,15 @@ def create_token(call: Call) -> Answer:
 
 @endpoint("GET", "/installation/repositories", statuses=(200, 403))
 def read_repositories(call: Call) -> Answer:
-    """What an installation's token was made for."""
+    """List the repositories of an installation's token."""
     if call.identity.kind == "user":
         message = "You must authenticate with an installation access token in order to list "
         raise RefusedError(403, f"{message}repositories for an installation.")
-    found = list(_visible(call, call.identity))
-    some, headers = paginate(call, found)
+    visible = list(_visible(call, call.identity))
+    some, headers = paginate(call, visible)
     view = View.of(call)
     answer = {
-        "total_count": len(found),
+        "total_count": len(visible),
         "repository_selection": "all" if call.identity.repositories is None else "selected",
         "repositories": [repositories.simple(view, one) for one in some],
     }
@@ -136,19 +139,19 @@ def _installed(call: Call, account: str) -> tuple[str, Installation]:
 
 
 def _permissions(call: Call, granted: Permissions) -> Permissions:
-    """Those that are asked for; no more than the App has."""
-    asked = body_fields.mapping(call.body, "permissions")
-    if not asked:
+    """Return the requested permissions; the App must have them."""
+    requested = body_fields.mapping(call.body, "permissions")
+    if not requested:
         return granted
-    for name, level in asked.items():
+    for name, level in requested.items():
         if LEVELS.get(str(level), 9) > LEVELS.get(granted.get(name, ""), 0):
             message = "The permissions requested are not granted to this installation."
             raise RefusedError(422, message)
-    return {**asked, "metadata": "read"}
+    return {**requested, "metadata": "read"}
 
 
 def _chosen(call: Call, identity: Identity) -> list[Repository] | None:
-    """The repositories that are asked for by name or number; None asks for all."""
+    """Return the requested repositories, by name or id; None means all."""
     names = body_fields.listing(call.body, "repositories")
     numbers = body_fields.listing(call.body, "repository_ids")
     if names is None and numbers is None:
@@ -156,11 +159,11 @@ def _chosen(call: Call, identity: Identity) -> list[Repository] | None:
     known = list(_visible(call, identity))
     by_name: dict[Json, Repository] = {one.name.lower(): one for one in known}
     by_name |= {one.id: one for one in known}
-    asked = [*(str(name).lower() for name in names or ()), *(numbers or ())]
-    if not all(one in by_name for one in asked):
+    requested = [*(str(name).lower() for name in names or ()), *(numbers or ())]
+    if not all(one in by_name for one in requested):
         message = "There is at least one repository that does not exist or is not accessible to "
         raise RefusedError(422, f"{message}the parent installation.")
-    return [by_name[one] for one in asked]
+    return [by_name[one] for one in requested]
 
 
 def _visible(call: Call, identity: Identity) -> Iterator[Repository]:

@@ -1,4 +1,4 @@
-"""The fields of a request's body by type, and GitHub's refusals of those that do not fit."""
+"""Typed fields of a request's body, and GitHub's refusals of invalid ones."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from kalypso_actions.sandbox.endpoints import Call, Json, RefusedError
 
 MAX_BODY_LENGTH = 65_536
-"""Characters that the body of an issue, pull request or comment may have."""
+"""Characters in the body of an issue, pull request or comment."""
 
 
 def text(body: Mapping[str, Json], name: str) -> str | None:
-    """A text; None where it is null or absent."""
+    """Return a string; None if it is null or absent."""
     value = body.get(name)
     if value is None or isinstance(value, str):
         return value
@@ -19,7 +19,7 @@ def text(body: Mapping[str, Json], name: str) -> str | None:
 
 
 def required_text(body: Mapping[str, Json], name: str) -> str:
-    """A text that must be there."""
+    """Return a string. Raises RefusedError if it is null or absent."""
     value = text(body, name)
     if value is None:
         raise missing(name)
@@ -27,7 +27,7 @@ def required_text(body: Mapping[str, Json], name: str) -> str:
 
 
 def flag(body: Mapping[str, Json], name: str) -> bool:
-    """A truth value; absent ones are false."""
+    """Return a boolean, by default false."""
     value = body.get(name, False)
     if isinstance(value, bool):
         return value
@@ -35,7 +35,7 @@ def flag(body: Mapping[str, Json], name: str) -> bool:
 
 
 def mapping(body: Mapping[str, Json], name: str) -> Mapping[str, Json]:
-    """An object; {} where it is null or absent."""
+    """Return an object; {} if it is null or absent."""
     value = body.get(name)
     if value is None:
         return {}
@@ -45,7 +45,7 @@ def mapping(body: Mapping[str, Json], name: str) -> Mapping[str, Json]:
 
 
 def listing(body: Mapping[str, Json], name: str) -> Sequence[Json] | None:
-    """A list; None where it is null or absent."""
+    """Return an array; None if it is null or absent."""
     value = body.get(name)
     if value is None or isinstance(value, list):
         return value
@@ -53,7 +53,7 @@ def listing(body: Mapping[str, Json], name: str) -> Sequence[Json] | None:
 
 
 def choice(call: Call, name: str, allowed: Sequence[str]) -> str | None:
-    """One of a few words; None where it is absent."""
+    """Return one of the allowed strings; None if it is absent."""
     value = text(call.body, name)
     if value is not None and value not in allowed:
         words = ", ".join(allowed)
@@ -65,18 +65,18 @@ def choice(call: Call, name: str, allowed: Sequence[str]) -> str | None:
 
 
 def missing(name: str) -> RefusedError:
-    """422: a field must be there."""
+    """Return a 422 for a missing field."""
     return RefusedError(422, f'Invalid request.\n\n"{name}" wasn\'t supplied.')
 
 
 def wrong_type(name: str, value: Json, wanted: str) -> RefusedError:
-    """422: a field is of another type."""
+    """Return a 422 for a field of another type."""
     return RefusedError(
         422, f"Invalid request.\n\nFor 'properties/{name}', {value!r} is not {wanted}."
     )
 
 
 def custom(resource: str, message: str) -> RefusedError:
-    """422 for what no single field is to blame for."""
+    """Return a 422 that names no field."""
     error = {"resource": resource, "code": "custom", "message": message}
     return RefusedError(422, "Validation Failed", (error,))

@@ -17,7 +17,7 @@ from kalypso_actions.sandbox.store import BranchRule
 
 @endpoint("GET", "/repos/{owner}/{repo}/branches/{branch}", "contents: read", statuses=(200, 404))
 def read(call: Call) -> Answer:
-    """A branch with the commit at its head."""
+    """Return a branch with the commit at its head."""
     view, repository = View.of(call), call.named_repository
     branch = call.parameters["branch"]
     git = call.store.git(repository)
@@ -52,25 +52,25 @@ def read(call: Call) -> Answer:
     statuses=(200,),
 )
 def read_rules(call: Call) -> Answer:
-    """The rules of a branch, which need not exist."""
+    """List the rules for a branch name; the branch need not exist."""
     repository = call.named_repository
-    found = [
+    parts = [
         {
-            **one,
+            **part,
             "ruleset_source_type": "Repository",
             "ruleset_source": repository.full_name,
             "ruleset_id": 1 + repository.rules.index(rule),
         }
         for rule in branch_rules.rules_for_branch(repository, call.parameters["branch"])
         if not rule.classic
-        for one in _parts(rule)
+        for part in _parts(rule)
     ]
-    some, headers = paginate(call, found)
+    some, headers = paginate(call, parts)
     return Answer(200, some, headers)
 
 
 def _parts(rule: BranchRule) -> list[Json]:
-    """What GitHub makes several rules of."""
+    """Return the several rules that GitHub makes of one."""
     parts: list[Json] = [{"type": "deletion"}]
     if not rule.allow_force_push:
         parts.append({"type": "non_fast_forward"})

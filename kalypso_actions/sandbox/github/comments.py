@@ -22,7 +22,7 @@ WRITE: Final = ("issues: write", "pull_requests: write")
 
 @endpoint("GET", OF_ISSUE, *READ, statuses=(200, 404))
 def read_all(call: Call) -> Answer:
-    """Every comment on an issue, the oldest first."""
+    """List the comments on an issue, oldest first."""
     issue = lookups.issue(call)
     some, headers = paginate(call, issue.comments)
     return Answer(200, [_payload(call, issue, comment) for comment in some], headers)
@@ -30,7 +30,7 @@ def read_all(call: Call) -> Answer:
 
 @endpoint("POST", OF_ISSUE, *WRITE, statuses=(201, 404, 422))
 def create(call: Call) -> Answer:
-    """A new comment."""
+    """Create a comment."""
     issue = lookups.issue(call)
     now = call.store.now
     comment = Comment(
@@ -48,14 +48,14 @@ def create(call: Call) -> Answer:
 
 @endpoint("GET", ONE, *READ, statuses=(200, 404))
 def read(call: Call) -> Answer:
-    """One comment."""
-    return Answer(200, _payload(call, *_found(call)))
+    """Return a comment."""
+    return Answer(200, _payload(call, *_comment(call)))
 
 
 @endpoint("PATCH", ONE, *WRITE, statuses=(200, 404, 422))
 def update(call: Call) -> Answer:
-    """Another text."""
-    issue, comment = _found(call)
+    """Change the text of a comment."""
+    issue, comment = _comment(call)
     comment.body = _text(call)
     comment.updated_at = call.store.now
     return Answer(200, _payload(call, issue, comment))
@@ -63,8 +63,8 @@ def update(call: Call) -> Answer:
 
 @endpoint("DELETE", ONE, *WRITE, statuses=(204, 404))
 def delete(call: Call) -> Answer:
-    """Take a comment away."""
-    issue, comment = _found(call)
+    """Delete a comment."""
+    issue, comment = _comment(call)
     issue.comments = [one for one in issue.comments if one.id != comment.id]
     return Answer(204)
 
@@ -79,11 +79,11 @@ def _text(call: Call) -> str:
     return body
 
 
-def _found(call: Call) -> tuple[Issue, Comment]:
-    wanted = call.parameters["comment_id"]
+def _comment(call: Call) -> tuple[Issue, Comment]:
+    comment_id = call.parameters["comment_id"]
     for issue in call.named_repository.issues.values():
         for comment in issue.comments:
-            if str(comment.id) == wanted:
+            if str(comment.id) == comment_id:
                 return issue, comment
     raise lookups.not_found()
 

@@ -1,4 +1,4 @@
-"""Commits, comparisons of them, and the pull requests that brought them.
+"""Commits, comparisons, and the pull requests of commits.
 
 https://docs.github.com/rest/commits
 """
@@ -18,7 +18,7 @@ from kalypso_actions.sandbox.store import PullRequest
 
 MAX_FILES: Final = 300
 MAX_COMMITS: Final = 250
-"""Of a comparison, where no page is asked for: the last ones."""
+"""The last commits of a comparison, if no page is requested."""
 
 
 @endpoint(
@@ -28,30 +28,30 @@ MAX_COMMITS: Final = 250
     statuses=(200, 404, 409),
 )
 def read_git_commit(call: Call) -> Answer:
-    """What git knows of a commit."""
-    found = lookups.commit(call, call.parameters["commit_sha"])
-    return Answer(200, commits.git_commit(View.of(call), call.named_repository, found))
+    """Return git's fields of a commit."""
+    commit = lookups.commit(call, call.parameters["commit_sha"])
+    return Answer(200, commits.git_commit(View.of(call), call.named_repository, commit))
 
 
 @endpoint("GET", "/repos/{owner}/{repo}/commits/{ref}", "contents: read", statuses=(200, 409, 422))
 def read(call: Call) -> Answer:
-    """A commit with the files that it changes against its first parent."""
+    """Return a commit with the files that it changes against its first parent."""
     view, repository = View.of(call), call.named_repository
-    found = lookups.commit(call, call.parameters["ref"], status=422)
-    parent = found.parents[0] if found.parents else None
-    changes = call.store.git(repository).diff(parent, found.id)
+    commit = lookups.commit(call, call.parameters["ref"], status=422)
+    parent = commit.parents[0] if commit.parents else None
+    changes = call.store.git(repository).diff(parent, commit.id)
     page_request = PageRequest.of(call.query, default=MAX_FILES, maximum=MAX_FILES)
     some, headers = paginate(call, changes, page_request)
     additions = sum(change.additions for change in changes)
     deletions = sum(change.deletions for change in changes)
     answer = {
-        **commits.full(view, repository, found),
+        **commits.full(view, repository, commit),
         "stats": {
             "total": additions + deletions,
             "additions": additions,
             "deletions": deletions,
         },
-        "files": [commits.changed_file(view, repository, change, found.id) for change in some],
+        "files": [commits.changed_file(view, repository, change, commit.id) for change in some],
     }
     return Answer(200, answer, headers)
 
@@ -63,22 +63,22 @@ def read(call: Call) -> Answer:
     statuses=(200, 409, 422),
 )
 def read_pull_requests(call: Call) -> Answer:
-    """The merged pull requests that brought a commit; open ones too while it is not merged.
+    """List the merged pull requests that introduced a commit, and open ones until it is merged.
 
-    A branch's name asks for those of the branch.
+    A branch's name lists the pull requests of the branch.
     """
     view, repository = View.of(call), call.named_repository
     revision = call.parameters["commit_sha"]
     git = call.store.git(repository)
-    found = lookups.commit(call, revision, status=422).id
+    commit = lookups.commit(call, revision, status=422).id
     default = git.head(repository.default_branch)
-    merged_only = default is not None and git.is_ancestor(found, default)
+    merged_only = default is not None and git.is_ancestor(commit, default)
     answer = [
         pull_requests.simple(view, repository, issue, issue.pull_request)
         for issue in repository.issues.values()
         if issue.pull_request
         and (issue.pull_request.merged_at or (issue.state == "open" and not merged_only))
-        and _brought(call, issue.pull_request, found)
+        and _brought(call, issue.pull_request, commit)
     ]
     some, headers = paginate(call, answer)
     return Answer(200, some, headers)
@@ -86,7 +86,7 @@ def read_pull_requests(call: Call) -> Answer:
 
 @endpoint("GET", "/repos/{owner}/{repo}/compare/{basehead}", "contents: read", statuses=(200, 404))
 def compare(call: Call) -> Answer:
-    """What the head has that the base has not: commits in pages, files on the first page."""
+    """Compare head with base: commits in pages, changed files on the first page."""
     base, head = (_side(call, name) for name in _names(call))
     git = call.store.git(call.named_repository)
     fork = git.merge_base(base.id, head.id)
@@ -112,7 +112,7 @@ def compare(call: Call) -> Answer:
 
 
 def _brought(call: Call, pull_request: PullRequest, commit: str) -> bool:
-    """Whether a commit is one of the pull request's own, or the one that merged it."""
+    """Return whether a commit belongs to the pull request, or merged it."""
     if pull_request.merged_at and pull_request.merge_commit == commit:
         return True
     if pull_request.head_commit == commit:
@@ -131,7 +131,7 @@ def _names(call: Call) -> Sequence[str]:
 
 
 def _side(call: Call, name: str) -> GitCommit:
-    """`revision` or `owner:revision`; forks are not known."""
+    """Return the commit of `revision` or `owner:revision`; there are no forks."""
     owner, colon, revision = name.rpartition(":")
     if colon and owner.lower() != call.named_repository.owner.lower():
         raise lookups.not_found()

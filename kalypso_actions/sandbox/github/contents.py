@@ -15,15 +15,15 @@ from kalypso_actions.sandbox.github import lookups
 from kalypso_actions.sandbox.payloads.view import View
 
 MAX_ENTRIES: Final = 1000
-"""A longer folder is cut without a word."""
+"""GitHub silently cuts longer folders."""
 
 MAX_SIZE: Final = 1_000_000
-"""Bytes of a file that is told with its content."""
+"""Bytes of a file that is returned with its content."""
 
 
 @endpoint("GET", "/repos/{owner}/{repo}/contents/{path}", "contents: read", statuses=(200, 404))
 def read(call: Call) -> Answer:
-    """A file with its content, or what is in a folder."""
+    """Return a file with its content, or list a folder."""
     path = call.parameters["path"].strip("/")
     ref = call.query.get("ref") or call.named_repository.default_branch
     git = call.store.git(call.named_repository)
@@ -48,22 +48,22 @@ def _names_in(files: Mapping[str, bytes], folder: str) -> list[str]:
 
 
 def _file(call: Call, ref: str, path: str, content: bytes) -> Json:
-    told = content if len(content) <= MAX_SIZE else b""
+    returned = content if len(content) <= MAX_SIZE else b""
     return {
         **_entry(call, ref, path, "file", len(content)),
-        "content": base64.encodebytes(told).decode(),
+        "content": base64.encodebytes(returned).decode(),
         "encoding": "base64" if len(content) <= MAX_SIZE else "none",
     }
 
 
 def _entry(call: Call, ref: str, path: str, kind: str, size: int) -> Json:
     view, repository = View.of(call), call.named_repository
-    found = call.store.git(repository).object_at(ref, path)
-    sha = found[0] if found else ""
+    git_object = call.store.git(repository).object_at(ref, path)
+    sha = git_object[0] if git_object else ""
     url = f"{view.api(repository)}/contents/{quote(path)}?ref={quote(ref)}"
-    what, git_what = ("blob", "blobs") if kind == "file" else ("tree", "trees")
-    page = f"{view.html(repository)}/{what}/{quote(ref)}/{quote(path)}"
-    git_url = f"{view.api(repository)}/git/{git_what}/{sha}"
+    object_type = "blob" if kind == "file" else "tree"
+    page = f"{view.html(repository)}/{object_type}/{quote(ref)}/{quote(path)}"
+    git_url = f"{view.api(repository)}/git/{object_type}s/{sha}"
     raw = f"{view.html(repository)}/raw/{quote(ref)}/{quote(path)}"
     return {
         "type": kind,

@@ -1,4 +1,4 @@
-"""Telling a repository something.
+"""Repository dispatch events.
 
 https://docs.github.com/rest/repos/repos#create-a-repository-dispatch-event
 """
@@ -19,7 +19,7 @@ MAX_CHARACTERS: Final = 65_535
 
 @endpoint("POST", "/repos/{owner}/{repo}/dispatches", "contents: write", statuses=(204, 422))
 def dispatch(call: Call) -> Answer:
-    """A repository_dispatch event for the workflows of the default branch."""
+    """Send a repository_dispatch event to the workflows of the default branch."""
     event_type = body_fields.required_text(call.body, "event_type")
     payload = body_fields.mapping(call.body, "client_payload")
     if not 0 < len(event_type) <= MAX_TYPE_LENGTH:

@@ -20,37 +20,37 @@ ONE: Final = "/repos/{owner}/{repo}/environments/{environment_name}"
 
 @endpoint("GET", ALL, "actions: read", statuses=(200,))
 def read_all(call: Call) -> Answer:
-    """Every environment."""
-    found = list(call.named_repository.environments.values())
-    some, headers = paginate(call, found)
+    """List the environments."""
+    environments = list(call.named_repository.environments.values())
+    some, headers = paginate(call, environments)
     answer = [_payload(call, one) for one in some]
-    return Answer(200, {"total_count": len(found), "environments": answer}, headers)
+    return Answer(200, {"total_count": len(environments), "environments": answer}, headers)
 
 
 @endpoint("GET", ONE, "actions: read", statuses=(200, 404))
 def read(call: Call) -> Answer:
-    """One environment."""
+    """Return an environment."""
     return Answer(200, _payload(call, named(call)))
 
 
 @endpoint("PUT", ONE, "administration: write", statuses=(200,))
 def put(call: Call) -> Answer:
-    """Make an environment, or leave it as it is: what protects one is not known here."""
+    """Create an environment; an existing one stays, because protection is not supported."""
     name = call.parameters["environment_name"]
     known = call.named_repository.environments
     if name.lower() not in known:
-        made = Environment(id=call.store.new_id(), name=name, created_at=call.store.now)
-        known[name.lower()] = made
+        environment = Environment(id=call.store.new_id(), name=name, created_at=call.store.now)
+        known[name.lower()] = environment
     return Answer(200, _payload(call, named(call)))
 
 
 def named(call: Call) -> Environment:
-    """The environment of the path; names do not differ by case. Raises RefusedError."""
+    """Return the environment of the path, ignoring case. Raises RefusedError."""
     name = call.parameters["environment_name"]
-    found = call.named_repository.environments.get(name.lower())
-    if found is None:
+    environment = call.named_repository.environments.get(name.lower())
+    if environment is None:
         raise lookups.not_found()
-    return found
+    return environment
 
 
 def _payload(call: Call, one: Environment) -> Json:

@@ -1,4 +1,4 @@
-"""What issues and pull requests have in common: title, body, and whether they are open."""
+"""Shared fields of issues and pull requests: title, body and state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_TITLE_LENGTH: Final = 256
 
 
 def title(call: Call, resource: str) -> str:
-    """The title of a request, which may not be blank."""
+    """Return the title of a request, which must not be blank."""
     value = body_fields.required_text(call.body, "title").strip()
     if not value:
         raise invalid(resource, "title", "missing_field")
@@ -24,7 +24,7 @@ def title(call: Call, resource: str) -> str:
 
 
 def text(call: Call) -> str | None:
-    """The body of a request, which may not be too long."""
+    """Return the body of a request, unless it is too long."""
     value = body_fields.text(call.body, "body")
     if value and len(value) > body_fields.MAX_BODY_LENGTH:
         message = f"body is too long (maximum is {body_fields.MAX_BODY_LENGTH} characters)"
@@ -33,7 +33,7 @@ def text(call: Call) -> str | None:
 
 
 def set_texts(call: Call, issue: Issue, new_title: str, new_text: str | None) -> None:
-    """Change title and body; a pull request tells what they were."""
+    """Set title and body; record the change of a pull request."""
     changes: dict[str, Json] = {}
     if new_title != issue.title:
         changes["title"] = {"from": issue.title}
@@ -50,7 +50,7 @@ def set_texts(call: Call, issue: Issue, new_title: str, new_text: str | None) ->
 def record_edit(
     call: Call, issue: Issue, pull_request: PullRequest, changes: dict[str, Json]
 ) -> None:
-    """The event of a pull request that was edited."""
+    """Record that a pull request was edited."""
     events.pull_request(
         call.store,
         call.named_repository,
@@ -63,7 +63,7 @@ def record_edit(
 
 
 def set_state(call: Call, issue: Issue, state: str, reason: str | None = None) -> None:
-    """Close or open; nothing happens where it is so already."""
+    """Close or reopen, unless the state is the same."""
     store, repository = call.store, call.named_repository
     pull_request = issue.pull_request
     if state == issue.state:
@@ -85,7 +85,7 @@ def set_state(call: Call, issue: Issue, state: str, reason: str | None = None) -
 
 
 def _check_reopening(call: Call, issue: Issue, pull_request: PullRequest) -> None:
-    """Not what was merged, nor what lost a branch, nor what another one has taken over."""
+    """Refuse to reopen merged pull requests, missing branches, and duplicates."""
     if pull_request.merged_at:
         raise _unchangeable("The pull request has been merged.")
     git = call.store.git(call.named_repository)
@@ -107,11 +107,11 @@ def _check_reopening(call: Call, issue: Issue, pull_request: PullRequest) -> Non
 
 
 def is_open_between(issue: Issue, head: str, base: str) -> bool:
-    """Whether this is an open pull request of these branches."""
-    one = issue.pull_request
-    if one is None or issue.state == "closed":
+    """Return whether this is an open pull request between these branches."""
+    pull_request = issue.pull_request
+    if pull_request is None or issue.state == "closed":
         return False
-    return (one.head_branch, one.base_branch) == (head, base)
+    return (pull_request.head_branch, pull_request.base_branch) == (head, base)
 
 
 def _unchangeable(reason: str) -> Exception:

@@ -1,4 +1,4 @@
-"""Issues, among which pull requests are too.
+"""Issues, including pull requests.
 
 https://docs.github.com/rest/issues/issues
 """
@@ -21,30 +21,30 @@ REASONS: Final = ("completed", "not_planned", "duplicate", "reopened")
 
 @endpoint("GET", ISSUES, "issues: read", statuses=(200,))
 def read_all(call: Call) -> Answer:
-    """Those that `state`, `labels` and `creator` ask for, as `sort` and `direction` say."""
-    wanted = {name.lower() for name in call.query.get("labels", "").split(",") if name}
+    """List issues by `state`, `labels` and `creator`, ordered by `sort` and `direction`."""
+    labelled = {name.lower() for name in call.query.get("labels", "").split(",") if name}
     state = call.query.get("state", "open")
     creator = call.query.get("creator", "").lower()
-    found = [
+    listed = [
         issue
         for issue in call.named_repository.issues.values()
         if state in {"all", issue.state}
-        and wanted <= set(issue.labels)
+        and labelled <= set(issue.labels)
         and creator in {"", issue.author.lower()}
     ]
     order = call.query.get("sort", "created")
-    found.sort(key=lambda issue: _sorted_by(issue, order))
+    listed.sort(key=lambda issue: _sorted_by(issue, order))
     if call.query.get("direction") != "asc":
-        found.reverse()
-    some, headers = paginate(call, found)
+        listed.reverse()
+    some, headers = paginate(call, listed)
     return Answer(200, [_payload(call, issue) for issue in some], headers)
 
 
 @endpoint("POST", ISSUES, "issues: write", statuses=(201, 422))
 def create(call: Call) -> Answer:
-    """A new issue, with its labels."""
+    """Create an issue with its labels."""
     repository, now = call.named_repository, call.store.now
-    wanted = labels.names_in(body_fields.listing(call.body, "labels") or [])
+    names = labels.names_in(body_fields.listing(call.body, "labels") or [])
     issue = Issue(
         id=call.store.new_id(),
         number=repository.next_number,
@@ -54,7 +54,7 @@ def create(call: Call) -> Answer:
         created_at=now,
         updated_at=now,
     )
-    labels.put(call, issue, wanted)
+    labels.put(call, issue, names)
     repository.next_number += 1
     repository.issues[issue.number] = issue
     answer = _payload(call, issue)
@@ -63,22 +63,22 @@ def create(call: Call) -> Answer:
 
 @endpoint("GET", ISSUE, "issues: read", statuses=(200, 404))
 def read(call: Call) -> Answer:
-    """One issue."""
+    """Return an issue."""
     return Answer(200, _payload(call, lookups.issue(call)))
 
 
 @endpoint("PATCH", ISSUE, "issues: write", "pull_requests: write", statuses=(200, 404, 422))
 def update(call: Call) -> Answer:
-    """Another title, body, state, or other labels."""
+    """Change title, body, state or labels."""
     issue, body = lookups.issue(call), call.body
     state = body_fields.choice(call, "state", ("open", "closed"))
     reason = body_fields.choice(call, "state_reason", REASONS)
-    wanted = body_fields.listing(body, "labels")
+    new_labels = body_fields.listing(body, "labels")
     title = issue_editing.title(call, "Issue") if body.get("title") is not None else issue.title
     text = issue_editing.text(call) if "body" in body else issue.body
     issue_editing.set_texts(call, issue, title, text)
-    if wanted is not None:
-        labels.put(call, issue, labels.names_in(wanted))
+    if new_labels is not None:
+        labels.put(call, issue, labels.names_in(new_labels))
     if state:
         issue_editing.set_state(call, issue, state, reason)
     return Answer(200, _payload(call, issue))
@@ -86,7 +86,7 @@ def update(call: Call) -> Answer:
 
 @endpoint("GET", f"{ISSUE}/events", "issues: read", statuses=(200, 404))
 def read_events(call: Call) -> Answer:
-    """What happened to an issue or a pull request, oldest first."""
+    """List the events of an issue or a pull request, oldest first."""
     some, headers = paginate(call, lookups.issue(call).events)
     view, repository = View.of(call), call.named_repository
     return Answer(200, [issues.event(view, repository, one) for one in some], headers)

@@ -1,4 +1,4 @@
-"""Labels of a repository and of its issues; their names do not differ by case.
+"""Labels of a repository and of its issues; names ignore case.
 
 https://docs.github.com/rest/issues/labels
 """
@@ -39,14 +39,14 @@ MAX_LABELS: Final = 100
 
 @endpoint("GET", LABELS, *READ, statuses=(200,))
 def read_all(call: Call) -> Answer:
-    """Every label of the repository."""
+    """List the labels of the repository."""
     some, headers = paginate(call, list(call.named_repository.labels.values()))
     return Answer(200, [_payload(call, label) for label in some], headers)
 
 
 @endpoint("POST", LABELS, *WRITE, statuses=(201, 422))
 def create(call: Call) -> Answer:
-    """A new label."""
+    """Create a label."""
     name = body_fields.required_text(call.body, "name")
     if name.lower() in call.named_repository.labels:
         raise invalid("Label", "name", "already_exists")
@@ -56,13 +56,13 @@ def create(call: Call) -> Answer:
 
 @endpoint("GET", LABEL, *READ, statuses=(200, 404))
 def read(call: Call) -> Answer:
-    """One label."""
+    """Return a label."""
     return Answer(200, _payload(call, _named(call)))
 
 
 @endpoint("PATCH", LABEL, *WRITE, statuses=(200, 404, 422))
 def update(call: Call) -> Answer:
-    """Another name, color or description."""
+    """Change name, color or description."""
     label = _named(call)
     labels = call.named_repository.labels
     old, new = label.name.lower(), body_fields.text(call.body, "new_name") or label.name
@@ -78,17 +78,17 @@ def update(call: Call) -> Answer:
 
 @endpoint("DELETE", LABEL, *WRITE, statuses=(204, 404))
 def delete(call: Call) -> Answer:
-    """Take a label away, from every issue too."""
+    """Delete a label, also from every issue."""
     key = _named(call).name.lower()
     del call.named_repository.labels[key]
     for issue in call.named_repository.issues.values():
-        issue.labels = [one for one in issue.labels if one != key]
+        issue.labels = [label for label in issue.labels if label != key]
     return Answer(204)
 
 
 @endpoint("GET", OF_ISSUE, *READ, statuses=(200, 404))
 def read_of_issue(call: Call) -> Answer:
-    """The labels of an issue."""
+    """List the labels of an issue."""
     issue = lookups.issue(call)
     some, headers = paginate(call, issues.labels(View.of(call), call.named_repository, issue))
     return Answer(200, some, headers)
@@ -96,30 +96,30 @@ def read_of_issue(call: Call) -> Answer:
 
 @endpoint("POST", OF_ISSUE, *WRITE, statuses=(200, 404, 422))
 def add(call: Call) -> Answer:
-    """Add labels to an issue; those that the repository has not are made."""
+    """Add labels to an issue; create missing ones."""
     issue = lookups.issue(call)
-    put(call, issue, [*issue.labels, *_wanted(call)])
+    put(call, issue, [*issue.labels, *_requested(call)])
     return _labels(call, issue)
 
 
 @endpoint("PUT", OF_ISSUE, *WRITE, statuses=(200, 404, 422))
 def replace(call: Call) -> Answer:
-    """Give an issue these labels and no others."""
+    """Replace the labels of an issue."""
     issue = lookups.issue(call)
-    put(call, issue, _wanted(call))
+    put(call, issue, _requested(call))
     return _labels(call, issue)
 
 
 @endpoint("DELETE", OF_ISSUE, *WRITE, statuses=(204, 404))
 def remove_all(call: Call) -> Answer:
-    """Take every label from an issue."""
+    """Remove every label from an issue."""
     put(call, lookups.issue(call), [])
     return Answer(204)
 
 
 @endpoint("DELETE", ONE_OF_ISSUE, *WRITE, statuses=(200, 404))
 def remove(call: Call) -> Answer:
-    """Take one label from an issue."""
+    """Remove a label from an issue."""
     issue = lookups.issue(call)
     name = call.parameters["name"].lower()
     if name not in issue.labels:
@@ -129,7 +129,7 @@ def remove(call: Call) -> Answer:
 
 
 def put(call: Call, issue: Issue, names: list[str]) -> None:
-    """Let an issue have these labels; unknown ones are made. Pull requests tell of each change."""
+    """Set the labels of an issue; create missing ones, and record each change."""
     before = list(issue.labels)
     for name in names:
         if name.lower() not in call.named_repository.labels:
@@ -146,7 +146,7 @@ def put(call: Call, issue: Issue, names: list[str]) -> None:
 
 
 def names_in(values: Json) -> list[str]:
-    """Labels as requests name them: by text, or by an object with a name."""
+    """Return the names of a request's labels: strings, or objects with a name."""
     given = [value.get("name") if isinstance(value, dict) else value for value in values]
     names = [name for name in given if isinstance(name, str) and name]
     if len(names) < len(given):
@@ -158,12 +158,12 @@ def _record_changes(call: Call, issue: Issue, action: str, keys: list[str]) -> N
     repository = call.named_repository
     for key in keys:
         label = repository.labels[key]
-        told = (label.name, label.color)
-        issue_events.record(call.store, issue, action, call.identity, label=told)
+        name_and_color = (label.name, label.color)
+        issue_events.record(call.store, issue, action, call.identity, label=name_and_color)
     if issue.pull_request is None:
         return
     for key in keys:
-        told = issues.label(View.of_events(call.store), repository, repository.labels[key])
+        payload = issues.label(View.of_events(call.store), repository, repository.labels[key])
         events.pull_request(
             call.store,
             repository,
@@ -171,12 +171,12 @@ def _record_changes(call: Call, issue: Issue, action: str, keys: list[str]) -> N
             issue.pull_request,
             action,
             call.identity,
-            label=told,
+            label=payload,
         )
 
 
-def _wanted(call: Call) -> list[str]:
-    """The body is a list, or an object with the list in `labels`."""
+def _requested(call: Call) -> list[str]:
+    """Return the names in a body that is a list, or an object with `labels`."""
     body = call.body
     return names_in(body if isinstance(body, list) else body_fields.listing(body, "labels") or [])
 
@@ -202,7 +202,7 @@ def _checked_name(name: str) -> str:
 
 
 def _looks(body: Mapping[str, Json], label: Label) -> tuple[str, str | None]:
-    """Color and description, as they are where the request says nothing."""
+    """Return color and description, by default those of the label."""
     color = body_fields.text(body, "color") or label.color
     description = (
         body_fields.text(body, "description") if "description" in body else label.description

@@ -1,4 +1,4 @@
-"""What a path names, or GitHub's answer that there is no such thing."""
+"""Look up what a path names, or raise GitHub's 404."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from kalypso_actions.sandbox.store import Issue, PullRequest
 
 
 def not_found() -> RefusedError:
-    """404, as for everything that is not there or not to be seen."""
+    """Return a 404, for everything missing or hidden."""
     return RefusedError(404, "Not Found")
 
 
 def commit(call: Call, revision: str, status: int = 404) -> GitCommit:
-    """A commit by id, branch or tag. Raises RefusedError: 409 in an empty repository.
+    """Return a commit by id, branch or tag. Raises RefusedError: 409 in an empty repository.
 
-    With status 422, an unknown commit is refused as by those endpoints that name it.
+    With status 422, an unknown commit is refused with its name.
     """
     git = call.store.git(call.named_repository)
     try:
@@ -30,7 +30,7 @@ def commit(call: Call, revision: str, status: int = 404) -> GitCommit:
 
 
 def known_commit(call: Call, revision: str) -> GitCommit:
-    """The same for endpoints that answer 404 in an empty repository too."""
+    """Return a commit, for endpoints that answer 404 in an empty repository too."""
     try:
         return call.store.git(call.named_repository).commit(revision)
     except LookupError:
@@ -38,16 +38,16 @@ def known_commit(call: Call, revision: str) -> GitCommit:
 
 
 def issue(call: Call) -> Issue:
-    """The issue or pull request of the path. Raises RefusedError."""
-    found = call.named_repository.issues.get(number(call.parameters["issue_number"]))
-    if found is None:
+    """Return the issue or pull request of the path. Raises RefusedError."""
+    issue = call.named_repository.issues.get(number(call.parameters["issue_number"]))
+    if issue is None:
         raise not_found()
-    return found
+    return issue
 
 
 def pull_request(call: Call) -> tuple[Issue, PullRequest]:
-    """The pull request of the path, as an issue and for itself. Raises RefusedError."""
-    found = call.named_repository.issues.get(number(call.parameters["pull_number"]))
-    if found is None or found.pull_request is None:
+    """Return the pull request of the path, and its issue. Raises RefusedError."""
+    issue = call.named_repository.issues.get(number(call.parameters["pull_number"]))
+    if issue is None or issue.pull_request is None:
         raise not_found()
-    return found, found.pull_request
+    return issue, issue.pull_request

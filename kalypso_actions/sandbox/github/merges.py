@@ -22,7 +22,7 @@ NOT_MERGEABLE = "Pull Request is not mergeable"
     statuses=(200, 403, 404, 405, 409, 422),
 )
 def merge_pull_request(call: Call) -> Answer:
-    """Merge, if its head is still the one that is meant, and the base's rules are met."""
+    """Merge, if the head is the expected one and the rules of the base allow it."""
     issue, pull_request = lookups.pull_request(call)
     store, repository, body = call.store, call.named_repository, call.body
     method = body_fields.choice(call, "merge_method", ("merge", "squash", "rebase")) or "merge"

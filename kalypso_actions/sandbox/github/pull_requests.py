@@ -1,4 +1,4 @@
-"""Pull requests: listed, opened, edited, closed. `merges` merges them.
+"""List, open, edit and close pull requests. `merges` merges them.
 
 https://docs.github.com/rest/pulls/pulls
 """
@@ -31,12 +31,12 @@ MAX_FILES: Final = 3000
 
 @endpoint("GET", PULLS, "pull_requests: read", statuses=(200,))
 def read_all(call: Call) -> Answer:
-    """Those that `state`, `head` and `base` ask for; a head without its owner asks for nothing."""
+    """List pull requests by `state`, `head` (only with its owner) and `base`."""
     state = call.query.get("state", "open")
     owner, colon, branch = call.query.get("head", "").partition(":")
     of_head = (owner.lower(), branch) if colon else None
     base = call.query.get("base")
-    found = [
+    listed = [
         (issue, issue.pull_request)
         for issue in call.named_repository.issues.values()
         if issue.pull_request
@@ -46,8 +46,8 @@ def read_all(call: Call) -> Answer:
     ]
     order = call.query.get("sort", "created")
     newest_first = call.query.get("direction", "desc" if order == "created" else "asc") == "desc"
-    found.sort(key=lambda one: _sorted_by(one[0], order), reverse=newest_first)
-    some, headers = paginate(call, found)
+    listed.sort(key=lambda one: _sorted_by(one[0], order), reverse=newest_first)
+    some, headers = paginate(call, listed)
     view = View.of(call)
     answer = [payloads.simple(view, call.named_repository, *one) for one in some]
     return Answer(200, answer, headers)
@@ -55,7 +55,7 @@ def read_all(call: Call) -> Answer:
 
 @endpoint("POST", PULLS, "pull_requests: write", statuses=(201, 403, 422))
 def create(call: Call) -> Answer:
-    """Propose what a branch of this repository has that another one has not."""
+    """Open a pull request from one branch of this repository to another."""
     store, repository = call.store, call.named_repository
     if call.identity.kind == "actions" and not repository.actions_may_open_pull_requests:
         message = "GitHub Actions is not permitted to create or approve pull requests."
@@ -86,22 +86,22 @@ def create(call: Call) -> Answer:
     )
     repository.next_number += 1
     repository.issues[issue.number] = issue
-    # pydantic keeps a copy of what it is given.
-    kept = issue.pull_request or pull_request
-    pull_requests.register(store, repository, issue, kept, call.identity)
-    answer = payloads.full(View.of(call), repository, issue, kept)
+    # pydantic stores a copy.
+    stored = issue.pull_request or pull_request
+    pull_requests.register(store, repository, issue, stored, call.identity)
+    answer = payloads.full(View.of(call), repository, issue, stored)
     return Answer(201, answer, {"location": answer["url"]})
 
 
 @endpoint("GET", PULL, "pull_requests: read", statuses=(200, 404))
 def read(call: Call) -> Answer:
-    """One pull request, and whether it can be merged."""
+    """Return a pull request, and whether it can be merged."""
     return Answer(200, _payload(call, *lookups.pull_request(call)))
 
 
 @endpoint("PATCH", PULL, "pull_requests: write", statuses=(200, 404, 422))
 def update(call: Call) -> Answer:
-    """Another title, body, base, or state."""
+    """Change title, body, base or state."""
     issue, pull_request = lookups.pull_request(call)
     body = call.body
     state = body_fields.choice(call, "state", ("open", "closed"))
@@ -125,7 +125,7 @@ def update(call: Call) -> Answer:
     statuses=(200, 404),
 )
 def read_files(call: Call) -> Answer:
-    """The files that a pull request changes, 3000 at most."""
+    """List the files that a pull request changes, at most 3000."""
     _, pull_request = lookups.pull_request(call)
     repository = call.named_repository
     git = call.store.git(repository)
@@ -148,7 +148,7 @@ def _sorted_by(issue: Issue, order: str) -> tuple[object, int]:
 
 
 def _own_branch(call: Call, head: str) -> str:
-    """`branch` or `owner:branch`; forks are not known."""
+    """Return the branch of `branch` or `owner:branch`; there are no forks."""
     owner, colon, branch = head.rpartition(":")
     if colon and owner.lower() != call.named_repository.owner.lower():
         raise invalid("PullRequest", "head")
@@ -156,7 +156,7 @@ def _own_branch(call: Call, head: str) -> str:
 
 
 def _check_branches(call: Call, base: str, head: str) -> tuple[str, str]:
-    """The commits of both, if one can be proposed to the other."""
+    """Return the commits of both branches, if a pull request between them is possible."""
     git = call.store.git(call.named_repository)
     base_commit, head_commit = git.head(base), git.head(head)
     if base_commit is None:

@@ -1,4 +1,4 @@
-"""What a token has used of its limits.
+"""A token's usage of its rate limits.
 
 https://docs.github.com/rest/rate-limit/rate-limit
 """
@@ -13,7 +13,7 @@ UNUSED = ("search", "code_search", "source_import", "integration_manifest")
 
 @endpoint("GET", "/rate_limit", statuses=(200, 404))
 def read(call: Call) -> Answer:
-    """Every resource; a GitHub Enterprise Server without limits says 404."""
+    """Return the usage of every resource; 404 on GitHub Enterprise Server without limits."""
     if call.store.flavour == "ghes":
         raise lookups.not_found()
     core = _usage(call, "core")

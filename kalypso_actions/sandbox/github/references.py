@@ -1,4 +1,4 @@
-"""Git refs: read, made, moved, deleted.
+"""Git refs.
 
 https://docs.github.com/rest/git/refs
 """
@@ -25,7 +25,7 @@ UPDATE_FAILED: Final = "Reference update failed"
 
 @endpoint("GET", "/repos/{owner}/{repo}/git/ref/{ref}", "contents: read", statuses=(200, 404, 409))
 def read(call: Call) -> Answer:
-    """One ref by its exact name."""
+    """Return a ref by its exact name."""
     ref = f"refs/{call.parameters['ref']}"
     sha = _refs(call).get(ref)
     if sha is None:
@@ -37,16 +37,16 @@ def read(call: Call) -> Answer:
     "GET", "/repos/{owner}/{repo}/git/matching-refs/{ref}", "contents: read", statuses=(200, 409)
 )
 def matching(call: Call) -> Answer:
-    """Every ref whose name begins so; none is no error."""
+    """List the refs whose names begin with a prefix."""
     prefix = f"refs/{call.parameters['ref']}"
-    found = [(ref, sha) for ref, sha in _refs(call).items() if ref.startswith(prefix)]
-    some, headers = paginate(call, found)
+    refs = [(ref, sha) for ref, sha in _refs(call).items() if ref.startswith(prefix)]
+    some, headers = paginate(call, refs)
     return Answer(200, [_payload(call, ref, sha) for ref, sha in some], headers)
 
 
 @endpoint("POST", REFS, "contents: write", statuses=(201, 403, 409, 422))
 def create(call: Call) -> Answer:
-    """A new ref on a commit that is there."""
+    """Create a ref at an existing object."""
     ref = body_fields.required_text(call.body, "ref")
     sha = body_fields.required_text(call.body, "sha")
     if not ref.startswith("refs/") or ref.count("/") < 2:
@@ -66,7 +66,7 @@ def create(call: Call) -> Answer:
 
 @endpoint("PATCH", f"{REFS}/{{ref}}", "contents: write", statuses=(200, 403, 409, 422))
 def update(call: Call) -> Answer:
-    """Move a ref forward; with `force` anywhere."""
+    """Move a ref forward, or with `force` to any commit."""
     ref, before = _existing(call)
     sha = body_fields.required_text(call.body, "sha")
     force = body_fields.flag(call.body, "force")
@@ -82,7 +82,7 @@ def update(call: Call) -> Answer:
 
 @endpoint("DELETE", f"{REFS}/{{ref}}", "contents: write", statuses=(204, 409, 422))
 def delete(call: Call) -> Answer:
-    """Take a ref away."""
+    """Delete a ref."""
     ref, before = _existing(call)
     _check_rules(call, ref, before, None)
     _move(call, ref, before, None)
@@ -97,7 +97,7 @@ def _refs(call: Call) -> dict[str, str]:
 
 
 def _existing(call: Call) -> tuple[str, str]:
-    """The ref of the path and where it stands."""
+    """Return the ref of the path, and its object."""
     ref = f"refs/{call.parameters['ref']}"
     before = _refs(call).get(ref)
     if before is None:
@@ -106,7 +106,7 @@ def _existing(call: Call) -> tuple[str, str]:
 
 
 def _check_target(call: Call, ref: str, sha: str) -> None:
-    """The object must be there, and a branch's must be a commit."""
+    """Check that the object exists, and that a branch gets a commit."""
     if not SHA.fullmatch(sha):
         message = "The sha parameter must be exactly 40 characters and contain only [0-9a-f]."
         raise RefusedError(422, message)
@@ -118,18 +118,18 @@ def _check_target(call: Call, ref: str, sha: str) -> None:
 
 
 def _check_rules(call: Call, ref: str, before: str | None, after: str | None) -> None:
-    asked = (call.store, call.named_repository)
-    reason = branch_rules.ref_refusal(*asked, ref, before, after, call.identity)
+    repository = (call.store, call.named_repository)
+    reason = branch_rules.ref_refusal(*repository, ref, before, after, call.identity)
     if reason:
         raise RefusedError(422, f"Repository rule violations found\n\n{reason}\n\n")
     if after and ref.startswith(branch_rules.BRANCHES):
-        reason = branch_rules.workflows_refusal(*asked, before, after, call.identity)
+        reason = branch_rules.workflows_refusal(*repository, before, after, call.identity)
         if reason:
             raise RefusedError(403, reason)
 
 
 def _move(call: Call, ref: str, before: str | None, after: str | None) -> None:
-    """Set the ref and let follow what does; git refuses names that are none or in each other."""
+    """Set the ref and handle the push. Git refuses invalid and conflicting names."""
     repository = call.named_repository
     try:
         moved = call.store.git(repository).update_ref(ref, after, before)

@@ -1,4 +1,4 @@
-"""Repositories, and who asks for them.
+"""Repositories, and the user of a token.
 
 https://docs.github.com/rest/repos/repos, https://docs.github.com/rest/users/users
 """
@@ -17,13 +17,13 @@ from kalypso_actions.sandbox.permissions import allowed
 from kalypso_actions.sandbox.store import Repository
 from kalypso_actions.sandbox.valid_names import is_valid_repository_name
 
-NO_NAME: Final = re.compile(r"[^A-Za-z0-9._-]+")
-"""What GitHub writes a hyphen for."""
+INVALID_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9._-]+")
+"""GitHub replaces these by a hyphen."""
 
 
 @endpoint("GET", "/user", statuses=(200, 403))
 def read_user(call: Call) -> Answer:
-    """The person whose token it is; a job or an App is nobody."""
+    """Return the user of the token; jobs and Apps have none."""
     if call.identity.kind != "user":
         raise RefusedError(403, "Resource not accessible by integration")
     return Answer(200, accounts.public(View.of(call), call.identity.login))
@@ -31,13 +31,13 @@ def read_user(call: Call) -> Answer:
 
 @endpoint("GET", "/repos/{owner}/{repo}", "metadata: read", statuses=(200,))
 def read(call: Call) -> Answer:
-    """One repository."""
+    """Return a repository."""
     return Answer(200, _payload(call, call.named_repository))
 
 
 @endpoint("POST", "/user/repos", "administration: write", statuses=(201, 403, 422))
 def create(call: Call) -> Answer:
-    """A new one of the person whose token it is."""
+    """Create a repository of the token's user."""
     if call.identity.kind != "user":
         raise RefusedError(403, "Resource not accessible by integration")
     call.store.account(call.identity.login)
@@ -46,7 +46,7 @@ def create(call: Call) -> Answer:
 
 @endpoint("POST", "/orgs/{org}/repos", "administration: write", statuses=(201, 404, 422))
 def create_in_organization(call: Call) -> Answer:
-    """A new one of an organization."""
+    """Create a repository of an organization."""
     account = call.store.accounts.get(call.parameters["org"].lower())
     own = call.identity.owner.lower()
     if account is None or account.kind != "Organization" or own not in {"", account.login.lower()}:
@@ -55,8 +55,8 @@ def create_in_organization(call: Call) -> Answer:
 
 
 def _create(call: Call, owner: str) -> Answer:
-    name = NO_NAME.sub("-", body_fields.required_text(call.body, "name"))
-    private, filled = (
+    name = INVALID_CHARACTERS.sub("-", body_fields.required_text(call.body, "name"))
+    private, auto_init = (
         body_fields.flag(call.body, "private"),
         body_fields.flag(call.body, "auto_init"),
     )
@@ -66,7 +66,7 @@ def _create(call: Call, owner: str) -> Answer:
         message = "name already exists on this account"
         raise invalid("Repository", "name", "custom", message)
     repository = call.store.add_repository(owner, name, private=private)
-    if filled:
+    if auto_init:
         account = call.store.account(call.identity.login)
         person = Person(account.login, accounts.email(account), call.store.now)
         git = call.store.git(repository)
@@ -77,16 +77,20 @@ def _create(call: Call, owner: str) -> Answer:
 
 
 def _payload(call: Call, repository: Repository) -> Json:
-    """A repository, with what may be done to it, and the organization that owns it."""
+    """Return a repository with the token's permissions and the owning organization."""
     view = View.of(call)
-    may = {
+    permissions = {
         "admin": allowed(call.identity, ["administration: write"], repository),
         "push": allowed(call.identity, ["contents: write"], repository),
         "pull": allowed(call.identity, ["contents: read"], repository),
     }
     answer = {
         **repositories.full(view, repository),
-        "permissions": {**may, "maintain": may["admin"], "triage": may["push"]},
+        "permissions": {
+            **permissions,
+            "maintain": permissions["admin"],
+            "triage": permissions["push"],
+        },
         "allow_merge_commit": True,
         "allow_squash_merge": True,
         "allow_rebase_merge": True,

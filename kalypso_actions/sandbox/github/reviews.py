@@ -22,32 +22,32 @@ STATES: Final = {
     "COMMENT": "COMMENTED",
     None: "PENDING",
 }
-"""What a reviewer does -> what the review is then."""
+"""The event of a request -> the state of the review."""
 
 
 @endpoint("GET", REVIEWS, "pull_requests: read", statuses=(200, 404))
 def read_all(call: Call) -> Answer:
-    """Every review, the oldest first; one that is not submitted is its author's alone."""
+    """List the reviews, oldest first; only the author sees a pending one."""
     issue, pull_request = lookups.pull_request(call)
-    seen = [
-        one
-        for one in pull_request.reviews
-        if one.state != "PENDING" or one.author == call.identity.login
+    visible = [
+        review
+        for review in pull_request.reviews
+        if review.state != "PENDING" or review.author == call.identity.login
     ]
-    some, headers = paginate(call, seen)
+    some, headers = paginate(call, visible)
     view, repository = View.of(call), call.named_repository
     return Answer(200, [payloads.review(view, repository, issue, one) for one in some], headers)
 
 
 @endpoint("POST", REVIEWS, "pull_requests: write", statuses=(200, 404, 422))
 def create(call: Call) -> Answer:
-    """Approve, ask for changes, or comment. Comments at lines are not known here."""
+    """Approve, request changes, or comment. Comments on lines are not supported."""
     issue, pull_request = lookups.pull_request(call)
     store, repository = call.store, call.named_repository
-    act = body_fields.choice(call, "event", [name for name in STATES if name])
+    event = body_fields.choice(call, "event", [name for name in STATES if name])
     text = body_fields.text(call.body, "body") or ""
     commit = body_fields.text(call.body, "commit_id") or pull_request.head_commit
-    _check(call, issue, act, text)
+    _check(call, issue, event, text)
     mine = [one.state for one in pull_request.reviews if one.author == call.identity.login]
     if "PENDING" in mine:
         raise _unprocessable("User can only have one pending review per pull request")
@@ -57,37 +57,37 @@ def create(call: Call) -> Answer:
         {
             "id": store.new_id(),
             "author": call.identity.login,
-            "state": STATES[act],
+            "state": STATES[event],
             "body": text,
             "commit": commit,
-            "submitted_at": store.now if act else None,
+            "submitted_at": store.now if event else None,
         }
     )
     pull_request.reviews.append(review)
     issue.updated_at = store.now
-    if act:
+    if event:
         events.review(store, repository, issue, pull_request, review, call.identity)
     return Answer(200, payloads.review(View.of(call), repository, issue, review))
 
 
-def _check(call: Call, issue: Issue, act: str | None, text: str) -> None:
-    """Nobody approves their own, or says nothing. Raises RefusedError."""
-    if call.identity.login == issue.author and act in {"APPROVE", "REQUEST_CHANGES"}:
-        verb = "approve" if act == "APPROVE" else "request changes on"
+def _check(call: Call, issue: Issue, event: str | None, text: str) -> None:
+    """Refuse reviews of one's own pull request, and empty ones. Raises RefusedError."""
+    if call.identity.login == issue.author and event in {"APPROVE", "REQUEST_CHANGES"}:
+        verb = "approve" if event == "APPROVE" else "request changes on"
         raise _unprocessable(f"Can not {verb} your own pull request")
     allowed = call.named_repository.actions_may_open_pull_requests
-    if call.identity.kind == "actions" and act == "APPROVE" and not allowed:
+    if call.identity.kind == "actions" and event == "APPROVE" and not allowed:
         raise _unprocessable("GitHub Actions is not permitted to approve pull requests.")
-    if act in {"REQUEST_CHANGES", "COMMENT"} and not text.strip():
+    if event in {"REQUEST_CHANGES", "COMMENT"} and not text.strip():
         raise _unprocessable("Body can't be blank")
     if len(text) > body_fields.MAX_BODY_LENGTH:
         raise _unprocessable(
             f"Body is too long (maximum is {body_fields.MAX_BODY_LENGTH} characters)"
         )
     if body_fields.listing(call.body, "comments"):
-        raise _unprocessable("Comments at lines are not known to the sandbox")
+        raise _unprocessable("The sandbox does not support comments on lines")
 
 
 def _unprocessable(reason: str) -> RefusedError:
-    """422 with its reason as a text."""
+    """Return a 422 with its reason as a string."""
     return RefusedError(422, "Unprocessable Entity", (reason,))

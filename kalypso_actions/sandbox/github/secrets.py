@@ -1,4 +1,4 @@
-"""Which secrets there are: their names alone, nobody reads a value.
+"""The names of secrets; nobody can read their values.
 
 https://docs.github.com/rest/actions/secrets
 """
@@ -21,25 +21,25 @@ ENVIRONMENT: Final = "/repos/{owner}/{repo}/environments/{environment_name}/secr
 
 @endpoint("GET", REPOSITORY, "secrets: read", statuses=(200,))
 def read_all(call: Call) -> Answer:
-    """Those of the repository."""
+    """List the secrets of the repository."""
     return _all(call, call.named_repository.secrets, call.named_repository.created_at)
 
 
 @endpoint("GET", SHARED, "secrets: read", statuses=(200,))
 def read_all_shared(call: Call) -> Answer:
-    """Those of the organization that the repository may use."""
+    """List the organization's secrets that the repository may use."""
     return _all(call, call.named_repository.shared_secrets, call.named_repository.created_at)
 
 
 @endpoint("GET", ENVIRONMENT, "environments: read", statuses=(200, 404))
 def read_all_of_environment(call: Call) -> Answer:
-    """Those of an environment."""
+    """List the secrets of an environment."""
     environment = environments.named(call)
     return _all(call, environment.secrets, environment.created_at)
 
 
-def _all(call: Call, names: Sequence[str], made: datetime) -> Answer:
+def _all(call: Call, names: Sequence[str], created_at: datetime) -> Answer:
     some, headers = paginate(call, sorted(names))
-    times = {"created_at": timestamp(made), "updated_at": timestamp(made)}
+    times = {"created_at": timestamp(created_at), "updated_at": timestamp(created_at)}
     answer = [{"name": name, **times} for name in some]
     return Answer(200, {"total_count": len(names), "secrets": answer}, headers)

@@ -20,7 +20,7 @@ from kalypso_actions.sandbox.store import Status
 State = Literal["error", "failure", "pending", "success"]
 
 MAX_STATUSES: Final = 1000
-"""Statuses that a commit takes under one context."""
+"""Statuses of one commit and context."""
 
 MAX_DESCRIPTION_LENGTH: Final = 140
 MAX_CONTEXT_LENGTH: Final = 255
@@ -28,7 +28,7 @@ MAX_CONTEXT_LENGTH: Final = 255
 
 @endpoint("POST", "/repos/{owner}/{repo}/statuses/{sha}", "statuses: write", statuses=(201, 422))
 def create(call: Call) -> Answer:
-    """A new status; the context's older ones stay in the list."""
+    """Create a status; older ones of the context stay in the list."""
     repository, body = call.named_repository, call.body
     sha = call.parameters["sha"]
     state = body_fields.choice(call, "state", get_args(State))
@@ -75,7 +75,7 @@ def create(call: Call) -> Answer:
     statuses=(200, 404),
 )
 def read_combined(call: Call) -> Answer:
-    """The last status of each context, and what they say together."""
+    """Return the latest status of each context, and their combined state."""
     repository = call.named_repository
     commit = lookups.known_commit(call, call.parameters["ref"]).id
     known = list(statuses.latest(repository, commit).values())
@@ -93,7 +93,7 @@ def read_combined(call: Call) -> Answer:
     statuses=(200, 404),
 )
 def read_all(call: Call) -> Answer:
-    """Every status, the latest first."""
+    """List the statuses, latest first."""
     repository = call.named_repository
     commit = lookups.known_commit(call, call.parameters["ref"]).id
     known = [status for status in reversed(repository.statuses) if status.commit == commit]

@@ -22,69 +22,69 @@ NAME: Final = re.compile(r"(?!GITHUB_)[A-Z_][A-Z0-9_]*")
 MAX_SIZE: Final = 48 * 1024
 DEFAULT_PAGE_SIZE: Final = 10
 MAX_PAGE_SIZE: Final = 30
-"""Variables on a page: fewer than of anything else."""
+"""Variables have smaller pages than other lists."""
 
 
 @endpoint("GET", REPOSITORY, "actions_variables: read", statuses=(200,))
 def read_all(call: Call) -> Answer:
-    """The repository's variables."""
+    """List the repository's variables."""
     return _all(call, call.named_repository.variables, call.named_repository.created_at)
 
 
 @endpoint("POST", REPOSITORY, "actions_variables: write", statuses=(201, 409, 422))
 def create(call: Call) -> Answer:
-    """A new one of the repository."""
+    """Create a variable of the repository."""
     return _create(call, call.named_repository.variables)
 
 
 @endpoint("GET", f"{REPOSITORY}/{{name}}", "actions_variables: read", statuses=(200, 404))
 def read(call: Call) -> Answer:
-    """One of the repository's."""
+    """Return a variable of the repository."""
     return _one(call, call.named_repository.variables, call.named_repository.created_at)
 
 
 @endpoint("PATCH", f"{REPOSITORY}/{{name}}", "actions_variables: write", statuses=(204, 404, 422))
 def update(call: Call) -> Answer:
-    """Another value for one of the repository's."""
+    """Change a variable of the repository."""
     return _update(call, call.named_repository.variables)
 
 
 @endpoint("GET", SHARED, "actions_variables: read", statuses=(200,))
 def read_all_shared(call: Call) -> Answer:
-    """Those of the organization that the repository may use."""
+    """List the organization's variables that the repository may use."""
     return _all(call, call.named_repository.shared_variables, call.named_repository.created_at)
 
 
 @endpoint("GET", ENVIRONMENT, "environments: read", statuses=(200, 404))
 def read_all_of_environment(call: Call) -> Answer:
-    """An environment's variables."""
+    """List an environment's variables."""
     environment = environments.named(call)
     return _all(call, environment.variables, environment.created_at)
 
 
 @endpoint("POST", ENVIRONMENT, "environments: write", statuses=(201, 404, 409, 422))
 def create_in_environment(call: Call) -> Answer:
-    """A new one of an environment."""
+    """Create a variable of an environment."""
     return _create(call, environments.named(call).variables)
 
 
 @endpoint("GET", f"{ENVIRONMENT}/{{name}}", "environments: read", statuses=(200, 404))
 def read_of_environment(call: Call) -> Answer:
-    """One of an environment's."""
+    """Return a variable of an environment."""
     environment = environments.named(call)
     return _one(call, environment.variables, environment.created_at)
 
 
 @endpoint("PATCH", f"{ENVIRONMENT}/{{name}}", "environments: write", statuses=(204, 404, 422))
 def update_in_environment(call: Call) -> Answer:
-    """Another value for one of an environment's."""
+    """Change a variable of an environment."""
     return _update(call, environments.named(call).variables)
 
 
-def _all(call: Call, variables: dict[str, str], made: datetime) -> Answer:
+def _all(call: Call, variables: dict[str, str], created_at: datetime) -> Answer:
     page_request = PageRequest.of(call.query, default=DEFAULT_PAGE_SIZE, maximum=MAX_PAGE_SIZE)
     some, headers = paginate(call, sorted(variables), page_request)
-    answer = [_payload(name, variables[name], made) for name in some]
+    answer = [_payload(name, variables[name], created_at) for name in some]
     return Answer(200, {"total_count": len(variables), "variables": answer}, headers)
 
 
@@ -101,9 +101,9 @@ def _create(call: Call, variables: dict[str, str]) -> Answer:
     return Answer(201, {})
 
 
-def _one(call: Call, variables: dict[str, str], made: datetime) -> Answer:
+def _one(call: Call, variables: dict[str, str], created_at: datetime) -> Answer:
     name = _name(call, variables)
-    return Answer(200, _payload(name, variables[name], made))
+    return Answer(200, _payload(name, variables[name], created_at))
 
 
 def _update(call: Call, variables: dict[str, str]) -> Answer:
@@ -127,10 +127,10 @@ def _value(call: Call) -> str | None:
     return value
 
 
-def _payload(name: str, value: str, made: datetime) -> Json:
+def _payload(name: str, value: str, created_at: datetime) -> Json:
     return {
         "name": name,
         "value": value,
-        "created_at": timestamp(made),
-        "updated_at": timestamp(made),
+        "created_at": timestamp(created_at),
+        "updated_at": timestamp(created_at),
     }

@@ -1,4 +1,4 @@
-"""Workflows, their runs, and starting them by hand.
+"""Workflows, their runs, and dispatches.
 
 https://docs.github.com/rest/actions/workflows, https://docs.github.com/rest/actions/workflow-runs
 """
@@ -29,25 +29,25 @@ RUN_DETAILS: Final = "return_run_details"
 
 @endpoint("GET", ALL, "actions: read", statuses=(200,))
 def read_all(call: Call) -> Answer:
-    """The workflows of the default branch."""
-    found = _workflows(call)
-    some, headers = paginate(call, found)
+    """List the workflows of the default branch."""
+    workflows = _workflows(call)
+    some, headers = paginate(call, workflows)
     view = View.of(call)
     answer = [payloads.workflow(view, call.named_repository, one) for one in some]
-    return Answer(200, {"total_count": len(found), "workflows": answer}, headers)
+    return Answer(200, {"total_count": len(workflows), "workflows": answer}, headers)
 
 
 @endpoint("GET", ONE, "actions: read", statuses=(200, 404))
 def read(call: Call) -> Answer:
-    """One workflow, by its number or the name of its file."""
+    """Return a workflow by its id or file name."""
     return Answer(200, payloads.workflow(View.of(call), call.named_repository, _workflow(call)))
 
 
 @endpoint("POST", f"{ONE}/dispatches", "actions: write", statuses=(200, 204, 400, 404, 422))
 def dispatch(call: Call) -> Answer:
-    """Start the copy of a workflow that a branch or tag has.
+    """Start a workflow, as it is on a branch or tag.
 
-    The file must be on the default branch too, or GitHub does not know the workflow.
+    The default branch must have the file too, or GitHub does not know the workflow.
     """
     store, repository = call.store, call.named_repository
     known = _workflow(call)
@@ -56,8 +56,8 @@ def dispatch(call: Call) -> Answer:
     wants_details = body_fields.flag(call.body, RUN_DETAILS)
     given = _given_inputs(call)
     ref, commit = _ref(call, body_fields.required_text(call.body, "ref"))
-    there = workflows_of(store.git(repository), commit)
-    copy = next((one for one in there if one.path == known.path), None)
+    workflows = workflows_of(store.git(repository), commit)
+    copy = next((one for one in workflows if one.path == known.path), None)
     if copy is None or DISPATCH not in copy.events:
         raise RefusedError(422, f"Workflow does not have '{DISPATCH}' trigger")
     inputs = _checked_inputs(copy.inputs, given)
@@ -74,33 +74,33 @@ def dispatch(call: Call) -> Answer:
     events.workflow_dispatch(store, repository, copy.path, ref, commit, inputs, call.identity)
     if not wants_details:
         return Answer(204)
-    told = payloads.run(View.of(call), repository, run, copy)
+    payload = payloads.run(View.of(call), repository, run, copy)
     answer = {
         "workflow_run_id": run.id,
-        "run_url": told["url"],
-        "html_url": told["html_url"],
+        "run_url": payload["url"],
+        "html_url": payload["html_url"],
     }
     return Answer(200, answer)
 
 
 @endpoint("GET", RUNS, "actions: read", statuses=(200,))
 def read_runs(call: Call) -> Answer:
-    """Runs, the latest first."""
+    """List runs, latest first."""
     return _runs(call, call.named_repository.runs)
 
 
 @endpoint("GET", f"{ONE}/runs", "actions: read", statuses=(200, 404))
 def read_runs_of_workflow(call: Call) -> Answer:
-    """Runs of one workflow, the latest first."""
+    """List the runs of a workflow, latest first."""
     path = _workflow(call).path
     return _runs(call, [run for run in call.named_repository.runs if run.workflow == path])
 
 
 @endpoint("GET", f"{RUNS}/{{run_id}}", "actions: read", statuses=(200, 404))
 def read_run(call: Call) -> Answer:
-    """One run."""
-    wanted = call.parameters["run_id"]
-    run = next((one for one in call.named_repository.runs if str(one.id) == wanted), None)
+    """Return a run."""
+    run_id = call.parameters["run_id"]
+    run = next((run for run in call.named_repository.runs if str(run.id) == run_id), None)
     if run is None:
         raise lookups.not_found()
     return Answer(200, _run(call, run))
@@ -115,15 +115,16 @@ def _workflows(call: Call) -> Sequence[Workflow]:
 
 
 def _workflow(call: Call) -> Workflow:
-    wanted = call.parameters["workflow_id"]
-    found = next((one for one in _workflows(call) if one.is_called(wanted)), None)
-    if found is None:
+    identifier = call.parameters["workflow_id"]
+    workflows = (workflow for workflow in _workflows(call) if workflow.is_called(identifier))
+    workflow = next(workflows, None)
+    if workflow is None:
         raise lookups.not_found()
-    return found
+    return workflow
 
 
 def _ref(call: Call, name: str) -> tuple[str, str]:
-    """A branch or tag by its short or full name, and its commit."""
+    """Return a branch or tag by its short or full name, and its commit."""
     git = call.store.git(call.named_repository)
     for ref in (name, f"refs/heads/{name}", f"refs/tags/{name}"):
         if ref.startswith(("refs/heads/", "refs/tags/")) and git.ref(ref):
@@ -132,7 +133,7 @@ def _ref(call: Call, name: str) -> tuple[str, str]:
 
 
 def _given_inputs(call: Call) -> Mapping[str, str]:
-    """The request's inputs as texts, which they are for the workflow."""
+    """Return the request's inputs as strings."""
     given = body_fields.mapping(call.body, "inputs")
     maximum = MAX_INPUTS[call.store.flavour]
     if len(given) > maximum:
@@ -149,7 +150,7 @@ def _given_inputs(call: Call) -> Mapping[str, str]:
 
 
 def _checked_inputs(declared: Mapping[str, Input], given: Mapping[str, str]) -> dict[str, str]:
-    """What the workflow gets: every input that it declares."""
+    """Return a value for every input of the workflow."""
     unexpected = [name for name in given if name not in declared]
     if unexpected:
         raise RefusedError(422, f"Unexpected inputs provided: {json.dumps(unexpected)}")
@@ -166,14 +167,14 @@ def _checked_inputs(declared: Mapping[str, Input], given: Mapping[str, str]) -> 
 
 
 def _runs(call: Call, runs: Sequence[WorkflowRun]) -> Answer:
-    found = [
+    listed = [
         run
         for run in reversed(runs)
         if all(call.query.get(name) in {None, *facts} for name, facts in _facts(run).items())
     ]
-    some, headers = paginate(call, found)
+    some, headers = paginate(call, listed)
     answer = [_run(call, run) for run in some]
-    return Answer(200, {"total_count": len(found), "workflow_runs": answer}, headers)
+    return Answer(200, {"total_count": len(listed), "workflow_runs": answer}, headers)
 
 
 def _facts(run: WorkflowRun) -> Mapping[str, Collection[str | None]]:
@@ -188,6 +189,6 @@ def _facts(run: WorkflowRun) -> Mapping[str, Collection[str | None]]:
 
 
 def _run(call: Call, run: WorkflowRun) -> Json:
-    there = workflows_of(call.store.git(call.named_repository), run.commit)
-    described = next(one for one in there if one.path == run.workflow)
-    return payloads.run(View.of(call), call.named_repository, run, described)
+    workflows = workflows_of(call.store.git(call.named_repository), run.commit)
+    workflow = next(workflow for workflow in workflows if workflow.path == run.workflow)
+    return payloads.run(View.of(call), call.named_repository, run, workflow)

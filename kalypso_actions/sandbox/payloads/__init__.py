@@ -1,4 +1,4 @@
-"""The JSON shapes of GitHub's answers and webhooks, each built by a small function.
+"""The JSON of GitHub's responses and webhooks.
 
-Every field that GitHub's description requires is there, and those that GitHub always sends.
+It has every field that GitHub's description requires, and those that GitHub always sends.
 """

@@ -25,7 +25,7 @@ BOT: Final = "[bot]"
 
 
 def simple(view: View, login: str) -> Json:
-    """GitHub's `simple-user`, which stands wherever somebody is named."""
+    """Return GitHub's `simple-user`."""
     account = view.store.account(login)
     page = f"apps/{login.removesuffix(BOT)}" if account.kind == "Bot" else login
     url = f"{view.api_url}/users/{quote(login)}"
@@ -45,18 +45,18 @@ def simple(view: View, login: str) -> Json:
 
 
 def optional(view: View, login: str) -> Json:
-    """The same for what nobody may have done ("")."""
+    """Return GitHub's `simple-user`; None for ""."""
     return simple(view, login) if login else None
 
 
 def author(view: View, address: str) -> Json:
-    """Whose commit it is, by the address in it; None where that is no account's here."""
+    """Return the account of a commit's author, by email address; None for an unknown address."""
     login = login_of(address)
     return simple(view, login) if login.lower() in view.store.accounts else None
 
 
 def public(view: View, login: str) -> Json:
-    """GitHub's `public-user`, the answer to who one is."""
+    """Return GitHub's `public-user`."""
     repositories = [
         one for one in view.store.repositories.values() if one.owner.lower() == login.lower()
     ]
@@ -76,25 +76,25 @@ def public(view: View, login: str) -> Json:
 
 
 def email(account: Account) -> str:
-    """The address that GitHub writes into commits for an account."""
+    """Return the address that GitHub writes into an account's commits."""
     return f"{account.id}+{account.login}@users.noreply.github.com"
 
 
 def login_of(address: str) -> str:
-    """Whose address it is, where it is one that GitHub has given out; "" for others."""
+    """Return the login in an address that GitHub issued; "" for other addresses."""
     name, _, host = address.rpartition("@")
     return name.rpartition("+")[2] if host == "users.noreply.github.com" else ""
 
 
 def association(view: View, repository: Repository, login: str) -> str:
-    """How an author stands to a repository."""
+    """Return an author's association with a repository."""
     if login.lower() == repository.owner.lower():
         return "OWNER"
     return "NONE" if view.store.account(login).kind == "Bot" else "MEMBER"
 
 
 def organization(view: View, login: str) -> Json:
-    """GitHub's `organization-simple`, as in events."""
+    """Return GitHub's `organization-simple`, as in events."""
     known = simple(view, login)
     url = f"{view.api_url}/orgs/{quote(login)}"
     return {

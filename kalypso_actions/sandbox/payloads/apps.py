@@ -11,12 +11,12 @@ from kalypso_actions.sandbox.payloads import accounts
 from kalypso_actions.sandbox.payloads.view import View, node_id, timestamp
 from kalypso_actions.sandbox.store import App, Installation, Permissions
 
-MADE: Final = timestamp(datetime(2024, 1, 1, tzinfo=UTC))
-"""When Apps were made and installed is not known here."""
+CREATED_AT: Final = timestamp(datetime(2024, 1, 1, tzinfo=UTC))
+"""A fixed time, because the sandbox does not record when Apps are created and installed."""
 
 
 def app(view: View, one: App) -> Json:
-    """GitHub's `integration`; the first account that has it counts as its owner."""
+    """Return GitHub's `integration`; the owner is the first account that installed it."""
     owner = next(iter(one.installations), one.slug)
     page = f"{view.server_url}/apps/{one.slug}"
     return {
@@ -29,8 +29,8 @@ def app(view: View, one: App) -> Json:
         "description": "",
         "external_url": page,
         "html_url": page,
-        "created_at": MADE,
-        "updated_at": MADE,
+        "created_at": CREATED_AT,
+        "updated_at": CREATED_AT,
         "permissions": granted(one),
         "events": [],
         "installations_count": len(one.installations),
@@ -38,7 +38,7 @@ def app(view: View, one: App) -> Json:
 
 
 def installation(view: View, one: App, login: str, installed: Installation) -> Json:
-    """GitHub's `installation` of an App in an account."""
+    """Return GitHub's `installation` of an App in an account."""
     url = f"{view.api_url}/app/installations/{installed.id}"
     account = view.store.account(login)
     return {
@@ -56,16 +56,16 @@ def installation(view: View, one: App, login: str, installed: Installation) -> J
         "target_type": account.kind,
         "permissions": granted(one),
         "events": [],
-        "created_at": MADE,
-        "updated_at": MADE,
+        "created_at": CREATED_AT,
+        "updated_at": CREATED_AT,
         "single_file_name": None,
         "has_multiple_single_files": False,
         "single_file_paths": [],
         "suspended_by": accounts.simple(view, login) if installed.suspended else None,
-        "suspended_at": MADE if installed.suspended else None,
+        "suspended_at": CREATED_AT if installed.suspended else None,
     }
 
 
 def granted(one: App) -> Permissions:
-    """What an App may do; whatever it may, it sees what repositories there are."""
+    """Return an App's permissions, which always include `metadata`."""
     return {**one.permissions, "metadata": "read"}

@@ -22,7 +22,7 @@ UNSIGNED = {
 
 
 def reference(view: View, repository: Repository, ref: str, sha: str, kind: str) -> Json:
-    """GitHub's `git-ref`; `kind` is the type of the object it stands at."""
+    """Return GitHub's `git-ref`; `kind` is the type of its object."""
     url = view.api(repository)
     return {
         "ref": ref,
@@ -33,7 +33,7 @@ def reference(view: View, repository: Repository, ref: str, sha: str, kind: str)
 
 
 def git_commit(view: View, repository: Repository, commit: GitCommit) -> Json:
-    """GitHub's `git-commit`: what git knows."""
+    """Return GitHub's `git-commit`: git's own fields."""
     url = view.api(repository)
     page = view.html(repository)
     return {
@@ -58,7 +58,7 @@ def git_commit(view: View, repository: Repository, commit: GitCommit) -> Json:
 
 
 def full(view: View, repository: Repository, commit: GitCommit) -> Json:
-    """GitHub's `commit`: with the accounts of author and committer, where they have one."""
+    """Return GitHub's `commit`: with the accounts of author and committer, if they have any."""
     known = git_commit(view, repository, commit)
     url = f"{view.api(repository)}/commits"
     inner = {key: known[key] for key in ("author", "committer", "message", "tree", "url")}
@@ -76,7 +76,7 @@ def full(view: View, repository: Repository, commit: GitCommit) -> Json:
 
 
 def pushed(view: View, repository: Repository, commit: GitCommit) -> Json:
-    """A commit in a push event; which files it changes is not told there."""
+    """Return a commit of a push event, which lists no files."""
     return {
         "id": commit.id,
         "tree_id": commit.tree,
@@ -90,7 +90,7 @@ def pushed(view: View, repository: Repository, commit: GitCommit) -> Json:
 
 
 def changed_file(view: View, repository: Repository, change: FileChange, commit: str) -> Json:
-    """GitHub's `diff-entry`, without the patch."""
+    """Return GitHub's `diff-entry`, without the patch."""
     path = quote(change.path)
     page = view.html(repository)
     entry = {

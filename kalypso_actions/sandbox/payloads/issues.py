@@ -14,7 +14,7 @@ REACTIONS: Final = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket"
 
 
 def label(view: View, repository: Repository, label: Label) -> Json:
-    """GitHub's `label`."""
+    """Return GitHub's `label`."""
     return {
         "id": label.id,
         "node_id": node_id("Label", label.id),
@@ -27,12 +27,12 @@ def label(view: View, repository: Repository, label: Label) -> Json:
 
 
 def labels(view: View, repository: Repository, issue: Issue) -> list[Json]:
-    """The labels of an issue."""
+    """Return the labels of an issue."""
     return [label(view, repository, repository.labels[key]) for key in issue.labels]
 
 
 def issue(view: View, repository: Repository, issue: Issue) -> Json:
-    """GitHub's `issue`, which a pull request is too."""
+    """Return GitHub's `issue`; a pull request is one too."""
     url = f"{view.api(repository)}/issues/{issue.number}"
     kind = "pull" if issue.pull_request else "issues"
     answer = {
@@ -83,7 +83,7 @@ def issue(view: View, repository: Repository, issue: Issue) -> Json:
 
 
 def comment(view: View, repository: Repository, issue: Issue, comment: Comment) -> Json:
-    """GitHub's `issue-comment`."""
+    """Return GitHub's `issue-comment`."""
     url = f"{view.api(repository)}/issues"
     kind = "pull" if issue.pull_request else "issues"
     page = f"{view.html(repository)}/{kind}/{issue.number}"
@@ -104,7 +104,7 @@ def comment(view: View, repository: Repository, issue: Issue, comment: Comment) 
 
 
 def event(view: View, repository: Repository, one: IssueEvent) -> Json:
-    """GitHub's `issue-event-for-issue`."""
+    """Return GitHub's `issue-event-for-issue`."""
     url = f"{view.api(repository)}/issues/events/{one.id}"
     answer = {
         "id": one.id,

@@ -10,7 +10,7 @@ from kalypso_actions.sandbox.store import Issue, PullRequest, Repository
 
 
 def simple(view: View, repository: Repository, issue: Issue, pull_request: PullRequest) -> Json:
-    """GitHub's `pull-request-simple`, as in lists."""
+    """Return GitHub's `pull-request-simple`, as in lists."""
     links = _links(view, repository, issue, pull_request)
     head = view.store.repository(pull_request.head_repository)
     return {
@@ -49,7 +49,7 @@ def simple(view: View, repository: Repository, issue: Issue, pull_request: PullR
 
 
 def full(view: View, repository: Repository, issue: Issue, pull_request: PullRequest) -> Json:
-    """GitHub's `pull-request`: besides, whether it can be merged, and how much it changes."""
+    """Return GitHub's `pull-request`: with mergeability and the size of its changes."""
     git = view.store.git(repository)
     merge = check_mergeability(view.store, repository, issue, pull_request)
     head = pull_request.head_commit
@@ -90,7 +90,7 @@ def _links(
 
 
 def _branch(view: View, repository: Repository | None, branch: str, commit: str) -> Json:
-    """One side; the repository of a head may be gone."""
+    """Return one side; the repository of a head may be deleted."""
     if repository is None:
         return {"label": branch, "ref": branch, "sha": commit, "user": None, "repo": None}
     return {

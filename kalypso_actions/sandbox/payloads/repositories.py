@@ -50,11 +50,11 @@ LINKS: Final = {
 }
 
 COUNTS: Final = ("size", "stargazers_count", "watchers_count", "forks_count", "forks", "watchers")
-"""What nobody does in the sandbox."""
+"""Counts of what the sandbox does not have."""
 
 
 def minimal(view: View, repository: Repository) -> Json:
-    """GitHub's `minimal-repository`: what it is and where to ask for more."""
+    """Return GitHub's `minimal-repository`."""
     url = view.api(repository)
     return {
         "id": repository.id,
@@ -72,12 +72,12 @@ def minimal(view: View, repository: Repository) -> Json:
 
 
 def full(view: View, repository: Repository) -> Json:
-    """GitHub's `full-repository`, where one is asked for."""
+    """Return GitHub's `full-repository`."""
     return {**simple(view, repository), "network_count": 0, "subscribers_count": 0}
 
 
 def simple(view: View, repository: Repository) -> Json:
-    """GitHub's `repository`, in lists, in pull requests, and in events."""
+    """Return GitHub's `repository`, as in lists, pull requests and events."""
     page = view.html(repository)
     host = urlsplit(page).hostname
     still_open = sum(issue.state == "open" for issue in repository.issues.values())
@@ -115,7 +115,7 @@ def simple(view: View, repository: Repository) -> Json:
 
 
 def pushed(view: View, repository: Repository) -> Json:
-    """A repository in a push event: some times are seconds, and older names stand beside."""
+    """Return a repository of a push event: some times are in seconds, and old fields are added."""
     return {
         **simple(view, repository),
         "created_at": int(repository.created_at.timestamp()),

@@ -9,7 +9,7 @@ from kalypso_actions.sandbox.store import Issue, Repository, Review
 
 
 def review(view: View, repository: Repository, issue: Issue, one: Review) -> Json:
-    """GitHub's `pull-request-review`."""
+    """Return GitHub's `pull-request-review`."""
     url = f"{view.api(repository)}/pulls/{issue.number}"
     page = f"{view.html(repository)}/pull/{issue.number}#pullrequestreview-{one.id}"
     answer = {

@@ -11,7 +11,7 @@ from kalypso_actions.sandbox.store import Repository, Status
 
 
 def full(view: View, repository: Repository, status: Status) -> Json:
-    """GitHub's `status`."""
+    """Return GitHub's `status`."""
     return {
         **simple(view, repository, status),
         "creator": accounts.simple(view, status.author),
@@ -19,7 +19,7 @@ def full(view: View, repository: Repository, status: Status) -> Json:
 
 
 def simple(view: View, repository: Repository, status: Status) -> Json:
-    """GitHub's `simple-commit-status`, as a combined status lists it."""
+    """Return GitHub's `simple-commit-status`, as in a combined status."""
     return {
         "url": f"{view.api(repository)}/statuses/{status.commit}",
         "avatar_url": accounts.simple(view, status.author)["avatar_url"],
@@ -42,7 +42,7 @@ def combined(
     listed: Sequence[Status],
     total: int,
 ) -> Json:
-    """GitHub's `combined-commit-status`; one page of the statuses is listed."""
+    """Return GitHub's `combined-commit-status` with one page of statuses."""
     url = f"{view.api(repository)}/commits/{commit}"
     return {
         "state": state,

@@ -1,4 +1,4 @@
-"""The world as seen from one address, and how GitHub writes links, ids and times."""
+"""The context of payloads, and GitHub's format of links, ids and times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kalypso_actions.sandbox.store import Repository, Store
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What payloads are built from."""
+    """The store, and the beginnings of links."""
 
     store: Store
     api_url: str
@@ -21,33 +21,33 @@ class View:
 
     @classmethod
     def of(cls, call: Call) -> Self:
-        """Links begin as the one who asks knows the server."""
+        """Begin links with the URL that the client used."""
         return cls(call.store, call.api_url, call.server_url)
 
     @classmethod
     def of_events(cls, store: Store) -> Self:
-        """Links of events begin with the server's own address."""
+        """Begin links with the server's own URL, for events."""
         return cls(store, store.api_url, store.server_url)
 
     def api(self, repository: Repository) -> str:
-        """A repository's address in the API."""
+        """Return a repository's URL in the API."""
         return f"{self.api_url}/repos/{repository.full_name}"
 
     def html(self, repository: Repository) -> str:
-        """A repository's page."""
+        """Return the URL of a repository's page."""
         return f"{self.server_url}/{repository.full_name}"
 
 
 def node_id(kind: str, number: int | str) -> str:
-    """An id of GraphQL, in the form that GitHub's older objects have."""
+    """Return a GraphQL id in GitHub's older format."""
     return base64.b64encode(f"0{len(kind)}:{kind}{number}".encode()).decode()
 
 
 def timestamp(time: datetime) -> str:
-    """Times are in UTC, to the second."""
+    """Format a time in UTC, to the second."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def optional_timestamp(time: datetime | None) -> str | None:
-    """The same for what may not have happened."""
+    """Format a time, or return None."""
     return timestamp(time) if time else None

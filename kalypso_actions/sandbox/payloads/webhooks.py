@@ -1,4 +1,4 @@
-"""What events tell: the payloads of GitHub's webhooks, which jobs find as their event."""
+"""The payloads of GitHub's webhooks, which jobs receive as their event."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kalypso_actions.sandbox.repositories import NO_OBJECT
 from kalypso_actions.sandbox.store import Identity, Issue, PullRequest, Repository, Review
 
 ACTIONS_INSTALLATION: Final = 1
-"""GitHub Actions is an App itself; what is not done by another one comes through its id."""
+"""The installation id of GitHub Actions, for events that no other App causes."""
 
 
 def push(
@@ -33,9 +33,9 @@ def push(
     new: Sequence[GitCommit],
     identity: Identity,
 ) -> Json:
-    """A branch or tag was made (`before` None), moved or deleted (`after` None).
+    """Return the payload of a created (`before` None), moved or deleted (`after` None) ref.
 
-    `new` are the commits that came, oldest first; the last one is the head unless it is deleted.
+    `new` are the added commits, oldest first; the last one is the head unless the ref is deleted.
     """
     described = [commits.pushed(view, repository, commit) for commit in new]
     page = f"{view.html(repository)}/compare"
@@ -67,7 +67,7 @@ def pull_request(
     identity: Identity,
     **more: Json,
 ) -> Json:
-    """Something happened to a pull request; `more` is what that action tells besides."""
+    """Return the payload of a pull request event; `more` are fields of that action."""
     return {
         "action": action,
         "number": issue.number,
@@ -86,7 +86,7 @@ def review(
     one: Review,
     identity: Identity,
 ) -> Json:
-    """A review was submitted; its state is in lower case here."""
+    """Return the payload of a submitted review; its state is in lower case."""
     described = {**reviews.review(view, repository, issue, one), "state": one.state.lower()}
     return {
         "action": "submitted",
@@ -105,7 +105,7 @@ def workflow_dispatch(
     inputs: Mapping[str, str],
     identity: Identity,
 ) -> Json:
-    """A workflow was started; `workflow` is the path of its file."""
+    """Return the payload of a dispatch; `workflow` is the path of the workflow's file."""
     return {
         "inputs": dict(inputs) or None,
         "ref": ref,
@@ -118,7 +118,7 @@ def workflow_dispatch(
 def repository_dispatch(
     view: View, repository: Repository, event_type: str, client_payload: Json, identity: Identity
 ) -> Json:
-    """Somebody told the repository something; `event_type` is the action of the event."""
+    """Return the payload of a repository dispatch; `event_type` is its action."""
     installation = next(
         (
             one.id

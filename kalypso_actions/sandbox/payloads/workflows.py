@@ -10,7 +10,7 @@ from kalypso_actions.sandbox.workflow_files import Workflow
 
 
 def workflow(view: View, repository: Repository, one: Workflow) -> Json:
-    """GitHub's `workflow`."""
+    """Return GitHub's `workflow`."""
     made = timestamp(repository.created_at)
     page = view.html(repository)
     return {
@@ -28,7 +28,7 @@ def workflow(view: View, repository: Repository, one: Workflow) -> Json:
 
 
 def run(view: View, repository: Repository, one: WorkflowRun, described: Workflow) -> Json:
-    """GitHub's `workflow-run`; `described` is the workflow at the commit of the run."""
+    """Return GitHub's `workflow-run`; `described` is the workflow at the commit of the run."""
     url = f"{view.api(repository)}/actions/runs/{one.id}"
     suite = f"{view.api(repository)}/check-suites/{one.id}"
     began = timestamp(one.created_at)
@@ -74,12 +74,12 @@ def run(view: View, repository: Repository, one: WorkflowRun, described: Workflo
 
 
 def _head(view: View, repository: Repository, commit: str) -> Json:
-    found = view.store.git(repository).commit(commit)
+    head = view.store.git(repository).commit(commit)
     return {
-        "id": found.id,
-        "tree_id": found.tree,
-        "message": found.message.rstrip("\n"),
-        "timestamp": timestamp(found.committer.date),
-        "author": {"name": found.author.name, "email": found.author.email},
-        "committer": {"name": found.committer.name, "email": found.committer.email},
+        "id": head.id,
+        "tree_id": head.tree,
+        "message": head.message.rstrip("\n"),
+        "timestamp": timestamp(head.committer.date),
+        "author": {"name": head.author.name, "email": head.author.email},
+        "committer": {"name": head.committer.name, "email": head.committer.email},
     }

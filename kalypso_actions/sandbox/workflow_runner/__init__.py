@@ -1,9 +1,9 @@
 """A runner of workflow files, for the events of a sandbox.
 
-runs             run what events have started, as GitHub Actions would
-workflow_files   which workflows an event starts
-expressions      `${{ }}` in them
-machine          what a job gets: its token, its variables
-job_log          the log of a step
-clock            time that passes at once
+runs                 run what events start, as GitHub Actions does
+workflow_files       the workflows that an event starts
+expressions          `${{ }}` in workflow files
+runner_environment   the token and the variables of a job
+job_log              the log of a step
+clock                a clock that moves only when somebody sleeps
 """

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 
 class Clock:
-    """Stands still until somebody sleeps. Safe to use from several threads."""
+    """Moves only when somebody sleeps. Safe to use from several threads."""
 
     def __init__(self, start: datetime) -> None:
         self.start = start
@@ -15,11 +15,11 @@ class Clock:
         self._time = start
 
     def __call__(self) -> datetime:
-        """The time."""
+        """Return the time."""
         with self._lock:
             return self._time
 
     def sleep(self, seconds: float) -> None:
-        """The time moves on by so much, at once."""
+        """Move the time forward at once."""
         with self._lock:
             self._time += timedelta(seconds=seconds)

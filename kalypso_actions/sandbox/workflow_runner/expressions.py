@@ -1,8 +1,9 @@
-"""`${{ }}` in workflow files, as far as Kalypso's own workflows use it.
+"""`${{ }}` in workflow files, as far as Kalypso's own workflows need it.
 
-An expression is the path of a value in a context (`inputs.environment`, `github.event.before`) or a
-text in quotes; several of them with `||` between: the first that is not empty; with `&&` between:
-the last, unless one before is empty.
+An expression is a property of a context (`inputs.environment`, `github.event.before`), a string in
+quotes, or several of these: with `||`, the first that is not empty; with `&&`, the last, unless an
+earlier one is empty.
+
 https://docs.github.com/en/actions/reference/workflows-and-actions/expressions
 """
 
@@ -19,44 +20,44 @@ PLACE: Final = re.compile(r"\$\{\{(.*?)\}\}")
 VALUE: Final = re.compile(r"(?P<path>[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*)*)|'(?P<text>[^']*)'")
 
 Contexts = Mapping[str, Any]
-"""`github`, `inputs`, `vars`, `secrets`: what expressions may name."""
+"""The contexts of expressions: `github`, `inputs`, `vars`, `secrets`."""
 
 
 def filled(text: str, contexts: Contexts) -> str:
-    """`text` with the value of each expression in its place; a value that is absent is "".
+    """Replace the expressions in `text` by their values; an absent value is "".
 
-    Raises KalypsoError for an expression of any other form.
+    Raises KalypsoError for an unsupported expression.
     """
-    return PLACE.sub(lambda place: _value(place[1], contexts), text)
+    return PLACE.sub(lambda match: _value(match[1], contexts), text)
 
 
 def _value(expression: str, contexts: Contexts) -> str:
     for alternative in expression.split("||"):
-        values = [_operand(one, expression, contexts) for one in alternative.split("&&")]
+        values = [_operand(operand, expression, contexts) for operand in alternative.split("&&")]
         if all(values):
             return values[-1]
     return ""
 
 
 def _operand(operand: str, expression: str, contexts: Contexts) -> str:
-    found = VALUE.fullmatch(operand.strip())
-    if found is None or (found["path"] and found["path"].partition(".")[0] not in contexts):
+    match = VALUE.fullmatch(operand.strip())
+    if match is None or (match["path"] and match["path"].partition(".")[0] not in contexts):
         raise KalypsoError(
-            f"the expression {expression.strip()!r} is not understood here",
-            advice=f"write a path that begins with one of {', '.join(contexts)}",
+            f"the expression {expression.strip()!r} is not supported here",
+            advice=f"begin with one of {', '.join(contexts)}",
         )
-    return _written(_at(found["path"], contexts)) if found["path"] else found["text"]
+    return _as_text(_property(match["path"], contexts)) if match["path"] else match["text"]
 
 
-def _at(path: str, contexts: Contexts) -> Any:
+def _property(path: str, contexts: Contexts) -> Any:
     value: Any = contexts
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
 
 
-def _written(value: Any) -> str:
-    """As GitHub writes it into a text."""
+def _as_text(value: Any) -> str:
+    """Convert a value as GitHub does."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value)

@@ -1,4 +1,4 @@
-"""The log of a step as GitHub keeps it: workflow commands are carried out, secrets hidden."""
+"""The log of a step as GitHub keeps it: workflow commands are executed, secrets are hidden."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ HIDDEN: Final = "***"
 
 
 class JobLog(io.TextIOBase):
-    """Where a step writes its lines; `add-mask` hides a text from then on."""
+    """The output of a step; `add-mask` hides a text from then on."""
 
     def __init__(self, file: Path) -> None:
         self._file = file.open("w", encoding="utf-8")
         self._masks: set[str] = set()
-        self._begun = ""
+        self._incomplete = ""
 
     def write(self, text: str) -> int:
-        """Some lines, of which the last one may go on with the next text."""
-        *lines, self._begun = (self._begun + text).split("\n")
+        """Write text; the last line may be incomplete."""
+        *lines, self._incomplete = (self._incomplete + text).split("\n")
         for line in lines:
             self._line(line)
         return len(text)
 
     def write_line(self, line: str, moment: datetime) -> None:
-        """A line for people."""
+        """Write a line for people."""
         self.write(f"{moment:%H:%M:%S}  {line}\n")
 
     def close(self) -> None:
-        """The log is complete."""
+        """Close the log."""
         if not self._file.closed:
             self._file.close()
         super().close()

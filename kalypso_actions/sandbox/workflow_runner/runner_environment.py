@@ -1,4 +1,4 @@
-"""What GitHub gives a job: a token, variables, and the values of expressions in its file."""
+"""The environment of a job: its token, its variables, and the contexts of its expressions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ ID_TOKEN: Final = "id_token"  # noqa: S105 - the name of a permission
 
 
 class RunnerEnvironment:
-    """Where jobs of a sandbox run; `variables` are those of the machine around it.
+    """The environment of a sandbox's jobs; `variables` are those of the surrounding process.
 
-    Programs get what they need of them, and nothing of a job that the sandbox itself runs in.
+    Programs inherit what they need, and no variable of a job in which the sandbox itself runs.
     """
 
     def __init__(self, sandbox: Sandbox, variables: Mapping[str, str]) -> None:
@@ -28,15 +28,15 @@ class RunnerEnvironment:
         self._variables = {**inherited, **sandbox.environment()}
 
     def environment(self) -> dict[str, str]:
-        """The variables that programs of people get."""
+        """Return the variables of programs that people run."""
         return dict(self._variables)
 
     def token(self, event: Event, job: Job) -> str:
-        """The job's GITHUB_TOKEN: for its repository alone, with the permissions of its file."""
+        """Create the job's GITHUB_TOKEN: for its repository, with the permissions of its file."""
         permissions: dict[str, str] | None = None
         if job.permissions is not None:
-            wanted = {name: one for name, one in job.permissions.items() if name != ID_TOKEN}
-            permissions = {"metadata": "read", **wanted}
+            levels = {name: level for name, level in job.permissions.items() if name != ID_TOKEN}
+            permissions = {"metadata": "read", **levels}
         return self._sandbox.create_token(
             "actions",
             cast(Permissions | None, permissions),
@@ -45,7 +45,7 @@ class RunnerEnvironment:
         )
 
     def contexts(self, event: Event, token: str, secrets: Mapping[str, str]) -> dict[str, Any]:
-        """What expressions may name; `vars` are the repository's."""
+        """Return the contexts of expressions; `vars` are the repository's."""
         repository = self._sandbox.repository(event.repository)
         return {
             "github": {
@@ -65,15 +65,15 @@ class RunnerEnvironment:
         }
 
     def environment_variables(self, event: Event, name: str) -> Mapping[str, str]:
-        """The variables of one of the repository's environments; one that is unknown has none."""
+        """Return the variables of an environment of the repository; none if it is unknown."""
         with self._sandbox.lock:
-            known = self._sandbox.repository(event.repository).environments
-            return dict(known[name.lower()].variables) if name.lower() in known else {}
+            environment = self._sandbox.repository(event.repository).environments.get(name.lower())
+            return dict(environment.variables) if environment else {}
 
     def variables(
         self, event: Event, job: Job, environment: str, run_id: int, folder: Path
     ) -> dict[str, str]:
-        """The variables of a step, whose files lie in `folder`, in a job of an environment."""
+        """Return the variables of a step; `folder` holds its files."""
         event_file = folder / "event.json"
         event_file.write_text(json.dumps(event.payload, indent=2), encoding="utf-8")
         variables = {

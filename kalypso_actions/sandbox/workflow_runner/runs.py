@@ -1,7 +1,6 @@
-"""What the sandbox's events start, run as GitHub Actions would: by the workflow files.
+"""Run what the sandbox's events start, by the workflow files, as GitHub Actions does.
 
-A run's steps are Kalypso's actions, each with the inputs, the token and the variables that its job
-would have.
+The steps are Kalypso's actions, each with the inputs, the token and the variables of its job.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from kalypso_actions.sandbox.workflow_runner.runner_environment import RunnerEnv
 from kalypso_actions.sandbox.workflow_runner.workflow_files import Job, Step, Workflow
 
 LATENCY: Final = 15
-"""Seconds from an event until a runner has taken the job."""
+"""Seconds between an event and the start of its job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A workflow that an event has started, and has not run yet.
+    """A workflow that an event started and that has not run yet.
 
-    `attempt` counts from 1: somebody may run the same workflow again.
+    `attempt` counts from 1, for workflows that people run again.
     """
 
     event: Event
@@ -37,13 +36,13 @@ class Run:
 
     @property
     def file(self) -> str:
-        """The name of its file."""
+        """Return the name of its file."""
         return self.workflow.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What an action has returned, with its exit code and its lines for people."""
+    """The result of an action, its exit code, and its lines for people."""
 
     outcome: Any
     exit_code: int
@@ -58,8 +57,8 @@ Execute = Callable[[str, Mapping[str, str], Mapping[str, str], JobLog], StepResu
 class CompletedStep:
     """A step that was run.
 
-    `command` is that of Kalypso, `given` are its inputs, `outcome` is its result, and `lines` are
-    for people. Its files lie in `folder`.
+    `command` is Kalypso's command, `given` its inputs, `outcome` its result. `lines` are for
+    people. `folder` holds its files.
     """
 
     run: Run
@@ -72,21 +71,21 @@ class CompletedStep:
 
     @property
     def environment(self) -> str:
-        """The environment that it was about; "" for all of them."""
+        """Return the environment of its inputs; "" for none."""
         return self.given.get("environment", "")
 
     @property
     def is_verified(self) -> bool:
-        """Whether it was but a look at the inputs of the job that comes next, and they hold."""
+        """Return whether the step only checked the inputs of a later job, successfully."""
         return self.given.get("verify-only") == "true" and not self.exit_code
 
 
 @dataclass(eq=False)
 class WorkflowRunner:
-    """Runs what the events of a sandbox start, from now on. Safe to use from several threads.
+    """Runs what the events of a sandbox start from now on. Safe to use from several threads.
 
-    `machine` has the variables of the machine around it, `secrets` those of the repositories'
-    workflows. Each step's log, outputs and summary are kept in a folder of its own below `folder`.
+    `machine` are the variables of the surrounding process, `secrets` those of the repositories.
+    Each step's log, outputs and summary are kept in a folder of its own below `folder`.
     """
 
     sandbox: Sandbox
@@ -102,9 +101,9 @@ class WorkflowRunner:
         self._seen = len(self.sandbox.store.events)
 
     def pending_runs(self) -> list[Run]:
-        """What the events since the last call have started, in their order.
+        """Return the runs that events started since the last call, in order.
 
-        Raises KalypsoError for a workflow file that says more than is understood here.
+        Raises KalypsoError for a workflow file with unsupported keys.
         """
         with self.sandbox.lock:
             events = self.sandbox.store.events[self._seen :]
@@ -116,9 +115,9 @@ class WorkflowRunner:
             ]
 
     def run(self, run: Run) -> list[CompletedStep]:
-        """Run the steps of a workflow; the first that fails is the last.
+        """Run the steps of a workflow, up to the first failure.
 
-        GitHub's record says `in_progress` meanwhile, and `cancelled` after an exception.
+        The run's record is `in_progress` meanwhile, and `cancelled` after an exception.
         """
         record = self.record(run.event)
         if record:
@@ -148,19 +147,19 @@ class WorkflowRunner:
         contexts = self._runner_environment.contexts(run.event, token, self.secrets)
         environment = expressions.filled(job.environment, contexts)
         contexts["vars"] |= self._runner_environment.environment_variables(run.event, environment)
-        words = {name: expressions.filled(one, contexts) for name, one in step.words.items()}
-        given = {"token": token, **words}
+        inputs = {name: expressions.filled(text, contexts) for name, text in step.inputs.items()}
+        given = {"token": token, **inputs}
         folder = self._new_folder(number, step.action, given)
         variables = self._runner_environment.variables(run.event, job, environment, run_id, folder)
         variables["GITHUB_RUN_ATTEMPT"] = str(run.attempt)
         with JobLog(folder / "log.txt") as log:
             result = self.execute(step.action, given, variables, log)
         return CompletedStep(
-            run, step.action, words, result.outcome, result.exit_code, result.lines, folder
+            run, step.action, inputs, result.outcome, result.exit_code, result.lines, folder
         )
 
     def _new_folder(self, number: int, command: str, given: Mapping[str, str]) -> Path:
-        """`<run>-<command>-<environment>`, for what a step leaves."""
+        """Create `<run>-<command>-<environment>` for a step's files."""
         verify = "verify" if given.get("verify-only") == "true" else ""
         parts = (f"{number:02}", command, given.get("environment", ""), verify)
         folder = self.folder / "-".join(part for part in parts if part)
@@ -168,7 +167,7 @@ class WorkflowRunner:
         return folder
 
     def record(self, event: Event) -> WorkflowRun | None:
-        """GitHub's record of a run that was started by dispatch: there is one for each event."""
+        """Return the record of a run that a dispatch started: each such event has one."""
         if event.name != "workflow_dispatch":
             return None
         with self.sandbox.lock:
@@ -181,7 +180,7 @@ class WorkflowRunner:
             return runs[dispatches.index(event.id)]
 
     def conclude(self, record: WorkflowRun | None, conclusion: str) -> None:
-        """GitHub's record of a run, where there is one, says how it has ended."""
+        """Set the conclusion of a run's record, if it has one."""
         if record:
             with self.sandbox.lock:
                 record.status, record.conclusion = "completed", conclusion

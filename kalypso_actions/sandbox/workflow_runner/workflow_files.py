@@ -1,4 +1,4 @@
-"""Workflow files of a repository, as far as Kalypso's own ones go, and which events start them.
+"""Workflow files, as far as Kalypso's own need it, and the events that start them.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
 """
@@ -22,11 +22,11 @@ from kalypso_actions.sandbox.store import Event
 BRANCH: Final = "refs/heads/"
 
 ACTION: Final = re.compile(r"[\w.-]+/[\w.-]+(/actions/(?P<name>[a-z-]+))?@[\w./-]+")
-"""One of Kalypso's actions; without a name that of the root, which runs a command by its name."""
+"""One of Kalypso's actions. In the root action, without a name, `run` is the command."""
 
 FILTERS: Final = frozenset({"branches", "branches-ignore", "paths", "paths-ignore", "types"})
 PULL_REQUEST_TYPES: Final = ("opened", "synchronize", "reopened")
-"""What starts a workflow on `pull_request` that names no types."""
+"""The default types of a trigger `pull_request`."""
 
 FILE: Final = frozenset({"name", "run-name", "on", "permissions", "concurrency", "jobs"})
 STEP: Final = frozenset({"name", "id", "uses", "with"})
@@ -34,26 +34,24 @@ JOB: Final = frozenset({"name", "runs-on", "permissions", "environment", "needs"
     "concurrency",
     "timeout-minutes",
 }
-"""What may be said here; other words would be ignored, so they are refused.
+"""The supported keys. Other keys are refused, because they would be ignored.
 
-There is no need to keep to groups and to times: here one job runs after the other.
-"""
+Concurrency groups and time limits have no effect: one job runs after the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One of Kalypso's actions, by its command; `words` are its inputs, expressions in them."""
+    """One of Kalypso's actions by its command, with its inputs, which may contain expressions."""
 
-    words: Mapping[str, str]
+    inputs: Mapping[str, str]
     action: str
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Its steps, what its token may do (None: what tokens may by default), its environment.
+    """A job: its steps, its token's permissions (None means the default), its environment.
 
-    `needs` are the jobs that must have succeeded before; the name of the environment may be an
-    expression.
+    The jobs in `needs` must succeed first. The environment's name may be an expression.
     """
 
     name: str
@@ -67,7 +65,7 @@ class Job:
 class Workflow:
     """A file of a commit; `triggers` are the events that start it, with their filters.
 
-    A job comes after those that it needs.
+    Each job comes after the jobs that it needs.
     """
 
     path: str
@@ -76,9 +74,9 @@ class Workflow:
 
 
 def started_by(event: Event, git: BareRepository) -> list[Workflow]:
-    """The workflows that an event starts, in the order of their files.
+    """Return the workflows that an event starts, sorted by file.
 
-    Raises KalypsoError for a file that says more than is understood here.
+    Raises KalypsoError for a file with unsupported keys.
     """
     if not event.starts_workflows or event.held:
         return []
@@ -86,23 +84,25 @@ def started_by(event: Event, git: BareRepository) -> list[Workflow]:
     paths = [path for path in sorted(files) if path.startswith(FOLDER)]
     if event.name == "workflow_dispatch":
         paths = [event.payload["workflow"]]
-    found = (read(path, files[path]) for path in paths)
-    return [one for one in found if _fits(event, one.triggers.get(event.name), git)]
+    workflows = (read(path, files[path]) for path in paths)
+    return [
+        workflow for workflow in workflows if _fits(event, workflow.triggers.get(event.name), git)
+    ]
 
 
 @lru_cache(maxsize=256)
 def read(path: str, content: bytes) -> Workflow:
-    """A workflow by its file. Raises KalypsoError for what is not understood here."""
-    # Texts stay texts: `on` is no truth value, and inputs are texts anyway.
-    document = yaml.load(content, yaml.BaseLoader)  # noqa: S506 (makes nothing but texts)
+    """Parse a workflow file. Raises KalypsoError for unsupported keys."""
+    # BaseLoader reads strings only: `on` is no boolean.
+    document = yaml.load(content, yaml.BaseLoader)  # noqa: S506 (reads strings only)
     _refuse_others(document, FILE, path, "the file")
     triggers = document["on"]
     if isinstance(triggers, str):
         triggers = [triggers]
     if isinstance(triggers, list):
         triggers = dict.fromkeys(triggers)
-    whole = document.get("permissions")
-    jobs = {name: _job(path, name, job, whole) for name, job in document["jobs"].items()}
+    permissions = document.get("permissions")
+    jobs = {name: _job(path, name, job, permissions) for name, job in document["jobs"].items()}
     order = TopologicalSorter({name: job.needs for name, job in jobs.items()}).static_order()
     return Workflow(
         path,
@@ -125,11 +125,11 @@ def _job(path: str, name: str, described: Mapping[str, Any], permissions: Any) -
 
 
 def _permissions(described: Any, path: str) -> Mapping[str, str] | None:
-    """By the sandbox's names; `{}` is no permission at all."""
+    """Return the permissions by their names in the sandbox; `{}` means none."""
     if described is None:
         return None
     if not isinstance(described, dict):
-        raise KalypsoError("permissions are named one by one here", Location(path))
+        raise KalypsoError("list the permissions one by one", Location(path))
     named = {name.replace("-", "_"): level for name, level in described.items()}
     return {name: level for name, level in named.items() if level != "none"}
 
@@ -140,7 +140,7 @@ def _step(path: str, job: str, described: Mapping[str, Any]) -> Step:
     words = dict(described.get("with") or {})
     command = (action["name"] or words.pop("run", "")) if action else ""
     if not command:
-        message = f"the step {described.get('uses')!r} is none of Kalypso's actions"
+        message = f"the step {described.get('uses')!r} is not one of Kalypso's actions"
         raise KalypsoError(message, Location(path))
     return Step(words, command)
 
@@ -150,18 +150,18 @@ def _refuse_others(
 ) -> None:
     others = sorted(described.keys() - known)
     if others:
-        raise KalypsoError(f"{what}: {', '.join(others)} is not understood here", Location(path))
+        raise KalypsoError(f"{what}: {', '.join(others)} is not supported here", Location(path))
 
 
 def _fits(event: Event, filters: Mapping[str, Any] | None, git: BareRepository) -> bool:
-    """Whether the event passes the filters of a trigger; None: there is no such trigger."""
+    """Return whether the event passes the filters of a trigger; None means no such trigger."""
     if filters is None:
         return False
     if event.name == "workflow_dispatch":
         return True
     others = filters.keys() - FILTERS
     if others:
-        raise KalypsoError(f"the filter {', '.join(sorted(others))} is not understood here")
+        raise KalypsoError(f"the filter {', '.join(sorted(others))} is not supported here")
     match event.name:
         case "push":
             return _fits_branch(event.ref.removeprefix(BRANCH), filters) and _fits_paths(
@@ -177,7 +177,7 @@ def _fits(event: Event, filters: Mapping[str, Any] | None, git: BareRepository) 
 
 
 def _fits_branch(branch: str, filters: Mapping[str, Any]) -> bool:
-    """A tag, whose name is a whole ref here, fits no branch."""
+    """Check the branch filters. A tag, whose name is a full ref here, fits none."""
     if "branches" in filters:
         return _matches(branch, filters["branches"])
     if "branches-ignore" in filters:
@@ -194,7 +194,7 @@ def _fits_paths(changed: Collection[str], filters: Mapping[str, Any]) -> bool:
 
 
 def _changed(event: Event, git: BareRepository) -> Collection[str]:
-    """The paths that a push has changed; for a new branch, all that it has."""
+    """Return the paths that a push changed; for a new branch, all of its paths."""
     before = event.payload["before"]
     if before == NO_OBJECT:
         return git.files(event.commit)
@@ -202,7 +202,7 @@ def _changed(event: Event, git: BareRepository) -> Collection[str]:
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
-    """`*` stands for any characters but `/`, `**` for any; a pattern with `!` takes back."""
+    """Match patterns: `*` matches all but `/`, `**` everything; `!` excludes."""
     matches = False
     for pattern in patterns:
         expression = re.escape(pattern.removeprefix("!"))

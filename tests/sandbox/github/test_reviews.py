@@ -101,7 +101,10 @@ def test_one_that_is_not_submitted_is_its_author_s_alone(github: Hub, proposed: 
         ({"event": "COMMENT"}, "Body can't be blank"),
         ({"event": "COMMENT", "body": "b" * 65_537}, "Body is too long"),
         ({"event": "COMMENT", "body": "b", "commit_id": "0" * 40}, "No commit found for SHA"),
-        ({"comments": [{"path": "a", "body": "b"}]}, "Comments at lines are not known"),
+        (
+            {"comments": [{"path": "a", "body": "b"}]},
+            "The sandbox does not support comments on lines",
+        ),
     ],
 )
 def test_what_is_refused(github: Hub, proposed: int, body: object, reason: str) -> None:

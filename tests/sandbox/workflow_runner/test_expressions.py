@@ -44,5 +44,5 @@ def test_values(text: str, value: str) -> None:
     "expression", ["always()", "inputs.commit == ''", "matrix.os", "!inputs.a", "inputs.a &&", ""]
 )
 def test_what_is_not_understood_is_told(expression: str) -> None:
-    with pytest.raises(KalypsoError, match="is not understood here"):
+    with pytest.raises(KalypsoError, match="is not supported here"):
         filled(f"${{{{ {expression} }}}}", CONTEXTS)

@@ -1,8 +1,8 @@
-"""Who asks Azure, and how it knows.
+"""Authentication of requests to Azure.
 
-jwt         signed claims, as tokens and assertions are
-github      the OIDC endpoint of a job: who the job is
-entra       Microsoft Entra's token endpoint: assertions and secrets → access tokens
-managed     the endpoint of a managed identity on Azure's own machines
-access      access tokens, and what they open
+jwt                signed tokens and assertions
+github_oidc        GitHub's OIDC endpoint: the identity of a job
+entra              Microsoft Entra's token endpoint: assertions and secrets → access tokens
+managed_identity   the endpoint of a managed identity on Azure's own machines
+access_tokens      access tokens, and their refusals
 """

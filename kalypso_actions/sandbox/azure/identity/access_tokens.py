@@ -1,4 +1,4 @@
-"""Access tokens to Azure, and why one is refused."""
+"""Access tokens to Azure, and the reasons to refuse them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from kalypso_actions.sandbox.azure.identity import jwt
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why Azure Resource Manager does not accept a token.
-
-    `claims` are what the next token must be asked for with.
-    """
+    """Why Azure Resource Manager refuses a token. The next token must have `claims`."""
 
     code: str
     message: str
@@ -31,9 +28,9 @@ def issue(
     *,
     token_id: str,
 ) -> str:
-    """An access token; `principal` is the client id of whom it speaks for.
+    """Return an access token for the client id `principal`.
 
-    `token_id` tells apart the tokens of one second.
+    `token_id` distinguishes tokens that are issued in the same second.
     """
     claims = {
         "aud": audience,
@@ -51,13 +48,13 @@ def issue(
 def principal(
     authorization: str, audiences: Collection[str], now: datetime, key: bytes
 ) -> str | Refusal:
-    """Whom the Authorization header of a request speaks for, or why for nobody."""
+    """Return the principal of an Authorization header, or the refusal."""
     kind, _, token = authorization.partition(" ")
     if kind.lower() != "bearer":
         missing = "Authentication failed. The 'Authorization' header is missing."
         return Refusal("AuthenticationFailed", missing)
     claims = jwt.read(token, key)
-    if claims is None or "appid" not in claims:  # a job's assertion is no access token
+    if claims is None or "appid" not in claims:  # a job's assertion is not an access token
         return Refusal("InvalidAuthenticationToken", "The access token is invalid.")
     if claims["exp"] <= now.timestamp():
         return expired(datetime.fromtimestamp(claims["exp"], now.tzinfo), now)
@@ -72,7 +69,7 @@ def principal(
 
 
 def expired(expiry: datetime, now: datetime) -> Refusal:
-    """The refusal of a token that was good until then."""
+    """Return the refusal of an expired token."""
     return Refusal(
         "ExpiredAuthenticationToken",
         f"The access token expiry UTC time '{_us_format(expiry)}' is earlier than current UTC "
@@ -81,7 +78,7 @@ def expired(expiry: datetime, now: datetime) -> Refusal:
 
 
 def revoked(claims: str = "") -> Refusal:
-    """The refusal of a token that has not ended."""
+    """Return the refusal of a revoked token."""
     return Refusal("InvalidAuthenticationToken", "The access token has been revoked.", claims)
 
 

@@ -1,4 +1,4 @@
-"""Microsoft Entra's token endpoint: a job's assertion, or a secret, becomes an access token."""
+"""Microsoft Entra's token endpoint: it exchanges an assertion or a secret for an access token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AUDIENCE: Final = "api://AzureADTokenExchange"
 
 
 class FederatedCredential(BaseModel):
-    """Whose assertions an application accepts: all three must match, letter by letter."""
+    """A subject whose assertions an application accepts; all three must match exactly."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -27,7 +27,7 @@ class FederatedCredential(BaseModel):
 
 
 class Application(BaseModel):
-    """A registered application: who may sign in as it."""
+    """A registered application, and the credentials that sign in as it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -37,7 +37,7 @@ class Application(BaseModel):
 
 
 class RefusedSignInError(Exception):
-    """A refusal by Entra: its number, OAuth's word for it, and what it says."""
+    """Entra's refusal: its AADSTS number, OAuth's error code, and the message."""
 
     def __init__(self, number: int, error: str, message: str, status: int) -> None:
         super().__init__(message)
@@ -54,14 +54,16 @@ def audience(
     now: datetime,
     key: bytes,
 ) -> str:
-    """What the access token of a request is for, once everything about it is right.
+    """Check a sign-in, and return the resource of its access token.
 
-    `tenants` are the one asked and the one that exists. Raises RefusedSignInError.
+    `tenants` are the requested and the existing one. Raises RefusedSignInError.
     """
-    asked, existing = tenants
+    requested, existing = tenants
     client_id = form.get("client_id", "")
-    if asked != existing:
-        message = f"Tenant '{asked}' not found. Check to make sure you have the correct tenant ID."
+    if requested != existing:
+        message = (
+            f"Tenant '{requested}' not found. Check to make sure you have the correct tenant ID."
+        )
         raise RefusedSignInError(90002, "invalid_request", message, 400)
     if form.get("grant_type") != "client_credentials":
         message = f"The given grant type '{form.get('grant_type')}' is not supported."
@@ -92,10 +94,10 @@ def audience(
 def _authenticate(
     form: Mapping[str, str], application: Application, now: datetime, key: bytes
 ) -> None:
-    """Check what proves that the application asks. Raises RefusedSignInError."""
+    """Check the application's assertion or secret. Raises RefusedSignInError."""
     if form.get("client_assertion_type") == JWT_BEARER:
         claims = jwt.read(form.get("client_assertion", ""), key)
-        if claims is None or "sub" not in claims:  # an access token is no assertion
+        if claims is None or "sub" not in claims:  # an access token is not an assertion
             raise _invalid_client(50027, "JWT token is invalid or malformed.")
         _check_times(claims, now)
         _check_claims(claims, application)
@@ -126,23 +128,23 @@ def _check_times(claims: Mapping[str, Any], now: datetime) -> None:
 
 
 def _check_claims(claims: Mapping[str, Any], application: Application) -> None:
-    """One of the application's federated credentials must fit; the best that does not is told."""
+    """Check that a federated credential matches; refuse with the first claim that does not."""
     if not application.federated:
         message = (
             f"The client '{application.client_id}' has no configured federated identity "
             "credentials."
         )
         raise _invalid_client(70025, message)
-    fitting = application.federated
+    matching = application.federated
     for number, name, claim in (
         (700211, "issuer", "iss"),
         (700213, "subject", "sub"),
         (700212, "audience", "aud"),
     ):
-        before = fitting
-        fitting = [one for one in before if getattr(one, name) == claims[claim]]
-        if not fitting:
-            expected = [getattr(one, name) for one in before]
+        candidates = matching
+        matching = [one for one in candidates if getattr(one, name) == claims[claim]]
+        if not matching:
+            expected = [getattr(one, name) for one in candidates]
             raise _no_match(number, name, str(claims[claim]), expected)
 
 
@@ -168,7 +170,7 @@ def _invalid_client(number: int, message: str) -> RefusedSignInError:
 
 
 def refused(error: RefusedSignInError, now: datetime, new_guid: Callable[[], str]) -> Answer:
-    """Entra's JSON for a refusal."""
+    """Return Entra's JSON for a refusal."""
     timestamp, trace, correlation = f"{now:%Y-%m-%d %H:%M:%SZ}", new_guid(), new_guid()
     return Answer(
         error.status,
@@ -186,7 +188,7 @@ def refused(error: RefusedSignInError, now: datetime, new_guid: Callable[[], str
 
 
 def openid_configuration(url: str, tenant: str) -> Answer:
-    """Where a tenant's endpoints are; `url` is the server's own."""
+    """Return a tenant's OpenID configuration; `url` is the server's own."""
     return Answer(
         200,
         {
@@ -203,7 +205,7 @@ def openid_configuration(url: str, tenant: str) -> Answer:
 
 
 def discovery(url: str, host: str, tenant: str) -> Answer:
-    """Which authorities are one: this server knows only itself."""
+    """Return the instance discovery document: this server is the only authority."""
     alone = {"preferred_network": host, "preferred_cache": host, "aliases": [host]}
     endpoint = f"{url}/{tenant}/v2.0/.well-known/openid-configuration"
     return Answer(
@@ -213,5 +215,5 @@ def discovery(url: str, host: str, tenant: str) -> Answer:
 
 
 def _precise(moment: datetime) -> str:
-    """Seven digits behind the second, as .NET writes them."""
+    """Format a time with seven decimals, as .NET does."""
     return f"{moment:%Y-%m-%dT%H:%M:%S.%f}0Z"

@@ -1,4 +1,4 @@
-"""GitHub's OIDC endpoint: a job with `id-token: write` asks who it is, and shows that to Azure."""
+"""GitHub's OIDC endpoint: a job with `id-token: write` gets an assertion of its identity."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PUBLIC_ISSUER: Final = "https://token.actions.githubusercontent.com"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job of a repository's workflow, and the token that it asks for assertions with.
+    """A job of a repository's workflow, with its request token.
 
-    `immutable`: repositories made or renamed since July 2026 name their ids, so that nobody who
-    takes over a name takes over its rights (on github.com alone).
+    With `immutable`, the subject contains the ids of owner and repository, as on github.com for
+    repositories that are created or renamed since July 2026.
     """
 
     repository: str
@@ -29,13 +29,13 @@ class Job:
 
 
 def issuer(store: Store) -> str:
-    """Whose word the assertions are; each GitHub Enterprise Server has its own."""
+    """Return the issuer of assertions; each GitHub Enterprise Server has its own."""
     enterprise = store.flavour == "ghes"
     return f"{store.server_url}/_services/token" if enterprise else PUBLIC_ISSUER
 
 
 def subject(store: Store, job: Job) -> str:
-    """Who a job is. Raises UnknownNameError for an unknown repository."""
+    """Return the subject of a job. Raises UnknownNameError for an unknown repository."""
     repository = _repository(store, job)
     name = repository.full_name
     if job.immutable and store.flavour == "github.com":
@@ -48,7 +48,7 @@ def subject(store: Store, job: Job) -> str:
 def assertion(
     store: Store, job: Job, audience: str, lifetime: timedelta, key: bytes
 ) -> dict[str, Any]:
-    """The endpoint's answer. Without an audience it is the owner's page."""
+    """Return the endpoint's answer. The default audience is the owner's page."""
     repository = _repository(store, job)
     now = store.now
     claims = {
@@ -66,7 +66,7 @@ def assertion(
 
 
 def _validity(now: datetime, lifetime: timedelta) -> dict[str, int]:
-    """GitHub's assertions are valid from some minutes before, for clocks that differ."""
+    """Return the times of an assertion; it is valid five minutes early, for clock skew."""
     moments = {"nbf": now - timedelta(minutes=5), "iat": now, "exp": now + lifetime}
     return {name: int(moment.timestamp()) for name, moment in moments.items()}
 

@@ -1,4 +1,4 @@
-"""The endpoint of a managed identity, as Azure's App Service has it: plain http, no secret of ours.
+"""The endpoint of a managed identity, as on Azure's App Service: plain http.
 
 Azure's libraries find it by IDENTITY_ENDPOINT and IDENTITY_HEADER.
 """
@@ -17,10 +17,10 @@ API_VERSION = "2019-08-01"
 def refusal(
     query: Mapping[str, str], header: str, expected: str, identities: Collection[str]
 ) -> Answer | None:
-    """What is wrong with a request; None if nothing is.
+    """Return what is wrong with a request, or None.
 
-    `header` is the request's X-IDENTITY-HEADER; `identities` are the client ids that may be asked
-    for by name, instead of the machine's own.
+    `header` is the request's X-IDENTITY-HEADER; `identities` are the client ids of user-assigned
+    identities.
     """
     if not hmac.compare_digest(header.encode(), expected.encode()):
         return _refused(401, "The X-IDENTITY-HEADER does not match.")
@@ -36,7 +36,7 @@ def refusal(
 
 
 def answer(token: str, resource: str, client_id: str, expires_on: int) -> Answer:
-    """The token, with the second at which it ends."""
+    """Return the response with the token and its expiry."""
     body: dict[str, Any] = {
         "access_token": token,
         "expires_on": str(expires_on),

@@ -1,14 +1,13 @@
-"""The part of the Kusto query language that is asked of Resource Graph here, read strictly.
+"""A strict subset of the Kusto query language: what Kalypso asks Resource Graph.
 
-syntax      what a query consists of, and the error for one that is not understood
+syntax      the parts of a query, and the error for an invalid one
 lexer       text → tokens
 parser      tokens → query
 execution   query × rows → rows
 
 Operators: `where` (==, !=, =~, contains, has, startswith, and, or, parentheses), `project`,
-`order by`, `take`, `limit`; functions: `tostring`, `tolower`. Whatever else the language has is
-refused as Azure refuses what it does not know: a query that means something else than is computed
-here would prove nothing.
+`order by`, `take`, `limit`; functions: `tostring`, `tolower`. Everything else is refused, as Azure
+refuses an invalid query: a wrong interpretation would prove nothing.
 """
 
 from kalypso_actions.sandbox.azure.kql.execution import Result, execute

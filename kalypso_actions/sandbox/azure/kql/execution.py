@@ -1,4 +1,4 @@
-"""A query × the rows of its table → the rows that Azure would answer."""
+"""A query × the rows of its table → the rows of Azure's answer."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ DYNAMIC: Final = (dict, list, type(None))
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Rows, whether the query has put them in an order, and whether it has limited their number.
+    """Rows, whether the query orders them, and whether it limits their number.
 
-    `all_dynamic`: no column has a type that pages could be cut by.
+    `all_dynamic`: no column has a sortable type, which pages need.
     """
 
     rows: Sequence[Mapping[str, Value]]
@@ -40,9 +40,9 @@ class Result:
 
 
 def execute(query: Query, rows: Sequence[Mapping[str, Value]], columns: Iterable[str]) -> Result:
-    """Run a query over the rows of its table, which has these columns.
+    """Run a query over the rows of a table with these columns.
 
-    Raises QueryError for a column that is not there.
+    Raises QueryError for an unknown column.
     """
     known = list(columns)
     for operation in query.operations:
@@ -68,7 +68,7 @@ def execute(query: Query, rows: Sequence[Mapping[str, Value]], columns: Iterable
 
 
 def _paths(part: Any) -> Iterable[Path]:
-    """Every column that an operation looks at."""
+    """Yield every column that an operation reads."""
     match part:
         case Path():
             yield part
@@ -107,26 +107,26 @@ def _value(expression: Expression, row: Mapping[str, Value]) -> Value:
 
 
 def _at(value: Value, names: Sequence[str]) -> Value:
-    """What lies at a path; nothing where it leads nowhere."""
+    """Return the value at a path, or None."""
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
 
 
 def _text(value: Value) -> str:
-    """As `tostring` does: nothing is "", a dynamic value its JSON."""
+    """Convert a value as `tostring` does: None is "", a dynamic value its JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
 def _equal(left: Value, right: Value) -> bool:
-    """Values of different types are not equal, and nothing is equal to nothing."""
+    """Return whether type and value are equal; None equals nothing."""
     return left is not None and type(left) is type(right) and bool(left == right)
 
 
 def _has(left: Value, right: Value) -> bool:
-    """Whether the text holds the other one as a word: no letter or digit goes on beside it."""
+    """Return whether a text contains a term as a whole word."""
     text, term = _text(left).lower(), _text(right).lower()
     start = text.find(term)
     while start >= 0:
@@ -153,7 +153,7 @@ OPERATORS: Final[Mapping[str, Callable[[Value, Value], bool]]] = {
 def _sorted(
     rows: Sequence[Mapping[str, Value]], keys: Sequence[tuple[Expression, bool]]
 ) -> Sequence[Mapping[str, Value]]:
-    """By each key; what has no value comes first, and last where the key descends."""
+    """Sort by each key; null values come first, or last in descending order."""
     for expression, descends in reversed(keys):
         ranked = [(_rank(_value(expression, row)), row) for row in rows]
         rows = [row for _, row in sorted(ranked, key=lambda pair: pair[0], reverse=descends)]

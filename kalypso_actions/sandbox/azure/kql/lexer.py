@@ -26,26 +26,26 @@ LETTERS: Final = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """All tokens, the last of them an end. Raises QueryError."""
+    """Yield all tokens, and an end token. Raises QueryError."""
     for match in TOKENS.finditer(text):
         kind = str(match.lastgroup)
-        token = Token(kind, match[0], None, *_place(text, match.start()))
+        token = Token(kind, match[0], None, *_position(text, match.start()))
         if kind == "stray":
             raise QueryError.at(token)
         if kind == "text":
             yield replace(token, value=ESCAPE.sub(partial(_meaning, token), match[0][1:-1]))
         elif kind != "blank":
             yield replace(token, value=int(match[0])) if kind == "number" else token
-    yield Token("end", "<EOF>", None, *_place(text, len(text)))
+    yield Token("end", "<EOF>", None, *_position(text, len(text)))
 
 
-def _place(text: str, position: int) -> tuple[int, int]:
-    """Line and column."""
+def _position(text: str, position: int) -> tuple[int, int]:
+    """Return line and column."""
     return text.count("\n", 0, position) + 1, position - (text.rfind("\n", 0, position) + 1)
 
 
 def _meaning(token: Token, escape: re.Match[str]) -> str:
-    """What an escape in a text stands for."""
+    """Return the character of an escape sequence."""
     if escape["code"]:
         return chr(int(escape["code"], 16))
     if escape["letter"] not in LETTERS:

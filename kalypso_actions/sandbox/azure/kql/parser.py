@@ -1,4 +1,4 @@
-"""Tokens → a query, by recursive descent: one method for each thing that can stand somewhere."""
+"""Tokens → a query, by recursive descent."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ T = TypeVar("T")
 
 
 def parse(text: str) -> Query:
-    """Read a query. Raises QueryError for anything that is not of the known part of the language.
+    """Parse a query. Raises QueryError for anything outside the supported subset.
 
-    The names of tables do not differ by case; all else does.
+    Names of tables ignore case; everything else is case-sensitive.
     """
     return _Parser(text).query()
 
@@ -91,7 +91,7 @@ class _Parser:
         return Comparison(operator.text, left, self._expression())
 
     def _column(self) -> tuple[str, Expression]:
-        """`name`, `name = expression`, or an expression that gives its column a name."""
+        """Parse `name`, `name = expression`, or an expression that names its column."""
         named = self._next.kind == "name" and self._following.text == "="
         if named:
             name = self._name().text
@@ -104,7 +104,7 @@ class _Parser:
         return "_".join(path.names), expression
 
     def _key(self) -> tuple[Expression, bool]:
-        """Without a direction it descends, unlike in SQL."""
+        """Parse a sort key; the default direction is descending, unlike in SQL."""
         expression = self._expression()
         if self._accept("asc"):
             return expression, False
@@ -167,9 +167,9 @@ class _Parser:
 
     def _accept(self, word: str) -> bool:
         """Take the next token if it is this word or sign."""
-        found = self._next.text == word and self._next.kind in {"name", "sign"}
-        self._position += found
-        return found
+        matches = self._next.text == word and self._next.kind in {"name", "sign"}
+        self._position += matches
+        return matches
 
     def _expect(self, word: str) -> None:
         if not self._accept(word):

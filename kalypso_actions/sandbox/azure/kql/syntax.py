@@ -1,4 +1,4 @@
-"""What a query consists of, and the error for one that is not understood."""
+"""The parts of a query, and the error for an invalid one."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Value = Any
-"""A cell: text, number, truth value, None, or a dynamic value (JSON)."""
+"""A cell: string, number, boolean, None, or a dynamic value (JSON)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a query; `line` counts from 1, `column` from 0, as in Azure's errors.
+    """A token of a query; `line` counts from 1, `column` from 0, as in Azure's errors.
 
     `kind` is name, text, number, sign or end; texts and numbers have a value.
     """
@@ -24,7 +24,7 @@ class Token:
 
 
 class QueryError(Exception):
-    """Azure does not understand the query; `details` is what its error says beside the code."""
+    """Azure refuses the query; `details` is the content of its error."""
 
     def __init__(self, *details: dict[str, Value]) -> None:
         super().__init__("; ".join(str(detail) for detail in details))
@@ -32,7 +32,7 @@ class QueryError(Exception):
 
     @classmethod
     def at(cls, token: Token) -> QueryError:
-        """A token that does not belong where it stands."""
+        """Return the error for an unexpected token."""
         invalid = {
             "code": "InvalidQuery",
             "message": "Query is invalid. Please refer to the documentation for the Azure "
@@ -57,7 +57,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A column, or a place in its dynamic value: `properties.gitRepository.url`."""
+    """A column, or a property of its dynamic value: `properties.gitRepository.url`."""
 
     names: tuple[str, ...]
     token: Token
@@ -76,7 +76,7 @@ Expression = Constant | Path | Call
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two values and how they must stand to each other."""
+    """Two values and a comparison operator."""
 
     operator: str
     left: Expression
@@ -96,28 +96,28 @@ Condition = Comparison | Junction
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Keep the rows that fulfil the condition."""
+    """Keep the rows that meet the condition."""
 
     condition: Condition
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Keep these columns, each a name and where its values come from."""
+    """Keep these columns; each has a name and an expression."""
 
     columns: tuple[tuple[str, Expression], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Sort by these, the first before the others; each with whether it descends."""
+    """Sort by these keys, the first being most significant; each may descend."""
 
     keys: tuple[tuple[Expression, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """Keep so many rows."""
+    """Keep the first rows."""
 
     count: int
 
@@ -127,7 +127,7 @@ Operation = Where | Project | Order | Take
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A table's name in lower case, and what is done with its rows."""
+    """A table's name in lower case, and the operations on its rows."""
 
     table: str
     operations: tuple[Operation, ...]

@@ -1,4 +1,4 @@
-"""GraphQL, by graphql-core over the part of GitHub's schema that there is."""
+"""GraphQL, by graphql-core over a part of GitHub's schema."""
 
 from kalypso_actions.sandbox.github.graphql import queries
 

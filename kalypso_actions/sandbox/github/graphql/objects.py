@@ -1,6 +1,6 @@
-"""What GraphQL's types are made from: dictionaries, where what costs something is a function.
+"""The objects of GraphQL types: dictionaries, with functions for values that are expensive.
 
-graphql-core calls such a function with its knowledge of the request, and the field's arguments.
+graphql-core calls such a function with the request's info and the field's arguments.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Fields = Mapping[str, Any]
 TYPES: Final = {"commit": "Commit", "tree": "Tree", "blob": "Blob", "tag": "Tag"}
 
 MAX_RECORDS: Final = 100
-"""Records that one page of a connection has at most."""
+"""Records of one page of a connection."""
 
 
 def repository(call: Call, one: Repository) -> Fields:
-    """GraphQL's `Repository`."""
+    """Return GraphQL's `Repository`."""
     git = call.store.git(one)
     return {
         "id": node_id("Repository", one.id),
@@ -37,12 +37,14 @@ def repository(call: Call, one: Repository) -> Fields:
         "url": View.of(call).html(one),
         "defaultBranchRef": lambda _info: ref(call, one, f"refs/heads/{one.default_branch}"),
         "ref": lambda _info, qualifiedName: ref(call, one, qualifiedName),  # noqa: N803 (GitHub's)
-        "object": lambda _info, expression="", oid="": _expressed(call, one, oid or expression),
+        "object": lambda _info, expression="", oid="": _object_of_expression(
+            call, one, oid or expression
+        ),
     }
 
 
 def ref(call: Call, repository: Repository, name: str) -> Fields | None:
-    """GraphQL's `Ref`: by its full name, or a branch or tag by its short one."""
+    """Return GraphQL's `Ref`, by its full name, or a branch or tag by its short name."""
     refs = call.store.git(repository).refs()
     for prefix in ("", "refs/heads/", "refs/tags/", "refs/"):
         full = prefix + name
@@ -60,13 +62,13 @@ def ref(call: Call, repository: Repository, name: str) -> Fields | None:
     }
 
 
-def _expressed(call: Call, repository: Repository, expression: str) -> Fields | None:
-    """`revision`, or `revision:path`, as git rev-parse reads them."""
+def _object_of_expression(call: Call, repository: Repository, expression: str) -> Fields | None:
+    """Return the object of `revision` or `revision:path`, as in git rev-parse."""
     git = call.store.git(repository)
     revision, colon, path = expression.partition(":")
     if colon:
-        found = git.object_at(revision, path)
-        return _object(call, repository, *found) if found else None
+        git_object = git.object_at(revision, path)
+        return _object(call, repository, *git_object) if git_object else None
     try:
         return _object(call, repository, git.commit(revision).id, "commit")
     except LookupError:
@@ -106,7 +108,7 @@ def _history(
 ) -> Fields:
     """Return GraphQL's `CommitHistoryConnection`: the first page, without any filter."""
     if others:
-        raise GraphQLError(f"the sandbox does not know {', '.join(others)} of `history`")
+        raise GraphQLError(f"the sandbox does not support {', '.join(others)} of `history`")
     if first is None:
         message = "You must provide a `first` or `last` value to properly paginate the `history`"
         extensions = {"type": "MISSING_PAGINATION_BOUNDARIES"}

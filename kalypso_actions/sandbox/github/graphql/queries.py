@@ -1,4 +1,4 @@
-"""Queries: data and, beside it, what could not be told.
+"""Queries: the data, and beside it the errors.
 
 https://docs.github.com/graphql/guides/forming-calls-with-graphql
 """
@@ -24,14 +24,14 @@ from kalypso_actions.sandbox.payloads.view import timestamp
 from kalypso_actions.sandbox.permissions import allowed, visible
 
 CODES: Final = {"Cannot query field": "undefinedField", "Syntax Error": "parseError"}
-"""GitHub's names for faults of a query, by how ours are told."""
+"""graphql-core's error messages -> GitHub's error codes."""
 
 _SCHEMA: Final = build_schema(SCHEMA)
 
 
 @endpoint("POST", "/graphql", statuses=(200, 400))
 def query(call: Call) -> Answer:
-    """Answer a query; a fault of one field leaves it null and is told beside the data."""
+    """Answer a query. A field with an error is null; the error is beside the data."""
     text = body_fields.text(call.body, "query")
     if not text:
         message = "A query attribute must be specified and must be a string."
@@ -48,7 +48,7 @@ def query(call: Call) -> Answer:
     if result.data is not None:
         answer["data"] = result.data
     if result.errors:
-        answer["errors"] = [_told(error) for error in result.errors]
+        answer["errors"] = [_formatted(error) for error in result.errors]
     return Answer(200, answer)
 
 
@@ -58,18 +58,18 @@ def _repository(
     name: str,
     followRenames: bool,  # noqa: N803 (GitHub's)
 ) -> Fields:
-    """The repository, for who may see and read it."""
+    """Return the repository, if the identity may read it."""
     call: Call = info.context
-    found = call.store.repository(f"{owner}/{name}")
-    renamed = found is not None and found.full_name.lower() != f"{owner}/{name}".lower()
-    if found is None or not visible(call.identity, found) or (renamed and not followRenames):
+    named = call.store.repository(f"{owner}/{name}")
+    renamed = named is not None and named.full_name.lower() != f"{owner}/{name}".lower()
+    if named is None or not visible(call.identity, named) or (renamed and not followRenames):
         message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
         raise GraphQLError(message, extensions={"type": "NOT_FOUND"})
-    if not allowed(call.identity, ["contents: read"], found):
+    if not allowed(call.identity, ["contents: read"], named):
         by = "personal access token" if call.identity.kind == "user" else "integration"
         message = f"Resource not accessible by {by}"
         raise GraphQLError(message, extensions={"type": "FORBIDDEN"})
-    return repository(call, found)
+    return repository(call, named)
 
 
 def _rate_limit(info: GraphQLResolveInfo[Any], dryRun: bool) -> Fields:  # noqa: N803 (GitHub's)
@@ -85,11 +85,11 @@ def _rate_limit(info: GraphQLResolveInfo[Any], dryRun: bool) -> Fields:  # noqa:
     }
 
 
-def _told(error: GraphQLError) -> GraphQLFormattedError | dict[str, Any]:
-    """An error as GitHub writes it: its type beside the message, no extensions."""
-    told: dict[str, Any] = dict(error.formatted)
-    extensions = told.pop("extensions", {})
+def _formatted(error: GraphQLError) -> GraphQLFormattedError | dict[str, Any]:
+    """Format an error as GitHub does: the type beside the message, without extensions."""
+    formatted: dict[str, Any] = dict(error.formatted)
+    extensions = formatted.pop("extensions", {})
     if extensions:
-        return {**extensions, **told}
+        return {**extensions, **formatted}
     code = next((code for words, code in CODES.items() if words in error.message), "invalid")
-    return {**told, "extensions": {"code": code}}
+    return {**formatted, "extensions": {"code": code}}

@@ -1,4 +1,4 @@
-"""The part of GitHub's GraphQL schema that there is: repositories, refs, objects, statuses.
+"""The part of GitHub's GraphQL schema that the sandbox has: repositories, refs, objects, statuses.
 
 https://docs.github.com/graphql/reference
 """

@@ -1,4 +1,4 @@
-"""Commit statuses as GraphQL shows them: of each context the latest one."""
+"""Commit statuses in GraphQL: the latest of each context."""
 
 from __future__ import annotations
 
