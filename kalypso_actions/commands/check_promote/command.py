@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Final
 
 from kalypso_actions.commands.check_promote.status import DeploymentStatus
@@ -75,40 +74,37 @@ def check_promote(
 ) -> CommandResult:
     """Wait until the clusters of an environment comply with a merge, then promote its commit.
 
-    The repositories must confirm the inputs first. The commit's status shows the progress; once its
-    clusters comply, CD starts for the next environments. A repeated run repairs what an earlier one
-    has left undone. With `verify-only` the run only confirms the inputs and records its start.
-    `reports` replaces the source that the inputs name.
-
-    Raise UsageError, before anything is written, if the repositories contradict the inputs.
+    The repositories must confirm the inputs first. A repeated run repairs what an earlier one has
+    left undone. With `verify-only` the run only confirms the inputs and records its start.
+    `reports` replaces the source that the inputs name. Raise UsageError, before anything is
+    written, if the repositories contradict the inputs.
     """
     began = context.runtime.now()
     verified = verify(inputs, context)
     onward = _onward(inputs, verified)
     started = waiting_since(inputs, context)
-    record = partial(
-        acknowledge_check_promote,
+    acknowledge_check_promote(
         context,
         inputs.environment,
         inputs.promoted_commit,
         verified.repository,
+        inputs.gitops_commit,
     )
-    record(inputs.gitops_commit)
     if inputs.verify_only:
         return _verified(inputs, context, verified)
     status = DeploymentStatus(context, verified.request)
     with closing(reports or open_cluster_reports(inputs, context)) as source:
         watch = Watch(inputs, context, verified, source)
         superseded = watch.read_branches()
-        if watch.needs_reports and not superseded:
-            source.check_inputs()  # before anything is posted
         if not superseded:
+            watch.check_inputs()  # before anything is posted
             status.post(statuses.deploying(inputs.environment))
         with status.failure_of_run():
-            if superseded:
-                ending = _superseded(inputs, superseded, Observation())
-            else:
-                ending = _wait(inputs, context, verified, watch, began=began, started=started)
+            ending = (
+                _superseded(inputs, superseded, Observation())
+                if superseded
+                else _wait(inputs, context, verified, watch, began=began, started=started)
+            )
             if ending.verdict and ending.verdict.goes_on:
                 ending = _finish(inputs, context, watch, ending, onward)
             if ending.status:

@@ -114,10 +114,10 @@ class Watch:
         """The newest commit of the run's own GitOps branch that the run stands for."""
         return next(branch.gitops_commit for branch in self._branches if branch.is_own)
 
-    @property
-    def needs_reports(self) -> bool:
-        """Whether any cluster reports at all."""
-        return any(self._tree(branch).reporting for branch in self._branches)
+    def check_inputs(self) -> None:
+        """Raise UsageError if the source lacks inputs; without reporting clusters it needs none."""
+        if any(self._tree(branch).reporting for branch in self._branches):
+            self._reports.check_inputs()
 
     def read_branches(self) -> Superseded | None:
         """Read all branches as they are now; return the commit that ends the promotion, if any.

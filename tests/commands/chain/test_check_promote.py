@@ -19,8 +19,8 @@ def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
     sign_in(acme, monkeypatch)
 
 
-def questions(acme: Organisation) -> int:
-    """How often Resource Graph was asked."""
+def queries(acme: Organisation) -> int:
+    """Return the number of queries to Resource Graph."""
     return len([one for one in acme.sandbox.traffic if "ResourceGraph" in one.path])
 
 
@@ -29,7 +29,7 @@ def cd_of(commit: str, environment: str = "stage") -> Dispatch:
     return Dispatch("cd.yaml", given)
 
 
-def test_compliant_clusters_carry_the_commit_on(acme: Organisation) -> None:
+def test_with_compliant_clusters_the_commit_goes_on(acme: Organisation) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
     outcome = check(acme, merged, commit)
@@ -63,7 +63,7 @@ def test_at_the_end_of_the_chain_the_status_is_success(acme: Organisation) -> No
     assert "`stage` is the last environment: the promotion is complete." in outcome.summary
 
 
-def test_the_next_environments_are_started_before_the_commit_is_called_deployed(
+def test_the_next_environments_start_before_the_commit_is_deployed(
     acme: Organisation,
 ) -> None:
     files = {
@@ -96,7 +96,7 @@ def test_a_configuration_change_is_only_checked(acme: Organisation) -> None:
     assert acme.statuses(commit) == {}
 
 
-def test_run_again_nothing_is_posted_and_the_next_is_started_again(acme: Organisation) -> None:
+def test_a_second_run_only_starts_the_next_environment_again(acme: Organisation) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
     check(acme, merged, commit)
@@ -147,7 +147,7 @@ def test_a_failing_cluster_stops_the_commit(acme: Organisation) -> None:
     assert outcome.summary.index("dev-drone` |") < outcome.summary.index("dev-large` |")
 
 
-def test_a_failure_is_given_the_grace_period(acme: Organisation) -> None:
+def test_a_failure_within_the_grace_period(acme: Organisation) -> None:
     acme.cluster("dev", "drone", behaviour="flap", period=50)
     commit = main_commit(acme)
     merged = merge(acme, commit)
@@ -176,7 +176,7 @@ def test_clusters_that_do_not_comply_in_time(
     assert (acme.clock() - began).total_seconds() == 300
 
 
-def test_a_cluster_type_without_a_cluster_is_waited_for_or_passed_over(acme: Organisation) -> None:
+def test_a_cluster_type_without_a_cluster(acme: Organisation) -> None:
     acme.cluster("dev", "drone", branch="elsewhere")
     commit = main_commit(acme)
     merged = merge(acme, commit)
@@ -212,7 +212,7 @@ def test_nothing_is_scheduled(acme: Organisation) -> None:
     assert verdict(outcome) == "nothing-scheduled"
     assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
     assert acme.dispatches() == [cd_of(commit)]
-    assert questions(acme) == 0
+    assert queries(acme) == 0
 
 
 def test_a_promotion_that_changes_no_manifest(acme: Organisation) -> None:
@@ -247,7 +247,7 @@ def test_without_reporting_clusters_azure_is_not_asked(acme: Organisation) -> No
     outcome = check(acme, merge(acme, commit), commit)
     assert verdict(outcome) == "compliant"
     assert "the clusters of drone, large" in document(outcome).warnings[0].message
-    assert questions(acme) == 0
+    assert queries(acme) == 0
 
 
 def test_a_share_of_the_clusters_is_enough(acme: Organisation) -> None:

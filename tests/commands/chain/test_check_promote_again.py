@@ -21,14 +21,14 @@ def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def state(acme: Organisation, commit: str) -> dict[str, Any]:
-    """What runs leave behind; how often a workflow was started is no matter."""
+    """Return the results of runs, without the number of starts of a workflow."""
     return {"status": acme.statuses(commit), "started": set(map(str, acme.dispatches()))}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("writes", range(6))
-def test_killed_and_run_again(acme: Organisation, writes: int) -> None:
-    """Of five writes: `Received`, `Deploying`, the next start's record, it, `Deployed`."""
+def test_a_killed_run_is_repeated(acme: Organisation, writes: int) -> None:
+    """The writes are `Received`, `Deploying`, the record of the next start, the start, `Deployed`."""
     commit = main_commit(acme)
     merged = merge(acme, commit)
     assert is_killed(writes, lambda: check(acme, merged, commit)) == (writes < 5)
@@ -45,7 +45,7 @@ def test_killed_and_run_again(acme: Organisation, writes: int) -> None:
 
 
 @pytest.mark.parametrize("writes", range(3))
-def test_a_failure_killed_and_run_again(acme: Organisation, writes: int) -> None:
+def test_a_killed_failing_run_is_repeated(acme: Organisation, writes: int) -> None:
     acme.cluster("dev", "drone", behaviour="fail")
     commit = main_commit(acme)
     merged = merge(acme, commit)
@@ -55,7 +55,7 @@ def test_a_failure_killed_and_run_again(acme: Organisation, writes: int) -> None
     assert acme.dispatches() == []
 
 
-def test_run_by_several_jobs_at_once(acme: Organisation) -> None:
+def test_several_runs_at_once(acme: Organisation) -> None:
     acme.cluster("dev", "drone", delay=60)
     commit = main_commit(acme)
     merged = merge(acme, commit)
@@ -66,8 +66,8 @@ def test_run_by_several_jobs_at_once(acme: Organisation) -> None:
     assert len(set(map(str, acme.dispatches()))) == 1
 
 
-def test_an_old_run_beside_a_new_one(acme: Organisation) -> None:
-    """They end as they would one after the other."""
+def test_an_old_run_and_a_new_one_at_once(acme: Organisation) -> None:
+    """Both end as they do one after the other."""
     old = main_commit(acme)
     first = merge(acme, old)
     new = main_commit(acme, "another")

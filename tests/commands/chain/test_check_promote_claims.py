@@ -29,7 +29,7 @@ def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
 def refused(
     acme: Organisation, gitops_commit: str, promoted: str | None = None, **inputs: Any
 ) -> str:
-    """What a run says that refuses its inputs, and has written nothing."""
+    """Return the error of a run that refuses its inputs; check that it has written nothing."""
     acme.forget()
     with pytest.raises(UsageError) as caught:
         check(acme, gitops_commit, promoted, **inputs)
@@ -45,7 +45,7 @@ def test_an_environment_that_does_not_exist(acme: Organisation) -> None:
     assert "there is no Environment 'prod' on main" in message
 
 
-def test_a_commit_that_lies_elsewhere(acme: Organisation) -> None:
+def test_a_gitops_commit_of_another_branch(acme: Organisation) -> None:
     commit = main_commit(acme)
     elsewhere = merge(acme, commit, "stage")
     merge(acme, commit)
@@ -56,7 +56,7 @@ def test_a_commit_that_lies_elsewhere(acme: Organisation) -> None:
         assert "does not lie on the branch 'dev'" in refused(acme, claimed)
 
 
-def test_a_commit_that_somebody_has_only_proposed(acme: Organisation) -> None:
+def test_a_commit_of_an_open_pull_request(acme: Organisation) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
     git = acme.sandbox.git(GITOPS)
@@ -65,7 +65,7 @@ def test_a_commit_that_somebody_has_only_proposed(acme: Organisation) -> None:
     assert "does not lie on the branch" in refused(acme, proposed, commit)
 
 
-def test_another_commit_than_was_merged(acme: Organisation) -> None:
+def test_another_promoted_commit_than_the_merged_one(acme: Organisation) -> None:
     old = acme.head("main") or ""
     commit = main_commit(acme)
     merged = merge(acme, commit)
@@ -84,14 +84,14 @@ def test_a_commit_that_is_not_on_main(acme: Organisation) -> None:
     assert "does not lie on main" in refused(acme, merge(acme, unknown), unknown)
 
 
-def test_a_repository_that_is_not_the_environments(acme: Organisation) -> None:
+def test_a_repository_of_another_environment(acme: Organisation) -> None:
     commit = main_commit(acme)
     message = refused(acme, merge(acme, commit), commit, gitops_repository="acme/shop")
     assert "acme/shop is no GitOps repository of the environment" in message
     assert "it has acme/gitops" in message
 
 
-def test_several_repositories_and_none_is_named(acme: Organisation) -> None:
+def test_several_repositories_need_a_name(acme: Organisation) -> None:
     second = documents.gitops_repo(acme.url("acme/second"), "dev", "second")
     acme.commit({"second.yaml": second}, "dev")
     commit = main_commit(acme)
@@ -120,8 +120,8 @@ def test_azure_inputs_that_do_not_suffice(acme: Organisation) -> None:
     assert "is not a scope" in refused(acme, merged, commit, azure_scopes="a b")
 
 
-def test_a_branch_that_was_cut_from_another_environments(acme: Organisation) -> None:
-    """Its tracking file names that one's commit."""
+def test_a_branch_cut_from_that_of_another_environment(acme: Organisation) -> None:
+    """Its tracking file names the commit of the other environment."""
     commit = main_commit(acme)
     merged = merge(acme, commit, environment="stage")
     assert "names no commit" in refused(acme, merged, commit)
@@ -129,8 +129,8 @@ def test_a_branch_that_was_cut_from_another_environments(acme: Organisation) -> 
     assert acme.statuses(commit) == {}
 
 
-def test_an_environment_branch_that_cannot_be_read_wholly(acme: Organisation) -> None:
-    """A GitOpsRepo in the file that is broken would go unasked."""
+def test_an_environment_branch_with_a_broken_file(acme: Organisation) -> None:
+    """The broken file may hold a GitOpsRepo, whose clusters would be overlooked."""
     commit = main_commit(acme)
     merged = merge(acme, commit)
     acme.commit({"second.yaml": "kind: [GitOpsRepo"}, "dev")
@@ -166,8 +166,8 @@ def test_a_gitops_repository_that_may_not_be_read(acme: Organisation) -> None:
     assert verdict(outcome) == "compliant"
 
 
-def test_only_what_is_needed_is_asked_for(acme: Organisation) -> None:
-    """What the token of a job is given by the template."""
+def test_the_permissions_of_the_template_suffice(acme: Organisation) -> None:
+    """The workflow template gives the job's token these permissions."""
     permissions: Permissions = {"actions": "write", "contents": "read", "statuses": "write"}
     token = acme.sandbox.create_token("actions", permissions, repositories=[CONTROL_PLANE, GITOPS])
     commit = main_commit(acme)

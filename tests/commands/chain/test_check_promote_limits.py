@@ -25,7 +25,7 @@ def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
     sign_in(acme, monkeypatch)
 
 
-def test_the_timeout_counts_from_where_the_waiting_began(acme: Organisation) -> None:
+def test_the_timeout_counts_from_the_begin_of_the_waiting(acme: Organisation) -> None:
     acme.cluster("dev", "drone", behaviour="stall")
     commit = main_commit(acme)
     merged = merge(acme, commit)
@@ -34,14 +34,14 @@ def test_the_timeout_counts_from_where_the_waiting_began(acme: Organisation) -> 
     outcome = check(acme, merged, commit, started_at=NOON.isoformat())
     assert verdict(outcome) == "timed-out"
     assert (acme.clock() - began).total_seconds() == 199
-    # Who runs a job again wants it to wait anew.
+    # A person who reruns a job wants it to wait again.
     began = acme.clock()
     again = check(acme, merged, commit, started_at=NOON.isoformat(), job=Job(attempt=2))
     assert verdict(again) == "timed-out"
     assert (acme.clock() - began).total_seconds() == 600
 
 
-def test_a_run_near_the_limit_of_its_job_is_followed_by_another(acme: Organisation) -> None:
+def test_another_run_continues_before_the_limit_of_the_job(acme: Organisation) -> None:
     acme.cluster("dev", "drone", delay=6 * 3600)
     commit = main_commit(acme)
     merged = merge(acme, commit)
@@ -67,7 +67,7 @@ def test_a_run_near_the_limit_of_its_job_is_followed_by_another(acme: Organisati
     assert verdict(outcome) == "compliant"
 
 
-def test_a_command_to_run_after_has_its_time_before_the_limit(acme: Organisation) -> None:
+def test_the_post_deployment_command_ends_before_the_limit(acme: Organisation) -> None:
     acme.cluster("dev", "drone", delay=6 * 3600)
     commit = main_commit(acme)
     merged = merge(acme, commit)

@@ -33,7 +33,7 @@ def check_one(acme: Organisation, repository: str, merged: str, commit: str) -> 
     return check(acme, merged, commit, gitops_repository=repository)
 
 
-def test_the_first_waits_and_the_last_goes_on(acme: Organisation) -> None:
+def test_the_last_run_goes_on(acme: Organisation) -> None:
     commit = main_commit(acme)
     outcome = check_one(acme, GITOPS, merge(acme, commit), commit)
     assert (outcome.failed, verdict(outcome)) == (False, "waiting")
@@ -49,19 +49,19 @@ def test_the_first_waits_and_the_last_goes_on(acme: Organisation) -> None:
     assert len(acme.dispatches()) == 1
 
 
-def test_names_do_not_differ_by_case(acme: Organisation) -> None:
+def test_the_case_of_names_does_not_matter(acme: Organisation) -> None:
     commit = main_commit(acme)
     outcome = check_one(acme, "Acme/GitOps", merge(acme, commit), commit)
     assert verdict(outcome) == "waiting"
 
 
-def test_an_older_commit_in_the_other_is_nothing_to_worry_about(acme: Organisation) -> None:
+def test_an_older_commit_in_the_other_repository(acme: Organisation) -> None:
     merge(acme, acme.head("main"), repository=SECOND)
     commit = main_commit(acme)
     assert verdict(check_one(acme, GITOPS, merge(acme, commit), commit)) == "waiting"
 
 
-def test_a_newer_commit_in_the_other_supersedes(acme: Organisation) -> None:
+def test_a_newer_commit_in_the_other_repository_supersedes(acme: Organisation) -> None:
     old = main_commit(acme)
     merged = merge(acme, old)
     new = main_commit(acme, "another")
@@ -70,8 +70,8 @@ def test_a_newer_commit_in_the_other_supersedes(acme: Organisation) -> None:
     assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
 
 
-def test_the_other_holds_it_and_does_not_comply_yet(acme: Organisation) -> None:
-    """Its clusters are waited for, so that it makes no difference whose run is lost."""
+def test_the_other_repository_does_not_comply_yet(acme: Organisation) -> None:
+    """The run waits for the clusters there, so that the run of either merge may be lost."""
     acme.sandbox.azure.change("second-drone", delay=100)
     commit = main_commit(acme)
     merged = merge(acme, commit)
@@ -80,7 +80,7 @@ def test_the_other_holds_it_and_does_not_comply_yet(acme: Organisation) -> None:
     assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
 
 
-def test_the_time_that_the_other_takes_is_for_its_own_run_to_judge(acme: Organisation) -> None:
+def test_the_other_repository_does_not_comply_in_time(acme: Organisation) -> None:
     acme.sandbox.azure.change("second-drone", behaviour="stall")
     commit = main_commit(acme)
     first, last = merge(acme, commit), merge(acme, commit, repository=SECOND)
@@ -94,7 +94,7 @@ def test_the_time_that_the_other_takes_is_for_its_own_run_to_judge(acme: Organis
     assert acme.statuses(commit)[DEV][0] == "failure"
 
 
-def test_a_failure_in_the_other_fails_the_environment(acme: Organisation) -> None:
+def test_a_failure_in_the_other_repository_fails_the_environment(acme: Organisation) -> None:
     acme.sandbox.azure.change("second-drone", behaviour="fail")
     commit = main_commit(acme)
     merged = merge(acme, commit)
