@@ -1,4 +1,4 @@
-"""Plain folders as revisions."""
+"""Plain folders, read like commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How kustomize is run. A script stands in for it; the last tests ask the program itself."""
+"""Calls of kustomize. A script replaces it, except in the last tests."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def script(folder: Path, text: str = SCRIPT) -> Kustomize:
     file = folder / "kustomize"
     file.write_text(text)
     file.chmod(0o755)
-    found = find_kustomize(programs(PATH=str(folder), GITHUB_TOKEN="secret", HOME="/home/me"))
-    assert found
-    return found
+    kustomize = find_kustomize(programs(PATH=str(folder), GITHUB_TOKEN="secret", HOME="/home/me"))
+    assert kustomize
+    return kustomize
 
 
 @POSIX

@@ -1,4 +1,4 @@
-"""--out: receives a whole tree, and is never somebody else's folder."""
+"""The folder of --out receives a whole tree; other folders are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How programs are started."""
+"""Starting and killing programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Try every write of the clients with every fault, and print what becomes of it.
+"""Try every write of the clients with every fault, and print the results.
 
 python -m tests.faults [PART OF A WRITE'S NAME]
 """
@@ -16,7 +16,7 @@ from tests.faults.table import BY_NAME, Rows, table, try_write
 
 
 def main() -> int:
-    """Print the table; 1 where a cell is wrong."""
+    """Print the table; return 1 if a cell is wrong."""
     part = sys.argv[1] if len(sys.argv) > 1 else ""
     names = [name for name in BY_NAME if part in name]
     with ProcessPoolExecutor() as pool:

@@ -1,4 +1,4 @@
-"""Every fault of the sandbox, and how much of a call meets it."""
+"""All faults of the sandbox, and how many requests of a call they hit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXTENTS: Final[Sequence[Extent]] = get_args(Extent)
 
 
 UNCERTAIN: Final[frozenset[FaultKind]] = frozenset({"status", "dropped", "lost", "truncated"})
-"""Faults that do not tell whether the server has acted."""
+"""Faults after which it is unknown whether the server has acted."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class Disturbance:
 
     @property
     def uncertain(self) -> bool:
-        """Whether nobody can tell by the answer what has become of the write."""
+        """Whether the response leaves open if the write happened."""
         return self.kind in UNCERTAIN
 
     def meets(self, write: Write, extent: Extent) -> bool:
-        """Whether there is a cell for it."""
+        """Whether the matrix has a cell for it."""
         if write.by_git:
             return "retry_after" not in self.options and (
                 self.kind not in PUSH_KINDS or extent != "from then on"
@@ -49,7 +49,7 @@ class Disturbance:
         return self.kind not in PUSH_KINDS
 
     def fault(self, write: Write, extent: Extent, before: int) -> Fault:
-        """As the sandbox takes it; `before` is how many requests come before the write's own."""
+        """Return the sandbox's fault; `before` is the number of requests before the write's."""
         if extent == "from then on":
             return Fault("*", "*", self.kind, count=0, skip=before, **self.options)
         count = 1 if extent == "once" else 0
@@ -72,4 +72,4 @@ DISTURBANCES: Final = (
     Disturbance("raced", "raced", ends=True),
     Disturbance("cut", "cut"),
 )
-"""`after` is a header Retry-After; `half` is the half of an answer."""
+"""`after` has a header Retry-After; `half` is half a response."""

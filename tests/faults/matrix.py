@@ -1,4 +1,4 @@
-"""One cell of the matrix: a write that meets a fault, and what has become of it.
+"""A cell of the matrix: a write that hits a fault, and its result.
 
 Afterwards each fact is as before or as wanted. Where the call says that it is done, all are as
 wanted; where it fails, a second call makes them so. No request that was done is sent again, and a
@@ -34,7 +34,7 @@ OUTCOMES: Final[dict[Outcome, str]] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """What a call came to, by how many requests, and all that is wrong with it."""
+    """The result of a call, its number of requests, and all its faults."""
 
     outcome: Outcome
     requests: int
@@ -46,7 +46,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Course:
-    """How a write goes without a fault: the facts before and after, and its requests."""
+    """A write without a fault: the facts before and after, and its requests."""
 
     before: Facts
     wanted: Facts
@@ -54,7 +54,7 @@ class Course:
 
 
 def undisturbed(ground: Ground, write: Write) -> Course:
-    """The write without any fault. Raises AssertionError where it fails or changes nothing."""
+    """Run the write without a fault. Raises AssertionError if it fails or changes nothing."""
     with ground.trial() as trial:
         write.prepare(trial)
         before = facts(ground.sandbox, trial.repository)
@@ -68,7 +68,7 @@ def undisturbed(ground: Ground, write: Write) -> Course:
 def cell(
     ground: Ground, write: Write, course: Course, disturbance: Disturbance, extent: Extent
 ) -> Cell:
-    """Try the write with this fault."""
+    """Run the write with this fault."""
     requests_before = next(n for n, one in enumerate(course.requests) if write.asks(one))
     with ground.trial() as trial:
         write.prepare(trial)
@@ -90,7 +90,7 @@ def cell(
 
 
 def _call(trial: Trial, write: Write) -> tuple[list[Exchange], KalypsoError | None]:
-    """The requests of one call, and how it failed."""
+    """Return the requests of a call, and its error."""
     start = len(trial.sandbox.traffic)
     error = None
     try:
@@ -111,7 +111,7 @@ def _outcome(course: Course, after: Facts, error: KalypsoError | None) -> Outcom
 
 
 def _wrong_facts(course: Course, after: Facts, error: KalypsoError | None) -> Iterator[str]:
-    """Facts that are neither as before nor as wanted; or not as wanted where nothing failed."""
+    """Return facts that are neither as before nor as wanted; after a success, all not as wanted."""
     for name in sorted({*course.before, *course.wanted, *after}):
         before, wanted, now = (one.get(name) for one in (course.before, course.wanted, after))
         allowed = [before, wanted] if error else [wanted]
@@ -122,10 +122,10 @@ def _wrong_facts(course: Course, after: Facts, error: KalypsoError | None) -> It
 def _wrong_failure(
     write: Write, disturbance: Disturbance, extent: Extent, error: KalypsoError | None
 ) -> Iterator[str]:
-    """A fault that passes ends no call, unless nobody can know what has become of it."""
+    """A transient fault must not fail a call, unless the result of the write is unknown."""
     known = write.can_be_found or not disturbance.uncertain
     passes = extent == "once" and not disturbance.ends and known
-    # git does not tell the 403 of a limit from that of a missing permission.
+    # git cannot distinguish the 403 of a rate limit from that of a missing permission.
     if error and passes and not (write.by_git and disturbance.kind == "secondary"):
         yield f"it fails: {error}"
     if disturbance.ends and error is None:
@@ -135,7 +135,7 @@ def _wrong_failure(
 def _repair(
     trial: Trial, write: Write, course: Course, error: KalypsoError | None, wrong: list[str]
 ) -> list[Exchange]:
-    """Call again, now without a fault: where the first call failed, and once more for nothing."""
+    """Call again without a fault: once if the first call failed, and once more as a no-op."""
     every: list[Exchange] = []
     if error:
         requests, failure = _call(trial, write)
@@ -155,7 +155,7 @@ def _repair(
 def _wrong_repetitions(
     write: Write, course: Course, disturbance: Disturbance, requests: Sequence[Exchange]
 ) -> Iterator[str]:
-    """Requests that were sent again after one like them was done.
+    """Return requests that were repeated after a successful one.
 
     Where nothing can be found again, once more is allowed for an answer that did not come.
     """
@@ -174,12 +174,12 @@ def _wrong_repetitions(
 
 
 def _named(requests: Iterable[Exchange]) -> list[str]:
-    """Those that write."""
+    """Return the exchanges that write."""
     return [f"{one.method} {one.template}" for one in requests if _writes(one)]
 
 
 def _writes(exchange: Exchange) -> bool:
     if exchange.template == "git":
         return exchange.method == "POST" and exchange.path.endswith("git-receive-pack")
-    # A second token in place of a lost one is in nobody's way.
+    # A second token in place of a lost one does no harm.
     return exchange.method not in {"GET", "HEAD"} and exchange.template != TOKENS

@@ -1,4 +1,4 @@
-"""Every write by git: a branch read, a commit made on top of it, and pushed."""
+"""All writes by git: read a branch, make a commit on it, and push."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DATE: Final = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def _push(branch: str) -> Callable[[Trial], object]:
-    """Our file on a branch, on top of what stands there; nothing where it has the file."""
+    """Add our file to a branch unless it is there."""
 
     def act(trial: Trial) -> object:
         with trial.remotes() as opened:
@@ -35,7 +35,7 @@ def _push(branch: str) -> Callable[[Trial], object]:
 
 
 def _rewrite(trial: Trial) -> object:
-    """A branch set to a commit beside its own, as proposals are renewed."""
+    """Set a branch to a commit that is no descendant, as for a renewed proposal."""
     with trial.remotes() as opened:
         before = opened.heads(trial.url, ["proposal"])["proposal"]
         commit = opened.commit(

@@ -1,4 +1,4 @@
-"""What there is in a repository, told in facts that do not depend on ids or times.
+"""The state of a repository as facts that do not depend on ids or times.
 
 How often something is there is a fact, too: a second comment, issue or commit is seen.
 """
@@ -16,13 +16,13 @@ from kalypso_actions.sandbox.store import Issue, PullRequest, Repository
 from tests.git_repositories import git
 
 STRANGER: Final = ("Be there first", "raced.txt")
-"""Message and file of the commit that wins a race: not ours, and not to be lost."""
+"""Message and file of a concurrent commit, which must not be lost."""
 
 Facts = Mapping[str, object]
 
 
 def facts(sandbox: Sandbox, repository: str) -> Facts:
-    """Every fact by its name. What is absent has none."""
+    """Return all facts by name; missing objects have none."""
     with sandbox.lock:
         found = sandbox.repository(repository)
         git_dir = sandbox.git(repository).git_dir
@@ -40,7 +40,7 @@ def facts(sandbox: Sandbox, repository: str) -> Facts:
 
 
 def _branches(git_dir: Path) -> Facts:
-    """Of each branch its files, and how often each message stands in its history."""
+    """Return, for each branch, its files and the number of commits with each message."""
     found: dict[str, object] = {}
     heads = git(git_dir, "for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads")
     for line in heads.splitlines():
@@ -55,13 +55,13 @@ def _branches(git_dir: Path) -> Facts:
 
 @cache
 def _history(git_dir: Path, commit: str) -> tuple[Sequence[str], Sequence[str]]:
-    """The messages up to a commit, and its files: neither ever changes."""
+    """Return the messages up to a commit, and its files, which never change."""
     messages = git(git_dir, "log", "--format=%s", commit).splitlines()
     return messages, git(git_dir, "ls-tree", "-r", commit).splitlines()
 
 
 def _issues(repository: Repository) -> Facts:
-    """By title, or by head and base: how many are open, and how the first one is."""
+    """Return, by title or by head and base, the number of open ones and the first one."""
     found: dict[str, object] = {}
     named: dict[str, list[Issue]] = {}
     for issue in repository.issues.values():
@@ -86,7 +86,7 @@ def _name(issue: Issue, pull: PullRequest | None) -> str:
 
 
 def _comments(bodies: Iterable[str]) -> Iterable[tuple[str, list[str]]]:
-    """By the first line, which marks them."""
+    """Return comments by their first line, the marker."""
     marked: dict[str, list[str]] = {}
     for body in bodies:
         marked.setdefault(body.partition("\n")[0], []).append(body)

@@ -1,4 +1,4 @@
-"""The matrix as a text: writes below one another, faults side by side."""
+"""The matrix as text: a row for each write, a column for each fault."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ Row = Mapping[str, Cell]
 
 @dataclass(frozen=True)
 class Rows:
-    """The cells of a write, by its name, for one extent of the faults."""
+    """The cells of a write for one extent of the faults."""
 
     write: str
     extent: Extent
     cells: Row
 
     def faults(self) -> Iterator[str]:
-        """Everything that is wrong."""
+        """Yield all faults."""
         for name, found in self.cells.items():
             for fault in found.faults:
                 yield f"{self.write}, {name} {self.extent}: {fault}"
@@ -68,7 +68,7 @@ def try_write(write: Write, extents: Sequence[Extent], folder: Path) -> list[Row
 
 
 def table(rows: Sequence[Rows]) -> str:
-    """All rows, by group and extent, within 120 columns."""
+    """Format all rows by group and extent, within 120 columns."""
     blocks = []
     for extent in EXTENTS:
         for group, writes in GROUPS.items():

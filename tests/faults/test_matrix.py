@@ -18,7 +18,7 @@ from tests.github_api.client_calls import ASKED, CALLS
 
 
 def chosen(write: Write, extent: Extent) -> list[Disturbance]:
-    """All that pass; of those that last, the ones that leave open what was done."""
+    """All transient faults; of the lasting ones, those with an unknown result."""
     met = [one for one in DISTURBANCES if one.meets(write, extent)]
     return met if extent == "once" else [one for one in met if one.uncertain]
 

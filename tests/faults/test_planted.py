@@ -1,4 +1,4 @@
-"""Bugs planted into the clients make cells of the matrix wrong: it sees what it is there for."""
+"""The matrix detects bugs that are planted into the clients."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def blind_repetition(patch: pytest.MonkeyPatch) -> None:
-    """Every request is sent again until it is answered, as PyGithub would by itself."""
+    """Every request is retried until it is answered, as by PyGithub's own transport."""
     patch.setattr(Request, "repeatable", property(lambda _: True))
 
 
 def no_look(patch: pytest.MonkeyPatch) -> None:
-    """A write whose answer was lost is not looked for."""
+    """The result of a write with a lost response is not searched for."""
     patch.setattr(idempotent_writes, "write_verified", lambda _github, _find, write: write())
 
 
 def no_look_before_repeating(patch: pytest.MonkeyPatch) -> None:
-    """A write whose answer was lost is done again without a look."""
+    """A write with a lost response is repeated without a search."""
     write_verified = idempotent_writes.write_verified
 
     def without_a_look(github: GitHub, _find: object, write: Callable[[], object]) -> object:
@@ -51,7 +51,7 @@ def limits_are_failures(patch: pytest.MonkeyPatch) -> None:
 
 
 def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
-    """A push that was refused is repeated, wherever the branch stands by then."""
+    """A refused push is repeated, whatever the head of the branch is."""
     patch.setattr(pushing, "PUSH", (*pushing.PUSH, "--force"))
     patch.setattr(pushing._Push, "_is_done", lambda *_: False)
 

@@ -1,4 +1,4 @@
-"""The matrix as people see it."""
+"""The text of the matrix."""
 
 from __future__ import annotations
 

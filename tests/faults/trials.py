@@ -1,4 +1,4 @@
-"""Where writes are tried: a sandbox, and in it a new repository for each trial."""
+"""A sandbox for trials of writes, with a new repository for each trial."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES: Final = {"README.md": "fleet\n", ".github/workflows/poll.yaml": WORKFLOW}
 
 
 class Ground:
-    """A running sandbox; its clock and the clients' is one, and stands but for those who wait."""
+    """A running sandbox; it shares a clock with the clients, which only sleep moves."""
 
     def __init__(self, sandbox: Sandbox, clock: Clock) -> None:
         self.sandbox = sandbox
@@ -34,7 +34,7 @@ class Ground:
 
     @contextmanager
     def trial(self) -> Iterator[Trial]:
-        """In a repository that nobody else uses; afterwards it is forgotten."""
+        """Yield a trial in a repository of its own."""
         name = f"acme/fleet-{next(self._numbers)}"
         self.sandbox.create_repository(name, FILES)
         try:
@@ -47,7 +47,7 @@ class Ground:
 
 @dataclass
 class Trial:
-    """One write in a repository; `known` is what the preparation wants to tell the write."""
+    """A write in a repository; `known` has values of the preparation for the write."""
 
     ground: Ground
     repository: str
@@ -55,20 +55,20 @@ class Trial:
 
     @property
     def sandbox(self) -> Sandbox:
-        """Where the repository is."""
+        """The URL of the repository."""
         return self.ground.sandbox
 
     @property
     def url(self) -> str:
-        """What git calls the repository."""
+        """The URL of the repository for git."""
         return f"{self.sandbox.url}/{self.repository}"
 
     def github(self) -> GitHub:
-        """A new connection, as each job makes one; nobody waits for real."""
+        """Return a new connection, as each job makes one, without real sleeps."""
         return self._connected(TokenAuth(self.ground.token))
 
     def app(self) -> GitHub:
-        """One of an App, which has no token yet."""
+        """Return a new connection of an App, without a token."""
         return self._connected(self.ground.app)
 
     def _connected(self, auth: TokenAuth | AppAuth) -> GitHub:
@@ -77,17 +77,17 @@ class Trial:
         return GitHub(server, auth, environment, clock.sleep, lambda: clock.now)
 
     def remotes(self) -> RemoteRepositories:
-        """git, likewise."""
+        """Return new remote repositories for git."""
         return remotes(credentials=self.github().authorize, sleep=self.ground.clock.sleep)
 
     def head(self, branch: str = "main") -> str:
-        """Where a branch stands, which must exist."""
+        """Return the head of an existing branch."""
         commit = self.sandbox.git(self.repository).head(branch)
         assert commit is not None
         return commit
 
     def commit(self, branch: str, path: str = "new.txt") -> str:
-        """Somebody's commit on a branch, which begins at main's head; its id."""
+        """Commit to a branch, created at main's head if missing; return the commit."""
         git = self.sandbox.git(self.repository)
         if git.head(branch) is None:
             git.update_ref(f"refs/heads/{branch}", self.head(), None)
@@ -99,7 +99,7 @@ Act = Callable[[Trial], object]
 
 @contextmanager
 def ground(folder: Path) -> Iterator[Ground]:
-    """A sandbox in a folder."""
+    """Start a sandbox in a folder."""
     clock = Clock()
     with Sandbox(folder / "sandbox", programs(), now=lambda: clock.now) as sandbox:
         yield Ground(sandbox, clock)

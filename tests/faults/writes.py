@@ -1,4 +1,4 @@
-"""Every write of the clients: what is there before, the call, and the request that goes wrong.
+"""All writes of the clients: preparation, call, and the request that hits a fault.
 
 `R` in an endpoint stands for `/repos/{owner}/{repo}`.
 """
@@ -48,11 +48,11 @@ class Write:
 
     @property
     def by_git(self) -> bool:
-        """Whether it is a push."""
+        """Whether the write is a push."""
         return self.endpoint[1].endswith("git-receive-pack")
 
     def asks(self, exchange: Exchange) -> bool:
-        """Whether a request is the one that meets the faults."""
+        """Whether a request is the one that hits the faults."""
         method, path = self.endpoint
         named = path == exchange.template or fnmatchcase(exchange.path, path)
         return named and exchange.method == method

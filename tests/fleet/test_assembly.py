@@ -1,4 +1,4 @@
-"""The environment branch and its base repositories become one fleet."""
+"""Assembling a fleet from an environment branch and its base repositories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One document: what it becomes, or everything that is wrong with it."""
+"""Parsing a document to its resource, or to all its problems."""
 
 from __future__ import annotations
 

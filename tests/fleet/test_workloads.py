@@ -1,4 +1,4 @@
-"""What a registered repository may deliver."""
+"""Workloads of registered repositories."""
 
 from __future__ import annotations
 

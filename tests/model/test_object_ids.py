@@ -1,4 +1,4 @@
-"""The ids that git gives."""
+"""Git's ids of blobs and commits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What URLs name."""
+"""Equality of repository URLs, and their owners."""
 
 from __future__ import annotations
 

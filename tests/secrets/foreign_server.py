@@ -1,4 +1,4 @@
-"""Another server, which writes down all that it is sent, and asks everybody for a password."""
+"""Another server that records all requests and asks for a password."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Listener:
-    """`requests` are whole: the first line, the headers and the body of each."""
+    """Records complete `requests`: the first line, the headers and the body."""
 
     url: str = ""
     requests: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
-        """Everything that it was sent."""
+        """Return all recorded text."""
         return "\n\n".join(self.requests)
 
 
 @contextmanager
 def listening() -> Iterator[Listener]:
-    """On a port of its own; the host is the one that every other server here has."""
+    """Start a server on a new port; all servers of the tests share a host."""
     listener = Listener()
     handler = type("Handler", (_Handler,), {"listener": listener})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

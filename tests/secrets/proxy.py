@@ -1,4 +1,4 @@
-"""A server in between, which hands requests on to the sandbox and changes what it answers."""
+"""A server that forwards requests to the sandbox and changes the responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LENGTHS = frozenset({"content-length", "transfer-encoding", "connection"})
 
 @dataclass(frozen=True)
 class Answered:
-    """A request by its first line, and what is answered."""
+    """The first line of a request, and its response."""
 
     method: str
     path: str
@@ -29,7 +29,7 @@ Meddle = Callable[[Answered], Answered]
 
 @dataclass
 class Between:
-    """`meddle` changes each answer."""
+    """`meddle` changes each response."""
 
     behind: str
     meddle: Meddle
@@ -38,7 +38,7 @@ class Between:
 
 @contextmanager
 def between(behind: str, meddle: Meddle) -> Iterator[Between]:
-    """A server on a port of its own; `behind` is the URL of the one that it asks."""
+    """Start a server on a new port; `behind` is the URL of the real server."""
     found = Between(behind, meddle)
     handler = type("Handler", (_Handler,), {"between": found})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -54,7 +54,7 @@ def between(behind: str, meddle: Meddle) -> Iterator[Between]:
 
 
 def redirected(to: str, status: int, *, end: str = "") -> Meddle:
-    """Every request (whose path has this end) is sent elsewhere."""
+    """Redirect every request whose path has this end."""
 
     def meddle(answered: Answered) -> Answered:
         if not urlsplit(answered.path).path.endswith(end):
@@ -66,7 +66,7 @@ def redirected(to: str, status: int, *, end: str = "") -> Meddle:
 
 
 def linked(own: Callable[[], str], to: str) -> Meddle:
-    """Every URL in an answer leads elsewhere, and each answer names a next page there."""
+    """Replace all URLs in responses, and add a link to a next page elsewhere."""
 
     def meddle(answered: Answered) -> Answered:
         old, new = own().encode(), to.encode()
@@ -95,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _hand_on(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         connection = http.client.HTTPConnection(urlsplit(self.between.behind).netloc, timeout=60)
-        # With the Host that was asked: the links in answers lead to here.
+        # With this Host, the links in responses point to this server.
         connection.request(self.command, self.path, body or None, dict(self.headers))
         answer = connection.getresponse()
         answered = self.between.meddle(

@@ -1,4 +1,4 @@
-"""Programs that write down how they are started, and then do what they always do."""
+"""Programs that record their start before they run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 ALSO: Final = ("bash", "az", "kustomize", "pwsh", "azd")
-"""What may be started besides git; what is not there is a program that fails."""
+"""Programs besides git; a missing one is replaced by one that fails."""
 
 SCRIPT: Final = """\
 #!/bin/sh
@@ -34,7 +34,7 @@ class Started:
 
     @property
     def name(self) -> str:
-        """What was started."""
+        """The name of the program."""
         return self.words[0]
 
 
@@ -48,7 +48,7 @@ class Ended:
     started: Sequence[Started]
 
     def by_itself(self, one: Started) -> Started:
-        """Which of the programs that the run itself has started led to this one."""
+        """Return the ancestor of a program that the run itself has started."""
         numbers = {other.number: other for other in self.started}
         while one.parent in numbers and numbers[one.parent] is not one:
             one = numbers[one.parent]
@@ -56,7 +56,7 @@ class Ended:
 
 
 class Observatory:
-    """Runs `kalypso`, and sees each program that it starts and that git starts in turn."""
+    """Runs `kalypso`, and records all programs that it and git start."""
 
     def __init__(self, folder: Path) -> None:
         self._records, self._bin = folder / "records", folder / "bin"

@@ -1,4 +1,4 @@
-"""The forms in which a secret may be written down somewhere."""
+"""The forms in which a text can contain a secret."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONG = 16
 
 
 def found(secrets: Iterable[str], text: str) -> list[str]:
-    """Those of the secrets that a text holds in any form; each by its first characters."""
+    """Return the secrets in a text, in any form; each by its first characters."""
     return [f"{secret[:8]}…" for secret in secrets if any(form in text for form in forms(secret))]
 
 
@@ -35,7 +35,7 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _base64(secret: bytes, offset: int) -> Iterator[str]:
-    """What is sure to stand in the base64 of a text that holds the secret at such an offset."""
+    """Return the part of the base64 that is certain for a secret at this offset."""
     padded = bytes(offset) + secret
     whole = padded[: len(padded) // 3 * 3]
     start = 4 if offset else 0

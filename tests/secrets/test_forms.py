@@ -1,4 +1,4 @@
-"""The look for secrets finds them in every form."""
+"""Secrets are found in every form."""
 
 from __future__ import annotations
 

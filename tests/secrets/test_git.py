@@ -34,7 +34,7 @@ def other() -> Iterator[Listener]:
 
 
 def opened(token: str, *prefixes: str) -> RemoteRepositories:
-    """With a credential for these URLs."""
+    """Return remote repositories with a credential for these URLs."""
     table = CredentialTable({prefix: basic("x-access-token", token) for prefix in prefixes})
     return remotes(credentials=table.authorize)
 
@@ -96,7 +96,7 @@ def test_submodules_and_large_files_are_not_fetched(sandbox: Sandbox, other: Lis
 
 
 def test_who_asks_for_a_password_gets_none(sandbox: Sandbox, other: Listener) -> None:
-    """A repository on another server is asked for as anybody would."""
+    """A repository on another server gets requests without a credential."""
     token = sandbox.create_token()
     with opened(token, sandbox.url) as repositories, pytest.raises(KalypsoError):
         repositories.fetch(f"{other.url}/{FLEET}", branch="main")

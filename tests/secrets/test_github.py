@@ -1,4 +1,4 @@
-"""No other server gets anything from the client of GitHub's API, whatever GitHub's answers name."""
+"""The client of GitHub's API sends nothing to other servers, whatever URLs GitHub sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever writes into a control plane names repositories, and no credential goes astray."""
+"""Repositories that a control plane names on other servers get no credential."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def other() -> Iterator[Listener]:
 
 
 def commands(acme: Organisation, **given: Any) -> str:
-    """Run what reads registrations; what people are told."""
+    """Run the commands that read registrations; return their output."""
     told: list[str] = []
     runs: Mapping[str, Any] = {
         "ci": lambda: acme.run(ci, CiInputs, start_cd="false", **given),
@@ -47,7 +47,7 @@ def commands(acme: Organisation, **given: Any) -> str:
 
 
 def name_elsewhere(acme: Organisation, url: str) -> None:
-    """A registration, the base, the GitOps repository: each of them somewhere else."""
+    """Yield control planes whose registration, base or GitOps repository is elsewhere."""
     head = acme.head("main") or ""
     acme.commit({"elsewhere.yaml": documents.registration("elsewhere", f"{url}/team/app")})
     acme.commit({"other-base.yaml": documents.base_repo(f"{url}/team/base", head)}, "stage")

@@ -1,4 +1,4 @@
-"""Whole commands under observation: no secret in what they say, write, or start programs with.
+"""Whole commands: no secret in their output, files, or arguments of programs.
 
 Each secret of a run is given to the runner to be masked; those lines are for the runner alone. A
 credential of git stands in the environment of the one program that talks to its server.
@@ -34,7 +34,7 @@ WEB_TOKEN: Final = re.compile(r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.")
 
 @dataclass
 class Laboratory:
-    """Acme, a way to run commands in it, and every secret that there is."""
+    """Acme, a way to run commands in it, and all its secrets."""
 
     acme: Organisation
     observatory: Observatory
@@ -44,7 +44,7 @@ class Laboratory:
     secrets: list[str] = field(default_factory=list)
 
     def everything(self) -> list[str]:
-        """The secrets that were given, and the tokens that were made meanwhile."""
+        """Return the given secrets, and the tokens that were created since."""
         return [*self.secrets, *self.acme.sandbox.store.tokens]
 
     def run(
@@ -54,7 +54,7 @@ class Laboratory:
         variables: Mapping[str, str] | None = None,
         code: str = "",
     ) -> Ended:
-        """A command with the inputs of its action."""
+        """Run a command with the inputs of its action."""
         environment = {
             **self.acme.job_environment(Job()),
             "KALYPSO_INPUTS": json.dumps(dict(inputs)),
@@ -65,7 +65,7 @@ class Laboratory:
 
 @pytest.fixture
 def laboratory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Laboratory]:
-    """With TLS where the parameter says so: Azure's library signs in in no other way."""
+    """With TLS if the parameter says so: Azure's library needs it to sign in."""
     with organisation(tmp_path, clock=RealClock(), tls=getattr(request, "param", False)) as acme:
         sandbox = acme.sandbox
         number, key = sandbox.create_app("acme")
@@ -86,7 +86,7 @@ def laboratory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Labor
 
 
 def leaks(laboratory: Laboratory, ended: Ended) -> list[str]:
-    """Where a secret is that it should not be."""
+    """Return the places where a secret must not be, but is."""
     known = laboratory.everything()
     said = "\n".join(line for line in ended.output.splitlines() if not line.startswith(MASK))
     places = {"the output": said, "a file of the job": ended.files}
@@ -108,7 +108,7 @@ def leaks(laboratory: Laboratory, ended: Ended) -> list[str]:
 
 
 def _talks(ended: Ended, one: Started) -> bool:
-    """Whether it is git's call of a server, or what that has started in turn."""
+    """Whether a program is git's call of a server, or started by it."""
     first = ended.by_itself(one)
     return first.name == "git" and bool(REMOTE & set(first.words))
 
@@ -227,7 +227,7 @@ def test_programs_that_azures_library_starts(laboratory: Laboratory) -> None:
 
 
 def test_secrets_from_the_environment(laboratory: Laboratory) -> None:
-    """A person's own shell has them as variables, and nothing that is started gets those."""
+    """A user's shell has secrets as variables, which no program inherits."""
     variables = {
         "GITHUB_TOKEN": laboratory.acme.token,
         "KALYPSO_GIT_CREDENTIALS": f"git.example.com=kalypso:{laboratory.azure['secret']}",
@@ -281,7 +281,7 @@ def test_what_fails(laboratory: Laboratory, given: Given) -> None:
 
 
 def test_our_own_bugs(laboratory: Laboratory) -> None:
-    """A traceback names lines of ours, and nothing that was given."""
+    """A traceback has lines of our code, and no inputs."""
     code = (
         "import kalypso_actions.clients.github.rest as rest\n"
         "def broken(github, *_, **__): raise RuntimeError(f'a bug: {github!r} {vars(github)!r}')\n"
@@ -294,7 +294,7 @@ def test_our_own_bugs(laboratory: Laboratory) -> None:
 
 @SLOW
 def test_local_commands(laboratory: Laboratory) -> None:
-    """They need no token, and take none from where one lies."""
+    """These commands need no token, and use none of the environment."""
     url = laboratory.acme.url()
     variables = {"GITHUB_TOKEN": laboratory.acme.token, "KALYPSO_INPUTS": ""}
     for arguments in (["render", "dev", "--control-plane", url], ["validate", url]):
@@ -305,7 +305,7 @@ def test_local_commands(laboratory: Laboratory) -> None:
 
 @SLOW
 def test_setting_up(laboratory: Laboratory) -> None:
-    """init takes the token of a person from the environment, for the API and for git."""
+    """init uses the user's token of the environment, for the API and for git."""
     for name in ("acme/new", "acme/new-gitops"):
         laboratory.acme.sandbox.create_repository(name)
     names = ["--control-plane", "acme/new", "--gitops", "acme/new-gitops"]

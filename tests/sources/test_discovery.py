@@ -1,4 +1,4 @@
-"""Which files count."""
+"""Finding the files with documents."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def files(*paths: str) -> dict[str, str]:
 
 
 def test_yaml_files_at_any_depth_count_in_the_order_of_their_paths() -> None:
-    found = discovered(
+    discovery = discovered(
         files("b.yaml", "a/z.yml", "a/b/c.yaml", ".hidden/x.yaml", "a.json", "a.YAML")
     )
-    assert names(found) == [".hidden-x.yaml", "a-b-c.yaml", "a-z.yml", "b.yaml"]
-    assert found.problems == found.warnings == ()
+    assert names(discovery) == [".hidden-x.yaml", "a-b-c.yaml", "a-z.yml", "b.yaml"]
+    assert discovery.problems == discovery.warnings == ()
 
 
 @pytest.mark.parametrize("root", ["a", "./a", "a/", "/a", "./a/.", "b/../a", "a//"])
@@ -35,9 +35,9 @@ def test_path_of_the_root(root: str) -> None:
 
 @pytest.mark.parametrize("root", ["..", "a/../..", "../repo", "./../a"])
 def test_path_out_of_the_repository_is_refused(root: str) -> None:
-    found = discovered(files("a/x.yaml"), root)
-    assert texts(found.problems) == [f":0: the path {root!r} leads out of the repository"]
-    assert found.documents == ()
+    discovery = discovered(files("a/x.yaml"), root)
+    assert texts(discovery.problems) == [f":0: the path {root!r} leads out of the repository"]
+    assert discovery.documents == ()
 
 
 def test_missing_path_is_a_problem_that_names_what_is_near() -> None:
@@ -52,13 +52,13 @@ def test_missing_path_is_a_problem_that_names_what_is_near() -> None:
     ("root", "name"), [("x.yaml", "file"), ("link", "symbolic link"), ("module", "submodule")]
 )
 def test_path_that_is_no_folder_is_a_problem(root: str, name: str) -> None:
-    found = discovered(files("x.yaml"), root, links={"link": "a"}, submodules=["module"])
-    assert texts(found.problems) == [f"{root}:0: the path {root!r} is a {name}, not a folder"]
+    discovery = discovered(files("x.yaml"), root, links={"link": "a"}, submodules=["module"])
+    assert texts(discovery.problems) == [f"{root}:0: the path {root!r} is a {name}, not a folder"]
 
 
 def test_empty_repository_holds_nothing() -> None:
-    found = discovered({})
-    assert (found.documents, found.problems) == ((), ())
+    discovery = discovered({})
+    assert (discovery.documents, discovery.problems) == ((), ())
 
 
 def test_documents_know_their_repository_file_and_line() -> None:
@@ -70,18 +70,18 @@ def test_documents_know_their_repository_file_and_line() -> None:
 
 
 def test_only_what_counts_is_read() -> None:
-    found = discovered(
+    discovery = discovered(
         {**files("a/x.yaml"), "a/readme.md": b"\xff", "b/broken.yaml": "a: [", "a/.drone.yml": "{"},
         "a",
     )
-    assert names(found) == ["a-x.yaml"]
-    assert found.problems == ()
+    assert names(discovery) == ["a-x.yaml"]
+    assert discovery.problems == ()
 
 
 def test_submodules_are_passed_over() -> None:
-    found = discovered(files("x.yaml"), submodules=["module", "module.yaml"])
-    assert names(found) == ["x.yaml"]
-    assert found.problems == found.warnings == ()
+    discovery = discovered(files("x.yaml"), submodules=["module", "module.yaml"])
+    assert names(discovery) == ["x.yaml"]
+    assert discovery.problems == discovery.warnings == ()
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_submodules_are_passed_over() -> None:
     ],
 )
 def test_symbolic_link_out_of_the_repository_is_a_problem(path: str, target: str) -> None:
-    found = discovered(files("y.yaml"), links={path: target})
-    assert texts(found.problems) == [
+    discovery = discovered(files("y.yaml"), links={path: target})
+    assert texts(discovery.problems) == [
         f"{path}:0: the symbolic link leads out of the repository, to {target!r}"
     ]
 
@@ -114,32 +114,34 @@ def test_symbolic_link_out_of_the_repository_is_a_problem(path: str, target: str
     ],
 )
 def test_symbolic_link_inside_is_passed_over(path: str, target: str, *, warned: bool) -> None:
-    found = discovered({**files("a/y.yaml"), "docs/README": ""}, links={path: target})
-    assert names(found) == ["a-y.yaml"]
-    assert found.problems == ()
+    discovery = discovered({**files("a/y.yaml"), "docs/README": ""}, links={path: target})
+    assert names(discovery) == ["a-y.yaml"]
+    assert discovery.problems == ()
     expected = f"{path}:0: the symbolic link to {target!r} is ignored, as by Flux"
-    assert texts(found.warnings) == ([expected] if warned else [])
+    assert texts(discovery.warnings) == ([expected] if warned else [])
 
 
 def test_symbolic_links_elsewhere_or_excluded_are_no_matter() -> None:
-    found = discovered(
+    discovery = discovered(
         {**files("a/x.yaml"), ".sourceignore": "bad\n"},
         "a",
         links={"b/out": "/etc", "a/bad": "/etc"},
     )
-    assert names(found) == ["a-x.yaml"]
-    assert found.problems == ()
+    assert names(discovery) == ["a-x.yaml"]
+    assert discovery.problems == ()
 
 
 def test_file_beyond_the_limit_is_a_problem_and_is_not_read() -> None:
-    found = discovered({"big.yaml": b"#" * (MAX_BYTES + 1), **files("x.yaml")})
-    assert texts(found.problems) == ["big.yaml:0: the file has 10.0 MiB, but the limit is 10 MiB"]
-    assert names(found) == ["x.yaml"]
+    discovery = discovered({"big.yaml": b"#" * (MAX_BYTES + 1), **files("x.yaml")})
+    assert texts(discovery.problems) == [
+        "big.yaml:0: the file has 10.0 MiB, but the limit is 10 MiB"
+    ]
+    assert names(discovery) == ["x.yaml"]
 
 
 def test_file_name_that_is_no_utf8_is_shown_escaped() -> None:
-    found = discovered({"a\udcff.yaml": manifest("x")})
-    assert found.documents[0].where.path == "a\\xff.yaml"
+    discovery = discovered({"a\udcff.yaml": manifest("x")})
+    assert discovery.documents[0].where.path == "a\\xff.yaml"
 
 
 def test_deep_folders_are_no_difficulty() -> None:
@@ -148,7 +150,7 @@ def test_deep_folders_are_no_difficulty() -> None:
 
 
 def test_exclusions_hold_below_the_path_and_above_it() -> None:
-    found = discovered(
+    discovery = discovered(
         {
             **files("a/x.yaml", "a/skip.yaml", "a/b/y.yaml", "a/b/own.yaml", ".github/w.yaml"),
             ".sourceignore": "skip.yaml\n",
@@ -156,19 +158,19 @@ def test_exclusions_hold_below_the_path_and_above_it() -> None:
         },
         "a",
     )
-    assert names(found) == ["a-b-y.yaml", "a-x.yaml"]
+    assert names(discovery) == ["a-b-y.yaml", "a-x.yaml"]
 
 
 def test_unusable_exclusions_stop_the_search() -> None:
-    found = discovered({**files("x.yaml"), ".sourceignore": "a" * 1001})
-    assert texts(found.problems) == [
+    discovery = discovered({**files("x.yaml"), ".sourceignore": "a" * 1001})
+    assert texts(discovery.problems) == [
         ".sourceignore:0: more than 1000 lines, or a line of more than 1000 characters"
     ]
-    assert found.documents == ()
+    assert discovery.documents == ()
 
 
 def test_whole_tree_ignores_sourceignore_and_kustomizations() -> None:
-    found = discovered(
+    discovery = discovered(
         {
             **files(".environments/dev.yaml", "a/x.yaml", ".github/w.yaml"),
             ".sourceignore": ".environments/\n",
@@ -176,8 +178,8 @@ def test_whole_tree_ignores_sourceignore_and_kustomizations() -> None:
         },
         whole_tree=True,
     )
-    assert names(found) == [".environments-dev.yaml", "a-x.yaml"]
-    assert found.problems == found.warnings == ()
+    assert names(discovery) == [".environments-dev.yaml", "a-x.yaml"]
+    assert discovery.problems == discovery.warnings == ()
 
 
 TEXTS = st.lists(
@@ -198,5 +200,5 @@ def test_no_files_end_in_a_traceback(
 ) -> None:
     tree = {".sourceignore": ignored, "a/kustomization.yaml": kustomized, "a/x.yaml": content}
     for path in (".", "a", root):
-        found = discovered(tree, path)
-        assert all(problem.where for problem in found.problems)
+        discovery = discovered(tree, path)
+        assert all(problem.where for problem in discovery.problems)

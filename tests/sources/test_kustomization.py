@@ -1,4 +1,4 @@
-"""Folders with a kustomization."""
+"""Following and building kustomizations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.sources.trees import discovered, kustomization, manifest, names, text
 
 @pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
 def test_kustomization_of_the_path_says_what_counts(name: str) -> None:
-    found = discovered(
+    discovery = discovered(
         {
             name: kustomization("a.yaml", "sub/b.yaml", "c.txt"),
             "a.yaml": manifest("a"),
@@ -19,12 +19,12 @@ def test_kustomization_of_the_path_says_what_counts(name: str) -> None:
             "sub/other.yaml": "broken: [",
         }
     )
-    assert names(found) == ["a", "c", "b"]
-    assert found.problems == found.warnings == ()
+    assert names(discovery) == ["a", "c", "b"]
+    assert discovery.problems == discovery.warnings == ()
 
 
 def test_folder_with_a_kustomization_is_not_walked() -> None:
-    found = discovered(
+    discovery = discovered(
         {
             "x.yaml": manifest("x"),
             "sub/kustomization.yaml": kustomization("a.yaml"),
@@ -33,11 +33,11 @@ def test_folder_with_a_kustomization_is_not_walked() -> None:
             "sub/deeper/c.yaml": manifest("c"),
         }
     )
-    assert names(found) == ["a", "x"]
+    assert names(discovery) == ["a", "x"]
 
 
 def test_folders_and_bases_are_followed_within_the_repository() -> None:
-    found = discovered(
+    discovery = discovered(
         {
             "env/kustomization.yaml": kustomization(
                 "../shared", "./own/", more="bases:\n- ../base\n"
@@ -51,8 +51,8 @@ def test_folders_and_bases_are_followed_within_the_repository() -> None:
         },
         "env",
     )
-    assert names(found) == ["b", "one", "s"]
-    assert found.problems == ()
+    assert names(discovery) == ["b", "one", "s"]
+    assert discovery.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_folders_and_bases_are_followed_within_the_repository() -> None:
     ],
 )
 def test_fields_without_effect_need_no_program(more: str) -> None:
-    found = discovered(
+    discovery = discovered(
         {"kustomization.yaml": kustomization("a.yaml", more=more), "a.yaml": manifest("a")}
     )
-    assert names(found) == ["a"]
-    assert found.builds == ()
+    assert names(discovery) == ["a"]
+    assert discovery.builds == ()
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_fields_without_effect_need_no_program(more: str) -> None:
     ],
 )
 def test_whatever_changes_objects_has_to_be_built(field: str) -> None:
-    found = discovered(
+    discovery = discovered(
         {
             "app/kustomization.yaml": kustomization("a.yaml", more=f"{field}\n"),
             "app/a.yaml": manifest("a"),
@@ -105,7 +105,7 @@ def test_whatever_changes_objects_has_to_be_built(field: str) -> None:
             "other/b.yaml": manifest("b"),
         }
     )
-    (build,) = found.builds
+    (build,) = discovery.builds
     assert build.folder == "app"
     assert build.fields == (field.partition(":")[0],)
     assert (build.where.path, build.where.line) == ("app/kustomization.yaml", 5)
@@ -114,7 +114,7 @@ def test_whatever_changes_objects_has_to_be_built(field: str) -> None:
 
 
 def test_components_are_built_with_the_kustomization_that_lists_them() -> None:
-    found = discovered(
+    discovery = discovered(
         {
             "app/kustomization.yaml": kustomization("a.yaml", more="components: [../part]\n"),
             "app/a.yaml": manifest("a"),
@@ -123,13 +123,13 @@ def test_components_are_built_with_the_kustomization_that_lists_them() -> None:
         },
         "app",
     )
-    assert found.problems == ()
-    (build,) = found.builds
+    assert discovery.problems == ()
+    (build,) = discovery.builds
     assert {"part/kustomization.yaml", "part/values.txt"} <= build.files
 
 
 def test_build_takes_along_the_folders_that_it_reaches() -> None:
-    found = discovered(
+    discovery = discovered(
         {
             "app/kustomization.yaml": kustomization(
                 "../base", "../file.yaml", more="namePrefix: x-\n"
@@ -144,7 +144,7 @@ def test_build_takes_along_the_folders_that_it_reaches() -> None:
         },
         "app",
     )
-    (build,) = found.builds
+    (build,) = discovery.builds
     assert build.files == {
         *("app/kustomization.yaml", "base/kustomization.yaml", "base/b.yaml", "file.yaml"),
         *("base2/kustomization.yaml", "base2/c.yaml", "base2/data/values.txt"),
@@ -152,7 +152,7 @@ def test_build_takes_along_the_folders_that_it_reaches() -> None:
 
 
 def test_what_was_built_counts_at_the_place_of_its_kustomization() -> None:
-    found = discovered(
+    discovery = discovered(
         {
             "app/kustomization.yaml": kustomization("a.yaml", more="namePrefix: x-\n"),
             "app/a.yaml": manifest("a"),
@@ -160,10 +160,10 @@ def test_what_was_built_counts_at_the_place_of_its_kustomization() -> None:
         },
         built={"app": (manifest("x-a") + "---\n" + manifest("x-b")).encode()},
     )
-    assert names(found) == ["x-a", "x-b", "b"]
-    where = found.documents[1].at("metadata", "name")
+    assert names(discovery) == ["x-a", "x-b", "b"]
+    where = discovery.documents[1].at("metadata", "name")
     assert (where.path, where.line) == ("app/kustomization.yaml", 0)
-    assert found.builds == ()
+    assert discovery.builds == ()
 
 
 ELSEWHERE = [
@@ -180,11 +180,11 @@ ELSEWHERE = [
 @pytest.mark.parametrize("resource", ELSEWHERE)
 @pytest.mark.parametrize("more", ["", "namePrefix: x-\n"])
 def test_remote_resources_are_refused(resource: str, more: str) -> None:
-    found = discovered({"kustomization.yaml": kustomization(resource, more=more)})
-    assert texts(found.problems) == [
+    discovery = discovered({"kustomization.yaml": kustomization(resource, more=more)})
+    assert texts(discovery.problems) == [
         f"kustomization.yaml:4: {resource} is remote, but only files of this repository are read"
     ]
-    assert found.builds == ()
+    assert discovery.builds == ()
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_remote_resources_are_refused(resource: str, more: str) -> None:
     ],
 )
 def test_resource_that_cannot_be_read_is_a_problem(resource: str, message: str) -> None:
-    found = discovered(
+    discovery = discovered(
         {
             "kustomization.yaml": kustomization(resource),
             "folder/x.yaml": manifest("x"),
@@ -211,7 +211,7 @@ def test_resource_that_cannot_be_read_is_a_problem(resource: str, message: str) 
         },
         links={"link.yaml": "folder/x.yaml"},
     )
-    assert texts(found.problems) == [f"kustomization.yaml:4: {message}"]
+    assert texts(discovery.problems) == [f"kustomization.yaml:4: {message}"]
 
 
 @pytest.mark.parametrize(
@@ -234,36 +234,36 @@ def test_resource_that_cannot_be_read_is_a_problem(resource: str, message: str) 
     ],
 )
 def test_broken_kustomization_is_a_problem(content: str, text: str) -> None:
-    found = discovered({"kustomization.yaml": content})
-    assert texts(found.problems) == [f"kustomization.yaml:{text}"]
+    discovery = discovered({"kustomization.yaml": content})
+    assert texts(discovery.problems) == [f"kustomization.yaml:{text}"]
 
 
 def test_kustomization_without_objects_is_fine() -> None:
-    found = discovered({"kustomization.yaml": "resources: []\n"})
-    assert (found.documents, found.problems) == ((), ())
+    discovery = discovered({"kustomization.yaml": "resources: []\n"})
+    assert (discovery.documents, discovery.problems) == ((), ())
 
 
 def test_several_kustomizations_in_a_folder_are_a_problem() -> None:
-    found = discovered({"kustomization.yaml": "", "Kustomization": ""})
-    (problem,) = found.problems
+    discovery = discovered({"kustomization.yaml": "", "Kustomization": ""})
+    (problem,) = discovery.problems
     assert problem.message.endswith("several kustomizations: kustomization.yaml, Kustomization")
 
 
 def test_cycle_is_a_problem() -> None:
-    found = discovered(
+    discovery = discovered(
         {
             "a/kustomization.yaml": kustomization("../b"),
             "b/kustomization.yaml": kustomization("../a"),
         },
         "a",
     )
-    assert texts(found.problems) == [
+    assert texts(discovery.problems) == [
         "b/kustomization.yaml:4: ../a leads back to this kustomization"
     ]
 
 
 def test_what_is_included_twice_is_a_problem() -> None:
-    found = discovered(
+    discovery = discovered(
         {
             "dev/kustomization.yaml": kustomization("../base"),
             "stage/kustomization.yaml": kustomization("../base", "own.yaml", "own.yaml"),
@@ -272,7 +272,7 @@ def test_what_is_included_twice_is_a_problem() -> None:
             "base/x.yaml": manifest("x"),
         }
     )
-    assert sorted(text.rpartition(" by ")[0] for text in texts(found.problems)) == [
+    assert sorted(text.rpartition(" by ")[0] for text in texts(discovery.problems)) == [
         "base:0: base is included twice, first",
         "dev/kustomization.yaml:4: base is included twice, first",
         "stage/kustomization.yaml:6: stage/own.yaml is included twice, first",
@@ -283,8 +283,8 @@ def test_long_chains_end_with_a_problem() -> None:
     chain = {
         f"{number}/kustomization.yaml": kustomization(f"../{number + 1}") for number in range(200)
     }
-    found = discovered(chain, "0")
-    assert texts(found.problems) == [
+    discovery = discovered(chain, "0")
+    assert texts(discovery.problems) == [
         "99/kustomization.yaml:4: more than 100 kustomizations refer to one another in a chain"
     ]
 

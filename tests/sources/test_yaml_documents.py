@@ -1,4 +1,4 @@
-"""Bytes to documents, whatever the bytes."""
+"""Parsing any bytes to documents and problems."""
 
 from __future__ import annotations
 

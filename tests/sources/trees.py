@@ -1,4 +1,4 @@
-"""Trees of files for tests: entries and contents, and the loop that reading them takes."""
+"""Trees of files for tests, and the loop that reads them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def discovered(
     entries |= {path: FileEntry(path, GIT_LINK_MODE, "", 0) for path in submodules}
     contents: dict[str, bytes] = {}
     while True:
-        found = discover(
+        discovery = discover(
             REPOSITORY,
             root,
             dict(sorted(entries.items())),
@@ -52,14 +52,14 @@ def discovered(
             built or {},
             whole_tree=whole_tree,
         )
-        if not found.wanted:
-            return found
-        assert not found.wanted & contents.keys()
-        contents |= {path: bodies[path] for path in found.wanted}
+        if not discovery.wanted:
+            return discovery
+        assert not discovery.wanted & contents.keys()
+        contents |= {path: bodies[path] for path in discovery.wanted}
 
 
-def names(found: Discovery) -> list[str]:
-    return [document.name for document in found.documents]
+def names(discovery: Discovery) -> list[str]:
+    return [document.name for document in discovery.documents]
 
 
 def texts(problems: Iterable[Problem]) -> list[str]:

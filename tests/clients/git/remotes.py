@@ -1,4 +1,4 @@
-"""Remote repositories for tests, and what was called for them."""
+"""Remote repositories for tests, with a record of git's calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def remotes(
 
 
 class Counting(Programs):
-    """Programs that notes every call of git."""
+    """Programs that record every call of git."""
 
     def __init__(self, **variables: str) -> None:
         super().__init__(programs(**variables)._environment)
@@ -47,7 +47,7 @@ class Counting(Programs):
 
 
 def origin(tmp_path: Path, *, object_format: str = "sha1") -> tuple[Path, str, str]:
-    """A repository with two commits and 150 files; its path and its commits."""
+    """Create a repository with two commits and 150 files; return its path and commits."""
     path = repository(tmp_path / "origin", object_format=object_format)
     first = commit(path, {f"many/{number}.yaml": f"{number}\n" for number in range(150)})
     second = commit(path, {"many/0.yaml": "changed\n", "large.bin": b"\x00" * 100_000})
@@ -57,7 +57,7 @@ def origin(tmp_path: Path, *, object_format: str = "sha1") -> tuple[Path, str, s
 def bare(
     tmp_path: Path, name: str = "org/repo", *, object_format: str = "sha1"
 ) -> tuple[Path, str]:
-    """A bare repository below `srv` that may be pushed to, and its head."""
+    """Create a bare repository below `srv` for pushes; return its path and head."""
     work = repository(tmp_path / "work" / name, object_format=object_format)
     head = commit(work, {"x.yaml": "x", "y.yaml": "y"})
     path = tmp_path / "srv" / name
@@ -68,7 +68,7 @@ def bare(
 
 
 def made(opened: RemoteRepositories, url: str, parent: str | None, content: bytes = b"new") -> str:
-    """A commit on top of `parent` that writes deep/er/z.yaml and deletes y.yaml."""
+    """Make a commit on `parent` that writes deep/er/z.yaml and deletes y.yaml."""
     return opened.commit(
         url,
         parent=parent,
@@ -80,12 +80,12 @@ def made(opened: RemoteRepositories, url: str, parent: str | None, content: byte
 
 
 def head(path: Path, branch: str = "main") -> str:
-    """Where a branch stands; "" where there is none."""
+    """Return the head of a branch; "" if it does not exist."""
     return git(path, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", statuses=(0, 1))
 
 
 def add_commit(path: Path, branch: str = "main") -> str:
-    """Somebody else's commit on top of a branch of a bare repository."""
+    """Add a commit of somebody else to a branch of a bare repository."""
     tree = f"refs/heads/{branch}^{{tree}}"
     commit = git(path, "commit-tree", "-p", f"refs/heads/{branch}", "-m", "other", tree)
     git(path, "update-ref", f"refs/heads/{branch}", commit)

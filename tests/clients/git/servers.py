@@ -1,4 +1,4 @@
-"""A git server over HTTP on a loopback port, which notes what it is asked, and can fail."""
+"""A git server over HTTP on a loopback port that records requests and can fail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from tests.git_repositories import ENVIRONMENT
 
 PUSH = "/git-receive-pack"
-"""The end of the path of the request that pushes."""
+"""The end of the path of a push request."""
 
 FaultKind = Literal["dropped", "lost", "cut", "meanwhile"]
 
@@ -48,7 +48,7 @@ class Server:
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
 
     def asked(self, end: str) -> int:
-        """How many requests had a path with this end."""
+        """Return the number of requests whose path has this end."""
         return sum(path.endswith(end) for _, path, _ in self.requests)
 
 
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def do_CONNECT(self) -> None:
-        """What a proxy is asked for https; this one does not go anywhere."""
+        """Refuse a tunnel, which https needs through a proxy."""
         self.noted.requests.append((self.command, self.path, self.headers["Authorization"]))
         self._send(403, {}, b"")
 
@@ -106,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
             if path.startswith(start) and answers:
                 self._send(*answers.pop(0), b"")
                 return
-        fault = next((one for one in self.noted.faults if path.endswith(one.end)), None)
+        fault = next((f for f in self.noted.faults if path.endswith(f.end)), None)
         if fault:
             self.noted.faults.remove(fault)
             fault.act()

@@ -1,4 +1,4 @@
-"""New commits without a checkout."""
+"""Making commits without a checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which credential goes where."""
+"""The credential for each URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commits of repositories elsewhere, fetched without history and without files."""
+"""Fetching commits of remote repositories, without history and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first-parent line of a branch, with what its commits change."""
+"""The first-parent line of a branch, with the changes of its commits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_merge_is_compared_with_its_first_parent(tmp_path: Path) -> None:
     with remotes() as opened:
         line = list(opened.history(f"file://{path}", head))
         ancestry = opened.ancestry(f"file://{path}", head)
-    assert [one.id for one in line] == [head, second, first]
+    assert [commit.id for commit in line] == [head, second, first]
     assert line[0].parents == (second, side)
     assert line[0].changes.keys() == {"side.yaml"}
     assert side in ancestry
@@ -67,15 +67,15 @@ def test_no_more_is_fetched_than_is_looked_at(
     started = Counting()
     with remotes(started) as opened:
         line = opened.history(f"file://{path}", ids[0])
-        found = [next(line).id]
+        contents = [next(line).id]
         assert len(started.network()) == 1
-        found += [next(line).id, next(line).id]
+        contents += [next(line).id, next(line).id]
         assert len(started.network()) == 2
         rest = list(line)
-        assert [*found, *(one.id for one in rest)] == ids
+        assert [*contents, *(commit.id for commit in rest)] == ids
         assert len(started.network()) == 3
         assert rest[-1].changes["a.yaml"].before is None
-        assert all(one.changes["a.yaml"].before for one in rest[:-1])
+        assert all(commit.changes["a.yaml"].before for commit in rest[:-1])
 
 
 def test_no_file_is_fetched(tmp_path: Path) -> None:
@@ -120,11 +120,11 @@ def test_contents_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with remotes(started) as opened:
         url = f"file://{path}"
         line = list(opened.history(url, ids[0]))
-        versions = [one.changes["a.yaml"].after for one in line]
+        versions = [commit.changes["a.yaml"].after for commit in line]
         wanted = [version.object_id for version in versions if version]
         before = len(started.network())
-        found = opened.blobs(url, wanted)
-        assert [found[one] for one in wanted] == [b"4\n", b"3\n", b"2\n", b"1\n", b"0\n"]
+        contents = opened.blobs(url, wanted)
+        assert [contents[blob] for blob in wanted] == [b"4\n", b"3\n", b"2\n", b"1\n", b"0\n"]
         assert opened.blobs(url, wanted[:1]) == {wanted[0]: b"4\n"}
         assert opened.blobs(url, []) == {}
         assert len(started.network()) == before + 2

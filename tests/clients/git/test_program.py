@@ -1,4 +1,4 @@
-"""What reaches git from the environment: certificates and proxies, and nothing else."""
+"""Git gets certificates and proxies of the environment, and nothing else."""
 
 from __future__ import annotations
 

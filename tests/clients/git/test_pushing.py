@@ -1,4 +1,4 @@
-"""Branches are moved by compare-and-swap, and refusals say what to change."""
+"""Moving branches by compare-and-swap, and the errors of refused pushes."""
 
 from __future__ import annotations
 
@@ -139,11 +139,11 @@ def test_branch_at_a_commit_that_the_server_has(tmp_path: Path) -> None:
         assert head(path, "old") == before
 
 
-def hook(path: Path, *said: str) -> None:
+def hook(path: Path, *message: str) -> None:
     """A pre-receive hook that declines every push with these words."""
     file = path / "hooks" / "pre-receive"
     file.parent.mkdir(exist_ok=True)
-    lines = [f"echo '{line}' >&2" for line in said]
+    lines = [f"echo '{line}' >&2" for line in message]
     file.write_text("\n".join(["#!/bin/sh", *lines, "exit 1", ""]))
     file.chmod(0o755)
 

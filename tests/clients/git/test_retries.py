@@ -1,4 +1,4 @@
-"""Failures that pass, renamed repositories, and refusals that are not repeated."""
+"""Retries of transient failures, renamed repositories, and refusals without a retry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A push that was done is never done again, whatever becomes of its answer."""
+"""A successful push is never repeated, even if its response is lost."""
 
 from __future__ import annotations
 

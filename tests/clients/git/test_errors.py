@@ -1,4 +1,4 @@
-"""What servers say when they refuse, and what we make of it."""
+"""Messages of servers that refuse, and our errors."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def failed(words: str, reason: str = "") -> ProcessError:
 
 
 def unreachable(status: int, remote: str = "") -> ProcessError:
-    said = f"remote: {remote}\n" if remote else ""
+    remote_lines = f"remote: {remote}\n" if remote else ""
     return failed(
-        f"{said}fatal: unable to access '{URL}/': The requested URL returned error: {status}"
+        f"{remote_lines}fatal: unable to access '{URL}/': The requested URL returned error: {status}"
     )
 
 
@@ -171,10 +171,10 @@ def test_other_failures_of_a_push() -> None:
         failed("fatal: SSL certificate problem: self-signed"), URL, BRANCH, "pushed"
     )
     assert "certificate is not trusted" in known.problem.message
-    told = push_failure(
+    error = push_failure(
         failed("remote: Counting: 100% (1/1)\nremote: hm", "new"), URL, BRANCH, "pushed"
     )
-    assert told.problem.message == (
+    assert error.problem.message == (
         f"the branch {BRANCH!r} cannot be pushed: new (the server says: hm)"
     )
     silent = push_failure(ProcessError("git: exit code 128", status=128), URL, BRANCH, "pushed")

@@ -1,4 +1,4 @@
-"""A person's own clone: its branches get commits of ours, and nothing of theirs is lost."""
+"""A user's clone gets commits, and loses no changes."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_commits_are_by_the_owner_of_the_clone(folder: Path) -> None:
     git(folder, "config", "user.name", "Ann")
     git(folder, "config", "user.email", "ann@example.com")
     by_ann = made(clone, "", a="a")
-    log = [git(folder, "log", "-1", "--format=%an <%ae>", one) for one in (by_us, by_ann)]
+    log = [git(folder, "log", "-1", "--format=%an <%ae>", commit) for commit in (by_us, by_ann)]
     assert log == ["Kalypso <kalypso@example.com>", "Ann <ann@example.com>"]
 
 

@@ -1,4 +1,4 @@
-"""Kubernetes objects in a file."""
+"""Reading the Kubernetes objects of a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def test_objects_of_any_kind_are_returned() -> None:
     parsed = read(
         manifest("a") + "---\n" + manifest("b", "Whatever") + "---\napiVersion: v1\nkind: Pod\n"
     )
-    assert [(one.api_version, one.kind, one.name) for one in parsed.documents] == [
+    assert [
+        (document.api_version, document.kind, document.name) for document in parsed.documents
+    ] == [
         ("scheduler.kalypso.io/v1alpha1", "Template", "a"),
         ("scheduler.kalypso.io/v1alpha1", "Whatever", "b"),
         ("v1", "Pod", ""),
@@ -48,12 +50,12 @@ items:
 
 
 def test_lists_are_expanded_and_every_item_keeps_its_lines() -> None:
-    one, two, three = read(LIST).documents
-    assert [one.name, two.name, three.name] == ["one", "two", "three"]
-    assert [one.where.line, two.where.line, three.where.line] == [4, 11, 14]
-    assert three.at("metadata", "labels", "a").line == 17
-    assert one.at("metadata", "name").line == 7
-    assert one.lines == {
+    first, second, third = read(LIST).documents
+    assert [first.name, second.name, third.name] == ["one", "two", "three"]
+    assert [first.where.line, second.where.line, third.where.line] == [4, 11, 14]
+    assert third.at("metadata", "labels", "a").line == 17
+    assert first.at("metadata", "name").line == 7
+    assert first.lines == {
         ("apiVersion",): 4,
         ("kind",): 5,
         ("metadata",): 6,

@@ -1,4 +1,4 @@
-"""What `.sourceignore` and the default exclusions leave out."""
+"""Exclusions by `.sourceignore` and by default."""
 
 from __future__ import annotations
 
