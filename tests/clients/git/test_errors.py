@@ -87,7 +87,7 @@ SSO = (
         (
             failed("remote: no trailing spaces, please", "pre-receive hook declined"),
             "a hook of the server refuses it (the server says: no trailing spaces, please)",
-            "do what the hook asks",
+            "follow the hook's message",
         ),
         (
             unreachable(403, "This repository was archived so it is read-only."),
@@ -100,7 +100,7 @@ SSO = (
             "contents: write",
         ),
         (unreachable(403, "Write access to repository not granted."), "may not write", "contents"),
-        (unreachable(403, SSO), "only tokens that authorized for single sign-on", "authorize the"),
+        (unreachable(403, SSO), "only tokens that are authorized for single sign-on", "authorize the"),
         (
             failed("fatal: Authentication failed for 'x'"),
             "there is no valid credential",
