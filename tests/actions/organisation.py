@@ -1,4 +1,4 @@
-"""Acme, whose jobs run this repository's actions as other programs, by the time of the day."""
+"""Acme, whose jobs run this repository's actions as programs, with the real clock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.commands.chain.organisation import Clock, Job, Organisation, organisa
 
 
 class RealClock(Clock):
-    """What other programs go by."""
+    """The real clock, as other programs use it."""
 
     def __call__(self) -> datetime:
         return datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Whole actions in jobs: what following steps read, and what becomes of hostile texts."""
+"""Whole actions in jobs: outputs for later steps, and hostile texts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def acme(tmp_path: Path) -> Iterator[Organisation]:
 
 
 def harmless(job: Job, ran: Ran) -> bool:
-    """Nothing was executed, and nobody but Kalypso has commanded the runner."""
+    """Whether no text was executed, and only Kalypso sent workflow commands."""
     assert list(job.workspace.rglob("pwned")) == []
     assert {command.name for command in ran.commands} <= OWN
     return True
@@ -188,7 +188,7 @@ def test_an_output_is_set_where_the_verdict_is_negative(acme: Organisation, job:
     assert ran.outputs["verdict"] == "none-targeted"
 
 
-# What others have written
+# Texts of others
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What an action declares is what its command takes and gives, and what its page says of it."""
+"""Each action.yml and its documentation agree with the models of the command."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_model_action_and_page_agree(name: str) -> None:
 
 
 def value_of(model: type[ChainInputs], alias: str, text: str) -> Any:
-    """What the model makes of an input's text; nothing of an empty one, as GitHub gives it."""
+    """Parse an input like the model; GitHub sends a missing input as an empty one."""
     name = next(name for name, one in model.model_fields.items() if one.alias == alias)
     required = {
         str(field.alias): {"environment": "dev", "control-plane": "a/b"}.get(
@@ -158,7 +158,7 @@ def test_runners_get_a_script_that_may_be_executed() -> None:
 
 
 def test_no_script_of_any_action_or_workflow_holds_an_expression() -> None:
-    """What GitHub fills into a script is code; a value belongs into `env:` or `with:`."""
+    """An expression in a script is code injection; values belong in `env:` or `with:`."""
     files = [
         ROOT / "action.yml",
         *(ROOT / "actions").rglob("action.yml"),

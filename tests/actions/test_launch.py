@@ -1,4 +1,4 @@
-"""How an action starts: which Python it takes, and what it installs, on machines of all sorts."""
+"""The start of an action: its Python, and the installation, on machines of all sorts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine.make(tmp_path)
 
 
-# What is installed
+# Installation
 
 
 @SLOW_PIP
@@ -149,7 +149,7 @@ def test_the_layout_of_windows(machine: Machine) -> None:
     assert machine.launch({}).seen["arguments"] == ["ci", "two words"]
 
 
-# Which Python
+# Python
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_git_bash_tells_python_paths_of_windows(machine: Machine) -> None:
     assert told.read_text().splitlines()[-1] == f"{of_windows}/install.py"
 
 
-# What the job says
+# Variables of the job
 
 
 def test_neither_the_job_nor_its_workspace_leads_python_elsewhere(machine: Machine) -> None:

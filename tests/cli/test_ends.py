@@ -1,4 +1,4 @@
-"""How a run ends that an error has ended."""
+"""The end of a run with an error."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_bug_asks_to_be_reported_and_commands_nothing(
 
 
 def ended(error: Exception, monkeypatch: pytest.MonkeyPatch) -> object:
-    """The exit code of a run that this error has ended."""
+    """Return the exit code of a run that raises this error."""
 
     def run(**_: object) -> None:
         raise error

@@ -1,4 +1,4 @@
-"""What an interrupted run leaves behind: no program, no folder, no traceback."""
+"""An interrupted run leaves no program, no folder, no traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a start imports: a step of a job waits for it each time."""
+"""The imports of a start, which every step of a job waits for."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GITOPS = ["--environment", "dev", "--gitops-commit", "1" * 40]
 
 
 def imported(*arguments: str) -> tuple[int, set[str]]:
-    """The exit code of a run, and what is imported when it has ended: packages, and their parts."""
+    """Return the exit code of a run, and the modules that it has imported."""
     done = subprocess.run(
         [sys.executable, "-c", RUN, *arguments],
         cwd=ROOT,
@@ -96,5 +96,5 @@ def test_the_list_says_of_a_command_of_the_chain_what_its_function_says(
 
 
 def paragraph(text: str | None) -> str:
-    """The first one."""
+    """Return the first paragraph."""
     return inspect.cleandoc(text or "").partition("\n\n")[0]

@@ -1,4 +1,4 @@
-"""A command of the chain as it runs in a job: what it is given, and who is told what it came to."""
+"""A command of the chain in a job: its inputs, and the report of its result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Replaced(ChainCommand):
 
 
 class Job:
-    """A job of acme/control-plane, and what was told of it."""
+    """A job of acme/control-plane, and its report."""
 
     def __init__(self, folder: Path, **variables: str) -> None:
         self.stream = StringIO()

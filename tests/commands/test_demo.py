@@ -1,4 +1,4 @@
-"""`kalypso demo`: the whole play, once, and what it leaves to look at."""
+"""`kalypso demo`, run once, and the results that it keeps."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ ACTS = [
 
 @dataclass(frozen=True)
 class Played:
-    """A play that has ended: its document, and its timeline on 80 columns."""
+    """The document of a run, and its timeline on 80 columns."""
 
     document: DemoDocument
     timeline: str
 
     def folder(self, command: str, environment: str = "") -> Path:
-        """What the first step of a command has left."""
+        """Return the folder of a command's first step."""
         names = (command, environment)
         steps = self.document.steps
         return Path(next(one.folder for one in steps if (one.who, one.environment) == names))
@@ -72,19 +72,19 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
 
 
 def cloned(played: Played, name: str, branch: str, folder: Path) -> Path:
-    """A repository of the play, as a person clones it from its path."""
+    """Clone a repository from its path."""
     path = next(one.path for one in played.document.repositories if one.name == name)
     git(folder, "clone", "--quiet", "--branch", branch, path, f"{branch}-clone")
     return folder / f"{branch}-clone"
 
 
-def test_everything_ends_as_it_should(played: Played) -> None:
+def test_every_step_ends_as_expected(played: Played) -> None:
     assert played.document.problems == ()
     assert [step for step in played.document.steps if not step.as_expected] == []
     assert list(dict.fromkeys(step.act for step in played.document.steps)) == ACTS
 
 
-def test_what_fails_stays_where_it_is_and_its_correction_brings_it_on(played: Played) -> None:
+def test_a_failure_stops_and_its_correction_continues_the_promotion(played: Played) -> None:
     checks = [step for step in played.document.steps if step.who == "check-promote"]
     assert [(step.environment, step.ending, step.act) for step in checks] == [
         ("dev", "compliant", ACTS[0]),
@@ -147,13 +147,13 @@ def test_the_timeline_fits_the_terminal(played: Played) -> None:
     assert max(len(line) for line in played.timeline.splitlines()) <= 80
 
 
-def test_the_beginning_counts_the_clusters() -> None:
+def test_the_introduction_counts_the_clusters() -> None:
     count = sum(sum(counts.values()) for counts in CLUSTERS.values())
     assert f"{count} clusters" in " ".join(INTRODUCTION.split())
 
 
 def masked(text: str) -> str:
-    """Ids of commits differ from play to play: they hold the sandbox's port."""
+    """Replace ids of commits, which depend on the sandbox's port."""
     lines = [line.rstrip() for line in text.splitlines()]
     return re.sub(r"\b[0-9a-f]{7}\b", "commit!", "\n".join(lines))
 
@@ -189,7 +189,7 @@ def test_a_folder_that_cannot_be_used(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_a_play_that_goes_another_way_fails(
+def test_an_unexpected_step_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool
 ) -> None:
     def act(runner: ScenarioRunner) -> None:

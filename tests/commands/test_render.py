@@ -1,4 +1,4 @@
-"""`kalypso render` as a person meets it: faults are told with file, line and advice."""
+"""`kalypso render` for people: problems have file, line and advice."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def test_verbose_tells_each_call_on_a_line(planes: Path) -> None:
 
 
 def test_the_folder_of_a_clone_is_what_lies_in_it(planes: Path) -> None:
-    """Not the head of a branch called as the environment."""
+    """It is not the head of a branch with the environment's name."""
     subprocess.run(["git", "init", "-q", "-b", "wip", planes / "dev"], check=True)
     done = render(planes)
     assert done.returncode == 0

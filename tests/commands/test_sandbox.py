@@ -44,7 +44,7 @@ def kalypso(*arguments: object) -> list[str]:
 
 @contextmanager
 def started(folder: Path, *options: str, end: int = signal.SIGTERM) -> Iterator[dict[str, Any]]:
-    """The command's document; in the end it must stop by itself when it is asked to."""
+    """Yield the command's document; afterwards the command must stop on a signal."""
     command = kalypso("--dir", folder, "--output", "json", *options)
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stdout is not None
@@ -75,7 +75,7 @@ def ask(document: dict[str, Any], method: str, path: str, *, token: str = "", **
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_a_trial(tmp_path: Path, end: int) -> None:
-    """Serve, make a repository, push to it, stop; start again, and it is there."""
+    """A repository with a push survives a stop and a start."""
     folder = tmp_path / "kept"
     with started(folder, "--repository=acme/one", "--repository=anna/two", end=end) as document:
         assert document["repositories"] == ["acme/one", "anna/two"]
@@ -119,7 +119,7 @@ def test_the_app_of_the_first_start(tmp_path: Path) -> None:
 
 
 def test_what_people_are_told_can_be_typed(tmp_path: Path) -> None:
-    """The exports are a shell's, and the commands below them work."""
+    """The exports and the commands below them work in a shell."""
     process = subprocess.Popen(
         kalypso("--dir", tmp_path / "kept it"), cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
     )

@@ -1,4 +1,4 @@
-"""How the line that the action at the root is given becomes the words of a command."""
+"""The words of the command line that the action at the root runs."""
 
 from __future__ import annotations
 

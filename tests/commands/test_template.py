@@ -1,4 +1,4 @@
-"""`kalypso template` as the author of a template meets it."""
+"""`kalypso template` for authors of templates."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ spec:
 def rendered(
     tmp_path: Path, text: str, values: str | None = None, *, name: str | None = None
 ) -> TemplateDocument:
-    """The result for a template and values that lie in files."""
+    """Render a template with values, both in files."""
     file = tmp_path / "template.yaml"
     file.write_text(text, encoding="utf-8", newline="")
     given = tmp_path / "values.yaml"

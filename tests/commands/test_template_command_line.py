@@ -1,4 +1,4 @@
-"""`kalypso template` as it is typed."""
+"""The command line of `kalypso template`."""
 
 from __future__ import annotations
 

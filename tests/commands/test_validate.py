@@ -1,4 +1,4 @@
-"""`kalypso validate`: every document of some branches, held against each other."""
+"""`kalypso validate`: the documents of branches, checked together."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_faults(planes: Path, file: str, old: str, new: str, said: str) -> None:
 
 
 def annotate(main: Path, name: str, next_environment: str) -> None:
-    """Name what is next in the object of an environment; its line is the fifth."""
+    """Name the next environment in an Environment object, on its fifth line."""
     annotation = f"  annotations: {{kalypso.io/next-environment: {next_environment}}}\n"
     edit(main / f".environments/{name}.yaml", f"name: {name}\n", f"name: {name}\n{annotation}")
 

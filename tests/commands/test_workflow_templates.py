@@ -1,4 +1,4 @@
-"""The workflows that people copy: what stands in them, and what becomes of their marks."""
+"""The workflow templates that people copy, and their placeholders."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MARKS: Final = Placeholders("acme/kalypso-actions", "f" * 40, "acme/control-plan
 
 
 def read(file: Path | str) -> dict[str, Any]:
-    """A workflow as it is written: `on` is a text."""
+    """Parse a workflow with all scalars as strings, so that `on` stays `on`."""
     text = file if isinstance(file, str) else file.read_text(encoding="utf-8")
     document = yaml.load(text, yaml.BaseLoader)
     assert isinstance(document, dict)
@@ -71,7 +71,7 @@ def test_a_template_grants_nothing_by_default_and_explains_itself(file: Path) ->
 
 @EACH_FILE
 def test_no_line_is_wider_than_the_others(file: Path) -> None:
-    """A reason for an exception in the check for secrets stands beside it."""
+    """Lines with a reason for an exception from the check for secrets may be wider."""
     for line in file.read_text(encoding="utf-8").split("\n"):
         assert len(line.partition(" # zizmor: ignore")[0]) <= 100, line
 
@@ -124,7 +124,7 @@ def test_dispatch_inputs_are_the_contract_s(name: str) -> None:
 
 @pytest.mark.parametrize("name", DISPATCHES)
 def test_commands_are_tested_with_the_same_inputs(name: str) -> None:
-    """The sandbox refuses a dispatch with any other one, as GitHub does."""
+    """The sandbox refuses a dispatch with other inputs, like GitHub."""
     required, optional = documents.WORKFLOWS[name]
     assert dict.fromkeys(required, True) | dict.fromkeys(optional, False) == DISPATCHES[name]
 
@@ -139,7 +139,7 @@ def test_every_dispatch_input_reaches_the_action(file: Path) -> None:
 
 @EACH_FILE
 def test_a_job_s_own_token_may_do_what_its_command_needs(file: Path) -> None:
-    """Where the App does everything, the token has what only the job can have."""
+    """If the App does everything, the token has only the permissions of jobs."""
     in_gitops = file.parent.name == "gitops"
     place: permissions.Place = permissions.GITOPS if in_gitops else permissions.CONTROL_PLANE
     for name, job in read(file)["jobs"].items():
@@ -158,7 +158,7 @@ def test_a_job_s_own_token_may_do_what_its_command_needs(file: Path) -> None:
 
 @EACH_FILE
 def test_a_dispatch_is_verified_before_a_job_enters_an_environment(file: Path) -> None:
-    """GitHub makes an environment that does not exist, and protects it by nothing."""
+    """GitHub creates a missing environment without any protection."""
     jobs = read(file)["jobs"]
     for job in jobs.values():
         if "environment" in job:

@@ -1,4 +1,4 @@
-"""Runbooks are followed in Acme, as the stories of the chain are."""
+"""Fixtures to follow the runbooks in Acme."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages that users read, taken apart: headings, links, and blocks of code.
+"""The pages for users, parsed: headings, links, and blocks of code.
 
 A block whose first line is a comment with a path, such as `# control-plane/dev/policies.yaml`, is a
 file of the page: the page's console blocks run in a folder that holds all of them.
@@ -33,7 +33,7 @@ class Block:
 
     @property
     def path(self) -> str:
-        """The file that it is, "" where it names none."""
+        """The name of the file in the block; "" if it names none."""
         found = FILE.match(self.text.partition("\n")[0])
         return found[1] if found else ""
 
@@ -57,14 +57,14 @@ class Page:
         return FENCE.sub("", self.text)
 
     def blocks(self, *languages: str) -> Iterator[Block]:
-        """Its blocks, those of some languages only if these are given."""
+        """Return the blocks, or only those of some languages."""
         for found in FENCE.finditer(self.text):
             if not languages or found[2] in languages:
                 line = self.text.count("\n", 0, found.start()) + 1
                 yield Block(found[2], _dedented(found), line)
 
     def files(self) -> dict[str, str]:
-        """The files that its blocks are, by path."""
+        """Return the files in the blocks, by path."""
         files: dict[str, str] = {}
         for block in self.blocks():
             if block.path:
@@ -73,11 +73,11 @@ class Page:
         return files
 
     def links(self) -> Iterator[str]:
-        """Where its links lead."""
+        """The targets of the links."""
         return (found[1] for found in LINK.finditer(CODE.sub("", self.prose)))
 
     def anchors(self) -> set[str]:
-        """The anchors that GitHub gives its headings, and its own."""
+        """The anchors of the headings on GitHub, and explicit ones."""
         anchors: dict[str, int] = {}
         for found in HEADING.finditer(self.prose):
             slug = slug_of(found[2])
@@ -88,7 +88,7 @@ class Page:
         return {*anchors, *ANCHOR.findall(self.prose)}
 
     def section(self, heading: str) -> str:
-        """What stands below a heading, up to the next one of its rank."""
+        """Return the text below a heading, up to the next one of its level."""
         found = re.search(rf"^(#+) {re.escape(heading)}$", self.text, re.MULTILINE)
         assert found, f"{self} has no heading {heading!r}"
         rest = self.text[found.end() :]
@@ -97,7 +97,7 @@ class Page:
 
 
 def slug_of(heading: str) -> str:
-    """A heading's anchor, by GitHub's rule."""
+    """Return the anchor of a heading on GitHub."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
     return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
@@ -110,6 +110,6 @@ def pages() -> list[Page]:
 
 
 def _dedented(fence: re.Match[str]) -> str:
-    """A block's text without the indentation that it has in a list."""
+    """Remove the indentation of a block in a list."""
     indentation = len(fence[0]) - len(fence[0].lstrip(" "))
     return re.sub(rf"^ {{0,{indentation}}}", "", fence[3], flags=re.MULTILINE)

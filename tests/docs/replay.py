@@ -1,4 +1,4 @@
-"""What the commands in the console blocks of the documentation print.
+"""Run the commands in the console blocks of the documentation.
 
 python -m tests.docs.replay [FILE…]     write what they print into the pages
 
@@ -23,19 +23,19 @@ BLOCK: Final = re.compile(r"```console\n(.*?)```", re.DOTALL)
 COMMAND: Final = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 STATUS: Final = "echo $?"
 PROGRESS: Final = re.compile(r"[a-z]+: \d+ of \d+")
-"""What is told of a step that takes seconds: on a slow machine alone, so it is left out."""
+"""Progress of a slow step; it appears only on slow machines, so pages leave it out."""
 
 
 @dataclass
 class Shell:
-    """Runs a page's commands, one after the other, in a folder."""
+    """Runs a page's commands in a folder."""
 
     folder: Path
     status: int = 0
 
     @classmethod
     def for_page(cls, page: Page, folder: Path) -> Shell:
-        """A folder with everything that the page's commands need."""
+        """Create a folder with the inputs of the page's commands."""
         for path, text in page.files().items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ class Shell:
         return cls(folder)
 
     def replay(self, session: str) -> str:
-        """A console block with what its commands print now."""
+        """Return a console block with the present output of its commands."""
         return "".join(
             f"$ {found[1]}\n{self._output_of(found[1])}" for found in COMMAND.finditer(session)
         )
@@ -80,7 +80,7 @@ class Shell:
 
 
 def replayed(page: Page, folder: Path) -> str:
-    """The page as it should be."""
+    """Return the page with the present output of its commands."""
     shell = Shell.for_page(page, folder)
     text = BLOCK.sub(lambda found: f"```console\n{shell.replay(found[1])}```", page.text)
     assert shell.status == 0, f"the last command of {page} ended with {shell.status}"
@@ -88,7 +88,7 @@ def replayed(page: Page, folder: Path) -> str:
 
 
 def main() -> None:
-    """Replay every page, or those that are named."""
+    """Replay all pages, or the given ones."""
     named = {Path(name).resolve() for name in sys.argv[1:]}
     for page in pages():
         if BLOCK.search(page.text) and (not named or page.path in named):

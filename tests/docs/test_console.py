@@ -1,4 +1,4 @@
-"""What a console block shows is what its commands print."""
+"""Console blocks show the output of their commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_console_blocks_show_what_their_commands_print(page: Page, tmp_path: Pat
 
 
 def test_a_slow_machine_makes_no_difference(tmp_path: Path) -> None:
-    """Where a step takes seconds, its progress is told between what a page shows."""
+    """A slow step also prints its progress, which the page leaves out."""
     session = "$ echo 'rendering: 1 of 7' >&2; echo written\n"
     assert Shell(tmp_path).replay(session) == f"{session}written\n"
 

@@ -1,4 +1,4 @@
-"""Links between pages lead to files and headings that exist; nothing is asked of a network."""
+"""Links between pages lead to existing files and headings; the test needs no network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The README's way from two empty repositories to the first pull request, as it is written."""
+"""The quickstart, from two empty repositories to the first pull request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KALYPSO = f"{shlex.quote(sys.executable)} -m kalypso_actions"
 
 
 def scripts() -> dict[str, str]:
-    """The blocks of the quickstart, by the command that each begins with."""
+    """Return the blocks of the quickstart, by their first command."""
     section = README.section("Quickstart")
     return {
         block.text.split(" --")[0].strip(): block.text.replace("kalypso ", f"{KALYPSO} ")

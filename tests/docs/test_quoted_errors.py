@@ -1,4 +1,4 @@
-"""Every error that the pages explain is one that the code tells, in these words."""
+"""The code contains every error text that the pages quote."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.docs.pages import ROOT, Page
 TROUBLESHOOTING: Final = Page(ROOT / "docs" / "guide" / "troubleshooting.md")
 QUOTED: Final = re.compile(r"^\*\*`([^`]+)`\*\*", re.MULTILINE)
 GAP: Final = "…"
-"""What stands in a text for something that differs from case to case."""
+"""The placeholder of a variable part."""
 
 
 def quoted() -> list[str]:
@@ -23,7 +23,7 @@ def quoted() -> list[str]:
 
 @cache
 def texts() -> tuple[str, ...]:
-    """Every text of the code; what a text is filled with is a gap."""
+    """Return every string of the code, with variable parts as gaps."""
     found = [(ROOT / "actions" / "launch.sh").read_text(encoding="utf-8").replace("\\\n", "")]
     for folder in ("kalypso_actions", "actions"):
         for path in sorted((ROOT / folder).rglob("*.py")):
@@ -44,7 +44,7 @@ def text_of(node: ast.AST) -> str:
 
 
 def is_told(text: str) -> bool:
-    """Whether the code has a text that these words are a part of, gaps being anything."""
+    """Whether the words are part of a string of the code; gaps match anything."""
     pattern = re.compile(".*".join(map(re.escape, text.split(GAP))), re.DOTALL)
     return any(pattern.search(one) for one in texts())
 

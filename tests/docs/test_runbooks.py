@@ -1,4 +1,4 @@
-"""What the runbooks tell people to do does what they say, followed in the sandbox."""
+"""The runbooks, followed in the sandbox, have the effect that they describe."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ START: Final = re.compile(r"^ *gh workflow run ((?:.*\\\n)*.*)", re.MULTILINE)
 
 
 def follow(chain: Chain, heading: str, **replaced: str) -> None:
-    """Start the workflow that a runbook starts, with these values in place of its examples."""
+    """Start the workflow of a runbook with these values instead of its examples."""
     (command,) = START.findall(RUNBOOKS.section(heading))
     workflow, *options = shlex.split(command.replace("\\\n", " "))
     fields = [after for option, after in pairwise(options) if option == "--field"]
@@ -38,7 +38,7 @@ def follow(chain: Chain, heading: str, **replaced: str) -> None:
 
 
 def bring_to_stage(chain: Chain, heading: str, commit: str) -> None:
-    """Follow a runbook that brings a commit to stage, and merge what it proposes."""
+    """Follow a runbook that promotes a commit to stage, and merge its pull request."""
     follow(chain, heading, promoted_commit_id=commit)
     chain.run_everything()
     chain.merge_pull_request("stage")
@@ -161,7 +161,7 @@ def test_an_environment_is_added(chain: Chain, tmp_path: Path) -> None:
 
 
 def environment_branch(files: dict[str, str], folder: Path) -> dict[str, str]:
-    """The files of a branch after what the runbook does with them."""
+    """Return the files of a branch after the runbook's changes."""
     text = files["gitops-repo.yaml"]
     (folder / "gitops-repo.yaml").write_text(text, encoding="utf-8")
     section = RUNBOOKS.section("Add an environment")
@@ -173,7 +173,7 @@ def environment_branch(files: dict[str, str], folder: Path) -> dict[str, str]:
 
 
 def document(heading: str, name: str) -> str:
-    """The document of this name that a runbook shows."""
+    """Return the document of this name in a runbook."""
     section = RUNBOOKS.section(heading)
     (text,) = (
         block.text

@@ -1,4 +1,4 @@
-"""The permissions that people are told to give an App are those that the commands need."""
+"""The guide lists exactly the permissions of the App that the commands need."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kalypso_actions.inputs.permissions import of_app
 from tests.docs.pages import ROOT, Page
 
 NAMES = {"commit_statuses": "statuses"}
-"""What GitHub's settings call otherwise than its API."""
+"""Permissions with another name in GitHub's settings than in its API."""
 
 LEVELS = {"read": "read", "read and write": "write"}
 

@@ -29,7 +29,7 @@ def name_of(value: object) -> str:
 
 
 def script_of(block: Block) -> str:
-    """What is typed; of a console block, the lines behind the prompt."""
+    """Return the commands of a block; in a console block, the lines after the prompt."""
     if block.language != "console":
         return block.text
     return "".join(
@@ -38,7 +38,7 @@ def script_of(block: Block) -> str:
 
 
 def commands_of(block: Block, program: str) -> Iterator[list[str]]:
-    """The arguments of each call of a program."""
+    """Return the arguments of each call of a program."""
     for line in script_of(block).replace("\\\n", " ").splitlines():
         if line.startswith(f"{program} "):
             yield shlex.split(line.removeprefix(f"{program} "), comments=True)
@@ -54,7 +54,7 @@ def test_bash_can_read_it(page: Page, block: Block) -> None:
 
 
 def dispatches() -> Iterator[tuple[str, dict[str, str]]]:
-    """Each workflow that a page starts, with its inputs."""
+    """Return each workflow that a page starts, with its inputs."""
     for _, block in BLOCKS:
         for workflow, *options in commands_of(block, "gh workflow run"):
             fields = [after for option, after in pairwise(options) if option == "--field"]

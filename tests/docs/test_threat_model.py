@@ -1,4 +1,4 @@
-"""The threat model names tests that exist, one at least for each measure."""
+"""The threat model names at least one existing test for each measure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMED = re.compile(r"`(tests/[\w/.]+)(?:::(\w+))?`")
 
 
 def measures() -> list[str]:
-    """The points of the section that says what is done."""
+    """Return the measures of the page."""
     done = TEXT.partition("## What is done about it")[2].partition("## What is not covered")[0]
     return re.findall(r"^- .*(?:\n  .*)*", done, re.MULTILINE)
 

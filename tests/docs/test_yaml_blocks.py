@@ -1,4 +1,4 @@
-"""Every block of YAML is something that can be checked: documents of Kalypso, a workflow, or steps."""
+"""Every YAML block has valid Kalypso documents, a workflow, or steps."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def name_of(value: object) -> str:
 
 
 def faults(block: Block) -> list[Problem]:
-    """What is wrong with a block, warnings included."""
+    """Return problems and warnings of a block."""
     parsed = parse_yaml("docs", "block.yaml", block.text.encode())
     diagnostics = Diagnostics([*parsed.problems], [*parsed.warnings])
     for document in parsed.documents:
@@ -102,7 +102,7 @@ def test_an_input_that_does_not_exist_is_found() -> None:
 
 
 def unknown_inputs(step: dict[str, Any]) -> set[str]:
-    """What a step gives to an action of ours that has no such input."""
+    """Return the unknown inputs that steps give to our actions."""
     action = ACTION.search(step.get("uses", ""))
     if action is None:
         return set()

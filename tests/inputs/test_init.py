@@ -1,4 +1,4 @@
-"""What `kalypso init` takes, and what it refuses."""
+"""Valid and invalid inputs of `kalypso init`."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ TWO = {"control_plane": "acme/cp", "gitops": "acme/gitops"}
         ),
     ],
 )
-def test_what_is_refused(given: dict[str, Any], message: str) -> None:
+def test_invalid_inputs(given: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
         checked_inputs(InitInputs, given)
 
 
-def test_what_is_taken() -> None:
+def test_valid_inputs() -> None:
     inputs = checked_inputs(InitInputs, {**TWO, "environments": "dev, prod\n", "token": "secret"})
     assert inputs.environments == ("dev", "prod")
     assert inputs.action == "kalypso-actions/kalypso-actions@v0"

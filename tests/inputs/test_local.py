@@ -1,4 +1,4 @@
-"""What commands are given: forms that are taken, and what is refused with which words."""
+"""Valid and invalid inputs of render, validate and template."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def refusal(**given: object) -> str:
         ({"namespace_scheme": "old"}, "Input should be 'current' or 'legacy'"),
     ],
 )
-def test_refused(given: dict[str, object], message: str) -> None:
+def test_invalid_inputs(given: dict[str, object], message: str) -> None:
     assert refusal(**given).startswith(message)
 
 

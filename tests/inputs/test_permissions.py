@@ -1,4 +1,4 @@
-"""What a job's token may do, by the table of permissions."""
+"""The permissions of a job's token, from the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written to which branch, and in which order."""
+"""The plans of the branches, and their order."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def setup(*environments: EnvironmentSetup, is_new: bool = True) -> Setup:
 def planned(
     made: Setup, states: dict[tuple[str, str], BranchState] | None = None
 ) -> dict[str, dict[str, str | None]]:
-    """The texts after, by repository and branch, in the order of writing."""
+    """Return the new texts, by repository and branch, in the order of writing."""
     return {
         f"{plan.repository.name}@{plan.branch}": {one.path: one.after for one in plan.changes}
         for plan in plan_branches(made, states or {}, STARTER, WORKFLOWS, "base")
@@ -131,7 +131,7 @@ def test_an_environment_in_a_folder_of_its_branch_and_others_on_one_gitops_branc
 
 
 def test_environments_in_folders_of_one_branch() -> None:
-    """It gets everything at once: it is written once."""
+    """The branch has one plan, for all of its environments."""
     one, other = (
         EnvironmentSetup(name, "fleets", f"fleet/{name}", is_new=False, gitops_branches=(name,))
         for name in ("dev", "stage")

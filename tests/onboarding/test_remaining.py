@@ -1,4 +1,4 @@
-"""What is left to people, with the exact page or command."""
+"""The tasks for people, with the exact page or command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose a workflow file is that stands in a branch already."""
+"""The owner of an existing workflow file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters on a page: the worst first, and no more than a page holds."""
+"""Tables of clusters: the worst first, and a limited number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON documents: whatever the names in a repository, JSON comes out."""
+"""JSON documents are valid, whatever the names in a repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line of a template with a mark under the place that is meant."""
+"""Excerpts: a line of a template with a mark."""
 
 from __future__ import annotations
 

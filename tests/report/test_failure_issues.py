@@ -1,4 +1,4 @@
-"""Issues about failures: known by their title, written again when the failure changes."""
+"""Issues about failures: identified by title, updated when the failure changes."""
 
 from __future__ import annotations
 

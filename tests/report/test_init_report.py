@@ -1,4 +1,4 @@
-"""What `kalypso init` prints for people."""
+"""The report of `kalypso init`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pull request of ours says."""
+"""The text of schedule's pull requests."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_what_a_reviewer_might_not_expect() -> None:
 
 
 def test_names_from_the_tree_are_harmless() -> None:
-    """A folder with our README.md may have been given any name."""
+    """A folder with our README.md may have any name."""
     odd = "<img src=x>|@team"
     said = body(text(changes(deleted=(f"{odd}/README.md", f"{odd}/a`|b/reconciler.yaml"))))
     assert "<code>&lt;img src=x&gt;|@\u200bteam</code>" in said

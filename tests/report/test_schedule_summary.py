@@ -1,4 +1,4 @@
-"""The page of schedule: what happened, and what a person has to do."""
+"""The step summary of schedule: the result, and advice."""
 
 from __future__ import annotations
 

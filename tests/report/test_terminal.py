@@ -1,4 +1,4 @@
-"""Problems for a terminal: whatever a repository or server says, it stays text."""
+"""Problems on a terminal: texts of repositories and servers stay text."""
 
 from __future__ import annotations
 

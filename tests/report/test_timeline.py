@@ -1,4 +1,4 @@
-"""The timeline of the demo on terminals of any width, whatever its words are."""
+"""The timeline of the demo, on terminals of any width, with any texts."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_harmless_text_holds_no_command(text: str) -> None:
 
 
 def parsed_outputs(text: str) -> dict[str, str]:
-    """As the runner reads them: name, delimiter, lines up to the delimiter."""
+    """Read outputs like the runner: name, delimiter, lines up to the delimiter."""
     values, lines = {}, iter(text.split("\n"))
     for line in lines:
         if line:

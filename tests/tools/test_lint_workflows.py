@@ -1,4 +1,4 @@
-"""The linters see what they are to see."""
+"""The linters find faults in templates, and check every file."""
 
 from __future__ import annotations
 

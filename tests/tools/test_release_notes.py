@@ -1,4 +1,4 @@
-"""What a release says of itself is taken from CHANGELOG.md."""
+"""The notes of a release come from CHANGELOG.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tag of the major version, which users' workflows name: where a release moves it."""
+"""The tag of the major version, and the releases that move it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MADE: Final = "api --method POST repos/o/n/git/refs --raw-field ref=refs/tags/{}
 
 
 def run(folder: Path, tag: str, released: str, *, has_tag: bool = True) -> list[str]:
-    """What the last step asks of GitHub to be written."""
+    """Run the last step, and return its writing requests to GitHub."""
     job = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]["github"]
     (folder / "gh").write_text(GH)
     (folder / "gh").chmod(0o755)

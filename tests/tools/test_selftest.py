@@ -1,4 +1,4 @@
-"""The GitHub of the self-test: steps that get its BASH_ENV run in a repository there."""
+"""The sandbox of the self-test: steps with its BASH_ENV run in its repositories."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ ROOT = Path(__file__).resolve().parents[2]
 CONTROL_PLANE = "acme/control-plane"
 PYTHON = Path(sys.executable).as_posix()
 BASH = shutil.which("bash") or "bash"
-"""By its path: by its name alone, Windows finds that of its Linux."""
+"""bash by its path: by name, Windows starts that of its Linux subsystem."""
 
 
 def told(*arguments: str | Path) -> dict[str, str]:
-    """What `python -m tools.selftest` prints, by its name."""
+    """Return the outputs of `python -m tools.selftest`, by name."""
     command = [sys.executable, "-m", "tools.selftest", *map(str, arguments)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=90)
     return dict(line.split("=", 1) for line in done.stdout.splitlines())
 
 
 class Steps:
-    """Steps of one job; `told` is what they have given to others."""
+    """The steps of a job."""
 
     def __init__(self, folder: Path, token: str) -> None:
         self._outputs = folder / "outputs"
         self._token = token
 
     def run(self, script: str, bash_env: str) -> tuple[int, str]:
-        """Run a step as a runner does: its exit code, and all that it has said."""
+        """Run a step like a runner; return its exit code and output."""
         environment = {**os.environ, "BASH_ENV": bash_env, "GITHUB_TOKEN": self._token}
         environment |= {
             "GITHUB_ACTIONS": "true",
@@ -51,7 +51,7 @@ class Steps:
         return done.returncode, done.stdout
 
     def kalypso(self, command: str, bash_env: str) -> tuple[int, str]:
-        """Run a command of ours in a step."""
+        """Run a command of Kalypso in a step."""
         return self.run(f"{PYTHON} -m kalypso_actions {command}", bash_env)
 
 

@@ -1,4 +1,4 @@
-"""The documentation's site: built from the same files, and from nobody else's server."""
+"""The documentation's site: complete, and without other servers."""
 
 from __future__ import annotations
 

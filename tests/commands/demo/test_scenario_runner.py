@@ -1,4 +1,4 @@
-"""The stage holds what happens against what should, and tells it either way."""
+"""The runner reports each step, and compares it with the expectation."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ PULL = PullRequestEntry(
 
 
 class Planned:
-    """Workflows that are due, and what their steps come to."""
+    """Workflows with planned results."""
 
     def __init__(self, folder: Path, *done: CompletedStep) -> None:
         self.folder = folder
         self.done = list(done)
 
     def pending_runs(self) -> list[Run]:
-        """One for each step that is left."""
+        """Return a run for each planned step."""
         runs, self.left = [one.run for one in self.done], self.done
         self.done = []
         return runs
 
     def run(self, _: Run) -> list[CompletedStep]:
-        """The next step."""
+        """Return the next planned step."""
         return [self.left.pop(0)]
 
 
@@ -148,7 +148,7 @@ def runner(
         ("poll", documents.PollDocument(), 0, "done", ()),
     ],
 )
-def test_a_step_ends_in_a_word(
+def test_the_result_of_a_step_in_a_word(
     tmp_path: Path,
     command: str,
     document: ChainDocument,
@@ -168,7 +168,7 @@ def test_a_step_ends_in_a_word(
     assert details is None or entry.details == details
 
 
-def test_what_schedule_has_proposed_lies_in_its_folder(tmp_path: Path) -> None:
+def test_the_pull_requests_of_schedule_are_in_its_folder(tmp_path: Path) -> None:
     document = documents.ScheduleDocument(
         pull_requests=(PULL,), promoted=True, changes=ChangesEntry(added=("a", "b"))
     )
@@ -185,7 +185,7 @@ def test_what_schedule_has_proposed_lies_in_its_folder(tmp_path: Path) -> None:
     ("command", "environment", "ends"),
     [("cd", "dev", "unchanged"), ("cd", "stage", "written"), ("ci", "dev", "written")],
 )
-def test_another_end_than_expected_is_told_and_is_the_last(
+def test_an_unexpected_result_is_reported_and_ends_the_run(
     tmp_path: Path, command: str, environment: str, ends: str
 ) -> None:
     done = step("cd", documents.CdDocument(action="written"), tmp_path)
@@ -222,7 +222,7 @@ def test_nothing_may_be_left(tmp_path: Path) -> None:
         ({}, False),
     ],
 )
-def test_statuses_are_held_against_what_they_should_be(
+def test_statuses_are_compared_with_the_expected_ones(
     tmp_path: Path, wanted: dict[str, tuple[str, str]], fits: bool
 ) -> None:
     with runner(tmp_path) as (made, told):

@@ -1,4 +1,4 @@
-"""The demo's organisation with all that it needs, and `kalypso doctor` on it."""
+"""The demo's organisation, completely set up, and `kalypso doctor` on it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ APP_KEY: Final = "KALYPSO_APP_PRIVATE_KEY"
 
 
 class Acme:
-    """Somebody who may see all settings of acme's repositories."""
+    """Acme, with a token that can read all settings."""
 
     def __init__(self, sandbox: Sandbox, clock: Callable[[], datetime], folder: Path) -> None:
         self.sandbox = sandbox
@@ -76,7 +76,7 @@ class Acme:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Those of a machine that takes the sandbox for GitHub and Azure."""
+        """The variables of a machine that uses the sandbox as GitHub and Azure."""
         job = Job(CONTROL_PLANE, ENVIRONMENTS[0], "refs/heads/main")
         return {
             "PATH": os.environ["PATH"],
@@ -86,7 +86,7 @@ class Acme:
         }
 
     def doctor(self, reports: ClusterReports | None = None, **given: Any) -> DoctorDocument:
-        """Run it as somebody with all rights, with the App and with Azure."""
+        """Run doctor with a token that can read everything, with the App and Azure."""
         options = {
             "token": self.token,
             "control-plane": CONTROL_PLANE,
@@ -96,19 +96,19 @@ class Acme:
             **{name.replace("_", "-"): value for name, value in given.items()},
         }
         inputs = DoctorInputs.model_validate(options)
-        document = doctor(inputs, self._around(), reports)
+        document = doctor(inputs, self._runtime(), reports)
         Draft202012Validator(schema_of(DoctorDocument)).validate(json.loads(document.to_json()))
         return document
 
     def ask(self, method: str, path: str, body: Any) -> Any:
-        """As the same person, by the API."""
+        """Send a request with the same token."""
         headers = {"authorization": f"Bearer {self.token}"}
         url = self.sandbox.api_url + path
         answer = requests.request(method, url, json=body, headers=headers, timeout=60)
         answer.raise_for_status()
         return answer.json()
 
-    def _around(self) -> Runtime:
+    def _runtime(self) -> Runtime:
         variables = self.variables
         return Runtime(
             environment=variables,
@@ -123,7 +123,7 @@ class Acme:
 
 @contextmanager
 def acme(folder: Path, now: Callable[[], datetime] | None = None) -> Iterator[Acme]:
-    """Acme in a sandbox of its own, with this clock; by default with one that nobody waits for."""
+    """Acme in a sandbox of its own; by default with a simulated clock."""
     clock = now or Clock(NOON)
     with Sandbox(folder / "sandbox", programs(), now=clock, sign_in=True) as sandbox:
         acme = Acme(sandbox, clock, folder)
@@ -132,7 +132,7 @@ def acme(folder: Path, now: Callable[[], datetime] | None = None) -> Iterator[Ac
 
 
 def lines(document: DoctorDocument, *states: str) -> list[str]:
-    """The checks, each as a line; of these states, by default of all."""
+    """Return the checks of these states, by default all, as lines."""
     return [
         f"{one.state} {one.place}: {one.text}"
         for one in document.checks

@@ -1,4 +1,4 @@
-"""The faults that are planted in a set-up, and the line in which doctor tells of each."""
+"""Faults of a set-up, and the line in which doctor reports each."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def nobody_follows(organisation: Acme) -> None:
 
 
 Fault = tuple[Callable[[Acme], None], str]
-"""What plants it, and how doctor's line begins."""
+"""The function that plants a fault, and the start of doctor's line."""
 
 TOGETHER: dict[str, Fault] = {
     "a workflow is missing": (
@@ -247,4 +247,4 @@ SELECTED: dict[str, Fault] = {
     ),
 }
 SET_UPS: Final = (TOGETHER, BRANCHES, PLACES, APPS, SELECTED)
-"""What is wrong at the same time in each, by a name."""
+"""The faults of each set-up, by name."""

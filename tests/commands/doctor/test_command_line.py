@@ -1,4 +1,4 @@
-"""`kalypso doctor` as it is typed."""
+"""The command line of `kalypso doctor`."""
 
 from __future__ import annotations
 

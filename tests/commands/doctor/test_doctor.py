@@ -1,4 +1,4 @@
-"""What doctor says of a set-up in order, and of each fault that is planted in it."""
+"""The checks of doctor on a correct set-up, and on one with each fault."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def healthy(tmp_path: Path) -> Iterator[Acme]:
         yield made
 
 
-def test_a_set_up_in_order(healthy: Acme) -> None:
+def test_a_correct_set_up(healthy: Acme) -> None:
     before = [healthy.sandbox.git(name).refs() for name in (CONTROL_PLANE, GITOPS)]
     document = healthy.doctor()
     assert lines(document, "warning", "problem") == []
@@ -63,7 +63,7 @@ FAULTS = [(number, fault) for number, faults in enumerate(SET_UPS) for fault in 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], list[str]]:
-    """What doctor says of each of the set-ups, which are made once."""
+    """Return doctor's lines on a set-up; each set-up is created once."""
 
     @cache
     def look(number: int) -> list[str]:
@@ -84,7 +84,7 @@ def test_a_fault_is_found(found: Callable[[int], list[str]], number: int, fault:
 
 
 def test_without_the_right_to_see_settings(healthy: Acme) -> None:
-    """What cannot be looked at is said, and nothing fails for that."""
+    """Unreadable settings are warnings, not problems."""
     healthy.token = healthy.sandbox.create_token(
         "user", {"contents": "read", "pull_requests": "read"}, owner="acme"
     )
@@ -96,7 +96,7 @@ def test_without_the_right_to_see_settings(healthy: Acme) -> None:
 
 
 def test_what_a_token_needs_to_see_everything(healthy: Acme) -> None:
-    """As the guide lists it."""
+    """The permissions are those of the guide."""
     page = (Path(__file__).parents[3] / "docs/guide/troubleshooting.md").read_text()
     (listed,) = re.findall(
         r"fine-grained token needs, in both repositories, to read: ([^.]*)", page
@@ -128,7 +128,7 @@ def test_another_source_of_cluster_reports(healthy: Acme) -> None:
 
 
 def test_the_app_alone(healthy: Acme) -> None:
-    """As in a job: the App sees no settings."""
+    """As in a job, the App cannot read settings."""
     document = healthy.doctor(token="")
     assert not document.fails
     assert "warning acme/gitops: the secrets cannot be listed" in "\n".join(lines(document))
@@ -158,7 +158,7 @@ spec:
 
 
 def test_the_branches_of_several_gitops_repos_in_one_repository(healthy: Acme) -> None:
-    """Each proposes from a branch of its own, which has its name."""
+    """Each has a branch of its own to propose from."""
     second = SECOND.format(url=healthy.sandbox.url)
     healthy.sandbox.commit(CONTROL_PLANE, {"second.yaml": second}, branch="dev")
     rule(GITOPS, pattern="kalypso/dev.second", restrict_pushes=True)(healthy)
@@ -177,7 +177,7 @@ BY_TOKEN = ((r"(?m)^ *app-(id|private-key): .*\n", ""), (r"# (token: )", r"\1"))
 
 
 def test_a_secret_that_a_file_uses_in_one_branch_alone(healthy: Acme) -> None:
-    """Files of other branches have the same path."""
+    """The files on different branches have the same path."""
     change(healthy, CONTROL_PLANE, "main", "schedule", *BY_TOKEN)
     change(healthy, GITOPS, "dev", "check-promote", *BY_TOKEN)
     assert lines(healthy.doctor(), "problem", "warning") == [
@@ -198,8 +198,8 @@ def test_secrets_are_looked_at_where_the_environments_are_hidden(healthy: Acme) 
     ]
 
 
-def test_github_is_asked_for_nothing_twice(healthy: Acme) -> None:
-    """But for the control plane itself, as the person sees it, and as the App does."""
+def test_no_request_is_sent_twice(healthy: Acme) -> None:
+    """The control plane is the exception: the token and the App both read it."""
     healthy.doctor()
     questions = [one for one in healthy.sandbox.traffic if one.template.startswith(API)]
     asked = Counter(one.path for one in questions if one.method == "GET")
@@ -248,7 +248,7 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
 
 
 def test_nobody_reports_to_azure(healthy: Acme) -> None:
-    """Neither its variables nor a look at it are asked for."""
+    """doctor requires no variables for Azure, and does not query it."""
     for branch in ENVIRONMENTS:
         for path, content in healthy.sandbox.git(CONTROL_PLANE).files(branch).items():
             text = content.decode()
@@ -272,14 +272,14 @@ def test_a_token_that_is_wrong(healthy: Acme) -> None:
 
 
 def test_an_app_that_is_wrong(healthy: Acme) -> None:
-    """Each thing is said once, however often it was asked for."""
+    """Each problem appears once, even if several checks meet it."""
     found = lines(healthy.doctor(app_id="999999"), "problem", "warning")
     assert len(found) == len(set(found))
     assert found[0].startswith("problem acme: what the GitHub App 999999 may do")
 
 
 def test_where_to_change_something(healthy: Acme) -> None:
-    """A link to the very page, on the server that is asked."""
+    """Links lead to the exact page of the server."""
     healthy.gitops.secrets.clear()
     del healthy.control_plane.environments["stage"]
     healthy.gitops.rules.append(BranchRule(pattern="dev", required_reviews=1))

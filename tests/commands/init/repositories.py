@@ -50,7 +50,7 @@ def runtime(
 
 
 class Acme:
-    """Who sets up the two repositories of acme."""
+    """The two repositories of acme, and init on them."""
 
     def __init__(self, sandbox: Sandbox, clock: Clock, folder: Path) -> None:
         self.sandbox = sandbox
@@ -58,7 +58,7 @@ class Acme:
         self.folder = folder
         self.token = sandbox.create_token(owner="acme")
         self.variables: dict[str, str] = {}
-        """What the environment says besides."""
+        """Additional variables of the environment."""
 
     def runtime(self) -> Runtime:
         variables = {
@@ -70,7 +70,7 @@ class Acme:
         return runtime(variables, self.clock, self.clock.sleep)
 
     def init(self, decide: Decide | None = None, **given: Any) -> InitDocument:
-        """Run it with `--yes`; `decide` stands for somebody who is asked instead."""
+        """Run init with `--yes`, or with `decide` as the answers of a person."""
         options = {
             "control_plane": CONTROL_PLANE,
             "gitops": GITOPS,
@@ -90,12 +90,12 @@ class Acme:
         gitops: Mapping[str, str | bytes | None] | None = None,
         default_branch: str = "main",
     ) -> None:
-        """The repositories, each with these files on its default branch."""
+        """Create the repositories with these files on the default branch."""
         for name, files in ((CONTROL_PLANE, control_plane), (GITOPS, gitops)):
             self.sandbox.create_repository(name, files, default_branch=default_branch)
 
     def branches(self, repository: str = CONTROL_PLANE) -> dict[str, str]:
-        """The heads of all branches."""
+        """Return the heads of all branches."""
         with self.sandbox.lock:
             refs = self.sandbox.git(repository).refs()
         return {
@@ -111,7 +111,7 @@ class Acme:
         return {path: content.decode() for path, content in git.files(head).items()}
 
     def state(self) -> dict[str, dict[str, str]]:
-        """Where all branches of both repositories stand."""
+        """Return the heads of all branches of both repositories."""
         return {name: self.branches(name) for name in (CONTROL_PLANE, GITOPS)}
 
     @property
@@ -128,7 +128,7 @@ def acme_in(folder: Path, **options: Any) -> Iterator[Acme]:
 
 
 def outline(document: InitDocument) -> dict[str, list[str]]:
-    """What was planned: each branch that gets anything, with action and path of its files."""
+    """Return the changed branches, with action and path of each file."""
     return {
         f"{branch.repository}@{branch.branch}": [f"{one.action} {one.path}" for one in branch.files]
         for branch in document.branches

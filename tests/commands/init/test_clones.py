@@ -24,7 +24,7 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Clones of two empty repositories, which say that they come from github.com."""
+    """Clones of two empty repositories, with origins on github.com."""
     for name in ("control-plane", "gitops"):
         server = tmp_path / "server" / name
         git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(server))
@@ -131,7 +131,7 @@ def test_names_come_from_origin_or_from_the_option(
         ("", "it has no origin"),
     ],
 )
-def test_a_clone_that_does_not_say_its_name(folder: Path, origin: str, said: str) -> None:
+def test_a_clone_without_a_usable_origin(folder: Path, origin: str, said: str) -> None:
     clone = folder / "control-plane"
     if origin:
         git(clone, "remote", "set-url", "origin", origin)
@@ -156,7 +156,7 @@ def test_a_work_tree_with_changes_is_refused_before_anything_is_written(folder: 
     assert branches(folder / "control-plane") == []
 
 
-def test_what_is_only_looked_at_changes_nothing(folder: Path) -> None:
+def test_a_dry_run_changes_nothing(folder: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     machine = runtime(environment, lambda: NOON)
     inputs = InitInputs(

@@ -1,4 +1,4 @@
-"""`kalypso init` as it is typed: what is asked, what is printed, how it ends."""
+"""The command line of `kalypso init`: questions, output, exit codes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ BOTH = ["--control-plane", CONTROL_PLANE, "--gitops", GITOPS]
 
 
 class Terminal:
-    """Somebody at a terminal, who types these lines."""
+    """A person at a terminal."""
 
     def __init__(self, acme: Acme, monkeypatch: pytest.MonkeyPatch) -> None:
         self._acme = acme
         self._monkeypatch = monkeypatch
 
     def run(self, *arguments: str, typed: str | None = None, token: str | None = None) -> Result:
-        """With `typed` there is a terminal; without, none."""
+        """Run init; with `typed`, at a terminal on which a person types these lines."""
         self._monkeypatch.setattr(init, "is_terminal", lambda: typed is not None)
         environment = {
             **self._acme.runtime().environment,
@@ -44,7 +44,7 @@ def terminal(acme: Acme, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return Terminal(acme, monkeypatch)
 
 
-def test_who_is_asked_agrees_to_everything(acme: Acme, terminal: Terminal) -> None:
+def test_consent_to_everything(acme: Acme, terminal: Terminal) -> None:
     upstream.found(acme)
     first = terminal.run(*BOTH, typed="y\ny\n")
     assert first.exit_code == 0
@@ -64,7 +64,7 @@ def test_who_is_asked_agrees_to_everything(acme: Acme, terminal: Terminal) -> No
 
 
 @pytest.mark.parametrize("typed", ["n\n", ""])
-def test_who_does_not_agree_gets_nothing(acme: Acme, terminal: Terminal, typed: str) -> None:
+def test_without_consent_nothing_is_written(acme: Acme, terminal: Terminal, typed: str) -> None:
     acme.create()
     result = terminal.run(*BOTH, typed=typed)
     assert result.exit_code == 1
@@ -116,7 +116,7 @@ def test_what_is_printed(acme: Acme, terminal: Terminal) -> None:
     ]
 
 
-def test_looking_writes_nothing(acme: Acme, terminal: Terminal) -> None:
+def test_a_dry_run_writes_nothing(acme: Acme, terminal: Terminal) -> None:
     acme.create()
     result = terminal.run(*BOTH, "--dry-run")
     assert result.exit_code == 0

@@ -1,4 +1,4 @@
-"""A control plane that people have already: upstream's, or one of ours that they have changed."""
+"""Existing control planes: upstream's, and ours with changes of people."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ spec:
 
 
 def test_environments_in_folders_of_one_branch_that_holds_nothing_yet(acme: Acme) -> None:
-    """Each proposes to the branch that it is given in the GitOps repository."""
+    """Each proposes to its own branch of the GitOps repository."""
     names = ("dev", "stage")
     objects = {
         f".environments/{name}.yaml": ENVIRONMENT.format(name=name, url=acme.url) for name in names
@@ -107,7 +107,7 @@ def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real control planes are not on this machine")
 @pytest.mark.parametrize("form", ["kalypso-2023-02-old-form", "kalypso-2024-04-current-form"])
 def test_real_control_planes(acme: Acme, form: str, tmp_path: Path) -> None:
-    """As they are, but for the server that their files name."""
+    """The real files, with another server in their URLs."""
 
     def files(branch: str) -> dict[str, str | bytes | None]:
         folder = tmp_path / branch
@@ -142,7 +142,7 @@ def test_real_control_planes(acme: Acme, form: str, tmp_path: Path) -> None:
 
 
 def edited(acme: Acme) -> str:
-    """Somebody gives cd another mode; the text of the file then."""
+    """Change the mode of cd, and return the file's text."""
     path = f"{WORKFLOWS}/cd.yaml"
     text = acme.files("main")[path].replace("# mode: pull-request", "mode: pull-request")
     acme.sandbox.commit(CONTROL_PLANE, {path: text})

@@ -1,4 +1,4 @@
-"""What init has written in two empty repositories, run as GitHub Actions would."""
+"""The first runs of the chain that init sets up in two empty repositories."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def acme(tmp_path: Path) -> Iterator[Acme]:
 
 @pytest.fixture
 def chain(acme: Acme) -> Chain:
-    """Two empty repositories with the credentials that the tasks ask for."""
+    """Two empty repositories with the credentials of the tasks."""
     acme.create()
     app, key = acme.sandbox.create_app("acme", {"metadata": "read", **permissions.of_app()})
     with acme.sandbox.lock:
@@ -46,7 +46,7 @@ def chain(acme: Acme) -> Chain:
 
 
 def ran(chain: Chain) -> list[str]:
-    """What runs until nothing is due: commands with their environments, none of which fails."""
+    """Run all workflows; return commands with environments, after a check that none fails."""
     first = len(chain.done)
     chain.run_everything()
     done = chain.done[first:]
@@ -78,7 +78,7 @@ def test_a_change_of_an_environments_branch_is_scheduled(acme: Acme, chain: Chai
 
 
 def test_the_chain_begins_as_well_after_init_was_killed(acme: Acme, chain: Chain) -> None:
-    """Just before main was pushed: what dev was to have is a commit that does not exist."""
+    """init died just before the push of main, so dev names a commit that does not exist."""
 
     def act() -> object:
         return acme.init(environments="dev")

@@ -1,4 +1,4 @@
-"""Two empty repositories, and such that hold a README alone."""
+"""Empty repositories, and repositories with only a README."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OF_GITOPS_MAIN = [
 
 
 def problems_of(acme: Acme) -> list[str]:
-    """What validate and render have to say of what lies in the sandbox."""
+    """Check the repositories with validate and render."""
     context = LocalContext(programs(), no_progress)
     own = acme.folder / "control-plane.git"
     gitops = acme.folder / "gitops.git"
@@ -182,7 +182,7 @@ def test_killed_at_any_moment_the_next_run_completes_it(acme: Acme) -> None:
     assert outline(acme.init()) == {}
 
 
-def test_who_does_not_agree_gets_nothing(acme: Acme) -> None:
+def test_without_consent_nothing_is_written(acme: Acme) -> None:
     acme.create()
     document = acme.init(lambda _: None)
     assert not document.written

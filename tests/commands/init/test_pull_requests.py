@@ -1,4 +1,4 @@
-"""Proposing instead of pushing."""
+"""init with --pull-request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, A
 
 
 def pulls(acme: Acme, repository: str) -> list[tuple[str, str]]:
-    """Head and base of every pull request."""
+    """Return head and base of every pull request."""
     with acme.sandbox.lock:
         found = acme.sandbox.repository(repository).issues.values()
         return [
@@ -38,7 +38,7 @@ def test_existing_branches_are_proposed_to_and_new_ones_created(acme: Acme) -> N
         "kalypso/set-up/dev",
         "kalypso/set-up/main",
     }
-    # What is only proposed is on no branch yet: a new environment has the commit that main has now.
+    # main is only proposed to, so the new environment names main's present commit.
     assert f"commit: {before[CONTROL_PLANE]['main']}\n" in acme.files("stage")["base-repo.yaml"]
     (task,) = [one for one in document.remaining if one.title == "Merge the pull requests"]
     assert list(task.links) == [

@@ -1,4 +1,4 @@
-"""Repositories that cannot be reached or written, and names that cannot be."""
+"""Unreachable or read-only repositories, and impossible names."""
 
 from __future__ import annotations
 
