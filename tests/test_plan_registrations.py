@@ -77,11 +77,11 @@ def test_what_never_could_be_read_is_recorded_without_a_commit(
     """poll starts schedule once it can be read."""
     made = plan(fleet(cluster_types=[LARGE]), reading(state="kept"), base=BASE, sources=sources)
     written = json.loads(made.changes.files[".github/tracking/sources.json"])
-    found = written["registrations"]["app"]
-    assert found["commit"] == recorded
+    entry = written["registrations"]["app"]
+    assert entry["commit"] == recorded
     if recorded is None:
         place = {"repository": "https://git.test/app", "branch": "main", "path": "."}
-        assert found == {**place, "commit": None, "tree": None}
+        assert entry == {**place, "commit": None, "tree": None}
 
 
 def test_a_registration_that_is_recorded_but_was_never_read_keeps_what_may_be_its_own() -> None:

@@ -33,8 +33,8 @@ def test_a_dispatch_that_lies(chain: Chain) -> None:
     before = chain.statuses("dev"), chain.statuses("stage")
     for lie in lies:
         chain.start("check-promote", **claim | lie)
-        (told,) = chain.run_everything(but={"cd dev"})
-        assert told.endswith(": refused"), lie
+        (line,) = chain.run_everything(but={"cd dev"})
+        assert line.endswith(": refused"), lie
     assert (chain.statuses("dev"), chain.statuses("stage")) == before
     assert chain.waiting == ["cd dev"]
     for lie in ({"environment": "prod"}, {"promoted_commit_id": aside}):

@@ -24,8 +24,8 @@ def test_a_commit_goes_through_all_environments(chain: Chain) -> None:
     assert chain.acme.statuses(commit)["stage environment"] == ("success", "Deployed")
 
 
-@pytest.mark.parametrize("told", ["before", "after"])
-def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, told: str) -> None:
+@pytest.mark.parametrize("started", ["before", "after"])
+def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, started: str) -> None:
     """The commit is promoted although its clusters never ran exactly its merge."""
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
@@ -39,7 +39,7 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, tol
             "schedule dev: created",
         ]
         chain.merge_pull_request("dev")
-        if told == "before":
+        if started == "before":
             assert chain.run_everything(but={"check-promote"}) == ["notify: promotion of dev"]
 
     chain.merge_pull_request("dev")
@@ -64,7 +64,7 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, tol
         "check-promote dev: compliant",
         "schedule stage: created, promoted",
     ]
-    assert sorted(lines[first + 1 :]) == sorted(again if told == "before" else alone)
+    assert sorted(lines[first + 1 :]) == sorted(again if started == "before" else alone)
     chain.merge_pull_request("stage")
     assert chain.run_everything() == IN_STAGE
     chain.expect("dev", commit, RELEASE="one", REGION="north")

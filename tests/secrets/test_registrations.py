@@ -43,7 +43,7 @@ def commands(acme: Organisation, **given: Any) -> str:
             told.append(str(error))
         else:
             told += [outcome.summary, str(outcome.document)]
-    return "\n".join([*told, *acme.said])
+    return "\n".join([*told, *acme.logged])
 
 
 def name_elsewhere(acme: Organisation, url: str) -> None:

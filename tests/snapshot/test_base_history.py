@@ -44,8 +44,8 @@ class Branch:
         """Return the commits that the writes name, newest first."""
         head = git(self.path, "rev-parse", "HEAD")
         with remotes() as opened:
-            found = read_base_writes(opened, f"file://{self.path}", head, folder, main)
-            return [one.promoted_commit for one in found]
+            writes = read_base_writes(opened, f"file://{self.path}", head, folder, main)
+            return [one.promoted_commit for one in writes]
 
 
 @pytest.fixture

@@ -299,7 +299,7 @@ def test_the_branch_of_the_gitops_repository(planes: Planes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("repo", "said"),
+    ("repo", "message"),
     [
         ("", "no repository is named"),
         ("x" * 999, "File name too long"),
@@ -308,13 +308,13 @@ def test_the_branch_of_the_gitops_repository(planes: Planes) -> None:
     ],
 )
 def test_a_registration_that_names_no_repository_stops_nothing(
-    planes: Planes, repo: str, said: str
+    planes: Planes, repo: str, message: str
 ) -> None:
     odd = f"{{workload: {{repo: '{repo}', branch: main, path: .}}}}"
     main = planes.commit_main(**{"odd.yaml": document("WorkloadRegistration", "odd", odd)})
     result = planes.render(base_commit=main)
     assert [a.deployment_target for a in result.assignments] == ["app-web"]
-    assert said in result.warnings[0].message
+    assert message in result.warnings[0].message
 
 
 def test_a_given_folder_that_the_system_hides_stops_nothing(

@@ -86,7 +86,7 @@ class Organisation:
         self.sandbox = sandbox
         self.clock = clock
         self.folder = folder
-        self.said: list[str] = []
+        self.logged: list[str] = []
         """The lines that the commands logged."""
         self.token = sandbox.create_token(owner="acme")
         """A token with all permissions in acme."""
@@ -120,7 +120,7 @@ class Organisation:
             runner=Runner(environment, StringIO()),
             job=read_job_context(environment),
             progress=no_progress,
-            log=self.said.append,
+            log=self.logged.append,
             now=self.clock,
             sleep=self.clock.sleep,
         )
@@ -221,8 +221,8 @@ class Organisation:
 
     def files(self, branch: str, repository: str = CONTROL_PLANE) -> dict[str, str]:
         """Return the files of a branch by path."""
-        found = self.sandbox.git(repository).files(branch)
-        return {path: content.decode() for path, content in found.items()}
+        files = self.sandbox.git(repository).files(branch)
+        return {path: content.decode() for path, content in files.items()}
 
     def statuses(self, commit: str) -> dict[str, tuple[str, str]]:
         """Return state and description of the latest statuses of a commit, by context.
@@ -280,14 +280,14 @@ class Organisation:
 
     def issues(self, repository: str = GITOPS, state: str = "open") -> list[Any]:
         """Return the issues without pull requests, oldest first."""
-        found = self.ask("GET", f"{repository}/issues?state={state}&per_page=100")
-        issues = [issue for issue in found if "pull_request" not in issue]
+        issues = self.ask("GET", f"{repository}/issues?state={state}&per_page=100")
+        issues = [issue for issue in issues if "pull_request" not in issue]
         return sorted(issues, key=lambda issue: issue["number"])
 
     def comments(self, number: int, repository: str = GITOPS) -> list[str]:
         """Return the comments on an issue or pull request, oldest first."""
-        found = self.ask("GET", f"{repository}/issues/{number}/comments?per_page=100")
-        return [comment["body"] for comment in found]
+        comments = self.ask("GET", f"{repository}/issues/{number}/comments?per_page=100")
+        return [comment["body"] for comment in comments]
 
     # Traffic
 

@@ -48,15 +48,15 @@ def started(result: CommandResult) -> list[tuple[str, str, int]]:
 
 def inputs_of(acme: Organisation, **given: Any) -> dict[str, EnvironmentInputs]:
     """Return the inputs of the readable environments by name, as poll reads them."""
-    found: dict[str, EnvironmentInputs] = {}
+    inputs_by_name: dict[str, EnvironmentInputs] = {}
 
     def look(_: PollInputs, context: CommandContext) -> CommandResult:
         read, _problems, _warnings = read_inputs(context, context.environments().values())
-        found.update({one.name: one for one in read})
+        inputs_by_name.update({one.name: one for one in read})
         return CommandResult(PollDocument(), "")
 
     acme.run(look, PollInputs, **given)
-    return found
+    return inputs_by_name
 
 
 def at_rest(

@@ -273,7 +273,7 @@ def latin_file(acme: Organisation) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("prepare", "said", "advice"),
+    ("prepare", "message", "advice"),
     [
         (lambda _: {"environment": "prod"}, "no Environment 'prod' on main", "dev, stage"),
         (lambda _: {"commit": "e" * 40}, "is not on main", "promote a commit of main"),
@@ -294,9 +294,9 @@ def latin_file(acme: Organisation) -> dict[str, str]:
         ),
     ],
 )
-def test_what_cannot_be(acme: Organisation, prepare: Prepare, said: str, advice: str) -> None:
+def test_what_cannot_be(acme: Organisation, prepare: Prepare, message: str, advice: str) -> None:
     inputs = {"commit": change_main(acme), **prepare(acme)}
-    with pytest.raises(KalypsoError, match=said) as error:
+    with pytest.raises(KalypsoError, match=message) as error:
         run(acme, **inputs)
     assert advice in error.value.problem.advice
     assert acme.dispatches() == []
@@ -322,7 +322,7 @@ def test_whoever_moves_the_branch_meanwhile_loses_nothing(acme: Organisation) ->
     assert has(acme) == new
     raced = acme.sandbox.git(CONTROL_PLANE).commits_between("main", "dev")
     assert len(raced) == 1 + 2 + 1
-    assert sum("looking again" in line for line in acme.said) == 2
+    assert sum("looking again" in line for line in acme.logged) == 2
 
 
 def test_a_branch_that_never_stands_still(acme: Organisation) -> None:

@@ -63,24 +63,24 @@ def test_killed_and_run_again(acme: Organisation, mode: str, writes: int) -> Non
     again()
     url = acme.url()
     first, second = documents.base_repo(url, "<0>"), documents.base_repo(url, "<1>")
-    found = state(acme, main)
+    last_state = state(acme, main)
     if mode == "commit":
-        assert found["file"] == second
-        assert found["statuses"] == [
+        assert last_state["file"] == second
+        assert last_state["statuses"] == [
             str({DEV: ("pending", "Superseded by <1>")}),
             str({DEV: ("pending", "Promoted")}),
         ]
-        assert len(found["started"]) == 1
+        assert len(last_state["started"]) == 1
     else:
-        assert first != found["file"] != second
-        assert found["proposed"] == second
+        assert first != last_state["file"] != second
+        assert last_state["proposed"] == second
         (number,) = [pull["number"] for pull in acme.pulls(CONTROL_PLANE, "all")]
-        assert found["statuses"] == [
+        assert last_state["statuses"] == [
             str({DEV: ("pending", "Superseded by <1>")}),
             str({DEV: ("pending", f"Waiting for #{number}")}),
         ]
-        assert found["pulls"][0].startswith("Promote <1> to dev")
-        assert not found["started"]
+        assert last_state["pulls"][0].startswith("Promote <1> to dev")
+        assert not last_state["started"]
 
 
 def test_the_status_of_an_overtaken_run_does_not_last(
@@ -137,7 +137,7 @@ def test_several_at_once(acme: Organisation, mode: str) -> None:
     branch = "dev" if mode == "commit" else PROPOSALS
     assert acme.files(branch)["base-repo.yaml"] == documents.base_repo(acme.url(), main[-1])
     for commit in main[:-1]:
-        assert acme.statuses(commit)[DEV][1].startswith("Superseded by "), acme.said
+        assert acme.statuses(commit)[DEV][1].startswith("Superseded by "), acme.logged
     pulls = acme.pulls(CONTROL_PLANE, "all")
     last = "Promoted" if mode == "commit" else f"Waiting for #{pulls[0]['number']}"
     assert acme.statuses(main[-1]) == {DEV: ("pending", last)}

@@ -287,4 +287,4 @@ def test_a_failure_that_cannot_be_posted_does_not_hide_the_first(acme: Organisat
     meanwhile(acme, 30, end)
     with pytest.raises(KalypsoError, match="may not read the scope"):
         check(acme, merged, commit)
-    assert any(line.startswith("The failure cannot be posted: ") for line in acme.said)
+    assert any(line.startswith("The failure cannot be posted: ") for line in acme.logged)

@@ -96,7 +96,7 @@ def test_run_again_it_posts_nothing_and_starts_cd_again(acme: Organisation) -> N
 
 
 @pytest.mark.parametrize(
-    ("files", "said", "line"),
+    ("files", "message", "line"),
     [
         pytest.param({"templates/flux.yaml": "kind: [\n"}, "not valid YAML", 1, id="no YAML"),
         pytest.param(
@@ -120,15 +120,15 @@ def test_run_again_it_posts_nothing_and_starts_cd_again(acme: Organisation) -> N
     ],
 )
 def test_faults_of_main_fail(
-    acme: Organisation, files: dict[str, str], said: str, line: int | None
+    acme: Organisation, files: dict[str, str], message: str, line: int | None
 ) -> None:
     commit = acme.commit(files)
     result = run(acme)
     assert result.failed
-    (found,) = [one for one in result.document.problems if said in one.message]
-    assert found.where
-    assert found.where.path == next(iter(files))
-    assert line in {None, found.where.line}
+    (problem,) = [one for one in result.document.problems if message in one.message]
+    assert problem.where
+    assert problem.where.path == next(iter(files))
+    assert line in {None, problem.where.line}
     assert acme.statuses(commit)[CONTEXT][0] == "failure"
     assert acme.dispatches() == []
     assert "**Next:** correct the problems" in result.summary
@@ -280,8 +280,8 @@ def test_a_new_registration_that_is_unusable(
     acme.commit({"registrations/lost.yaml": documents.registration("lost", acme.url("acme/lost"))})
     result = run(acme, on_source_failure=on_source_failure)
     assert result.failed == fails
-    found = result.document.problems if fails else result.document.warnings
-    (one,) = found
+    findings = result.document.problems if fails else result.document.warnings
+    (one,) = findings
     assert one.message.startswith("dev, stage: registration 'lost'")
     assert one.where and one.where.path == "registrations/lost.yaml"
 
@@ -304,8 +304,8 @@ def test_a_mass_removal_is_told(acme: Organisation) -> None:
     acme.commit({"notes.txt": "1"})
     result = run(acme)
     assert not result.failed
-    (told,) = warnings(result)
-    assert told.startswith("dev: 8 of 8 assignments would be removed, which is more than 30%: ")
+    (warning,) = warnings(result)
+    assert warning.startswith("dev: 8 of 8 assignments would be removed, which is more than 30%: ")
 
 
 def test_each_repository_is_read_once(acme: Organisation) -> None:

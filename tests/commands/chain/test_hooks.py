@@ -48,8 +48,8 @@ def test_it_runs_before_the_write_and_knows_what_it_is_for(acme: Organisation, n
         "from ci of acme/control-plane",
         "in acme/control-plane",
     ]
-    start = acme.said.index(lines[0])
-    assert acme.said[start : start + 3] == lines
+    start = acme.logged.index(lines[0])
+    assert acme.logged[start : start + 3] == lines
     assert "Output of the pre-deployment command" in result.summary
     assert "\n".join(lines) in result.summary
 
@@ -75,7 +75,7 @@ def test_what_fails_stops(acme: Organisation, new: str, command: str, status: in
     assert acme.head("dev") == before
     assert acme.statuses(new) == {DEV: ("failure", f"Failed to deploy: {reason}")}
     assert acme.dispatches() == []
-    assert "unreached" not in "\n".join(acme.said)
+    assert "unreached" not in "\n".join(acme.logged)
     assert f"{new[:7]} was not promoted to dev" in result.summary
     assert action(run(acme, new, "true")) == "written"
     assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
@@ -107,10 +107,10 @@ def test_no_secret_of_the_job_reaches_it(acme: Organisation, new: str) -> None:
         pre_deployment="env | sort",
         variables=secrets,
     )
-    seen = {line.partition("=")[0] for line in acme.said}
+    seen = {line.partition("=")[0] for line in acme.logged}
     assert {"KALYPSO_COMMAND", "PATH", "GITHUB_SHA"} <= seen
     assert not {"GITHUB_TOKEN", "KALYPSO_INPUTS", "GITHUB_OUTPUT"} & seen
-    assert acme.token not in "\n".join(acme.said)
+    assert acme.token not in "\n".join(acme.logged)
 
 
 def test_its_output_is_shown_as_it_is_and_does_nothing(acme: Organisation, new: str) -> None:

@@ -63,10 +63,10 @@ def checks(merged: str, promoted: str = "", environment: str = "dev") -> Dispatc
 
 def starts(acme: Organisation) -> list[Dispatch]:
     """Return the starts since then."""
-    found = acme.dispatches()
+    notified = acme.dispatches()
     with acme.sandbox.lock:
         acme.sandbox.repository(CONTROL_PLANE).runs.clear()
-    return found
+    return notified
 
 
 def test_a_promotion(acme: Organisation) -> None:
@@ -74,13 +74,17 @@ def test_a_promotion(acme: Organisation) -> None:
     merged = merge(acme, commit)
     result = run(acme)
     assert starts(acme) == [checks(merged, commit)]
-    found = document(result)
-    assert (found.environments, found.promoted, found.promoted_commit) == (("dev",), True, commit)
-    assert found.run_url.startswith(f"{acme.url()}/actions/")
-    assert found.outputs() == {
+    notified = document(result)
+    assert (notified.environments, notified.promoted, notified.promoted_commit) == (
+        ("dev",),
+        True,
+        commit,
+    )
+    assert notified.run_url.startswith(f"{acme.url()}/actions/")
+    assert notified.outputs() == {
         "promoted": "true",
         "promoted-commit": commit,
-        "run-url": found.run_url,
+        "run-url": notified.run_url,
     }
     assert result.summary.startswith("## kalypso notify: started check-promote for `dev`\n")
     assert "| `dev` | a promotion |" in result.summary
@@ -106,12 +110,12 @@ def test_a_commit_that_the_environment_does_not_name(acme: Organisation, named: 
         name_in_base(acme, commit)
         name_in_base(acme, main_commit(acme, "another"))
     pushed = acme.commit({TRACKING: commit}, "dev", GITOPS)
-    found = document(run(acme))
+    notified = document(run(acme))
     if named == "before":
-        assert (starts(acme), found.warnings) == ([checks(pushed, commit)], ())
+        assert (starts(acme), notified.warnings) == ([checks(pushed, commit)], ())
         return
     assert starts(acme) == [checks(pushed)]
-    (warning,) = found.warnings
+    (warning,) = notified.warnings
     assert f"never named the commit {commit[:7]}" in warning.message
 
 
@@ -127,9 +131,9 @@ def test_a_merge_without_another_commit(acme: Organisation) -> None:
         ("Something of upstream's", ""),
     ):
         acme.status(commit, DEV, description)
-        found = document(run(acme))
+        notified = document(run(acme))
         assert starts(acme) == [checks(merged, promoted)], description
-        assert found.promoted == bool(promoted)
+        assert notified.promoted == bool(promoted)
 
 
 def test_a_commit_that_was_never_told_of_is_no_promotion(acme: Organisation) -> None:
@@ -263,9 +267,9 @@ def test_environments_that_share_a_branch(acme: Organisation) -> None:
     assert starts(acme) == [checks(merged, commit, "stage")]
     both = {**tree(commit, folder="fleet/dev"), **tree(commit, config="2", folder="fleet/stage")}
     merged = acme.commit(both, "dev", GITOPS)
-    found = document(run(acme))
+    notified = document(run(acme))
     assert starts(acme) == [checks(merged, commit), checks(merged, environment="stage")]
-    assert (found.environments, found.promoted_commit) == (("dev", "stage"), commit)
+    assert (notified.environments, notified.promoted_commit) == (("dev", "stage"), commit)
     run(acme, environment="stage")
     assert starts(acme) == [checks(merged, environment="stage")]
 

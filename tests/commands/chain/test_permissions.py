@@ -154,10 +154,10 @@ def test_without_a_permission_it_says_which(
     if (played.command, name) in UNRECORDED:
         result = run(credential(acme, less, list(played.needs), is_job=played.is_job))
         assert not result.failed, result.document.problems
-        assert any(line.startswith("The start is not recorded: ") for line in acme.said)
+        assert any(line.startswith("The start is not recorded: ") for line in acme.logged)
         played.check(acme)
         return
-    is_told(
+    assert_missing(
         run,
         credential(acme, less, list(played.needs), is_job=played.is_job),
         f"{name}: {level}",
@@ -182,14 +182,14 @@ def test_without_a_repository_it_says_which(
     played = BY_ID[scene]
     run = started(acme, played)
     others = [one for one in played.needs if one != repository]
-    told = is_told(
+    problems = assert_missing(
         run,
         credential(acme, together(played), others),
         "that the App is installed for it",
         fails=(played.command, repository) not in TOLD,
     )
     # For a GitOps repository it may name the GitOpsRepo instead.
-    assert any(repository in str(one) or "gitops-repo.yaml" in str(one) for one in told)
+    assert any(repository in str(one) or "gitops-repo.yaml" in str(one) for one in problems)
 
 
 def test_a_job_that_signs_in_to_azure_by_oidc_says_what_it_lacks(acme: Organisation) -> None:
@@ -207,22 +207,24 @@ def test_a_job_that_signs_in_to_azure_by_oidc_says_what_it_lacks(acme: Organisat
         return acme.run(check_promote, CheckPromoteInputs, **{**given, **credential})
 
     (row,) = [row for row in PERMISSIONS["check-promote"] if row.name in OF_JOBS_ALONE]
-    is_told(run, {"token": acme.token}, f"{row.name}: {row.level}", fails=True)
+    assert_missing(run, {"token": acme.token}, f"{row.name}: {row.level}", fails=True)
 
 
-def is_told(run: Run, credential: Credential, permission: str, *, fails: bool) -> list[Problem]:
+def assert_missing(
+    run: Run, credential: Credential, permission: str, *, fails: bool
+) -> list[Problem]:
     """Assert that the result names the missing permission; return its texts."""
     try:
         result = run(credential)
     except KalypsoError as error:
-        failed, told = True, list(error.problems)
+        failed, problems = True, list(error.problems)
     else:
         document = result.document
         entries = (*document.problems, *document.warnings)
-        failed, told = result.failed, [ProblemEntry.problem(one) for one in entries]
+        failed, problems = result.failed, [ProblemEntry.problem(one) for one in entries]
     assert failed == fails
-    assert any(permission in one.advice for one in told), told
-    return told
+    assert any(permission in one.advice for one in problems), problems
+    return problems
 
 
 def test_every_command_has_a_scene() -> None:

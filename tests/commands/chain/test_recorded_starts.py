@@ -69,9 +69,9 @@ def test_the_record_comes_first(
         f"start {workflow}",
     ]
     branch = "dev" if context.startswith("kalypso / schedule") else "main"
-    told = subject.replace("<gitops>", acme.head("dev", GITOPS) or "")
+    text = subject.replace("<gitops>", acme.head("dev", GITOPS) or "")
     record = acme.records(acme.head(branch) or "")[context]
-    assert record == ("pending", f"Starting, attempt 1: {told}")
+    assert record == ("pending", f"Starting, attempt 1: {text}")
 
 
 def test_a_start_that_github_refuses_stays_recorded(acme: Organisation) -> None:

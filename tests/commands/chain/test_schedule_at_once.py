@@ -155,7 +155,7 @@ def test_whoever_is_slower_reads_everything_again(
     monkeypatch.setattr(f"{SCHEDULE}.push", overtaken)
     assert actions(run(acme)) == [(1, "unchanged")]
     assert "REGION: new" in acme.files(OWN, GITOPS)["large/shop-web/platform-config.yaml"]
-    assert "everything is read again" in "".join(acme.said)
+    assert "everything is read again" in "".join(acme.logged)
 
 
 @pytest.mark.parametrize("writer", ["publish", "withdraw"])
@@ -238,12 +238,12 @@ def test_over_a_bad_network(acme: Organisation, method: str, path: str, kind: An
     configure(acme, REGION="north")
     with acme.sandbox.faults.on(fault):
         assert actions(run(acme)) == [(2, "withdrawn")]
-    found = state(acme)
-    assert [pull[2:5] for pull in found["pulls"]] == [
+    last_state = state(acme)
+    assert [pull[2:5] for pull in last_state["pulls"]] == [
         ("closed", True, {"kalypso", "promoted"}),
         ("closed", False, {"kalypso", "withdrawn"}),
     ]
-    assert [pull[5] for pull in found["pulls"]] == [[0], [1]]
+    assert [pull[5] for pull in last_state["pulls"]] == [[0], [1]]
 
 
 def test_labels_come_with_the_pull_request_or_later(

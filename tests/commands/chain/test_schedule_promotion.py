@@ -46,8 +46,8 @@ def test_a_promotion_that_changes_no_manifest_is_proposed(acme: Organisation) ->
     assert document.changes.modified == (TRACKING,)
     (pull,) = acme.pulls()
     assert labels(pull) == {"kalypso", "promoted"}
-    said = f"[{new[:7]}]({acme.url()}/commit/{new}) of main, after [{old[:7]}]"
-    assert said in pull["body"]
+    sentence = f"[{new[:7]}]({acme.url()}/commit/{new}) of main, after [{old[:7]}]"
+    assert sentence in pull["body"]
     assert "No manifest changes." in pull["body"]
     acme.merge(2)
     assert acme.files("dev", GITOPS)[TRACKING] == new

@@ -160,4 +160,4 @@ def test_a_token_that_may_not_record(acme: Organisation) -> None:
     )
     run(acme, token=token)
     assert recorded(acme) is None
-    assert any(line.startswith("The start is not recorded: ") for line in acme.said)
+    assert any(line.startswith("The start is not recorded: ") for line in acme.logged)

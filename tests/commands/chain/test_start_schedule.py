@@ -38,8 +38,8 @@ def test_the_environment_of_the_branch(acme: Organisation) -> None:
     assert result.document == StartScheduleDocument(branch="dev", environments=("dev",))
     assert result.document.outputs() == {"environments": '["dev"]'}
     assert acme.dispatches() == [schedule("dev")]
-    told, headline = acme.said
-    page = told.removeprefix("Started schedule.yaml (environment dev): ")
+    start_line, headline = acme.logged
+    page = start_line.removeprefix("Started schedule.yaml (environment dev): ")
     assert page.startswith(f"{acme.url()}/actions/runs/")
     assert headline == "started schedule for dev."
     assert result.summary == (
@@ -64,7 +64,7 @@ def test_a_branch_that_belongs_to_no_environment(acme: Organisation, branch: str
     result = run(acme, pushed=branch)
     assert not result.failed
     assert result.document == StartScheduleDocument(branch=branch)
-    assert acme.said == [f"nothing to start, no environment lies on the branch {branch}."]
+    assert acme.logged == [f"nothing to start, no environment lies on the branch {branch}."]
     assert acme.dispatches() == []
 
 
@@ -108,7 +108,7 @@ def test_a_start_that_fails_stops_no_other(acme: Organisation) -> None:
     assert isinstance(result.document, StartScheduleDocument)
     assert result.document.environments == ("later",)
     assert result.document.problems
-    assert "; there are problems" in acme.said[-1]
+    assert "; there are problems" in acme.logged[-1]
     assert acme.dispatches() == [schedule("later")]
 
 

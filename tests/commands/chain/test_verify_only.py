@@ -45,7 +45,7 @@ def test_a_promotion_that_may_come(acme: Organisation) -> None:
         f"## kalypso cd: {new[:7]} may come to dev\n\n"
         "Nothing was written: the inputs were only compared with the repositories, and they are right."
     )
-    assert acme.said == [f"{new[:7]} may come to dev."]
+    assert acme.logged == [f"{new[:7]} may come to dev."]
     assert acme.writes() == []
     assert acme.dispatches() == []
 
@@ -167,7 +167,7 @@ def test_a_token_that_may_only_read_holds_it_against_the_repositories_all_the_sa
     )
     assert not outcome.failed
     assert not check(acme, merged, commit, token=token, verify_only="true").failed
-    said = [line.partition(": ")[0] for line in acme.said]
-    assert said.count("The record of the start is not read") == 1
-    assert said.count("The start is not recorded") == 1
+    commits = [line.partition(": ")[0] for line in acme.logged]
+    assert commits.count("The record of the start is not read") == 1
+    assert commits.count("The start is not recorded") == 1
     assert acme.records(commit) == {CD: ("pending", "Starting, attempt 1: ci")}
