@@ -100,7 +100,11 @@ SSO = (
             "contents: write",
         ),
         (unreachable(403, "Write access to repository not granted."), "may not write", "contents"),
-        (unreachable(403, SSO), "only tokens that are authorized for single sign-on", "authorize the"),
+        (
+            unreachable(403, SSO),
+            "only tokens that are authorized for single sign-on",
+            "authorize the",
+        ),
         (
             failed("fatal: Authentication failed for 'x'"),
             "there is no valid credential",
