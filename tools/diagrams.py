@@ -81,10 +81,10 @@ def drawn(text: str) -> str:
         encoding="utf-8",
         check=True,
     )
-    found = DRAWING.search(done.stdout)
-    if found is None:
+    drawing = DRAWING.search(done.stdout)
+    if drawing is None:
         raise SystemExit(f"Mermaid cannot draw this:\n{text}")
-    return found[0].replace('style="', 'style="background-color: white; ', 1).rstrip() + "\n"
+    return drawing[0].replace('style="', 'style="background-color: white; ', 1).rstrip() + "\n"
 
 
 def mermaid() -> Path:

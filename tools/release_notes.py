@@ -23,8 +23,8 @@ def notes(tag: str, version: str, changelog: str) -> str:
     if tag != f"v{version}":
         raise ReleaseError(f"the tag {tag} is not that of the package's version {version}")
     heading = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d\n(.*?)(?=^## |^\[|\Z)"
-    found = re.search(heading, changelog, re.MULTILINE | re.DOTALL)
-    text = found[1].strip() if found else ""
+    section = re.search(heading, changelog, re.MULTILINE | re.DOTALL)
+    text = section[1].strip() if section else ""
     if not text:
         raise ReleaseError(f"CHANGELOG.md has no section {version} with a date and a text")
     return text

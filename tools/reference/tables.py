@@ -15,7 +15,7 @@ MARKED: Final = re.compile(
 
 def filled(page: str, sections: Mapping[str, str]) -> str:
     """The page with its marked sections made anew. Raises KeyError for an unknown mark."""
-    return MARKED.sub(lambda found: f"{found[1]}\n{sections[found[2]]}\n{found[3]}", page)
+    return MARKED.sub(lambda mark: f"{mark[1]}\n{sections[mark[2]]}\n{mark[3]}", page)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
