@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Literal
 
 from kalypso_actions.sandbox import pushes, tokens
@@ -47,8 +47,6 @@ JOB_PERMISSIONS: Final[Permissions] = {
 """What a job can request: no workflows, variables or settings."""
 
 DEFAULT_LOGINS: Final = {"user": "somebody", "actions": "github-actions[bot]"}
-TOKEN_LIFETIME: Final = timedelta(hours=1)
-"""How long the tokens of jobs and installations are valid."""
 
 
 class Administration:
@@ -155,7 +153,7 @@ class Administration:
                 app_id=app_id,
                 expires_at=expires_at
                 if kind == "user" or expires_at
-                else self.store.now + TOKEN_LIFETIME,
+                else self.store.now + tokens.TOKEN_LIFETIME,
             )
             token = tokens.issue(self.store, identity)
             self.store.save()

@@ -9,9 +9,9 @@ from typing import Final
 from kalypso_actions.sandbox import statuses
 from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.store import BranchRule, Identity, PullRequest, Repository, Store
+from kalypso_actions.sandbox.workflow_files import FOLDER
 
 BRANCHES: Final = "refs/heads/"
-WORKFLOWS: Final = ".github/workflows/"
 
 
 def rules_for_branch(repository: Repository, branch: str) -> Sequence[BranchRule]:
@@ -78,7 +78,7 @@ def workflows_refusal(
     git = store.git(repository)
     base = before or git.head(repository.default_branch)
     changed = sorted(git.changed_paths(base, after) if base else git.files(after))
-    file = next((path for path in changed if path.startswith(WORKFLOWS)), None)
+    file = next((path for path in changed if path.startswith(FOLDER)), None)
     if file is None:
         return None
     if identity.kind == "user":

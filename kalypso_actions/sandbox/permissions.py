@@ -45,6 +45,12 @@ def accepted(permissions: Sequence[str]) -> str:
     return "; ".join(one.replace(": ", "=") for one in permissions)
 
 
+def not_accessible(identity: Identity) -> str:
+    """Return GitHub's message for a missing permission."""
+    credential = "personal access token" if identity.kind == "user" else "integration"
+    return f"Resource not accessible by {credential}"
+
+
 def _has(identity: Identity, permission: str, repository: Repository | None) -> bool:
     name, _, level = permission.partition(": ")
     if repository is not None:

@@ -13,6 +13,7 @@ from typing import Final
 
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.sandbox import branch_rules, pushes
+from kalypso_actions.sandbox.branch_rules import BRANCHES
 from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.incoming_pack import IncomingPack
 from kalypso_actions.sandbox.pkt_lines import FLUSH, ProtocolError, band, line, section
@@ -21,7 +22,6 @@ from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.store import Identity, Repository
 from kalypso_actions.sandbox.valid_names import is_valid_ref
 
-BRANCHES: Final = "refs/heads/"
 VERBATIM_REASONS: Final = ("refusing ", "deny ")
 """Reasons with these beginnings are reported as they are; others as a protected branch's."""
 

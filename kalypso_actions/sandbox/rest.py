@@ -17,7 +17,13 @@ from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.sandbox import strict_json
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError
-from kalypso_actions.sandbox.permissions import ANONYMOUS, accepted, allowed, visible
+from kalypso_actions.sandbox.permissions import (
+    ANONYMOUS,
+    accepted,
+    allowed,
+    not_accessible,
+    visible,
+)
 from kalypso_actions.sandbox.rate_limits import Usage
 from kalypso_actions.sandbox.routing import RouteMatch, by_id
 from kalypso_actions.sandbox.state import State
@@ -199,8 +205,7 @@ class RestRequest:
         if identity.kind != "app" and not allowed(identity, endpoint.permissions, repository):
             if not identity.login:
                 raise RefusedError(401, "Requires authentication")
-            by = "personal access token" if identity.kind == "user" else "integration"
-            raise RefusedError(403, f"Resource not accessible by {by}")
+            raise RefusedError(403, not_accessible(identity))
         if not identity.login and not endpoint.permissions:
             raise RefusedError(401, "Requires authentication")
         if repository and repository.archived and endpoint.writes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import secrets
 import string
+from datetime import timedelta
 from typing import Any, Final
 
 from cryptography.exceptions import InvalidSignature
@@ -18,6 +19,8 @@ from kalypso_actions.sandbox.store import App, Identity, Store
 
 PREFIXES: Final = {"user": "github_pat_", "actions": "ghs_", "installation": "ghs_"}
 LETTERS: Final = string.ascii_letters + string.digits
+TOKEN_LIFETIME: Final = timedelta(hours=1)
+"""The tokens of jobs and installations expire after this time."""
 MAX_JWT_LIFETIME: Final = 600
 """Seconds that an App's JWT may be valid."""
 

@@ -23,7 +23,7 @@ from kalypso_actions.commands.sandbox import sandbox
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.sandbox import SandboxInputs
 from tests.git_repositories import ENVIRONMENT, git
-from tests.sandbox.serving import over_http
+from tests.sandbox.served_sandbox import over_http
 
 ROOT = Path(__file__).resolve().parents[2]
 

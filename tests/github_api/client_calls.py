@@ -1,4 +1,4 @@
-"""What each function of the clients asks of GitHub: a call that goes all its ways, and endpoints.
+"""The endpoints that each function of the clients uses, with a call that covers all of its paths.
 
 `R` stands for `/repos/{owner}/{repo}`.
 """
@@ -33,7 +33,7 @@ MARK: Final = "<!-- mark -->"
 
 
 class ClientCall(NamedTuple):
-    """Something that asks GitHub, and every endpoint that it asks."""
+    """A call to GitHub, and every endpoint that it uses."""
 
     act: Callable[[GitHub, Scene], object]
     endpoints: frozenset[str]

@@ -1,7 +1,7 @@
-"""Where GitHub does not do what its description says, or says less than it does.
+"""Corrections of GitHub's description, where GitHub does something else.
 
-A correction that changes nothing any more, and an addition that no operation needs, fail a test:
-with a new version of the description they are to be taken out.
+A test fails for a correction without effect and an addition that no operation needs, so that new
+versions of the description remove them.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ Json = Any
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """Facts for the node of the description that `path` leads to; `anyOf` is added to."""
+    """Facts for the node at `path` of the description; `anyOf` is extended."""
 
     path: tuple[str, ...]
     facts: Mapping[str, Json]
     reason: str
 
     def apply(self, document: Json) -> bool:
-        """Correct the document; whether that changed anything. Raises KeyError."""
+        """Correct the document; return whether it changed. Raises KeyError."""
         node = document
         for word in self.path:
             node = node[word]
@@ -124,7 +124,7 @@ CORRECTIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A status that operations answer although their description does not list it.
+    """A status that operations answer although the description omits it.
 
     `method` and `path` are globs (`*` matches slashes as well); `schema` is that of the body.
     """
@@ -136,7 +136,7 @@ class Addition:
     reason: str
 
     def meets(self, method: str, path: str) -> bool:
-        """Whether it speaks of this operation."""
+        """Return whether it applies to this operation."""
         return fnmatchcase(method, self.method) and fnmatchcase(path, self.path)
 
 

@@ -1,7 +1,7 @@
-"""GitHub's own description of its API, as checks of requests, answers and payloads.
+"""Checks of requests, responses and payloads against GitHub's own description of its API.
 
-Each check raises an AssertionError that lists everything that the description contradicts.
-`openapi.json` and `ghes-3.17.json` are cut from what GitHub publishes: `tools.github_api.extract`.
+Each check raises an AssertionError with every violation. `tools.github_api.extract` cuts
+`openapi.json` and `ghes-3.17.json` from GitHub's publications.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def check_answer(
     *,
     flavour: str = GITHUB,
 ) -> None:
-    """An answer is one that the operation can give. `headers` have names in lower case."""
+    """Check that the operation can give this answer. `headers` are in lower case."""
     problems = answer_problems(method, template, status, body, headers, flavour=flavour)
     _none(problems, f"{method} {template} is answered with {status}", body)
 
@@ -50,7 +50,7 @@ def answer_problems(
     *,
     flavour: str = GITHUB,
 ) -> list[str]:
-    """What the description contradicts in an answer."""
+    """Return an answer's violations of the description."""
     description = describe(flavour)
     answer = description.answer(method, template, status)
     problems = list(description.problems(answer, body))
@@ -69,7 +69,7 @@ def check_request(
     *,
     flavour: str = GITHUB,
 ) -> None:
-    """A request is one that the operation takes: nothing that it does not know, nothing missing.
+    """Check that the operation accepts a request, and that nothing required is missing.
 
     `body` is None for a request without one.
     """
@@ -93,7 +93,7 @@ def check_request(
 
 
 def check_payload(event: str, payload: Json) -> None:
-    """An event's payload is as GitHub sends it to webhooks and workflows."""
+    """Check an event's payload against GitHub's webhooks."""
     description = describe(GITHUB)
     name = event.replace("_", "-")
     if event == "repository_dispatch":
@@ -118,13 +118,13 @@ class Description:
         self._right: set[tuple[str, bytes]] = set()
 
     def operation(self, method: str, template: str) -> Json:
-        """What is described of an operation; AssertionError where there is none."""
+        """Return the description of an operation; AssertionError if there is none."""
         operation = self.document["paths"].get(template, {}).get(method.lower())
         assert operation, f"{method} {template} is no operation of GitHub's description"
         return operation
 
     def answer(self, method: str, template: str, status: int) -> Json:
-        """The answer of an operation; AssertionError where it has no such status."""
+        """Return the description of an operation's answer; AssertionError without this status."""
         answers = self.operation(method, template)["responses"]
         if str(status) in answers:
             return answers[str(status)]
@@ -171,7 +171,7 @@ class Description:
 
 @cache
 def describe(flavour: str) -> Description:
-    """The description of github.com, or of GitHub Enterprise Server where that differs."""
+    """Return the description of github.com, or of GitHub Enterprise Server where it differs."""
     document = published()
     if flavour == SERVER:
         server = _read("ghes-3.17.json")
@@ -183,7 +183,7 @@ def describe(flavour: str) -> Description:
 
 
 def published() -> Json:
-    """What GitHub publishes for github.com, cut but not corrected."""
+    """Return GitHub's description of github.com, cut but not corrected."""
     return _read("openapi.json")
 
 

@@ -15,7 +15,7 @@ Json = Any
 def unknown(
     value: Json, schemas: Sequence[Json], document: Json, place: str = "$"
 ) -> Iterator[str]:
-    """The place of each field that none of the schemas knows."""
+    """Return the place of each field that no schema names."""
     if not isinstance(value, list | dict):
         return
     parts = [part for schema in schemas for part in _parts(schema, document)]

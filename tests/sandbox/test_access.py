@@ -1,4 +1,4 @@
-"""What is checked of an API request before an endpoint is called, in this order, over HTTP."""
+"""The checks of an API request before an endpoint is called, in this order, over HTTP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.store import Permissions
-from tests.sandbox.serving import FLEET, Clock, ask, serving
+from tests.sandbox.served_sandbox import FLEET, Clock, ask, serving
 
 REPOSITORY = f"/repos/{FLEET}"
 ISSUES = f"{REPOSITORY}/issues"

@@ -1,4 +1,4 @@
-"""Which rules protect a branch, and whom they refuse what."""
+"""The rules of a branch, and the pushes that they refuse."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 from kalypso_actions.sandbox import branch_rules
 from kalypso_actions.sandbox.store import BranchRule, Identity, Permissions
-from tests.sandbox.github.hub import Hub, hub
+from tests.sandbox.github.api_client import ApiClient, hub
 
 WORKFLOW = {".github/workflows/a.yaml": "on: push\n"}
 
 
 @pytest.fixture
-def github(tmp_path: Path) -> Iterator[Hub]:
+def github(tmp_path: Path) -> Iterator[ApiClient]:
     with hub(tmp_path) as one:
         yield one
 
@@ -26,7 +26,7 @@ def identity(login: str = "anna", *, permissions: Permissions | None = None) -> 
 
 
 def refusal(
-    github: Hub,
+    github: ApiClient,
     before: str | None,
     after: str | None,
     *,
@@ -56,7 +56,9 @@ def refusal(
         ("env-[dq]*", "env-prod", False),
     ],
 )
-def test_which_branches_a_rule_means(github: Hub, pattern: str, branch: str, matches: bool) -> None:
+def test_which_branches_a_rule_means(
+    github: ApiClient, pattern: str, branch: str, matches: bool
+) -> None:
     github.repository.rules.append(BranchRule(pattern=pattern))
     assert bool(branch_rules.rules_for_branch(github.repository, branch)) == matches
 
@@ -77,13 +79,15 @@ def test_which_branches_a_rule_means(github: Hub, pattern: str, branch: str, mat
         ),
     ],
 )
-def test_who_may_push(github: Hub, rule: dict[str, Any], login: str, reason: str | None) -> None:
+def test_who_may_push(
+    github: ApiClient, rule: dict[str, Any], login: str, reason: str | None
+) -> None:
     after = github.commit("main", {"a": "1"})
     github.repository.rules.append(BranchRule(pattern="dev", **rule))
     assert refusal(github, github.root, after, by=identity(login)) == reason
 
 
-def test_a_protected_branch_is_neither_forced_nor_deleted(github: Hub) -> None:
+def test_a_protected_branch_is_neither_forced_nor_deleted(github: ApiClient) -> None:
     side = github.branch("side")
     after = github.commit("main", {"a": "1"})
     assert refusal(github, side, after) is None
@@ -95,12 +99,12 @@ def test_a_protected_branch_is_neither_forced_nor_deleted(github: Hub) -> None:
     assert refusal(github, side, after) is None
 
 
-def test_a_protected_branch_may_be_made(github: Hub) -> None:
+def test_a_protected_branch_may_be_made(github: ApiClient) -> None:
     github.repository.rules.append(BranchRule(pattern="dev", required_reviews=1))
     assert refusal(github, None, github.root) is None
 
 
-def test_refs_that_github_keeps_for_itself(github: Hub) -> None:
+def test_refs_that_github_keeps_for_itself(github: ApiClient) -> None:
     assert refusal(github, None, github.root, ref="refs/pull/1/head") == (
         "deny updating a hidden ref"
     )
@@ -110,7 +114,7 @@ def test_refs_that_github_keeps_for_itself(github: Hub) -> None:
     assert refusal(github, None, github.root, ref="refs/tags/v1") is None
 
 
-def test_workflows_are_changed_by_permission_only(github: Hub) -> None:
+def test_workflows_are_changed_by_permission_only(github: ApiClient) -> None:
     nobody: Permissions = {"contents": "write"}
     by = Identity(kind="actions", login="github-actions[bot]", permissions=nobody)
     after = github.commit("main", WORKFLOW)
@@ -132,7 +136,7 @@ def test_workflows_are_changed_by_permission_only(github: Hub) -> None:
     assert refusal(github, after, None, by=by) is None
 
 
-def test_a_new_branch_brings_what_it_does_not_have_from_another(github: Hub) -> None:
+def test_a_new_branch_brings_what_it_does_not_have_from_another(github: ApiClient) -> None:
     """However much that one differs from the default branch."""
     by = Identity(kind="actions", login="github-actions[bot]", permissions={"contents": "write"})
     github.commit("main", WORKFLOW)
@@ -146,7 +150,7 @@ def test_a_new_branch_brings_what_it_does_not_have_from_another(github: Hub) -> 
     assert refusal(github, None, changed, ref="refs/heads/ours", by=by) is not None
 
 
-def test_the_api_refuses_what_the_rules_do(github: Hub) -> None:
+def test_the_api_refuses_what_the_rules_do(github: ApiClient) -> None:
     github.made("POST", "git/refs", {"ref": "refs/heads/dev", "sha": github.root})
     github.repository.rules.append(BranchRule(pattern="dev", required_reviews=1))
     after = github.commit("main", {"a": "1"})

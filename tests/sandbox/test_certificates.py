@@ -1,4 +1,4 @@
-"""The authority of the sandbox, and who trusts it for what."""
+"""The sandbox's certificate authority, and its constraints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cryptography.x509.oid import ExtensionOID
 
 from kalypso_actions.sandbox.certificates import server_context
 from tests.git_repositories import git
-from tests.sandbox.serving import FLEET, over_http, serving
+from tests.sandbox.served_sandbox import FLEET, over_http, serving
 
 NOW = datetime.now(UTC)
 

@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from kalypso_actions.sandbox import Sandbox
-from tests.sandbox.serving import FLEET, NOON, ask, serving
+from tests.sandbox.served_sandbox import FLEET, NOON, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"
 

@@ -1,4 +1,4 @@
-"""What git says of two trees becomes changes of files."""
+"""The output of `git diff-tree` becomes changes of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sandbox as tests and demos hold it, and what is there the next time."""
+"""The sandbox as a context manager, and its state after a restart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.sandbox.serving import FLEET, NOON, Clock, ask, serving
+from tests.sandbox.served_sandbox import FLEET, NOON, Clock, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"
 

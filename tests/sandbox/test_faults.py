@@ -1,4 +1,4 @@
-"""What goes wrong on demand: which requests it meets, and what has been done afterwards."""
+"""Faults: the requests that they apply to, and the state afterwards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from kalypso_actions.sandbox import Fault, Sandbox
 from kalypso_actions.sandbox.faults import FAULT, Faults
-from tests.sandbox.serving import FLEET, ask, serving
+from tests.sandbox.served_sandbox import FLEET, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"
 TEMPLATE = "/repos/{owner}/{repo}/issues"
@@ -93,7 +93,7 @@ def titles(sandbox: Sandbox) -> list[str]:
 
 
 def create(sandbox: Sandbox, *faults: Fault) -> tuple[str, requests.Response | None]:
-    """How a request ends that creates an issue."""
+    """Create an issue, and return how the request ends."""
     who = f"token {sandbox.create_token()}"
     with sandbox.faults.on(*faults):
         try:

@@ -1,4 +1,4 @@
-"""Git over HTTP: who may, and what git itself can do with the sandbox."""
+"""Git over HTTP: authorization, and git's own operations."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.pkt_lines import FLUSH, line
 from kalypso_actions.sandbox.store import Permissions
 from tests.git_repositories import ENVIRONMENT, git
-from tests.sandbox.pushing import clone
-from tests.sandbox.serving import FLEET, ask, over_http, serving
+from tests.sandbox.git_clone import clone
+from tests.sandbox.served_sandbox import FLEET, ask, over_http, serving
 
 READ = "git-upload-pack"
 WRITE = "git-receive-pack"

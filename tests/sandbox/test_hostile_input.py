@@ -1,4 +1,4 @@
-"""What nobody's program would send: it is refused, and nothing of it stays."""
+"""Malformed and hostile requests are refused and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from kalypso_actions.sandbox.valid_names import (
     is_valid_repository_name,
 )
 from tests.git_repositories import git
-from tests.sandbox.pushing import clone
-from tests.sandbox.serving import FLEET, ask, serving
+from tests.sandbox.git_clone import clone
+from tests.sandbox.served_sandbox import FLEET, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"
 
@@ -73,7 +73,7 @@ def test_paths_and_numbers(tmp_path: Path, path: str, status: int) -> None:
 
 
 def asked_as_written(sandbox: Sandbox, path: str, authorization: str) -> int:
-    """A library would tidy the path up."""
+    """Send a path without normalizing it, as a library would."""
     lines = [f"GET {path} HTTP/1.1", "Host: localhost", f"Authorization: {authorization}"]
     lines += ["User-Agent: x", "Connection: close", "", ""]
     parts = urlsplit(sandbox.url)
@@ -124,7 +124,7 @@ def test_names() -> None:
 
 
 def pushed(sandbox: Sandbox, command: str) -> bytes:
-    """What a push without objects is told."""
+    """Push without objects, and return the answer."""
     body = line(command.encode() + b"\0report-status") + FLUSH
     answer = ask(
         sandbox,

@@ -1,4 +1,4 @@
-"""What happens in the middle of a run, at one of its writes."""
+"""Events in the middle of a run, at one of its writes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from kalypso_actions.sandbox import Fault
 from kalypso_actions.sandbox.interruptions import Interruptions
 from tests.git_repositories import commit
-from tests.sandbox.pushing import clone
-from tests.sandbox.serving import FLEET, ask, serving
+from tests.sandbox.git_clone import clone
+from tests.sandbox.served_sandbox import FLEET, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"
 

@@ -1,4 +1,4 @@
-"""Pages of lists: how many items, and which pages the answer links to."""
+"""Pages of lists: their sizes and links."""
 
 from __future__ import annotations
 

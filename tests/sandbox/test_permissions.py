@@ -1,4 +1,4 @@
-"""Who sees a repository, and who may do what in it."""
+"""The visibility of repositories, and the permissions of tokens."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.sandbox.permissions import ANONYMOUS, accepted, allowed, covers, visible
 from kalypso_actions.sandbox.store import Identity, Permissions, Repository
-from tests.sandbox.serving import NOON
+from tests.sandbox.served_sandbox import NOON
 
 
 def repository(*, private: bool = True) -> Repository:

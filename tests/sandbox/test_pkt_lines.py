@@ -1,4 +1,4 @@
-"""The lines of git's protocol: what is written is read, and nothing else is."""
+"""Lines of git's protocol: encoded lines can be parsed, and other content is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from a push: events, and what becomes of pull requests."""
+"""The consequences of a push: events, and changes of pull requests."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.sandbox.store import Event
-from tests.sandbox.github.hub import Hub, hub
+from tests.sandbox.github.api_client import ApiClient, hub
 
 
 @pytest.fixture
-def github(tmp_path: Path) -> Iterator[Hub]:
+def github(tmp_path: Path) -> Iterator[ApiClient]:
     with hub(tmp_path) as one:
         yield one
 
 
-def moved(github: Hub, branch: str, commit: str, token: str = "") -> None:
+def moved(github: ApiClient, branch: str, commit: str, token: str = "") -> None:
     body = {"sha": commit, "force": True}
     github.made("PATCH", f"git/refs/heads/{branch}", body, token=token)
 
 
-def last(github: Hub, name: str) -> Event:
+def last(github: ApiClient, name: str) -> Event:
     return github.events(name)[-1]
 
 
-def test_what_a_push_tells(github: Hub) -> None:
+def test_what_a_push_tells(github: ApiClient) -> None:
     commits = [github.commit("main", {"a": text}, f"Commit {text}\n\nbody") for text in "12"]
     github.made("POST", "git/refs", {"ref": "refs/heads/side", "sha": github.root})
     moved(github, "side", commits[-1])
@@ -45,7 +45,7 @@ def test_what_a_push_tells(github: Hub) -> None:
     assert payload["repository"]["url"].startswith(github.sandbox.api_url)
 
 
-def test_a_new_branch_and_a_deleted_one(github: Hub) -> None:
+def test_a_new_branch_and_a_deleted_one(github: ApiClient) -> None:
     commit = github.branch("side")
     made = last(github, "push").payload
     assert (made["before"], made["created"]) == (github.root, False)
@@ -60,7 +60,7 @@ def test_a_new_branch_and_a_deleted_one(github: Hub) -> None:
     assert not event.starts_workflows
 
 
-def test_an_open_pull_request_follows_its_branch(github: Hub) -> None:
+def test_an_open_pull_request_follows_its_branch(github: ApiClient) -> None:
     before = github.branch("side")
     number = github.propose("side")
     base = github.commit("main", {"m": "1"})
@@ -74,7 +74,7 @@ def test_an_open_pull_request_follows_its_branch(github: Hub) -> None:
     assert github.git.refs()["refs/pull/1/head"] == after
 
 
-def test_a_pull_request_is_closed_with_its_branch(github: Hub) -> None:
+def test_a_pull_request_is_closed_with_its_branch(github: ApiClient) -> None:
     github.branch("side")
     number = github.propose("side")
     github.made("DELETE", "git/refs/heads/side")
@@ -83,7 +83,7 @@ def test_a_pull_request_is_closed_with_its_branch(github: Hub) -> None:
     assert github.actions() == ["opened", "closed"]
 
 
-def happened(github: Hub, number: int) -> list[tuple[str, str, str]]:
+def happened(github: ApiClient, number: int) -> list[tuple[str, str, str]]:
     """The events of a pull request, each with its actor's login and type."""
     return [
         (one["event"], one["actor"]["login"], one["actor"]["type"])
@@ -92,7 +92,7 @@ def happened(github: Hub, number: int) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("deleter", ["somebody", "kalypso[bot]"])
-def test_who_deletes_the_branch_closes_the_pull_request(github: Hub, deleter: str) -> None:
+def test_who_deletes_the_branch_closes_the_pull_request(github: ApiClient, deleter: str) -> None:
     head = github.branch("side")
     number = github.propose("side")
     token, kind = github.token, "User"
@@ -113,7 +113,7 @@ def test_who_deletes_the_branch_closes_the_pull_request(github: Hub, deleter: st
     ]
 
 
-def test_a_branch_of_another_commit_restores_nothing(github: Hub) -> None:
+def test_a_branch_of_another_commit_restores_nothing(github: ApiClient) -> None:
     head = github.branch("side")
     number = github.propose("side")
     github.made("DELETE", "git/refs/heads/side")
@@ -122,7 +122,7 @@ def test_a_branch_of_another_commit_restores_nothing(github: Hub) -> None:
     assert [one for one, _, _ in happened(github, number)] == ["closed", "head_ref_deleted"]
 
 
-def test_a_merged_pull_request_loses_its_branch_later(github: Hub) -> None:
+def test_a_merged_pull_request_loses_its_branch_later(github: ApiClient) -> None:
     github.branch("side")
     number = github.propose("side")
     merge = github.made("PUT", f"pulls/{number}/merge", {})["sha"]
@@ -135,7 +135,7 @@ def test_a_merged_pull_request_loses_its_branch_later(github: Hub) -> None:
     ]
 
 
-def test_a_pull_request_is_closed_with_its_base(github: Hub) -> None:
+def test_a_pull_request_is_closed_with_its_base(github: ApiClient) -> None:
     github.made("POST", "git/refs", {"ref": "refs/heads/release", "sha": github.root})
     github.branch("side")
     number = github.propose("side", "release")
@@ -143,7 +143,7 @@ def test_a_pull_request_is_closed_with_its_base(github: Hub) -> None:
     assert github.issue(number).state == "closed"
 
 
-def test_a_pull_request_is_merged_by_a_push_of_its_commits(github: Hub) -> None:
+def test_a_pull_request_is_merged_by_a_push_of_its_commits(github: ApiClient) -> None:
     head = github.branch("side")
     number = github.propose("side")
     moved(github, "main", head)
@@ -152,7 +152,7 @@ def test_a_pull_request_is_merged_by_a_push_of_its_commits(github: Hub) -> None:
     assert last(github, "pull_request").payload["pull_request"]["merged"] is True
 
 
-def test_a_pull_request_without_commits_of_its_own_is_closed(github: Hub) -> None:
+def test_a_pull_request_without_commits_of_its_own_is_closed(github: ApiClient) -> None:
     github.branch("side")
     number = github.propose("side")
     moved(github, "side", github.root)
@@ -161,7 +161,7 @@ def test_a_pull_request_without_commits_of_its_own_is_closed(github: Hub) -> Non
     assert github.actions() == ["opened", "synchronize", "closed"]
 
 
-def test_the_commits_of_a_closed_one_stand_still(github: Hub) -> None:
+def test_the_commits_of_a_closed_one_stand_still(github: ApiClient) -> None:
     head = github.branch("side")
     number = github.propose("side")
     github.made("PATCH", f"pulls/{number}", {"state": "closed"})
@@ -170,7 +170,7 @@ def test_the_commits_of_a_closed_one_stand_still(github: Hub) -> None:
     assert github.actions() == ["opened", "closed"]
 
 
-def test_what_a_job_does_starts_nothing_but_held_runs(github: Hub) -> None:
+def test_what_a_job_does_starts_nothing_but_held_runs(github: ApiClient) -> None:
     commit = github.branch("side")
     github.made("POST", "git/refs", {"ref": "refs/heads/a", "sha": commit}, token=github.job)
     body = {"title": "t", "head": "a", "base": "main"}
@@ -208,12 +208,12 @@ def test_an_enterprise_server_holds_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", ["[skip ci]", "[ci skip]", "[no ci]", "[skip actions]"])
-def test_a_commit_can_ask_for_no_workflows(github: Hub, words: str) -> None:
+def test_a_commit_can_ask_for_no_workflows(github: ApiClient, words: str) -> None:
     github.commit("main", {"a": "1"}, f"Change {words}")
     assert not last(github, "push").starts_workflows
 
 
-def test_there_is_no_run_for_a_conflict(github: Hub) -> None:
+def test_there_is_no_run_for_a_conflict(github: ApiClient) -> None:
     github.branch("side", {"README.md": "side\n"})
     github.commit("main", {"README.md": "main\n"})
     github.propose("side")

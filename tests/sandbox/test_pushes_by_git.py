@@ -1,4 +1,4 @@
-"""What becomes of pushes: refs and events, refusals in GitHub's words, faults."""
+"""Pushes by git: refs and events, refusals in GitHub's words, faults."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from kalypso_actions.sandbox import Fault, Sandbox
 from kalypso_actions.sandbox.faults import FaultKind
 from kalypso_actions.sandbox.store import BranchRule
 from tests.git_repositories import git
-from tests.sandbox.pushing import clone
-from tests.sandbox.serving import FLEET, ask, serving
+from tests.sandbox.git_clone import clone
+from tests.sandbox.served_sandbox import FLEET, ask, serving
 
 
 def refs(sandbox: Sandbox) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Requests an hour, and new contents a minute."""
+"""Requests per hour, and new content per minute."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from kalypso_actions.sandbox.permissions import ANONYMOUS
 from kalypso_actions.sandbox.rate_limits import RateLimits
 from kalypso_actions.sandbox.store import Identity
-from tests.sandbox.serving import NOON
+from tests.sandbox.served_sandbox import NOON
 
 MINUTE = timedelta(minutes=1)
 

@@ -1,4 +1,4 @@
-"""Bare repositories: what the endpoints ask of git, and the same repositories served to git."""
+"""Bare repositories: the endpoints' operations, and the same repositories served to git."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server: connections that stay, many at once, and a clean end."""
+"""The server: keep-alive, concurrent requests, and shutdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kalypso_actions.sandbox.server import Server
 
 
 def echo(request: Request) -> SentResponse:
-    """What was sent; `/half` and `/nothing` end the connection."""
+    """Return the request; `/half` and `/nothing` end the connection."""
     content = request.get_data()
     response = Response(f"{request.method} {request.path} ".encode() + content)
     match request.path:

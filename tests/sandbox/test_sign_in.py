@@ -1,4 +1,4 @@
-"""One signs in to Azure by https, whatever the rest is served by."""
+"""Sign-in to Azure uses https, whatever the other endpoints use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import requests
 
-from tests.sandbox.serving import serving
+from tests.sandbox.served_sandbox import serving
 
 
 def test_azure_is_signed_in_to_by_https_where_everything_else_is_not(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is saved, and what is there the next time."""
+"""The saved data, and the state after a restart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox import Sandbox, event_log, store
 from kalypso_actions.sandbox.store import Event, Store
 from tests.git_repositories import programs
-from tests.sandbox.serving import NOON, serving
+from tests.sandbox.served_sandbox import NOON, serving
 
 EVENTS = "events.jsonl"
 

@@ -1,4 +1,4 @@
-"""What is taken for JSON."""
+"""The accepted JSON."""
 
 from __future__ import annotations
 

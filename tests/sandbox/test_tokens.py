@@ -1,4 +1,4 @@
-"""For whom a header speaks, and which JWTs of an App are taken."""
+"""The identity of an Authorization header, and the accepted JWTs of an App."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kalypso_actions.sandbox.endpoints import RefusedError
 from kalypso_actions.sandbox.store import App, Identity, Installation, Store
 from kalypso_actions.sandbox.tokens import authenticate, issue, new_key, token_of_header
 from tests.git_repositories import programs
-from tests.sandbox.serving import NOON
+from tests.sandbox.served_sandbox import NOON
 
 PRIVATE, PUBLIC = new_key()
 SECONDS = int(NOON.timestamp())
@@ -110,7 +110,7 @@ def claims(**changes: Any) -> dict[str, Any]:
 
 
 def own_jwt(content: Any) -> str:
-    """A JWT with contents that a library for them refuses to write."""
+    """Return a JWT with contents that a library refuses to write."""
 
     def part(value: Any) -> str:
         return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")

@@ -1,4 +1,4 @@
-"""Every request is noted, with what tests want to know of it and without credentials."""
+"""Every request is recorded, without credentials."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.sandbox import Exchange, Fault, Sandbox, traffic
 from kalypso_actions.sandbox.azure import Job
 from kalypso_actions.sandbox.traffic import Traffic
-from tests.sandbox.serving import FLEET, NOON, ask, serving
+from tests.sandbox.served_sandbox import FLEET, NOON, ask, serving
 
 ISSUES = f"/repos/{FLEET}/issues"
 TEMPLATE = "/repos/{owner}/{repo}/issues"

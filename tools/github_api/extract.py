@@ -1,4 +1,4 @@
-"""Cut GitHub's descriptions of its API to the part that we use, facts only.
+"""Cut GitHub's descriptions of its API to the facts that the project needs.
 
 python -m tools.github_api.extract            write openapi.json, ghes-3.17.json, schema.graphql
 python -m tools.github_api.extract --check    write nothing; exit 1 and list what differs
@@ -30,7 +30,7 @@ ERRORS = [{"$ref": SCHEMAS + "basic-error"}, {"$ref": SCHEMAS + "validation-erro
 
 
 def main() -> int:
-    """Write or check; 1 where a committed file is not what the descriptions say."""
+    """Write or check the files; return 1 if a committed file is stale."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing, list differences")
     check = parser.parse_args().check
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def files() -> dict[str, str]:
-    """Name -> content of each file."""
+    """Return name -> content of each file."""
     sources = {name: json.loads(text) for name, text in OPENAPI.read(GITHUB, SERVER).items()}
     github = cut(sources[GITHUB], OPERATIONS, WEBHOOKS)
     server = differing(cut(sources[SERVER], OPERATIONS, ()), github)
@@ -61,7 +61,7 @@ def files() -> dict[str, str]:
 
 
 def cut(document: Json, operations: tuple[tuple[str, str], ...], webhooks: tuple[str, ...]) -> Json:
-    """A closed OpenAPI 3.1 document. Raises KeyError for what the source does not describe."""
+    """Return a closed OpenAPI 3.1 document. Raises KeyError for missing operations."""
     paths: dict[str, dict[str, Json]] = {}
     for method, path in operations:
         facts = operation(document["paths"][path][method.lower()], document)
@@ -83,7 +83,7 @@ def _payload(source: Json) -> Json:
 
 
 def differing(one: Json, other: Json) -> tuple[tuple[str, str], ...]:
-    """The operations that two documents describe differently, whatever their schemas hold."""
+    """Return the operations that two documents describe differently, except for their schemas."""
     return tuple(
         (method.upper(), path)
         for path, methods in one["paths"].items()
@@ -93,7 +93,7 @@ def differing(one: Json, other: Json) -> tuple[tuple[str, str], ...]:
 
 
 def as_text(document: Json) -> str:
-    """JSON in one order, what fits a line on one line, so that a new version shows its changes."""
+    """Return JSON in a fixed order, short values on one line, so that diffs show the changes."""
     return _lines(document, "") + "\n"
 
 

@@ -1,4 +1,4 @@
-"""A GraphQL schema, cut to some of its types and without their descriptions."""
+"""Cut a GraphQL schema to some of its types, without descriptions."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ BUILT_IN: Final = {"Boolean", "Float", "ID", "Int", "String"}
 
 
 def cut(source: str, types: Collection[str]) -> str:
-    """The schema of these types; of their fields, those whose type is one of them or a leaf.
+    """Return the schema of these types, and those fields that lead to them or to leaf types.
 
-    Scalars, enumerations and inputs that are then used belong to it. Raises KeyError for a type
-    that the schema does not have.
+    It includes the scalars, enumerations and inputs in use. Raises KeyError for an unknown type.
     """
     known: Mapping[str, DefinitionNode] = {
         definition.name.value: definition
@@ -53,7 +52,7 @@ def cut(source: str, types: Collection[str]) -> str:
 
 
 class _Cutting(Visitor):
-    """Takes out texts, directives, and what leads to types that are left out; notes the others."""
+    """Removes descriptions, directives and references to other types; records used types."""
 
     def __init__(self, left_out: Collection[str]) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""GitHub's own descriptions and recordings, as published on npm: pinned, fetched, checked.
+"""GitHub's descriptions and recordings from npm: pinned and checked.
 
-They are fetched to `.build/npm` by `npm pack`, from whichever registry npm is configured for; the
-hash makes sure that it gives what was pinned.
+`npm pack` downloads them to `.build/npm`, from the configured registry; the hash proves that they
+are the pinned versions.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Package:
 
     @property
     def tarball(self) -> Path:
-        """Where the tarball lies, named as `npm pack` names it."""
+        """Return the path of the tarball, named as by `npm pack`."""
         return FOLDER / f"{self.name.lstrip('@').replace('/', '-')}-{self.version}.tgz"
 
     def fetch(self) -> None:
-        """Have the tarball in place. Raises CalledProcessError, or ValueError for a wrong hash."""
+        """Download a missing tarball. Raises CalledProcessError; ValueError for a wrong hash."""
         if self.tarball.exists() and self._hash() == self.integrity:
             return
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ class Package:
             raise ValueError(f"{self.tarball.name} is not what was pinned: its hash differs")
 
     def read(self, *paths: str) -> dict[str, bytes]:
-        """Path in the package -> content, for some of its files. Raises KeyError."""
+        """Return path -> content of some files of the package. Raises KeyError."""
         self.fetch()
         wanted = {f"package/{path}": path for path in paths}
         with tarfile.open(self.tarball) as archive:

@@ -1,8 +1,7 @@
-"""What a program needs of an OpenAPI 3.0 description, as OpenAPI 3.1 (JSON Schema).
+"""Convert an OpenAPI 3.0 description to OpenAPI 3.1 (JSON Schema), without its texts.
 
-Kept are names, types, enumerations, formats, limits, what is required and what may be null. Texts
-(descriptions, summaries, titles, examples) are not. A word that is neither kept nor known to be
-left out is an error, so that no fact is lost unseen.
+Names, types, enumerations, formats, limits, `required` and `nullable` stay. Descriptions,
+summaries, titles and examples go. Any other keyword is an error, so that no fact is lost silently.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ SCHEMAS: Final = "#/components/schemas/"
 
 
 def schema(source: Json) -> Json:
-    """The facts of one schema.
+    """Return the facts of one schema.
 
-    `nullable` becomes the type `null`. `oneOf` becomes `anyOf`: GitHub's alternatives overlap
-    (one object fits both of two alternatives without required fields), and mean a choice only.
+    `nullable` becomes the type `null`. `oneOf` becomes `anyOf`: GitHub's alternatives overlap (one
+    object can match two alternatives without required fields).
     """
     if not isinstance(source, dict):
         return source
@@ -62,10 +61,10 @@ def _or_null(facts: dict[str, Json]) -> Json:
 
 
 def operation(source: Json, document: Json) -> Json:
-    """The facts of an operation: parameters, request body, and the answer of each status.
+    """Return the facts of an operation: parameters, request body, and responses by status.
 
-    Parameters, headers and answers that stand elsewhere in the document are put in place; of
-    several forms of a body the JSON one is taken.
+    References to parameters, headers and responses are resolved; of several forms of a body, JSON
+    is taken.
     """
     facts: dict[str, Json] = {
         "parameters": [
@@ -116,7 +115,7 @@ def _resolver(document: Json) -> Any:
 
 
 def referenced(facts: Iterable[Json], document: Json) -> dict[str, Json]:
-    """Name -> facts of every schema that these lead to, through other schemas too."""
+    """Return name -> facts of the referenced schemas, transitively."""
     found: dict[str, Json] = {}
     waiting = [name for one in facts for name in _references(one)]
     while waiting:

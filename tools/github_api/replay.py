@@ -72,7 +72,7 @@ class Replay:
         yield from (f"{place}: {one}" for one in found)
 
     def _here(self, path: str) -> str:
-        """A recorded path with the sandbox's ids."""
+        """Return a recorded path with the sandbox's ids."""
         path = COMMIT.sub(lambda match: self._commits[-int(match[1])], path)
         return path.replace(BY_ID, f"/repositories/{self._id}")
 
@@ -102,7 +102,7 @@ def _headers(recorded: set[str], ours: set[str]) -> Iterator[str]:
 
 
 def _links(recorded: str, ours: str) -> Iterator[str]:
-    """The form of the header Link: what is paged, by which parameters, and in which order."""
+    """Compare the form of the header Link: paged path, parameters and their order."""
     if _form(recorded) != _form(ours):
         yield f"link has the form {_form(ours)}, recorded {_form(recorded)}"
 

@@ -1,4 +1,4 @@
-"""The shape of JSON: which fields there are, and of what kinds; and how two shapes differ."""
+"""The shape of JSON: its fields and their kinds, and the differences between two shapes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", type(No
 
 @dataclass(frozen=True, slots=True, order=True)
 class Difference:
-    """`missing`: only the recording has it; `added`: only we have it; `kind`: both, differently."""
+    """`missing`: only in the recording; `added`: only in ours; `kind`: in both, of other kinds."""
 
     place: str
     what: Literal["missing", "added", "kind"]
@@ -28,7 +28,7 @@ class Difference:
 
 
 def shape(value: Json) -> Shape:
-    """The shape of a value; the items of a list are one place."""
+    """Return the shape of a value; all items of a list share one place."""
     found: dict[str, frozenset[str]] = {}
     for place, kind in _places(value, "$"):
         found[place] = found.get(place, frozenset()) | {kind}
@@ -46,10 +46,10 @@ def _places(value: Json, place: str) -> Iterator[tuple[str, str]]:
 
 
 def differences(recorded: Shape, ours: Shape) -> Iterator[Difference]:
-    """Where two shapes differ.
+    """Yield the differences between two shapes.
 
-    Nothing is said of what lies below a place that only one has, that holds no items in one, or
-    that is not an object in both.
+    Places are skipped below a place that only one shape has, that has no items in one, or that is
+    not an object in both.
     """
     for place in sorted(recorded.keys() | ours.keys()):
         parent = place.removesuffix("[]") if place.endswith("[]") else place.rpartition(".")[0]

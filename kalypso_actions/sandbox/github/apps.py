@@ -6,8 +6,6 @@ https://docs.github.com/rest/apps/apps
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
-from typing import Final
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, Json, RefusedError, endpoint
 from kalypso_actions.sandbox.github import body_fields, lookups
@@ -16,10 +14,7 @@ from kalypso_actions.sandbox.payloads import apps, repositories
 from kalypso_actions.sandbox.payloads.view import View, timestamp
 from kalypso_actions.sandbox.permissions import LEVELS, covers
 from kalypso_actions.sandbox.store import App, Identity, Installation, Permissions, Repository
-from kalypso_actions.sandbox.tokens import issue
-
-TOKEN_LIFETIME: Final = timedelta(hours=1)
-"""How long an installation's token is valid."""
+from kalypso_actions.sandbox.tokens import TOKEN_LIFETIME, issue
 
 
 @endpoint("GET", "/app", statuses=(200,))

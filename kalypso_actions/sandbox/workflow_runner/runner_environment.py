@@ -10,8 +10,9 @@ from typing import Any, Final, cast
 from kalypso_actions.clients.process import INHERITED
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Job as AzureJob
+from kalypso_actions.sandbox.branch_rules import BRANCHES
 from kalypso_actions.sandbox.store import Event, Permissions
-from kalypso_actions.sandbox.workflow_runner.workflow_files import BRANCH, Job
+from kalypso_actions.sandbox.workflow_runner.workflow_files import Job
 
 ID_TOKEN: Final = "id_token"  # noqa: S105 - the name of a permission
 
@@ -53,7 +54,7 @@ class RunnerEnvironment:
                 "event": event.payload,
                 "event_name": event.name,
                 "ref": event.ref,
-                "ref_name": event.ref.removeprefix(BRANCH),
+                "ref_name": event.ref.removeprefix(BRANCHES),
                 "repository": repository.full_name,
                 "repository_owner": repository.owner,
                 "sha": event.commit,

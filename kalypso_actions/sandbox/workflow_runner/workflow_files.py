@@ -16,10 +16,9 @@ import yaml
 
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.workflow_placeholders import FOLDER
+from kalypso_actions.sandbox.branch_rules import BRANCHES
 from kalypso_actions.sandbox.repositories import NO_OBJECT, BareRepository
 from kalypso_actions.sandbox.store import Event
-
-BRANCH: Final = "refs/heads/"
 
 ACTION: Final = re.compile(r"[\w.-]+/[\w.-]+(/actions/(?P<name>[a-z-]+))?@[\w./-]+")
 """One of Kalypso's actions. In the root action, without a name, `run` is the command."""
@@ -164,7 +163,7 @@ def _fits(event: Event, filters: Mapping[str, Any] | None, git: BareRepository) 
         raise KalypsoError(f"the filter {', '.join(sorted(others))} is not supported here")
     match event.name:
         case "push":
-            return _fits_branch(event.ref.removeprefix(BRANCH), filters) and _fits_paths(
+            return _fits_branch(event.ref.removeprefix(BRANCHES), filters) and _fits_paths(
                 _changed(event, git), filters
             )
         case "pull_request":

@@ -1,7 +1,7 @@
-"""Acme as small as it can be, in several layouts, and what people and clusters do in it.
+"""Acme with as few parts as possible, in several layouts, and what people and clusters do in it.
 
-Each environment has one cluster, which cannot bear a configuration with `toxic` in it. Beside what
-is Kalypso's lie files and a branch of others.
+Each environment has one cluster, which fails for a configuration with `toxic` in it. Acme also has
+files and a branch that Kalypso does not own.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def furnish(chain: Chain, layout: Layout) -> None:
 
 
 def change_main(chain: Chain, change: str, number: int) -> str:
-    """A commit of main; one that is not `broken` mends all that an earlier one has broken."""
+    """Commit to main; a commit that is not `broken` repairs all earlier ones."""
     release = f"{BAD}{number}" if change == "unbearable" else f"r{number}"
     manifest = TEMPLATE.format(f"v{number}")
     if change == "broken":
@@ -99,7 +99,7 @@ def change_main(chain: Chain, change: str, number: int) -> str:
 
 
 def configure(chain: Chain, environment: str, change: str, number: int) -> None:
-    """The configuration on an environment's branch becomes good, or bad in one of three ways."""
+    """Make the configuration of an environment good, or bad in one of three ways."""
     values = {
         "region": {"REGION": f"north{number}"},
         "unbearable": {"REGION": f"{BAD}{number}"},
@@ -135,7 +135,7 @@ def register(chain: Chain, layout: Layout, targets: str, number: int) -> None:
 
 
 def follow_elsewhere(chain: Chain, environment: str) -> None:
-    """A cluster follows a path of the GitOps branch that is not Kalypso's, and fails there."""
+    """Let a cluster follow a path that Kalypso does not own, and fail there."""
     follows = Configuration(
         repository=GITOPS, branch=environment, paths=["./monitoring"], behaviour="fail"
     )
@@ -144,7 +144,7 @@ def follow_elsewhere(chain: Chain, environment: str) -> None:
 
 
 def heal(chain: Chain, layout: Layout) -> None:
-    """No fault is left; clusters and applications are as they should be."""
+    """Remove every fault from clusters and applications."""
     chain.acme.sandbox.faults.clear()
     for name in layout.environments:
         chain.break_cluster(name, "large", BAD)

@@ -1,4 +1,4 @@
-"""What people took out of a GitOps branch, and what they have wished for since."""
+"""What people removed from a GitOps branch, and what they asked for since."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ class Content:
         """What must not be proposed again."""
 
     def we_merged(self, now: str) -> None:
-        """A pull request of ours was merged."""
+        """Record that our pull request was merged."""
         self.merged = now
         self._held.add(now)
         self.removed.discard(now)
 
     def people_changed(self, before: str, now: str) -> None:
-        """A person's commit: what the branch held through a merge of ours is gone."""
+        """Record a person's commit: contents of earlier merges are gone."""
         if before != now and before in self._held:
             self.removed.add(before)
         self.removed.discard(now)
 
     def people_closed(self, proposed: str) -> None:
-        """A person closed a pull request without merging it."""
+        """Record that a person closed a pull request without merging it."""
         self.removed.add(proposed)
 
     def people_wish(self) -> None:
-        """A person forces a proposal, or changes what it is made of."""
+        """Record that a person forces a proposal, or changes its sources."""
         self.removed.clear()
 
     def base_repo_changed(self) -> None:
-        """Another commit of main is wished for: contents of the one before say nothing of it."""
+        """Forget removals for the previous commit of main."""
         self.removed.clear()
         self._held.clear()

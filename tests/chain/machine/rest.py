@@ -1,4 +1,4 @@
-"""How a random story ends: once nothing disturbs it any more, all comes to rest."""
+"""The end of a random story: without further faults, the chain comes to rest."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Rest(People):
             assert self.chain.acme.statuses(commit)[f"{name} environment"] == (state, "Deployed")
 
     def settle(self) -> None:
-        """Run what waits, approve it, and merge what is proposed, until nothing is left."""
+        """Run pending workflows, approve and merge, until nothing is left."""
         for _ in range(ENDLESS):
             if self.chain.waiting:
                 self.run_one(self.take(0))

@@ -9,7 +9,7 @@ from hypothesis.stateful import rule
 
 from kalypso_actions.sandbox.workflow_runner.runs import Run
 from tests.chain.machine.acme import FAULTS
-from tests.chain.machine.middle import before_write
+from tests.chain.machine.mid_run_events import before_write
 from tests.chain.machine.people import People, places
 from tests.chain.machine.promotions import CD
 from tests.chain.machine.scene import only_if

@@ -1,4 +1,4 @@
-"""What must hold after every step, however the chain was treated."""
+"""What must hold after every step of a random story."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REPOSITORIES = (CONTROL_PLANE, GITOPS, SHOP)
 
 
 class Safety:
-    """Looks at Acme from outside, and remembers what it has looked at already."""
+    """Checks Acme from outside, and caches what it checked."""
 
     def __init__(self, chain: Chain, layout: Layout, folder: Path) -> None:
         """`folder` has what the runs leave."""
@@ -79,7 +79,7 @@ class Safety:
             assert changed <= ({"base-repo.yaml"} if is_environment else set()), place
 
     def nothing_is_foreign(self) -> None:
-        """Our own branches leave alone what is not ours; there are no others of ours."""
+        """Check that our branches change only files of ours, and that we have no other branches."""
         sandbox = self._chain.acme.sandbox
         git = sandbox.git(GITOPS)
         assert _branches(git).keys() <= {"main", ASIDE, *self._names, *self._own}
@@ -108,7 +108,7 @@ class Safety:
                     _check_single(comment.body.partition("\n")[0] for comment in issue.comments)
 
     def trees_are_whole(self) -> None:
-        """What is proposed, and what was merged last, is a full render of what it names."""
+        """Check that each proposed or merged tree is a full render of its sources."""
         git = self._chain.acme.sandbox.git(GITOPS)
         for name in self._names:
             proposed = git.head(f"kalypso/{name}")
@@ -129,7 +129,7 @@ class Safety:
         assert own == rendered(self._chain.acme.sandbox, files[SOURCES_FILE])
 
     def no_token_is_told(self) -> None:
-        """Neither in logs, outputs and summaries, nor in what is written to GitHub."""
+        """Check that no token is in logs, outputs, summaries or on GitHub."""
         store = self._chain.acme.sandbox.store
         with self._chain.acme.sandbox.lock:
             secrets = list(store.tokens)

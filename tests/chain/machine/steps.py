@@ -1,4 +1,4 @@
-"""Random stories: what people, clusters and GitHub may do, in any order."""
+"""Random stories: actions of people, clusters and GitHub, in any order."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tests.chain.machine.runs import Runs
 
 
 class Story(Runs, Rest):
-    """Acme, treated badly; what must hold does after each step, and in the end all is at rest.
+    """Acme under faults: the checks of `safety` hold after each step, and it comes to rest.
 
-    A story that fails tells its steps.
+    A failed story prints its steps.
     """
 
     @initialize(layout=st.sampled_from(sorted(LAYOUTS)))
@@ -33,7 +33,7 @@ class Story(Runs, Rest):
         self.safety.no_token_is_told()
 
     def teardown(self) -> None:
-        """The end of the story, and of the sandbox."""
+        """End the story and its sandbox."""
         with self.served:
             failure = sys.exception()
             try:

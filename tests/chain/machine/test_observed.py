@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.promotion.lifecycle import Actor, State
+from tests.chain.machine.lifecycle_rules import OUTSIDE, PLAYED, WITHOUT_EVENT
 from tests.chain.machine.observed import actors_of
-from tests.chain.machine.played import OUTSIDE, PLAYED, WITHOUT_EVENT
 from tests.chain.machine.steps import Story
 from tests.chain.opening import Opening
 

@@ -1,4 +1,4 @@
-"""What must never happen is noticed where it does."""
+"""The checks of random stories find planted violations."""
 
 from __future__ import annotations
 

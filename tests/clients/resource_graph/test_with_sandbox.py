@@ -14,8 +14,8 @@ from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credenti
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox.azure import Azure, Job, QueryFault
 from tests.clients.resource_graph.azure import OTHER_SUBSCRIPTION, SUBSCRIPTION, Waits
+from tests.sandbox.azure.azure_server import certificate, serving
 from tests.sandbox.azure.builders import Clock, azure, cluster, push
-from tests.sandbox.azure.serving import certificate, serving
 
 SUBJECT = "repo:acme/fleet:environment:dev"
 COMMIT = "1" * 40

@@ -26,34 +26,34 @@ FLUX_CONFIGURATIONS = (
 
 
 def at(seconds: float) -> datetime:
-    """So many seconds after the start."""
+    """Return the time, in seconds after the start."""
     return START + timedelta(seconds=seconds)
 
 
 def sha(digit: str) -> str:
-    """A commit's id."""
+    """Return a commit's id."""
     return digit * 40
 
 
 def configuration(**fields: Any) -> Configuration:
-    """One that follows the branch dev of acme/fleet."""
+    """Return a configuration that follows the branch dev of acme/fleet."""
     given: dict[str, Any] = {"repository": "acme/fleet", "branch": "dev", "paths": ["./drone"]}
     return Configuration(**{**given, **fields})
 
 
 def cluster(name: str = "drone-1", **fields: Any) -> Cluster:
-    """A cluster with one configuration; fields are the cluster's or the configuration's."""
+    """Return a cluster with one configuration; fields belong to either."""
     own = {key: fields.pop(key) for key in list(fields) if key in Cluster.model_fields}
     return Cluster(name=name, configurations=[configuration(**fields)], **own)
 
 
 def pushes(*moments: tuple[float, str]) -> list[Head]:
-    """A branch's history: seconds after the start, and the commit."""
+    """Return a branch's history: seconds after the start, and the commit."""
     return [Head(sha(digit), at(seconds)) for seconds, digit in moments]
 
 
 class Clock:
-    """Shows the start, and later what `seconds` is set to."""
+    """Shows the start, or `seconds` after it."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -63,12 +63,12 @@ class Clock:
 
 
 def store(folder: Path, clock: Clock) -> Store:
-    """An empty world, or the one that was saved there."""
+    """Open an empty store, or the one that was saved in the folder."""
     return Store.open(folder, clock, programs())
 
 
 def azure(folder: Path, clock: Clock, *clusters: Cluster) -> Azure:
-    """An Azure with these clusters and an empty repository acme/fleet."""
+    """Return an Azure with these clusters and an empty repository acme/fleet."""
     made = Azure(store(folder, clock), threading.RLock())
     made.store.add_repository("acme", "fleet")
     for one in clusters:
@@ -77,7 +77,7 @@ def azure(folder: Path, clock: Clock, *clusters: Cluster) -> Azure:
 
 
 def four_clusters(folder: Path, clock: Clock, other_subscription: str = "other") -> Azure:
-    """Clusters a to d, the last one in another subscription, with one commit to follow."""
+    """Return clusters a to d, the last in another subscription, and a commit to follow."""
     ours = (cluster(name) for name in ("a", "b", "c"))
     made = azure(folder, clock, *ours, cluster("d", subscription=other_subscription))
     push(made.store, {"drone/a": "1"})
@@ -90,7 +90,7 @@ def push(
     branch: str = "dev",
     repository: str = "acme/fleet",
 ) -> str:
-    """Commit on a branch, as a push does; returns the commit's id."""
+    """Commit to a branch as a push does; return the commit's id."""
     found = made.repository(repository)
     assert found is not None
     git = made.git(found)

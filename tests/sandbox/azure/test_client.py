@@ -9,8 +9,8 @@ import pytest
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
 
 from kalypso_actions.sandbox.azure import Azure, QueryFault
+from tests.sandbox.azure.azure_server import Given, query, sdk, serving
 from tests.sandbox.azure.builders import Clock, azure, cluster, push
-from tests.sandbox.azure.serving import Given, query, sdk, serving
 
 
 @pytest.fixture

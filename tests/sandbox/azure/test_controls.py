@@ -1,4 +1,4 @@
-"""Clusters and settings are controlled by JSON, too."""
+"""The HTTP controls of clusters and settings."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 
 from kalypso_actions.sandbox.azure import Azure
 from kalypso_actions.sandbox.azure.clusters import UnknownNameError
+from tests.sandbox.azure.azure_server import ask, client, names
 from tests.sandbox.azure.builders import Clock, at, azure, cluster, push, store
-from tests.sandbox.azure.serving import ask, client, names
 
 CLUSTER = {
     "name": "drone-1",
@@ -30,7 +30,7 @@ def made(tmp_path: Path, clock: Clock) -> Azure:
 
 
 def listed(asked: FlaskClient) -> dict[str, dict[str, Any]]:
-    """Cluster -> how its configuration stands."""
+    """Return cluster -> the state of its configuration."""
     found = asked.get("/_sandbox/clusters").get_json()["clusters"]
     return {one["name"]: one["state"]["cluster-config"] for one in found}
 

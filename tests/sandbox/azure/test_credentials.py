@@ -1,4 +1,4 @@
-"""Azure's own library for credentials signs in, over TLS where it demands TLS."""
+"""Azure's own credential library signs in, over TLS where it requires TLS."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from azure.identity import (
 )
 
 from kalypso_actions.sandbox.azure import Azure, Job
+from tests.sandbox.azure.azure_server import ask, certificate, names, query, sdk, serving
 from tests.sandbox.azure.builders import Clock, azure, cluster
-from tests.sandbox.azure.serving import ask, certificate, names, query, sdk, serving
 
 SUBJECT = "repo:acme/fleet:environment:dev"
 SCOPE = "https://management.azure.com/.default"

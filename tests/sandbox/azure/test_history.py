@@ -1,4 +1,4 @@
-"""What clusters see of real repositories and of the pushes to them."""
+"""The history of real repositories, as clusters see it."""
 
 from __future__ import annotations
 

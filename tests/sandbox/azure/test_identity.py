@@ -1,4 +1,4 @@
-"""Who asks: jobs, applications and managed identities, and why they are turned away."""
+"""Jobs, applications and managed identities sign in, or are refused."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from kalypso_actions.sandbox.azure.cloud import MANAGED_IDENTITY
 from kalypso_actions.sandbox.azure.clusters import UnknownNameError
 from kalypso_actions.sandbox.azure.identity import jwt
 from kalypso_actions.sandbox.azure.identity.entra import Application
+from tests.sandbox.azure.azure_server import ask, client, names
 from tests.sandbox.azure.builders import Clock, at, azure, cluster
-from tests.sandbox.azure.serving import ask, client, names
 
 AUDIENCE = "api://AzureADTokenExchange"
 SUBJECT = "repo:acme/fleet:environment:dev"
@@ -36,7 +36,7 @@ def made(tmp_path: Path, clock: Clock) -> Azure:
 def assertion_of(
     made: Azure, job: Job = DEV, audience: str = AUDIENCE, token: str | None = None
 ) -> TestResponse:
-    """The endpoint's answer to a job."""
+    """Return the endpoint's answer to a job."""
     variables = made.job_environment("", job)
     bearer = variables["ACTIONS_ID_TOKEN_REQUEST_TOKEN"] if token is None else token
     url = variables["ACTIONS_ID_TOKEN_REQUEST_URL"]
@@ -53,7 +53,7 @@ def claims_of(made: Azure, job: Job, audience: str = AUDIENCE) -> Mapping[str, A
 
 
 def sign_in(made: Azure, tenant: str | None = None, **form: str) -> TestResponse:
-    """Entra's answer to an application."""
+    """Return Entra's answer to an application."""
     form = {"grant_type": "client_credentials", "scope": SCOPE, **form}
     return client(made).post(f"/{tenant or made.tenant}/oauth2/v2.0/token", data=form)
 
@@ -70,7 +70,7 @@ def with_assertion(made: Azure, application: Application, value: str, **more: st
 
 
 def refusal_of(response: TestResponse) -> tuple[int, str, int]:
-    """Status, OAuth's word and Entra's number."""
+    """Return status, OAuth's error code and Entra's number."""
     error = response.get_json()
     [number] = error["error_codes"]
     assert error["error_description"].startswith(f"AADSTS{number}: ")

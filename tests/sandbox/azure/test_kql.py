@@ -1,4 +1,4 @@
-"""The query language: what it computes, and that it refuses all else."""
+"""The query language: its results, and the refusal of everything else."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_unknown_functions_are_named() -> None:
 
 
 def quoted(text: str, quote: str = "'") -> str:
-    """As a client writes a text into a query."""
+    """Quote a text as a client does."""
     return quote + text.replace("\\", "\\\\").replace(quote, f"\\{quote}") + quote
 
 

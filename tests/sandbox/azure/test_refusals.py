@@ -1,4 +1,4 @@
-"""What Resource Graph refuses, and how: requests, quotas, tokens, and disturbances at will."""
+"""Resource Graph's refusals: requests, quotas, tokens, and faults."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kalypso_actions.sandbox.azure import Azure, QueryFault
+from tests.sandbox.azure.azure_server import PATH, QUERY, VERSION, ask, client, error_of, names
 from tests.sandbox.azure.builders import Clock, four_clusters
-from tests.sandbox.azure.serving import PATH, QUERY, VERSION, ask, client, error_of, names
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Rows have Azure's shape, and say what the clusters are like."""
+"""Rows have Azure's format, and show the state of the clusters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def row(
     broken: str = "",
     **fields: Any,
 ) -> Row:
-    """The row of a cluster at a moment; its branch has one commit."""
+    """Return the row of a cluster at a moment; its branch has one commit."""
     one = configuration(**fields)
     now = sync_state(one, pushes(*heads), lambda commit: commit in broken, at(seconds))
     return configuration_row(owner or Cluster(name="drone-1"), one, now, SERVER)
@@ -56,7 +56,7 @@ def properties(seconds: float = 100, **fields: Any) -> Any:
 
 
 def conditions(seconds: float, **fields: Any) -> list[tuple[str, ...]]:
-    """Kind, state and reason of every object."""
+    """Return kind, state and reason of every object."""
     return [
         (status["kind"], status["complianceState"], condition["status"], condition["reason"])
         for status in properties(seconds, **fields)["statuses"]

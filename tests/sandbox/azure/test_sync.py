@@ -1,4 +1,4 @@
-"""How configurations stand over time: tables of seconds after the start."""
+"""The state of configurations over time: tables of seconds after the start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def at_second(seconds: float, broken: str = "", **fields: Any) -> SyncState:
 
 
 def seen(seconds: float, broken: str = "", **fields: Any) -> tuple[str, str]:
-    """The first digit of the commit, and the phase."""
+    """Return the first digit of the commit, and the phase."""
     found = at_second(seconds, broken, **fields)
     return found.commit[:1], found.phase
 

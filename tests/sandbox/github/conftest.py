@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.github.hub import Hub, hub
+from tests.sandbox.github.api_client import ApiClient, hub
 
 
 @pytest.fixture
-def github(tmp_path: Path) -> Iterator[Hub]:
+def github(tmp_path: Path) -> Iterator[ApiClient]:
     with hub(tmp_path) as one:
         yield one

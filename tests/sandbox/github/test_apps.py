@@ -1,4 +1,4 @@
-"""GitHub Apps: where they are installed, and what their tokens are made for."""
+"""GitHub Apps: their installations, and the scope of their tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import jwt
 import pytest
 
 from kalypso_actions.sandbox.store import Permissions
-from tests.sandbox.github.hub import NOW, Hub
+from tests.sandbox.github.api_client import NOW, ApiClient
 
 GRANTED: Permissions = {"contents": "write", "issues": "read"}
 
@@ -16,7 +16,7 @@ GRANTED: Permissions = {"contents": "write", "issues": "read"}
 class Asked:
     """An App that acme has, for some of its repositories or all."""
 
-    def __init__(self, github: Hub, repositories: list[str] | None = None) -> None:
+    def __init__(self, github: ApiClient, repositories: list[str] | None = None) -> None:
         self.github = github
         github.sandbox.create_repository("acme/other")
         github.sandbox.create_repository("other/fleet")
@@ -37,7 +37,7 @@ class Asked:
         return f"/app/installations/{number}/access_tokens"
 
 
-def test_an_app_is_found_by_its_accounts_and_repositories(github: Hub) -> None:
+def test_an_app_is_found_by_its_accounts_and_repositories(github: ApiClient) -> None:
     app = Asked(github, ["acme/fleet"])
     installation = app.made("GET", "/orgs/ACME/installation")
     assert installation["repository_selection"] == "selected"
@@ -49,7 +49,7 @@ def test_an_app_is_found_by_its_accounts_and_repositories(github: Hub) -> None:
         assert app.refused("GET", path) == "404 Not Found"
 
 
-def test_a_token_for_everything(github: Hub) -> None:
+def test_a_token_for_everything(github: ApiClient) -> None:
     app = Asked(github)
     told = app.made("POST", app.tokens)
     assert told["permissions"] == {"contents": "write", "issues": "read", "metadata": "read"}
@@ -58,7 +58,7 @@ def test_a_token_for_everything(github: Hub) -> None:
     assert [one["full_name"] for one in listed["repositories"]] == ["acme/fleet", "acme/other"]
 
 
-def test_a_token_for_a_part(github: Hub) -> None:
+def test_a_token_for_a_part(github: ApiClient) -> None:
     app = Asked(github)
     body = {"repositories": ["Fleet"], "permissions": {"contents": "read"}}
     told = app.made("POST", app.tokens, body)
@@ -74,7 +74,7 @@ def test_a_token_for_a_part(github: Hub) -> None:
     assert app.made("POST", app.tokens, {"repository_ids": [number]})["repositories"]
 
 
-def test_what_an_app_does_is_done_by_its_bot(github: Hub) -> None:
+def test_what_an_app_does_is_done_by_its_bot(github: ApiClient) -> None:
     app = Asked(github)
     token = app.made("POST", app.tokens)["token"]
     github.made("POST", "git/refs", {"ref": "refs/heads/a", "sha": github.root}, token=token)
@@ -93,12 +93,14 @@ def test_what_an_app_does_is_done_by_its_bot(github: Hub) -> None:
         ({"repository_ids": [1]}, "422 There is at least one repository that does not exist"),
     ],
 )
-def test_a_token_for_more_than_was_granted(github: Hub, body: dict[str, Any], reason: str) -> None:
+def test_a_token_for_more_than_was_granted(
+    github: ApiClient, body: dict[str, Any], reason: str
+) -> None:
     app = Asked(github, ["acme/fleet"])
     assert app.refused("POST", app.tokens, body).startswith(reason)
 
 
-def test_a_suspended_installation_gets_no_token(github: Hub) -> None:
+def test_a_suspended_installation_gets_no_token(github: ApiClient) -> None:
     app = Asked(github)
     path = app.tokens
     github.sandbox.store.apps[app.id].installations["acme"].suspended = True
@@ -106,6 +108,6 @@ def test_a_suspended_installation_gets_no_token(github: Hub) -> None:
     assert app.refused("POST", "/app/installations/1/access_tokens") == "404 Not Found"
 
 
-def test_a_person_has_no_installation(github: Hub) -> None:
+def test_a_person_has_no_installation(github: ApiClient) -> None:
     refused = github.refused("GET", "/installation/repositories")
     assert refused.startswith("403 You must authenticate with an installation access token")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.sandbox.github.hub import Hub
+from tests.sandbox.github.api_client import ApiClient
 
 
-def test_what_a_commit_changes(github: Hub) -> None:
+def test_what_a_commit_changes(github: ApiClient) -> None:
     before = {"a.txt": "1\n2\n3\n4\n5\n", "gone": "x\n", "image": "\0\1"}
     github.commit("main", before)
     commit = github.commit(
@@ -30,7 +30,7 @@ def test_what_a_commit_changes(github: Hub) -> None:
     assert told["author"]["login"] == "somebody"
 
 
-def test_the_first_commit_adds_everything(github: Hub) -> None:
+def test_the_first_commit_adds_everything(github: ApiClient) -> None:
     (file,) = github.made("GET", f"commits/{github.root}")["files"]
     assert (file["filename"], file["status"]) == ("README.md", "added")
 
@@ -46,7 +46,7 @@ def test_the_first_commit_adds_everything(github: Hub) -> None:
     ],
 )
 def test_two_commits_compared(
-    github: Hub, base: str, head: str, status: str, ahead: int, behind: int
+    github: ApiClient, base: str, head: str, status: str, ahead: int, behind: int
 ) -> None:
     github.made("POST", "git/refs", {"ref": "refs/tags/v1", "sha": github.root})
     side = github.branch("side")
@@ -62,7 +62,7 @@ def test_two_commits_compared(
     assert [file["filename"] for file in told["files"]] == paths
 
 
-def test_a_long_comparison_is_told_in_pages(github: Hub) -> None:
+def test_a_long_comparison_is_told_in_pages(github: ApiClient) -> None:
     person = github.git.commit(github.root).author
     tree = github.git.commit(github.root).tree
     made = [github.root]
@@ -84,14 +84,14 @@ def test_a_long_comparison_is_told_in_pages(github: Hub) -> None:
     assert answer.json()["files"] == []
 
 
-def test_commits_without_a_common_one_are_not_compared(github: Hub) -> None:
+def test_commits_without_a_common_one_are_not_compared(github: ApiClient) -> None:
     github.sandbox.commit("acme/fleet", {"a": "1"}, branch="alone")
     assert github.refused("GET", "compare/main...alone").startswith("404 No common ancestor")
     assert github.refused("GET", "compare/main...other:main") == "404 Not Found"
     assert github.refused("GET", "compare/main") == "404 Not Found"
 
 
-def test_the_pull_requests_of_a_commit(github: Hub) -> None:
+def test_the_pull_requests_of_a_commit(github: ApiClient) -> None:
     first = github.branch("a")
     second = github.commit("a", {"a2": "1"})
     number = github.propose("a")

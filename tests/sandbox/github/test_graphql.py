@@ -1,4 +1,4 @@
-"""GraphQL: heads and folders of many repositories, and what is told beside the data."""
+"""GraphQL: heads and folders of many repositories, and errors beside the data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import graphql
 import pytest
 
 from kalypso_actions.sandbox.github.graphql.schema import SCHEMA
-from tests.sandbox.github.hub import Hub
+from tests.sandbox.github.api_client import ApiClient
 
 GITHUBS = Path(__file__).parents[2] / "github_api" / "schema.graphql"
 
@@ -31,12 +31,12 @@ fragment Head on Repository {
 """
 
 
-def asked(github: Hub, query: str, token: str = "", **variables: str) -> Any:
+def asked(github: ApiClient, query: str, token: str = "", **variables: str) -> Any:
     body = {"query": query, "variables": variables}
     return github.made("POST", "/graphql", body, token=token)
 
 
-def test_one_faulty_repository_hides_no_other(github: Hub) -> None:
+def test_one_faulty_repository_hides_no_other(github: ApiClient) -> None:
     commit = github.commit("main", {"apps/a.yaml": "1"})
     told = asked(github, HEADS, name="fleet", ref="refs/heads/main", path="main:apps")
     assert told["data"]["a"] == {
@@ -74,13 +74,13 @@ def test_one_faulty_repository_hides_no_other(github: Hub) -> None:
         ("nameWithOwner", "acme/fleet"),
     ],
 )
-def test_what_a_repository_has(github: Hub, field: str, found: Any) -> None:
+def test_what_a_repository_has(github: ApiClient, field: str, found: Any) -> None:
     field = field % github.git.tree_id("main", "") if "%s" in field else field
     query = f'{{ repository(owner: "ACME", name: "Fleet") {{ it: {field} }} }}'
     assert asked(github, query) == {"data": {"repository": {"it": found}}}
 
 
-def test_what_may_not_be_read(github: Hub) -> None:
+def test_what_may_not_be_read(github: ApiClient) -> None:
     query = '{ repository(owner: "acme", name: "fleet") { name } }'
     blind = github.sandbox.create_token("user", {"issues": "read"})
     (error,) = asked(github, query, blind)["errors"]
@@ -90,7 +90,7 @@ def test_what_may_not_be_read(github: Hub) -> None:
     assert error["type"] == "NOT_FOUND"
 
 
-def test_statuses_of_the_newest_commits(github: Hub) -> None:
+def test_statuses_of_the_newest_commits(github: ApiClient) -> None:
     first, second = (github.commit("main", {"a": text}) for text in ("1", "2"))
     for commit, context, state in (
         (first, "ci", "success"),
@@ -127,7 +127,7 @@ def test_statuses_of_the_newest_commits(github: Hub) -> None:
         ('(first: 1, path: "a")', "the sandbox does not support path"),
     ],
 )
-def test_a_history_that_is_refused(github: Hub, arguments: str, message: str) -> None:
+def test_a_history_that_is_refused(github: ApiClient, arguments: str, message: str) -> None:
     query = f"""{{ repository(owner: "acme", name: "fleet") {{ object(expression: "main") {{
       ... on Commit {{ history{arguments or ""} {{ nodes {{ oid }} }} }}
     }} }} }}"""
@@ -135,7 +135,7 @@ def test_a_history_that_is_refused(github: Hub, arguments: str, message: str) ->
     assert error["message"].startswith(message)
 
 
-def test_a_renamed_repository_is_followed(github: Hub) -> None:
+def test_a_renamed_repository_is_followed(github: ApiClient) -> None:
     github.repository.former_names.append("acme/former")
     query = '{ repository(owner: "acme", name: "former"%s) { name } }'
     assert asked(github, query % "")["data"]["repository"] == {"name": "fleet"}
@@ -151,13 +151,13 @@ def test_a_renamed_repository_is_followed(github: Hub) -> None:
         ('{ repository(owner: "a") { name } }', "invalid"),
     ],
 )
-def test_a_query_that_makes_no_sense(github: Hub, query: str, code: str) -> None:
+def test_a_query_that_makes_no_sense(github: ApiClient, query: str, code: str) -> None:
     told = asked(github, query)
     assert "data" not in told
     assert told["errors"][0]["extensions"] == {"code": code}
 
 
-def test_a_query_must_be_there(github: Hub) -> None:
+def test_a_query_must_be_there(github: ApiClient) -> None:
     refused = github.refused("POST", "/graphql", {})
     assert refused == "400 A query attribute must be specified and must be a string."
 

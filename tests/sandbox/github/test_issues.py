@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.github.hub import Hub
+from tests.sandbox.github.api_client import ApiClient
 
 
-def made(github: Hub, title: str = "Broken", **more: Any) -> int:
+def made(github: ApiClient, title: str = "Broken", **more: Any) -> int:
     return int(github.made("POST", "issues", {"title": title, **more})["number"])
 
 
@@ -17,7 +17,7 @@ def names(answer: list[dict[str, Any]]) -> list[str]:
     return [label["name"] for label in answer]
 
 
-def test_issues_and_pull_requests_share_numbers_and_lists(github: Hub) -> None:
+def test_issues_and_pull_requests_share_numbers_and_lists(github: ApiClient) -> None:
     github.branch("side")
     assert (made(github), github.propose("side"), made(github)) == (1, 2, 3)
     listed = github.made("GET", "issues")
@@ -45,7 +45,7 @@ def test_issues_and_pull_requests_share_numbers_and_lists(github: Hub) -> None:
         ("per_page=1&page=2", [1]),
     ],
 )
-def test_issues_are_found(github: Hub, query: str, numbers: list[int]) -> None:
+def test_issues_are_found(github: ApiClient, query: str, numbers: list[int]) -> None:
     made(github, labels=["bug"])
     made(github, labels=["bug", "kalypso"])
     made(github, labels=["Bug", "Kalypso"])
@@ -63,7 +63,7 @@ def test_issues_are_found(github: Hub, query: str, numbers: list[int]) -> None:
     ],
 )
 def test_an_issue_is_closed_for_a_reason(
-    github: Hub, body: dict[str, str], state: str, reason: str | None
+    github: ApiClient, body: dict[str, str], state: str, reason: str | None
 ) -> None:
     made(github)
     told = github.made("PATCH", "issues/1", body)
@@ -71,7 +71,7 @@ def test_an_issue_is_closed_for_a_reason(
     assert (told["closed_at"] is None) == (told["closed_by"] is None) == (state == "open")
 
 
-def test_an_issue_is_opened_again(github: Hub) -> None:
+def test_an_issue_is_opened_again(github: ApiClient) -> None:
     made(github)
     github.made("PATCH", "issues/1", {"state": "closed"})
     told = github.made("PATCH", "issues/1", {"state": "open"})
@@ -79,7 +79,7 @@ def test_an_issue_is_opened_again(github: Hub) -> None:
     assert (told["closed_at"], told["closed_by"]) == (None, None)
 
 
-def test_the_events_of_an_issue(github: Hub) -> None:
+def test_the_events_of_an_issue(github: ApiClient) -> None:
     number = made(github, labels=["bug"])
     for body in (
         {"title": "Other", "labels": []},
@@ -101,7 +101,7 @@ def test_the_events_of_an_issue(github: Hub) -> None:
     assert github.refused("GET", "issues/9/events") == "404 Not Found"
 
 
-def test_labels_are_made_by_using_them(github: Hub) -> None:
+def test_labels_are_made_by_using_them(github: ApiClient) -> None:
     number = made(github, labels=["New"])
     assert names(github.made("POST", f"issues/{number}/labels", ["new", "Other"])) == [
         "New",
@@ -115,7 +115,7 @@ def test_labels_are_made_by_using_them(github: Hub) -> None:
     assert refused == "404 Label does not exist"
 
 
-def test_a_label_that_changes_does_so_everywhere(github: Hub) -> None:
+def test_a_label_that_changes_does_so_everywhere(github: ApiClient) -> None:
     number = made(github, labels=["old", "other"])
     github.made("PATCH", "labels/OLD", {"new_name": "New", "color": "00ff00"})
     assert names(github.made("GET", f"issues/{number}/labels")) == ["New", "other"]
@@ -133,13 +133,13 @@ def test_a_label_that_changes_does_so_everywhere(github: Hub) -> None:
         ({"name": "a", "description": "d" * 101}, "422 Validation Failed: description is too"),
     ],
 )
-def test_a_label_that_is_refused(github: Hub, body: dict[str, str], reason: str) -> None:
+def test_a_label_that_is_refused(github: ApiClient, body: dict[str, str], reason: str) -> None:
     github.made("POST", "labels", {"name": "Known"})
     assert github.refused("POST", "labels", body).startswith(reason)
     assert list(github.repository.labels) == ["known"]
 
 
-def test_pull_requests_tell_of_their_labels(github: Hub) -> None:
+def test_pull_requests_tell_of_their_labels(github: ApiClient) -> None:
     github.branch("side")
     number = github.propose("side")
     github.made("POST", f"issues/{number}/labels", ["a", "b"])
@@ -152,7 +152,7 @@ def test_pull_requests_tell_of_their_labels(github: Hub) -> None:
     assert names(github.made("GET", f"pulls/{number}")["labels"]) == ["b"]
 
 
-def test_comments_are_written_changed_and_taken_away(github: Hub) -> None:
+def test_comments_are_written_changed_and_taken_away(github: ApiClient) -> None:
     number = made(github)
     first, second = (
         github.made("POST", f"issues/{number}/comments", {"body": text}) for text in "ab"
@@ -169,7 +169,7 @@ def test_comments_are_written_changed_and_taken_away(github: Hub) -> None:
 
 @pytest.mark.parametrize("path", ["issues/1/comments", "issues"])
 @pytest.mark.parametrize(("length", "taken"), [(65_536, True), (65_537, False)])
-def test_how_long_a_text_may_be(github: Hub, path: str, length: int, taken: bool) -> None:
+def test_how_long_a_text_may_be(github: ApiClient, path: str, length: int, taken: bool) -> None:
     made(github)
     body = {"title": "t", "body": "é" * length}
     if taken:

@@ -1,14 +1,14 @@
-"""Merging pull requests: real commits, GitHub's refusals, and what follows."""
+"""Merge pull requests: the commits, GitHub's refusals, and the events."""
 
 from __future__ import annotations
 
 import pytest
 
 from kalypso_actions.sandbox.store import BranchRule
-from tests.sandbox.github.hub import Hub
+from tests.sandbox.github.api_client import ApiClient
 
 
-def proposed(github: Hub, *, behind: bool = False) -> tuple[int, list[str]]:
+def proposed(github: ApiClient, *, behind: bool = False) -> tuple[int, list[str]]:
     """A pull request of two commits, and their ids; with `behind` the base has moved on."""
     commits = [github.branch("side", {"a": "1\n"}), github.commit("side", {"b": "2\n"}, "Second")]
     if behind:
@@ -18,7 +18,7 @@ def proposed(github: Hub, *, behind: bool = False) -> tuple[int, list[str]]:
 
 @pytest.mark.parametrize("method", ["merge", "squash", "rebase"])
 @pytest.mark.parametrize("behind", [False, True])
-def test_what_a_merge_makes(github: Hub, method: str, behind: bool) -> None:
+def test_what_a_merge_makes(github: ApiClient, method: str, behind: bool) -> None:
     number, (_, head) = proposed(github, behind=behind)
     base = github.head("main")
     sha = github.made("PUT", f"pulls/{number}/merge", {"merge_method": method})["sha"]
@@ -44,7 +44,7 @@ def test_what_a_merge_makes(github: Hub, method: str, behind: bool) -> None:
     assert github.git.head("side") == head
 
 
-def test_the_words_of_a_merge(github: Hub) -> None:
+def test_the_words_of_a_merge(github: ApiClient) -> None:
     number, _ = proposed(github)
     body = {"commit_title": "Promote", "commit_message": "to qa", "merge_method": "squash"}
     sha = github.made("PUT", f"pulls/{number}/merge", body)["sha"]
@@ -54,7 +54,7 @@ def test_the_words_of_a_merge(github: Hub) -> None:
     assert github.made("GET", f"commits/{sha}")["author"]["login"] == "somebody"
 
 
-def test_what_follows_a_merge(github: Hub) -> None:
+def test_what_follows_a_merge(github: ApiClient) -> None:
     number, (_, head) = proposed(github)
     sha = github.made("PUT", f"pulls/{number}/merge", {"sha": head})["sha"]
     closed, push = github.events()[-2:]
@@ -66,14 +66,14 @@ def test_what_follows_a_merge(github: Hub) -> None:
     assert github.actions() == ["opened", "closed"]
 
 
-def test_a_merge_by_a_job_starts_nothing(github: Hub) -> None:
+def test_a_merge_by_a_job_starts_nothing(github: ApiClient) -> None:
     number, _ = proposed(github)
     github.made("PUT", f"pulls/{number}/merge", {}, token=github.job)
     assert [event.starts_workflows for event in github.events()[-2:]] == [False, False]
     assert github.events()[-1].actor == "github-actions[bot]"
 
 
-def test_another_head_than_was_looked_at_is_not_merged(github: Hub) -> None:
+def test_another_head_than_was_looked_at_is_not_merged(github: ApiClient) -> None:
     number, (first, _) = proposed(github)
     refused = github.refused("PUT", f"pulls/{number}/merge", {"sha": first})
     assert refused == "409 Head branch was modified. Review and try the merge again."
@@ -81,7 +81,7 @@ def test_another_head_than_was_looked_at_is_not_merged(github: Hub) -> None:
 
 
 @pytest.mark.parametrize("method", ["merge", "squash", "rebase"])
-def test_a_conflict_is_not_merged(github: Hub, method: str) -> None:
+def test_a_conflict_is_not_merged(github: ApiClient, method: str) -> None:
     github.branch("side", {"README.md": "side\n"})
     number = github.propose("side")
     base = github.commit("main", {"README.md": "main\n"})
@@ -101,7 +101,7 @@ def test_a_conflict_is_not_merged(github: Hub, method: str) -> None:
         ("closed", "405 Pull Request is not mergeable"),
     ],
 )
-def test_what_is_not_merged_as_it_is(github: Hub, state: str, reason: str) -> None:
+def test_what_is_not_merged_as_it_is(github: ApiClient, state: str, reason: str) -> None:
     github.branch("side")
     number = github.propose("side", draft=state == "draft")
     if state == "merged":
@@ -111,7 +111,7 @@ def test_what_is_not_merged_as_it_is(github: Hub, state: str, reason: str) -> No
     assert github.refused("PUT", f"pulls/{number}/merge", {}) == reason
 
 
-def test_rules_are_met_before_a_merge(github: Hub) -> None:
+def test_rules_are_met_before_a_merge(github: ApiClient) -> None:
     number, (_, head) = proposed(github)
     rule = BranchRule(pattern="main", required_reviews=1, required_contexts=["Kalypso"])
     github.repository.rules.append(rule)
@@ -133,7 +133,7 @@ def test_rules_are_met_before_a_merge(github: Hub) -> None:
     github.made("PUT", f"pulls/{number}/merge", {})
 
 
-def test_who_may_not_push_may_not_merge(github: Hub) -> None:
+def test_who_may_not_push_may_not_merge(github: ApiClient) -> None:
     number, _ = proposed(github)
     github.repository.rules.append(
         BranchRule(pattern="main", restrict_pushes=True, may_push=["somebody"])
@@ -144,14 +144,14 @@ def test_who_may_not_push_may_not_merge(github: Hub) -> None:
     github.made("PUT", f"pulls/{number}/merge", body)
 
 
-def test_a_failing_status_that_nobody_requires(github: Hub) -> None:
+def test_a_failing_status_that_nobody_requires(github: ApiClient) -> None:
     number, (_, head) = proposed(github)
     github.made("POST", f"statuses/{head}", {"state": "error"})
     told = github.made("GET", f"pulls/{number}")
     assert (told["mergeable"], told["mergeable_state"]) == (True, "unstable")
 
 
-def test_workflows_need_a_permission_of_their_own(github: Hub) -> None:
+def test_workflows_need_a_permission_of_their_own(github: ApiClient) -> None:
     github.branch("side", {".github/workflows/a.yaml": "on: push\n"})
     number = github.propose("side")
     job = github.sandbox.create_token("actions", {"contents": "write"}, repositories=["acme/fleet"])

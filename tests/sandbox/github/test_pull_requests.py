@@ -1,4 +1,4 @@
-"""Pull requests: opened, listed, edited, closed and opened again."""
+"""Open, list, edit, close and reopen pull requests."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 
 from kalypso_actions.sandbox import Sandbox
 from tests.git_repositories import programs
-from tests.sandbox.github.hub import NAME, Hub, hub
+from tests.sandbox.github.api_client import NAME, ApiClient, hub
 
 
-def test_a_pull_request_as_it_is_told(github: Hub) -> None:
+def test_a_pull_request_as_it_is_told(github: ApiClient) -> None:
     head = github.branch("feature", {"a": "1\n", "b": "2\n"})
     number = github.propose("feature", body="Text")
     told = github.made("GET", f"pulls/{number}")
@@ -58,7 +58,7 @@ def test_a_pull_request_as_it_is_told(github: Hub) -> None:
         ({"title": "t", "head": "side", "base": "nowhere"}, "422 Validation Failed: base invalid"),
     ],
 )
-def test_what_cannot_be_proposed(github: Hub, body: dict[str, str], reason: str) -> None:
+def test_what_cannot_be_proposed(github: ApiClient, body: dict[str, str], reason: str) -> None:
     for name in ("side", "proposed"):
         github.branch(name)
     github.made("POST", "git/refs", {"ref": "refs/heads/old", "sha": github.root})
@@ -68,7 +68,7 @@ def test_what_cannot_be_proposed(github: Hub, body: dict[str, str], reason: str)
     assert len(github.repository.issues) == 1
 
 
-def test_a_branch_is_proposed_to_several_others(github: Hub) -> None:
+def test_a_branch_is_proposed_to_several_others(github: ApiClient) -> None:
     github.branch("side")
     github.made("POST", "git/refs", {"ref": "refs/heads/release", "sha": github.root})
     assert github.propose("side") != github.propose("side", "release")
@@ -90,7 +90,7 @@ def test_a_branch_is_proposed_to_several_others(github: Hub) -> None:
         ("head=acme:a&base=release", []),
     ],
 )
-def test_pull_requests_are_found(github: Hub, query: str, numbers: list[int]) -> None:
+def test_pull_requests_are_found(github: ApiClient, query: str, numbers: list[int]) -> None:
     github.made("POST", "git/refs", {"ref": "refs/heads/release", "sha": github.root})
     for name in "abc":
         github.branch(name)
@@ -99,7 +99,7 @@ def test_pull_requests_are_found(github: Hub, query: str, numbers: list[int]) ->
     assert [one["number"] for one in github.made("GET", f"pulls?{query}")] == numbers
 
 
-def test_a_jobs_token_needs_a_setting(github: Hub) -> None:
+def test_a_jobs_token_needs_a_setting(github: ApiClient) -> None:
     github.branch("side")
     github.repository.actions_may_open_pull_requests = False
     body = {"title": "t", "head": "side", "base": "main"}
@@ -108,7 +108,7 @@ def test_a_jobs_token_needs_a_setting(github: Hub) -> None:
     github.made("POST", "pulls", body)
 
 
-def test_what_is_edited_is_told(github: Hub) -> None:
+def test_what_is_edited_is_told(github: ApiClient) -> None:
     github.branch("side")
     github.made("POST", "git/refs", {"ref": "refs/heads/release", "sha": github.root})
     number = github.propose("side", body="old")
@@ -125,7 +125,7 @@ def test_what_is_edited_is_told(github: Hub) -> None:
     assert "Cannot change the base branch of a closed pull request." in refused
 
 
-def test_closed_and_opened_again(github: Hub) -> None:
+def test_closed_and_opened_again(github: ApiClient) -> None:
     github.branch("side")
     number = github.propose("side")
     told = github.made("PATCH", f"pulls/{number}", {"state": "closed"})
@@ -148,7 +148,7 @@ def test_closed_and_opened_again(github: Hub) -> None:
         ("another", "There is already an open pull request, #2."),
     ],
 )
-def test_what_cannot_be_opened_again(github: Hub, what: str, reason: str) -> None:
+def test_what_cannot_be_opened_again(github: ApiClient, what: str, reason: str) -> None:
     head = github.branch("side")
     number = github.propose("side")
     if what == "merged":

@@ -1,15 +1,15 @@
-"""Git refs: what the API makes, moves and deletes, and what it refuses."""
+"""Create, move and delete git refs, and GitHub's refusals."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.sandbox.github.hub import Hub
+from tests.sandbox.github.api_client import ApiClient
 
 NOWHERE = "0" * 40
 
 
-def test_a_ref_is_made_read_moved_and_deleted(github: Hub) -> None:
+def test_a_ref_is_made_read_moved_and_deleted(github: ApiClient) -> None:
     made = github.made("POST", "git/refs", {"ref": "refs/heads/feat/a", "sha": github.root})
     assert made["object"]["sha"] == github.root
     assert github.made("GET", "git/ref/heads/feat/a") == made
@@ -27,7 +27,7 @@ def test_a_ref_is_made_read_moved_and_deleted(github: Hub) -> None:
     ]
 
 
-def test_refs_are_found_by_their_beginning(github: Hub) -> None:
+def test_refs_are_found_by_their_beginning(github: ApiClient) -> None:
     for name in ("a", "ab", "b"):
         github.made("POST", "git/refs", {"ref": f"refs/heads/{name}", "sha": github.root})
     found = github.made("GET", "git/matching-refs/heads/a")
@@ -48,12 +48,12 @@ def test_refs_are_found_by_their_beginning(github: Hub) -> None:
         ("refs/pull/1/head", "{root}", "422 Repository rule violations found\n\ndeny updating"),
     ],
 )
-def test_a_ref_that_cannot_be_made(github: Hub, ref: str, sha: str, reason: str) -> None:
+def test_a_ref_that_cannot_be_made(github: ApiClient, ref: str, sha: str, reason: str) -> None:
     sha = sha.format(root=github.root, tree=github.git.tree_id("main", ""))
     assert github.refused("POST", "git/refs", {"ref": ref, "sha": sha}).startswith(reason)
 
 
-def test_a_ref_moves_forward_only_unless_forced(github: Hub) -> None:
+def test_a_ref_moves_forward_only_unless_forced(github: ApiClient) -> None:
     side = github.branch("side")
     ahead = github.commit("main", {"a": "1"})
     refused = github.refused("PATCH", "git/refs/heads/main", {"sha": side})
@@ -65,12 +65,12 @@ def test_a_ref_moves_forward_only_unless_forced(github: Hub) -> None:
     assert (pushed["before"], pushed["after"], pushed["forced"]) == (ahead, side, True)
 
 
-def test_a_ref_that_stands_there_already_is_not_pushed_to(github: Hub) -> None:
+def test_a_ref_that_stands_there_already_is_not_pushed_to(github: ApiClient) -> None:
     github.made("PATCH", "git/refs/heads/main", {"sha": github.root})
     assert github.events() == []
 
 
-def test_an_unknown_ref_is_neither_moved_nor_deleted(github: Hub) -> None:
+def test_an_unknown_ref_is_neither_moved_nor_deleted(github: ApiClient) -> None:
     refused = github.refused("PATCH", "git/refs/heads/nowhere", {"sha": github.root})
     assert refused == "422 Reference does not exist"
     assert github.refused("DELETE", "git/refs/heads/nowhere") == refused
@@ -79,7 +79,7 @@ def test_an_unknown_ref_is_neither_moved_nor_deleted(github: Hub) -> None:
     )
 
 
-def test_a_tag_with_a_message(github: Hub) -> None:
+def test_a_tag_with_a_message(github: ApiClient) -> None:
     text = f"object {github.root}\ntype commit\ntag v1\ntagger A <a@b.c> 0 +0000\n\nOne\n"
     tag = github.git._run("mktag", stdin=text.encode()).decode().strip()
     made = github.made("POST", "git/refs", {"ref": "refs/tags/v1", "sha": tag})

@@ -1,4 +1,4 @@
-"""Reviews: who may say what of a pull request, and what rules make of it."""
+"""Reviews: who may review a pull request, and their effect on branch rules."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Callable
 import pytest
 
 from kalypso_actions.sandbox.store import BranchRule
-from tests.sandbox.github.hub import NAME, Hub
+from tests.sandbox.github.api_client import NAME, ApiClient
 
 Reviewer = Callable[..., None]
 
 
 @pytest.fixture
-def proposed(github: Hub) -> int:
+def proposed(github: ApiClient) -> int:
     github.branch("side")
     return github.propose("side")
 
 
 @pytest.fixture
-def review(github: Hub, proposed: int) -> Reviewer:
+def review(github: ApiClient, proposed: int) -> Reviewer:
     def say(login: str, event: str) -> None:
         token = github.sandbox.create_token(login=login)
         body = {"event": event, "body": "words"}
@@ -28,7 +28,7 @@ def review(github: Hub, proposed: int) -> Reviewer:
     return say
 
 
-def test_a_review(github: Hub, proposed: int, review: Reviewer) -> None:
+def test_a_review(github: ApiClient, proposed: int, review: Reviewer) -> None:
     review("anna", "APPROVE")
     (told,) = github.made("GET", f"pulls/{proposed}/reviews")
     assert (told["user"]["login"], told["state"], told["body"]) == ("anna", "APPROVED", "words")
@@ -39,7 +39,7 @@ def test_a_review(github: Hub, proposed: int, review: Reviewer) -> None:
     assert (event.ref, event.starts_workflows) == ("refs/pull/1/merge", True)
 
 
-def test_what_a_job_says_starts_nothing(github: Hub, proposed: int) -> None:
+def test_what_a_job_says_starts_nothing(github: ApiClient, proposed: int) -> None:
     github.made("POST", f"pulls/{proposed}/reviews", {"event": "APPROVE"}, token=github.job)
     assert not github.events("pull_request_review")[0].starts_workflows
 
@@ -60,7 +60,7 @@ def test_what_a_job_says_starts_nothing(github: Hub, proposed: int) -> None:
     ],
 )
 def test_the_last_word_of_each_reviewer_counts(
-    github: Hub, proposed: int, review: Reviewer, said: list[tuple[str, str]], reason: str
+    github: ApiClient, proposed: int, review: Reviewer, said: list[tuple[str, str]], reason: str
 ) -> None:
     github.repository.rules.append(BranchRule(pattern="main", required_reviews=2))
     for login, event in said:
@@ -74,13 +74,13 @@ def test_the_last_word_of_each_reviewer_counts(
 
 
 def test_nobody_s_opinion_counts_where_none_is_asked_for(
-    github: Hub, proposed: int, review: Reviewer
+    github: ApiClient, proposed: int, review: Reviewer
 ) -> None:
     review("anna", "REQUEST_CHANGES")
     github.made("PUT", f"pulls/{proposed}/merge", {})
 
 
-def test_one_that_is_not_submitted_is_its_author_s_alone(github: Hub, proposed: int) -> None:
+def test_one_that_is_not_submitted_is_its_author_s_alone(github: ApiClient, proposed: int) -> None:
     anna = github.sandbox.create_token(login="anna")
     path = f"pulls/{proposed}/reviews"
     made = github.made("POST", path, {"body": "draft"}, token=anna)
@@ -107,13 +107,13 @@ def test_one_that_is_not_submitted_is_its_author_s_alone(github: Hub, proposed: 
         ),
     ],
 )
-def test_what_is_refused(github: Hub, proposed: int, body: object, reason: str) -> None:
+def test_what_is_refused(github: ApiClient, proposed: int, body: object, reason: str) -> None:
     answer = github.ask("POST", f"pulls/{proposed}/reviews", body)
     assert (answer.status_code, answer.json()["message"]) == (422, "Unprocessable Entity")
     assert answer.json()["errors"][0].startswith(reason)
 
 
-def test_jobs_may_approve_where_the_setting_says_so(github: Hub, proposed: int) -> None:
+def test_jobs_may_approve_where_the_setting_says_so(github: ApiClient, proposed: int) -> None:
     github.repository.actions_may_open_pull_requests = False
     path = f"pulls/{proposed}/reviews"
     answer = github.ask("POST", path, {"event": "APPROVE"}, token=github.job)
@@ -121,7 +121,7 @@ def test_jobs_may_approve_where_the_setting_says_so(github: Hub, proposed: int) 
     github.made("POST", path, {"event": "COMMENT", "body": "b"}, token=github.job)
 
 
-def test_a_review_needs_the_permission(github: Hub, proposed: int) -> None:
+def test_a_review_needs_the_permission(github: ApiClient, proposed: int) -> None:
     token = github.sandbox.create_token(
         "user", {"contents": "write", "pull_requests": "read"}, repositories=[NAME]
     )

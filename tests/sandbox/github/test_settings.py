@@ -1,4 +1,4 @@
-"""Environments, variables, repositories, files, and what a token has used."""
+"""Environments, variables, repositories, files, and rate limits."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.github.hub import Hub, hub
+from tests.sandbox.github.api_client import ApiClient, hub
 
 
-def test_environments_do_not_differ_by_case(github: Hub) -> None:
+def test_environments_do_not_differ_by_case(github: ApiClient) -> None:
     made = github.made("PUT", "environments/Dev", {})
     assert github.made("PUT", "environments/dev", {}) == made
     assert github.made("GET", "environments/DEV")["name"] == "Dev"
@@ -21,7 +21,7 @@ def test_environments_do_not_differ_by_case(github: Hub) -> None:
 
 
 @pytest.mark.parametrize("place", ["environments/dev/variables", "actions/variables"])
-def test_variables_are_kept_in_capitals(github: Hub, place: str) -> None:
+def test_variables_are_kept_in_capitals(github: ApiClient, place: str) -> None:
     github.made("PUT", "environments/dev", {})
     variable = {"name": "next_environment", "value": "qa"}
     github.made("POST", place, variable)
@@ -39,14 +39,14 @@ def test_variables_are_kept_in_capitals(github: Hub, place: str) -> None:
     assert github.refused("GET", f"{place}/OTHER") == "404 Not Found"
 
 
-def test_variables_come_ten_at_a_time(github: Hub) -> None:
+def test_variables_come_ten_at_a_time(github: ApiClient) -> None:
     for number in range(11):
         github.made("POST", "actions/variables", {"name": f"V{number}", "value": ""})
     told = github.made("GET", "actions/variables")
     assert (told["total_count"], len(told["variables"])) == (11, 10)
 
 
-def test_a_repository_is_made(github: Hub) -> None:
+def test_a_repository_is_made(github: ApiClient) -> None:
     made = github.made("POST", "/orgs/acme/repos", {"name": "my app", "auto_init": True})
     assert (made["full_name"], made["private"]) == ("acme/my-app", False)
     assert github.sandbox.git("acme/my-app").files("main") == {"README.md": b"# my-app\n"}
@@ -58,20 +58,20 @@ def test_a_repository_is_made(github: Hub) -> None:
     assert github.refused("GET", "/repos/acme/my-app/../nowhere").startswith("404")
 
 
-def test_what_a_token_may_do_with_a_repository(github: Hub) -> None:
+def test_what_a_token_may_do_with_a_repository(github: ApiClient) -> None:
     assert github.made("GET", "/repos/acme/fleet")["permissions"]["push"] is True
     reader = github.sandbox.create_token("user", {"contents": "read"})
     told = github.made("GET", "/repos/acme/fleet", token=reader)
     assert (told["permissions"]["push"], told["permissions"]["pull"]) == (False, True)
 
 
-def test_who_asks(github: Hub) -> None:
+def test_who_asks(github: ApiClient) -> None:
     assert github.made("GET", "/user")["login"] == "somebody"
     refused = github.refused("GET", "/user", token=github.job)
     assert refused == "403 Resource not accessible by integration"
 
 
-def test_files_and_folders(github: Hub) -> None:
+def test_files_and_folders(github: ApiClient) -> None:
     github.commit("main", {"a/b/c.yaml": "ä: 1\n", "a/d.bin": "\0\1"})
     file = github.made("GET", "contents/a/b/c.yaml")
     assert base64.b64decode(file["content"]).decode() == "ä: 1\n"
@@ -83,7 +83,7 @@ def test_files_and_folders(github: Hub) -> None:
     assert github.refused("GET", f"contents/a?ref={github.root}") == "404 Not Found"
 
 
-def test_what_a_token_has_used(github: Hub) -> None:
+def test_what_a_token_has_used(github: ApiClient) -> None:
     before = github.made("GET", "/rate_limit")["resources"]["core"]
     github.made("GET", "/user")
     after = github.made("GET", "/rate_limit")["resources"]["core"]

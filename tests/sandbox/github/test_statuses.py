@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.sandbox.store import Status
-from tests.sandbox.github.hub import NOW, Hub
+from tests.sandbox.github.api_client import NOW, ApiClient
 
 
-def post(github: Hub, state: str, context: str = "k", **more: str) -> None:
+def post(github: ApiClient, state: str, context: str = "k", **more: str) -> None:
     github.made("POST", f"statuses/{github.root}", {"state": state, "context": context, **more})
 
 
@@ -22,7 +22,7 @@ def post(github: Hub, state: str, context: str = "k", **more: str) -> None:
         (["pending", "failure"], "failure"),
     ],
 )
-def test_what_statuses_say_together(github: Hub, states: list[str], combined: str) -> None:
+def test_what_statuses_say_together(github: ApiClient, states: list[str], combined: str) -> None:
     for number, state in enumerate(states):
         post(github, state, f"context {number}")
     told = github.made("GET", "commits/main/status")
@@ -30,7 +30,7 @@ def test_what_statuses_say_together(github: Hub, states: list[str], combined: st
     assert [one["state"] for one in told["statuses"]] == states
 
 
-def test_the_last_status_of_a_context_counts_whatever_its_case(github: Hub) -> None:
+def test_the_last_status_of_a_context_counts_whatever_its_case(github: ApiClient) -> None:
     post(github, "failure", "Kalypso/dev", description="first")
     post(github, "success", "kalypso/DEV", description="second")
     (latest,) = github.made("GET", f"commits/{github.root}/status")["statuses"]
@@ -56,24 +56,24 @@ def test_the_last_status_of_a_context_counts_whatever_its_case(github: Hub) -> N
         ({"state": "success", "target_url": "javascript:1"}, "422 Validation Failed: target_url"),
     ],
 )
-def test_a_status_that_is_refused(github: Hub, body: dict[str, object], reason: str) -> None:
+def test_a_status_that_is_refused(github: ApiClient, body: dict[str, object], reason: str) -> None:
     assert github.refused("POST", f"statuses/{github.root}", body).startswith(reason)
     assert github.repository.statuses == []
 
 
-def test_the_longest_texts_are_taken(github: Hub) -> None:
+def test_the_longest_texts_are_taken(github: ApiClient) -> None:
     post(github, "success", "c" * 255, description="é" * 140)
     assert len(github.repository.statuses) == 1
 
 
-def test_the_commit_must_be_there(github: Hub) -> None:
+def test_the_commit_must_be_there(github: ApiClient) -> None:
     unknown = "1" * 40
     refused = github.refused("POST", f"statuses/{unknown}", {"state": "success"})
     assert refused == f"422 No commit found for SHA: {unknown}"
     assert github.refused("GET", "commits/nowhere/status") == "404 Not Found"
 
 
-def test_a_commit_takes_a_thousand_statuses_of_a_context(github: Hub) -> None:
+def test_a_commit_takes_a_thousand_statuses_of_a_context(github: ApiClient) -> None:
     github.repository.statuses = [
         Status(
             id=number,
@@ -92,7 +92,7 @@ def test_a_commit_takes_a_thousand_statuses_of_a_context(github: Hub) -> None:
     post(github, "error", "another")
 
 
-def test_the_combined_status_comes_in_pages_of_thirty(github: Hub) -> None:
+def test_the_combined_status_comes_in_pages_of_thirty(github: ApiClient) -> None:
     for number in range(31):
         post(github, "success", f"context {number}")
     answer = github.ask("GET", "commits/main/status")

@@ -1,4 +1,4 @@
-"""Workflows, starting them, and telling a repository something."""
+"""Workflows, dispatches and repository dispatches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.sandbox.workflow_files import Input, parse
-from tests.sandbox.github.hub import Hub, hub
+from tests.sandbox.github.api_client import ApiClient, hub
 
 FILE = ".github/workflows/check.yaml"
 DISPATCH = "actions/workflows/check.yaml/dispatches"
@@ -24,7 +24,7 @@ on:
 """
 
 
-def with_workflow(github: Hub, content: str = CHECK, branch: str = "main") -> str:
+def with_workflow(github: ApiClient, content: str = CHECK, branch: str = "main") -> str:
     return github.commit(branch, {FILE: content})
 
 
@@ -70,7 +70,7 @@ def test_the_inputs_of_a_workflow() -> None:
         ("", "Check"),
     ],
 )
-def test_the_title_of_a_run(github: Hub, run_name: str, title: str) -> None:
+def test_the_title_of_a_run(github: ApiClient, run_name: str, title: str) -> None:
     with_workflow(github, f"{CHECK}{run_name}\n")
     body = {"ref": "main", "inputs": {"commit": "abc"}, "return_run_details": True}
     number = github.made("POST", DISPATCH, body)["workflow_run_id"]
@@ -78,7 +78,7 @@ def test_the_title_of_a_run(github: Hub, run_name: str, title: str) -> None:
     assert (run["name"], run["display_title"]) == ("Check", title)
 
 
-def test_workflows_of_the_default_branch(github: Hub) -> None:
+def test_workflows_of_the_default_branch(github: ApiClient) -> None:
     with_workflow(github)
     github.commit("main", {".github/workflows/no.txt": "", ".github/workflows/b.yml": "on: push"})
     told = github.made("GET", "actions/workflows")
@@ -91,7 +91,7 @@ def test_workflows_of_the_default_branch(github: Hub) -> None:
     assert github.made("GET", "actions/workflows/check.yaml") == one
 
 
-def test_a_run_is_started_and_named(github: Hub) -> None:
+def test_a_run_is_started_and_named(github: ApiClient) -> None:
     commit = with_workflow(github)
     body = {"ref": "main", "inputs": {"commit": "abc"}, "return_run_details": True}
     told = github.made("POST", DISPATCH, body)
@@ -104,14 +104,14 @@ def test_a_run_is_started_and_named(github: Hub) -> None:
     assert (event.payload["workflow"], event.ref, event.commit) == (FILE, "refs/heads/main", commit)
 
 
-def test_without_being_asked_nothing_is_told_of_the_run(github: Hub) -> None:
+def test_without_being_asked_nothing_is_told_of_the_run(github: ApiClient) -> None:
     with_workflow(github)
     answer = github.ask("POST", DISPATCH, {"ref": "main", "inputs": {"commit": "abc"}})
     assert (answer.status_code, answer.content) == (204, b"")
     assert github.made("GET", "actions/runs")["total_count"] == 1
 
 
-def test_a_job_may_start_another(github: Hub) -> None:
+def test_a_job_may_start_another(github: ApiClient) -> None:
     with_workflow(github)
     github.made("POST", DISPATCH, {"ref": "main", "inputs": {"commit": "a"}}, token=github.job)
     github.made("POST", "dispatches", {"event_type": "synced"}, token=github.job)
@@ -143,7 +143,7 @@ def test_a_job_may_start_another(github: Hub) -> None:
         ),
     ],
 )
-def test_a_run_that_is_refused(github: Hub, body: dict[str, Any], reason: str) -> None:
+def test_a_run_that_is_refused(github: ApiClient, body: dict[str, Any], reason: str) -> None:
     github.branch("without")
     with_workflow(github)
     github.branch("quiet", {FILE: "on: push\n"})
@@ -152,7 +152,7 @@ def test_a_run_that_is_refused(github: Hub, body: dict[str, Any], reason: str) -
     assert github.events("workflow_dispatch") == []
 
 
-def test_the_file_must_be_on_the_default_branch(github: Hub) -> None:
+def test_the_file_must_be_on_the_default_branch(github: ApiClient) -> None:
     github.branch("side")
     with_workflow(github, branch="side")
     body = {"ref": "side", "inputs": {"commit": "1"}}
@@ -161,7 +161,7 @@ def test_the_file_must_be_on_the_default_branch(github: Hub) -> None:
     github.made("POST", DISPATCH, body)
 
 
-def test_other_values_become_texts(github: Hub) -> None:
+def test_other_values_become_texts(github: ApiClient) -> None:
     with_workflow(github)
     body = {"ref": "refs/heads/main", "inputs": {"commit": True, "timeout": 5}}
     github.made("POST", DISPATCH, body)
@@ -179,7 +179,7 @@ def test_an_enterprise_server_knows_no_details_and_fewer_inputs(tmp_path: Path) 
         assert github.repository.runs == []
 
 
-def test_runs_are_found(github: Hub) -> None:
+def test_runs_are_found(github: ApiClient) -> None:
     with_workflow(github)
     github.branch("side", at=github.head("main"))
     for ref in ("main", "side", "main"):
@@ -200,7 +200,7 @@ def test_runs_are_found(github: Hub) -> None:
     assert found("head_sha=" + "0" * 40) == []
 
 
-def test_a_repository_is_told_something(github: Hub) -> None:
+def test_a_repository_is_told_something(github: ApiClient) -> None:
     payload = {"app": "a", "nested": {"list": [1]}}
     body = {"event_type": "kalypso-workload-changed", "client_payload": payload}
     github.made("POST", "dispatches", body)
@@ -225,6 +225,8 @@ def test_a_repository_is_told_something(github: Hub) -> None:
         ({"event_type": "e", "client_payload": {"a": "b" * 65_535}}, "422 client_payload is"),
     ],
 )
-def test_what_a_repository_does_not_hear(github: Hub, body: dict[str, Any], reason: str) -> None:
+def test_what_a_repository_does_not_hear(
+    github: ApiClient, body: dict[str, Any], reason: str
+) -> None:
     assert github.refused("POST", "dispatches", body).startswith(reason)
     assert github.events() == []

@@ -1,4 +1,4 @@
-"""The log of a step: what GitHub would show of it."""
+"""The log of a step, as GitHub shows it."""
 
 from __future__ import annotations
 

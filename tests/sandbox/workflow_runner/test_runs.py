@@ -1,4 +1,4 @@
-"""Runs of workflows: what their jobs get, what they leave, and what they start."""
+"""Runs of workflows: the environment of their jobs, their results, and the runs that they start."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ MACHINE = {
 
 
 class Command:
-    """Stands for cd: notes how it is run, and ends as it is told."""
+    """A fake of cd: records its calls, and ends as configured."""
 
     def __init__(self) -> None:
         self.runs: list[tuple[CdInputs, CommandContext]] = []

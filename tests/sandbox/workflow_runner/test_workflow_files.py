@@ -1,4 +1,4 @@
-"""Which workflows an event starts, and what is read of them."""
+"""The workflows that an event starts, and the parsing of their files."""
 
 from __future__ import annotations
 

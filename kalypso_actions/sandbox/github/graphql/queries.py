@@ -21,7 +21,7 @@ from kalypso_actions.sandbox.github import body_fields
 from kalypso_actions.sandbox.github.graphql.objects import Fields, repository
 from kalypso_actions.sandbox.github.graphql.schema import SCHEMA
 from kalypso_actions.sandbox.payloads.view import timestamp
-from kalypso_actions.sandbox.permissions import allowed, visible
+from kalypso_actions.sandbox.permissions import allowed, not_accessible, visible
 
 CODES: Final = {"Cannot query field": "undefinedField", "Syntax Error": "parseError"}
 """graphql-core's error messages -> GitHub's error codes."""
@@ -66,9 +66,7 @@ def _repository(
         message = f"Could not resolve to a Repository with the name '{owner}/{name}'."
         raise GraphQLError(message, extensions={"type": "NOT_FOUND"})
     if not allowed(call.identity, ["contents: read"], named):
-        by = "personal access token" if call.identity.kind == "user" else "integration"
-        message = f"Resource not accessible by {by}"
-        raise GraphQLError(message, extensions={"type": "FORBIDDEN"})
+        raise GraphQLError(not_accessible(call.identity), extensions={"type": "FORBIDDEN"})
     return repository(call, named)
 
 

@@ -10,7 +10,7 @@ from graphql import GraphQLError
 from kalypso_actions.sandbox import statuses
 from kalypso_actions.sandbox.endpoints import Call
 from kalypso_actions.sandbox.payloads.view import node_id, timestamp
-from kalypso_actions.sandbox.permissions import allowed
+from kalypso_actions.sandbox.permissions import allowed, not_accessible
 from kalypso_actions.sandbox.store import Repository, Status
 
 
@@ -20,9 +20,7 @@ def of_commit(call: Call, repository: Repository, oid: str) -> Mapping[str, Any]
     Raises GraphQLError for a token that may not read them.
     """
     if not allowed(call.identity, ["statuses: read"], repository):
-        by = "personal access token" if call.identity.kind == "user" else "integration"
-        message = f"Resource not accessible by {by}"
-        raise GraphQLError(message, extensions={"type": "FORBIDDEN"})
+        raise GraphQLError(not_accessible(call.identity), extensions={"type": "FORBIDDEN"})
     latest = statuses.latest(repository, oid)
     if not latest:
         return None

@@ -1,14 +1,16 @@
-"""Lists that GitHub cuts without a word, and what events leave out."""
+"""Lists that GitHub cuts silently, and fields that events omit."""
 
 from __future__ import annotations
 
 import pytest
 
 from kalypso_actions.sandbox.github import contents, pull_requests
-from tests.sandbox.github.hub import Hub
+from tests.sandbox.github.api_client import ApiClient
 
 
-def test_no_more_files_of_a_pull_request(github: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_files_of_a_pull_request(
+    github: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pull_requests, "MAX_FILES", 3)
     github.branch("side", {f"file-{number}": "x" for number in range(5)})
     body = {"title": "t", "head": "side", "base": "main"}
@@ -17,13 +19,13 @@ def test_no_more_files_of_a_pull_request(github: Hub, monkeypatch: pytest.Monkey
     assert [file["filename"] for file in files] == ["file-0", "file-1", "file-2"]
 
 
-def test_no_more_entries_of_a_folder(github: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_entries_of_a_folder(github: ApiClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contents, "MAX_ENTRIES", 3)
     github.commit("main", {f"many/{number}": "x" for number in range(5)})
     assert [entry["name"] for entry in github.made("GET", "contents/many")] == ["0", "1", "2"]
 
 
-def test_a_push_does_not_tell_which_files_it_changes(github: Hub) -> None:
+def test_a_push_does_not_tell_which_files_it_changes(github: ApiClient) -> None:
     github.commit("main", {"a.txt": "1"})
     (push,) = [event for event in github.events() if event.name == "push"]
     for commit in (*push.payload["commits"], push.payload["head_commit"]):

@@ -1,4 +1,4 @@
-"""What Resource Graph answers: rows in scope, in pages."""
+"""Resource Graph's answers: rows in scope, in pages."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kalypso_actions.sandbox.azure import Azure
+from tests.sandbox.azure.azure_server import QUERY, ask, error_of, names
 from tests.sandbox.azure.builders import FLUX_CONFIGURATIONS, Clock, cluster, four_clusters
-from tests.sandbox.azure.serving import QUERY, ask, error_of, names
 
 ONE = "11111111-1111-4111-8111-111111111111"
 TWO = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"

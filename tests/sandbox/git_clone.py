@@ -1,4 +1,4 @@
-"""A clone of acme/fleet, and what git says of its pushes."""
+"""A clone of acme/fleet, and the output of its pushes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 from kalypso_actions.sandbox import Sandbox
 from tests.git_repositories import ENVIRONMENT, commit, git
-from tests.sandbox.serving import FLEET, over_http
+from tests.sandbox.served_sandbox import FLEET, over_http
 
 
 class Clone:
-    """A working copy of a person with this token."""
+    """A working copy that pushes with this token."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, token: str, *options: str) -> None:
         self.sandbox = sandbox
@@ -27,7 +27,7 @@ class Clone:
         return commit(self.folder, files)
 
     def push(self, *arguments: str) -> tuple[int, str]:
-        """How a push ends, and every word."""
+        """Push, and return exit code and output."""
         done = subprocess.run(
             ["git", "push", "--porcelain", "origin", *arguments],
             cwd=self.folder,

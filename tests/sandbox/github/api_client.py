@@ -1,4 +1,4 @@
-"""A sandbox with one repository, asked over HTTP as a client would."""
+"""A client of GitHub's API in a sandbox with one repository."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 README = {"README.md": "fleet\n"}
 
 
-class Hub:
-    """The sandbox, its repository `acme/fleet`, and who asks: a person who may do everything.
+class ApiClient:
+    """Sends requests to a sandbox as a user with all permissions.
 
-    Paths without a slash before them are below the repository.
+    Relative paths are below the repository `acme/fleet`.
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -65,7 +65,7 @@ class Hub:
         return answer.json() if answer.content else None
 
     def refused(self, method: str, path: str, body: Any = None, *, token: str = "") -> str:
-        """The status and every word of why: `422 Validation Failed: head is invalid`."""
+        """Return the status and the reasons: `422 Validation Failed: head is invalid`."""
         answer = self.ask(method, path, body, token=token)
         assert answer.status_code >= 400, answer.text
         told = answer.json()
@@ -78,7 +78,7 @@ class Hub:
     def branch(
         self, name: str, files: Mapping[str, str | None] | None = None, *, at: str = ""
     ) -> str:
-        """A new branch with a commit of its own; the commit's id."""
+        """Create a branch with a commit of its own, and return the commit's id."""
         self.git.update_ref(f"refs/heads/{name}", at or self.root, None)
         return self.commit(name, files or {f"{name}.txt": "1\n"})
 
@@ -86,7 +86,7 @@ class Hub:
         return self.sandbox.commit(NAME, files, branch=branch, message=message)
 
     def propose(self, head: str, base: str = "main", **more: Any) -> int:
-        """Open a pull request; its number."""
+        """Open a pull request, and return its number."""
         body = {"title": f"Take {head}", "head": head, "base": base, **more}
         return int(self.made("POST", "pulls", body)["number"])
 
@@ -102,11 +102,11 @@ class Hub:
         return [event for event in self.sandbox.store.events if name in {"", event.name}]
 
     def actions(self) -> list[str]:
-        """What happened to pull requests."""
+        """Return the actions of pull request events."""
         return [event.payload["action"] for event in self.events("pull_request")]
 
 
 @contextmanager
-def hub(folder: Path, flavour: Literal["github.com", "ghes"] = "github.com") -> Iterator[Hub]:
+def hub(folder: Path, flavour: Literal["github.com", "ghes"] = "github.com") -> Iterator[ApiClient]:
     with Sandbox(folder, programs(), now=lambda: NOW, flavour=flavour) as sandbox:
-        yield Hub(sandbox)
+        yield ApiClient(sandbox)

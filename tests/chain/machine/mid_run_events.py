@@ -1,4 +1,4 @@
-"""Something happens in the middle of a run: right before its n-th write to GitHub or git."""
+"""Events in the middle of a run: right before its n-th write to GitHub or git."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from tests.commands.chain.killing import before_writes
 
 
 def before_write(number: int, event: Callable[[], object]) -> AbstractContextManager[None]:
-    """Let `event` happen before the write of this number, counted from 0."""
+    """Let `event` happen before the write with this number, counted from 0."""
     return before_writes(lambda found: event() if found == number else None)

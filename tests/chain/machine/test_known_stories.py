@@ -1,4 +1,4 @@
-"""Stories that went wrong once, by the rules of the machine: it can tell them by itself."""
+"""Stories that failed once, as steps of the machine."""
 
 from __future__ import annotations
 

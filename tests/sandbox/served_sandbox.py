@@ -1,4 +1,4 @@
-"""A sandbox whose clock stands, and requests to it."""
+"""A served sandbox with a stopped clock, and requests to it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Clock:
 
 @contextmanager
 def serving(folder: Path, clock: Clock | None = None, **options: Any) -> Iterator[Sandbox]:
-    """A sandbox with the private repository acme/fleet, unless the folder has it already."""
+    """Serve a sandbox with the private repository acme/fleet, unless the folder has one."""
     with Sandbox(folder / "sandbox", programs(), now=clock or Clock(), **options) as sandbox:
         if sandbox.store.repository(FLEET) is None:
             sandbox.create_repository(FLEET, {"README.md": "fleet\n"})
@@ -46,7 +46,7 @@ def ask(
     headers: Mapping[str, str] | None = None,
     **more: Any,
 ) -> requests.Response:
-    """A request without anything of the machine's: no proxy, no .netrc, no redirect followed."""
+    """Send a request without the machine's proxy and .netrc, and follow no redirect."""
     with requests.Session() as session:
         session.trust_env = False
         known = {"Authorization": authorization} if authorization else {}
@@ -61,7 +61,7 @@ def ask(
 
 
 def over_http(token: str = "", scheme: str = "Bearer") -> dict[str, str]:
-    """What git needs in its environment to talk to the sandbox."""
+    """Return the environment variables that git needs to talk to the sandbox."""
     variables = {"GIT_ALLOW_PROTOCOL": "http:https", "GIT_TERMINAL_PROMPT": "0"}
     if not token:
         return variables

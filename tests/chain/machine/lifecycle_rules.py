@@ -1,6 +1,6 @@
-"""Which rule of the random stories plays which event of a commit's life.
+"""The rules of the random stories that cause each event of a commit's life.
 
-Commands cause the other events: the rules that run workflows let them happen.
+The commands cause the other events, in the rules that run workflows.
 """
 
 from __future__ import annotations

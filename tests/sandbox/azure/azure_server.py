@@ -1,4 +1,4 @@
-"""The simulated Azure on a port of its own, and what asks it."""
+"""The simulated Azure on its own port, and its clients."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ QUERY = f"{FLUX_CONFIGURATIONS}| project id, properties\n| order by id asc"
 
 
 def application(azure: Azure) -> Flask:
-    """A server's application with nothing but Azure."""
+    """Return a Flask application with Azure alone."""
     flask = Flask(__name__)
     controls = Blueprint("control", __name__)
     add_controls(controls, azure)
@@ -42,12 +42,12 @@ def application(azure: Azure) -> Flask:
 
 
 def client(azure: Azure) -> FlaskClient:
-    """Asks without a network."""
+    """Return a client without a network."""
     return application(azure).test_client()
 
 
 def ask(azure: Azure, query: str = QUERY, token: str | None = None, **body: Any) -> TestResponse:
-    """One query with a good token, unless another is given; `body` is beside the query."""
+    """Send a query, by default with a valid token; `body` are further fields."""
     bearer = azure.issue_token() if token is None else token
     return client(azure).post(
         f"{PATH}?{VERSION}",
@@ -57,14 +57,14 @@ def ask(azure: Azure, query: str = QUERY, token: str | None = None, **body: Any)
 
 
 def names(response: TestResponse) -> list[str]:
-    """The clusters in an answer."""
+    """Return the clusters in an answer."""
     assert response.status_code == 200, response.text
     return [row["id"].split("/")[8] for row in response.get_json()["data"]]
 
 
 @contextlib.contextmanager
 def serving(azure: Azure, certificate: Path | None = None) -> Iterator[str]:
-    """The URL of a server; with TLS where there is a file of key and certificate."""
+    """Serve, and yield the URL; with TLS if there is a file of key and certificate."""
     tls = (str(certificate), str(certificate)) if certificate else None
     server = make_server("127.0.0.1", 0, application(azure), threaded=True, ssl_context=tls)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
@@ -78,7 +78,7 @@ def serving(azure: Azure, certificate: Path | None = None) -> Iterator[str]:
 
 
 def certificate(folder: Path) -> Path:
-    """A file with a key and its self-signed certificate for the loopback address."""
+    """Return a file with a key and its self-signed certificate for the loopback address."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "sandbox")])
     now = datetime.datetime.now(datetime.UTC)
@@ -117,7 +117,7 @@ class Given:
 
 
 def sdk(url: str, token_of_header: Any) -> ResourceGraphClient:
-    """Azure's own client, without waits of its own."""
+    """Return Azure's own client, without retry delays."""
     return ResourceGraphClient(
         token_of_header,
         base_url=url,
@@ -127,7 +127,7 @@ def sdk(url: str, token_of_header: Any) -> ResourceGraphClient:
 
 
 def query(asked: ResourceGraphClient, **options: Any) -> Any:
-    """Its answer, with the headers."""
+    """Query with the client, and return the answer and its headers."""
     request = QueryRequest(query=QUERY, options=QueryRequestOptions(**options))
     return asked.resources(
         request,
@@ -137,5 +137,5 @@ def query(asked: ResourceGraphClient, **options: Any) -> Any:
 
 
 def error_of(response: TestResponse) -> Any:
-    """Azure's error object."""
+    """Return Azure's error object."""
     return json.loads(response.data)["error"]
