@@ -64,7 +64,7 @@ def test_refused(tmp_path: Path, content: dict[str, str]) -> None:
     for name, text in content.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    with pytest.raises(UsageError, match="is not empty, and was not written by this command"):
+    with pytest.raises(UsageError, match="is not empty, and is not an output of this command"):
         OutputFolder(tmp_path).check()
 
 
@@ -78,7 +78,7 @@ def test_files_added_by_somebody_are_not_removed(tmp_path: Path) -> None:
     write(tmp_path, TREE)
     (tmp_path / "large" / "app" / "thesis.txt").write_text("x")
     before = listing(tmp_path)
-    with pytest.raises(UsageError, match=r"holds files that are not ours: large/app/thesis\.txt"):
+    with pytest.raises(UsageError, match=r"contains other files: large/app/thesis\.txt"):
         write(tmp_path, {**TREE, "large/app/reconciler.yaml": OutputFile(b"new")})
     assert listing(tmp_path) == before
 
@@ -95,7 +95,7 @@ def test_files_of_our_names_that_we_did_not_write_are_not_removed(
     (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / path).write_text(text)
     before = listing(tmp_path)
-    with pytest.raises(UsageError, match=f"holds files that are not ours: {path}"):
+    with pytest.raises(UsageError, match=f"contains other files: {path}"):
         write(tmp_path, TREE)
     assert listing(tmp_path) == before
 

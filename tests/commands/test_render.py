@@ -161,7 +161,7 @@ def test_out_on_somebodys_folder(planes: Path) -> None:
     thesis.write_text("years of work")
     done = render(planes, "--out", str(thesis.parent))
     assert done.returncode == 2
-    assert "is not empty, and was not written by this command" in done.stderr
+    assert "is not empty, and is not an output of this command" in done.stderr
     assert thesis.read_text() == "years of work"
 
 

@@ -275,7 +275,7 @@ def test_an_app_that_is_wrong(healthy: Acme) -> None:
     """Each problem appears once, even if several checks meet it."""
     found = lines(healthy.doctor(app_id="999999"), "problem", "warning")
     assert len(found) == len(set(found))
-    assert found[0].startswith("problem acme: what the GitHub App 999999 may do")
+    assert found[0].startswith("problem acme: the permissions of the GitHub App 999999")
 
 
 def test_where_to_change_something(healthy: Acme) -> None:
