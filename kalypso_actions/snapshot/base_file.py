@@ -17,7 +17,7 @@ class BaseFile:
 
     where: Location
     text: str | None
-    commit: str | None
+    promoted_commit: str | None
 
 
 def read_base_file(files: RevisionFiles, folder: str) -> BaseFile:

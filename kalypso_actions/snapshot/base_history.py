@@ -58,7 +58,9 @@ def read_base_writes(
     def read_blobs(ids: Collection[str]) -> Mapping[str, bytes]:
         return remotes.blobs(url, ids)
 
-    trail = _Trail(url, normalize(folder), path if document else "", base.commit, read_blobs)
+    trail = _Trail(
+        url, normalize(folder), path if document else "", base.promoted_commit, read_blobs
+    )
     return trail.writes(remotes.history(url, head), main)
 
 

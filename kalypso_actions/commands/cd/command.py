@@ -140,10 +140,10 @@ def _post_replacement(
     if promoted.action not in {"written", "unchanged", "proposed"}:
         return
     state = branch.read(proposals=promoted.action == "proposed")
-    proposed = state.proposal.commit if state.proposal else None
+    proposed = state.proposal.promoted_commit if state.proposal else None
     if proposed:
         branch.describe(state, proposed)
-    newer = replaced_by(inputs.commit, state.base.commit, proposed)
+    newer = replaced_by(inputs.commit, state.base.promoted_commit, proposed)
     if newer:
         _post_end(context, inputs.environment, inputs.commit, newer)
 

@@ -115,8 +115,8 @@ def _decide(
     inputs: CdInputs, context: CommandContext, state: EnvironmentState, main: str
 ) -> tuple[str | None, Advance]:
     """Return the commit before this one, and what to do with this one."""
-    current = state.base.commit
-    proposed = state.proposal.commit if state.proposal else None
+    current = state.base.promoted_commit
+    proposed = state.proposal.promoted_commit if state.proposal else None
     before = current
     if proposed and inputs.commit not in {current, proposed}:
         to_current = _relation(context, current, proposed, main) if current else None
@@ -148,7 +148,7 @@ def _rejected(
 
     Only a person proposes it again; an open pull request shows that one did.
     """
-    is_open = state.proposal is not None and state.proposal.commit == inputs.commit
+    is_open = state.proposal is not None and state.proposal.promoted_commit == inputs.commit
     if inputs.mode != "pull-request" or not inputs.promoted_from or is_open:
         return None
     return branch.rejected(inputs.commit)

@@ -47,7 +47,7 @@ class RollbackCheck:
         environment = environments[self._inputs.environment]
         history = EnvironmentHistory(self._context, environment, environments)
         promoted_commit = self._inputs.commit
-        back_to = history.rolled_back_to(promoted_commit, state.base.commit, state.head)
+        back_to = history.rolled_back_to(promoted_commit, state.base.promoted_commit, state.head)
         return rollback_of(environment.name, promoted_commit, back_to) if back_to else None
 
     def _of_origin(self) -> Rollback | None:

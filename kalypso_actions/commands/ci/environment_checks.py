@@ -198,8 +198,8 @@ def _read_own(environment: Environment, checks: EnvironmentChecks) -> tuple[Read
     if document:
         return reading, document.promoted_commit
     base = read_base_file(files, place.path)
-    if base.commit:  # the plan warns that nobody applies the file
-        return reading, base.commit
+    if base.promoted_commit:  # the plan warns that nobody applies the file
+        return reading, base.promoted_commit
     where = Location(repository, base.where.path)
     text = with_commit(None, checks.commit, repo=url, branch=context.main(), where=where)
     new = parse_yaml(repository, base.where.path, text.encode()).documents

@@ -41,13 +41,14 @@ class PromotionPullRequest:
     """
 
     pull: PullRequest
-    commit: str | None
+    promoted_commit: str | None
     replaces: str | None
     outdated: bool
 
-    def instead_of(self, commit: str) -> str | None:
-        """Return the commit that was proposed before `commit`."""
-        return self.replaces if self.commit == commit else self.commit
+    def instead_of(self, promoted_commit: str) -> str | None:
+        """Return the commit that was proposed before this one."""
+        is_same = self.promoted_commit == promoted_commit
+        return self.replaces if is_same else self.promoted_commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,14 @@ class EnvironmentState:
     base: BaseFile
     proposal: PromotionPullRequest | None
 
-    def brings(self, commit: str) -> bool:
+    def brings(self, promoted_commit: str) -> bool:
         """Whether the open pull request brings a commit, and can be merged."""
         proposal = self.proposal
-        return proposal is not None and proposal.commit == commit and not proposal.outdated
+        return (
+            proposal is not None
+            and proposal.promoted_commit == promoted_commit
+            and not proposal.outdated
+        )
 
 
 class EnvironmentBranch:
@@ -114,15 +119,15 @@ class EnvironmentBranch:
         newest = commits.get(self._context.github, self._context.control_plane, state.head)
         if not newest.parents:
             return None
-        commit = self._base_at(newest.parents[0]).commit
-        return commit if commit != state.base.commit else None
+        commit = self._base_at(newest.parents[0]).promoted_commit
+        return commit if commit != state.base.promoted_commit else None
 
-    def write(self, state: EnvironmentState, commit: str) -> str:
+    def write(self, state: EnvironmentState, promoted_commit: str) -> str:
         """Write a commit of main to the branch; return the new commit of the branch.
 
         Raises PushConflictError if the branch has moved, KalypsoError for other refusals.
         """
-        new = self._commit(state, commit, MESSAGE)
+        new = self._commit(state, promoted_commit, MESSAGE)
         try:
             self._context.remotes.push(self._url, new, branch=self.name, expected=state.head)
         except ProtectedBranchError as error:
@@ -131,35 +136,39 @@ class EnvironmentBranch:
             raise KalypsoError(problem.message, problem.where, advice) from error
         return new
 
-    def propose(self, state: EnvironmentState, commit: str) -> tuple[PullRequest, bool]:
+    def propose(self, state: EnvironmentState, promoted_commit: str) -> tuple[PullRequest, bool]:
         """Open or update the pull request with a commit of main; return whether it changed.
 
         Raises PushConflictError if our branch has moved, KalypsoError for other refusals.
         """
-        changed = not state.brings(commit)
+        changed = not state.brings(promoted_commit)
         if changed:
-            replaced = state.proposal.instead_of(commit) if state.proposal else None
+            replaced = state.proposal.instead_of(promoted_commit) if state.proposal else None
             trailer = f"\n\n{REPLACES}: {replaced}" if replaced else ""
-            new = self._commit(state, commit, MESSAGE + trailer)
+            new = self._commit(state, promoted_commit, MESSAGE + trailer)
             self._context.remotes.push(
                 self._url, new, branch=self.own_name, expected=state.own_head or None
             )
-        pull, outcome = self.describe(state, commit)
+        pull, outcome = self.describe(state, promoted_commit)
         return pull, changed or outcome != "unchanged"
 
-    def describe(self, state: EnvironmentState, commit: str) -> tuple[PullRequest, WriteResult]:
-        """Open the pull request of our branch, or update its text for `commit`."""
+    def describe(
+        self, state: EnvironmentState, promoted_commit: str
+    ) -> tuple[PullRequest, WriteResult]:
+        """Open the pull request of our branch, or update its text for `promoted_commit`."""
         return pull_requests.ensure(
             self._context.github,
             self._context.control_plane,
             head=self.own_name,
             base=self.name,
-            title=f"Promote {commit[:7]} to {self._environment.name}",
-            body=proposal_body(self._environment.name, self._url, state.base.commit, commit),
+            title=f"Promote {promoted_commit[:7]} to {self._environment.name}",
+            body=proposal_body(
+                self._environment.name, self._url, state.base.promoted_commit, promoted_commit
+            ),
         )
 
-    def rejected(self, commit: str) -> PullRequest | None:
-        """Return our newest pull request if people closed it unmerged and it brought `commit`.
+    def rejected(self, promoted_commit: str) -> PullRequest | None:
+        """Return our newest pull request if people closed it unmerged and it brought the commit.
 
         Raises KalypsoError.
         """
@@ -171,12 +180,12 @@ class EnvironmentBranch:
             return None
         if commits.relation(github, control_plane, pull.head_commit, self.name) is None:
             return None  # the repository has lost the proposed commit
-        return pull if self._base_at(pull.head_commit).commit == commit else None
+        return pull if self._base_at(pull.head_commit).promoted_commit == promoted_commit else None
 
     def withdraw_empty(self, state: EnvironmentState) -> None:
         """Close our open pull request if the environment has its commit already."""
         proposal = state.proposal
-        if proposal is None or proposal.commit != state.base.commit:
+        if proposal is None or proposal.promoted_commit != state.base.promoted_commit:
             return
         make_labels(self._context.control_plane, [WITHDRAWN], self._context)
         pull_requests.close(
@@ -184,15 +193,16 @@ class EnvironmentBranch:
             self._context.control_plane,
             proposal.pull.number,
             mark=marker("withdrawn", self._environment.name),
-            comment=f"The environment has {proposal.commit} already: nothing is left to merge.",
+            comment=f"The environment has {proposal.promoted_commit} already: "
+            "nothing is left to merge.",
             labels=[WITHDRAWN],
         )
 
-    def _commit(self, state: EnvironmentState, commit: str, message: str) -> str:
+    def _commit(self, state: EnvironmentState, promoted_commit: str, message: str) -> str:
         base = state.base
         text = with_commit(
             base.text,
-            commit,
+            promoted_commit,
             repo=self._url,
             branch=self._main,
             where=base.where,
@@ -220,7 +230,7 @@ class EnvironmentBranch:
         replaces = re.search(rf"^{REPLACES}: ([0-9a-f]+)$", message, re.MULTILINE)
         return PromotionPullRequest(
             pulls[0],
-            self._base_at(own_head).commit,
+            self._base_at(own_head).promoted_commit,
             replaces[1] if replaces else None,
             outdated=self._base_at(comparison.merge_base).text != base.text,
         )

@@ -33,7 +33,7 @@ class EnvironmentCommit:
         self._url = context.url(context.control_plane)
         self._place = environment.control_plane
         self.head = ""
-        self.named: str | None = None
+        self.promoted_commit: str | None = None
         self.where = Location(self._url)
 
     def look(self) -> str | None:
@@ -41,15 +41,15 @@ class EnvironmentCommit:
         branch = self._place.branch
         head = self._context.remotes.heads(self._url, [branch]).get(branch, "")
         if head != self.head:
-            self.named = self._read(head) if head else None
+            self.promoted_commit = self._read(head) if head else None
             self.head = head
-        return self.named
+        return self.promoted_commit
 
     def _read(self, head: str) -> str | None:
         files = self._context.remotes.fetch(self._url, commit=head)
         base = read_base_file(files, self._place.path)
         self.where = base.where
-        return base.commit
+        return base.promoted_commit
 
     def has_left(self, promoted_commit: str) -> bool:
         """Whether the branch named, at the last look, neither this commit nor a descendant of it.
@@ -57,10 +57,10 @@ class EnvironmentCommit:
         Raises KalypsoError.
         """
         relation = None
-        if self.named and self.named != promoted_commit:
+        if self.promoted_commit and self.promoted_commit != promoted_commit:
             github, repository = self._context.github, self._context.control_plane
-            relation = commits.relation(github, repository, promoted_commit, self.named)
-        return has_left(promoted_commit, self.named, relation)
+            relation = commits.relation(github, repository, promoted_commit, self.promoted_commit)
+        return has_left(promoted_commit, self.promoted_commit, relation)
 
 
 class EnvironmentHistory:
