@@ -103,7 +103,7 @@ def test_files_of_our_names_that_we_did_not_write_are_not_removed(
 def test_the_folder_that_holds_older_outputs_is_not_ours(tmp_path: Path) -> None:
     write(tmp_path / "old", TREE)
     write(tmp_path / "new", TREE)
-    with pytest.raises(UsageError, match="not ours"):
+    with pytest.raises(UsageError, match="contains other files"):
         write(tmp_path, TREE)
     assert set(listing(tmp_path / "old")) == set(listing(tmp_path / "new")) == set(TREE)
 
