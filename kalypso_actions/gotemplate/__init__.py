@@ -3,17 +3,17 @@
     template = parse(text, name="template", functions=FUNCTIONS)
     output = template.execute(data)
 
-The way of a template:
+A template passes through:
 
     text ── lexer ──> items ── parser, expressions ──> nodes ── compiler, pipelines ──> closures
 
-Closures run on a state (`execution`): `fields` and `calls` find values, `conversion` fits them to
-parameters, `builtins` are Go's own functions, `printf` and `printer` Go's fmt. `values` tells how
-Python's values stand for Go's, `budget` what bounds an execution.
+Closures run on a state (`execution`): `fields` and `calls` evaluate fields and calls, `conversion`
+converts arguments to the types of parameters, `builtins` holds Go's own functions, `printf` and
+`printer` implement Go's fmt. `values` maps Go's types to Python's, `budget` limits an execution.
 
-A parsed template is immutable; it may be executed any number of times and by several threads at
-once. Both steps raise `TemplateError` with Go's own text. The language is that of Go 1.26. The
-package knows nothing of what is rendered: functions beyond Go's own are handed in.
+A parsed template is immutable: several threads may execute it at once, any number of times. Parsing
+and execution raise `TemplateError` with Go's own text. The language is that of Go 1.26. The caller
+passes all functions beyond Go's own.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = [
 
 
 class Template:
-    """A parsed template: immutable, shared between threads."""
+    """A parsed template; it is immutable, so threads may share it."""
 
     __slots__ = ("_main", "name", "text")
 
@@ -58,7 +58,7 @@ class Template:
     def execute(self, data: object, limits: Limits = DEFAULT_LIMITS) -> str:
         """Render the template with `data` as dot.
 
-        Raises `TemplateError` for what Go refuses and for what goes beyond `limits`.
+        Raises `TemplateError` if Go rejects the template or the execution exceeds `limits`.
         """
         output: list[str] = []
         budget = Budget(limits)
@@ -69,7 +69,7 @@ class Template:
         except LimitError as error:
             raise _error(self.name, str(error)) from None
         except RecursionError:
-            # The limits leave room enough, unless the caller's own stack is nearly full.
+            # The limits prevent this, unless the caller's stack is already nearly full.
             detail = "actions and values nest too deeply to be executed"
             raise _error(self.name, detail) from None
         return normal("".join(output))
@@ -85,19 +85,19 @@ def parse(
 ) -> Template:
     """Parse and compile `text`.
 
-    `functions` come on top of Go's own, and replace those of the same name; `refused` gives for
-    each name that is deliberately absent the reason, which the error then tells.
-    Raises `TemplateError` for a text that does not parse, or is beyond `limits`.
+    `functions` extend Go's own and replace those of the same name; `refused` maps the names of
+    deliberately absent functions to the reason, which becomes part of the error.
+    Raises `TemplateError` if the text does not parse or exceeds `limits`.
     """
     source = Source(name, text)
     if byte_length(text) > limits.template_bytes:
         limit = limits.template_bytes
         raise _error(name, f"the template goes beyond the limit of {limit} bytes")
-    known = {**BUILTINS, **(functions or {})}
-    trees = parse_trees(source, Names(known, refused or {}), limits.parse_depth)
-    return Template(source, compile_trees(source, trees, known)[name])
+    all_functions = {**BUILTINS, **(functions or {})}
+    trees = parse_trees(source, Names(all_functions, refused or {}), limits.parse_depth)
+    return Template(source, compile_trees(source, trees, all_functions)[name])
 
 
 def _error(name: str, detail: str) -> TemplateError:
-    """An error of the template as a whole."""
+    """Return an error that concerns the template as a whole."""
     return TemplateError(f"template: {name}: {detail}", name=name, detail=detail)

@@ -1,4 +1,4 @@
-"""IP addresses as Go's `netip.ParseAddr` accepts them, with its words for others."""
+"""Check IP addresses like Go's `netip.ParseAddr`, with its error messages."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from kalypso_actions.gotemplate.quoting import quote
 
 _HEX_DIGITS = re.compile("[0-9a-fA-F]*")
 _SIZE = 16
-"""How many bytes an IPv6 address has."""
+"""The bytes of an IPv6 address."""
 
 
 class AddressError(ValueError):
-    """A text is no IP address; the message is Go's."""
+    """The text is not an IP address; the message is Go's."""
 
 
 def is_ip_address(text: str) -> bool:
-    """Whether Go's `net.ParseIP` reads an address, which has no zone."""
+    """Return whether Go's `net.ParseIP` accepts the text; it accepts no zones."""
     try:
         check_address(text)
     except AddressError:
@@ -25,7 +25,7 @@ def is_ip_address(text: str) -> bool:
 
 
 def check_address(text: str) -> None:
-    """Raises `AddressError` for what is no address of version 4, or 6 with or without a zone."""
+    """Raise `AddressError` unless the text is an IPv4 address or an IPv6 address (zone allowed)."""
     mark = re.search("[.:%]", text)
     if mark is None:
         raise _error(text, "unable to parse IP")
@@ -46,7 +46,7 @@ def _error(text: str, problem: str, at: str = "") -> AddressError:
 
 
 def _check_groups(text: str, rest: str) -> None:
-    """Go through the groups between colons; `rest` is the address without its zone."""
+    """Check the groups between colons; `rest` is the address without its zone."""
     shortened = rest.startswith("::")
     rest = rest[2:] if shortened else rest
     size = 0
@@ -86,14 +86,14 @@ def _check_size(text: str, rest: str, size: int, shortened: bool) -> None:
 
 
 def _group(text: str, rest: str) -> str:
-    """The hexadecimal digits that `rest` begins with."""
+    """Return the hexadecimal digits at the start of `rest`."""
     digits = _HEX_DIGITS.match(rest)
-    found = digits[0] if digits else ""
-    if len(found) > 4:
+    group = digits[0] if digits else ""
+    if len(group) > 4:
         raise _error(text, "each group must have 4 or less digits", rest)
-    if not found:
+    if not group:
         raise _error(text, "each colon-separated field must have at least one digit", rest)
-    return found
+    return group
 
 
 def _check_embedded(text: str, rest: str, size: int, shortened: bool) -> None:
@@ -113,7 +113,7 @@ def _check_embedded(text: str, rest: str, size: int, shortened: bool) -> None:
 
 
 def _check_ipv4(text: str, fields: str) -> None:
-    """Check four decimal numbers with dots between."""
+    """Check four decimal numbers separated by dots."""
     value, field, digits = 0, 0, ""
     for position, char in enumerate(fields):
         if char == ".":

@@ -1,7 +1,7 @@
-"""Bounds: no template may hang the run or exhaust its memory.
+"""Limits: no template may hang the run or exhaust its memory.
 
-`Limits` says how far an execution may go, a `Budget` counts one execution. Whoever is about to
-build something large asks the budget first, so that the memory is never used.
+A `Budget` counts what one execution uses of its `Limits`. Functions ask the budget before they
+build a large value, so that the memory is never allocated.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ from kalypso_actions.gotemplate.values import FunctionError
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far one template may go.
+    """Limits on one template.
 
-    - `template_bytes`, `parse_depth`: the text, and how deep expressions and controls may nest;
-    - `output_bytes`: the rendered text, and any one value that a function builds;
-    - `iterations`: the turns of all loops and the calls of all templates together;
-    - `recursion`: how deep templates may call one another, counting the controls that a call
-      stands in;
-    - `work`: the characters that functions read and write, and those of the loops' bodies for
-      each turn.
+    - `template_bytes`, `parse_depth`: the text, and the nesting of expressions and controls;
+    - `output_bytes`: the rendered text, and each value that a function builds;
+    - `iterations`: the iterations of all loops plus the calls of all templates;
+    - `recursion`: the depth of calls between templates, including the controls around each call;
+    - `work`: the characters that functions read and write, plus those of a loop's body for each
+      iteration.
     """
 
     template_bytes: int = 1 << 20
@@ -36,17 +35,17 @@ DEFAULT_LIMITS = Limits()
 
 
 class LimitError(FunctionError):
-    """An execution would go beyond one of its limits; the text names it."""
+    """The execution would exceed a limit, which the message names."""
 
 
 class Budget:
-    """What one execution has used of its limits.
+    """Counts what one execution has used of its limits.
 
-    While little has been done, the small work of functions is not counted; `is_spent` tells that
-    from here on it is.
+    Calls of functions are not measured (`counts_calls` is false) until the execution has done
+    enough other work.
     """
 
-    __slots__ = ("is_spent", "iterations", "limits", "output", "output_limit", "work")
+    __slots__ = ("counts_calls", "iterations", "limits", "output", "output_limit", "work")
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -54,18 +53,18 @@ class Budget:
         self.output = 0
         self.iterations = 0
         self.work = 0
-        self.is_spent = False
+        self.counts_calls = False
 
     def reserve(self, size: int, what: str) -> None:
-        """Ask for `size` bytes (or elements) to build `what`, before they are built.
+        """Reserve `size` bytes (or elements) before building `what`.
 
-        Raises `LimitError` where they do not fit one value, or all work of this execution.
+        Raises `LimitError` if they exceed the limit of one value or of the execution's work.
         """
         self.fit(size, what)
         self.spend(size, what)
 
     def fit(self, size: int, what: str) -> None:
-        """Raise `LimitError` where one value of `size` bytes is beyond the limit."""
+        """Raise `LimitError` if a value of `size` bytes exceeds the limit."""
         if size > self.limits.output_bytes:
             raise LimitError(
                 f"{what} would have {size} bytes; the limit for one value is "
@@ -73,46 +72,47 @@ class Budget:
             )
 
     def spend(self, size: int, what: str) -> None:
-        """Count `size` characters of work that `what` is about to do.
+        """Count `size` characters of work before `what` does it.
 
-        Raises `LimitError` where all work of this execution goes beyond its limit.
+        Raises `LimitError` if the execution's work exceeds its limit.
         """
         self.work += size
         if self.work > _FREE_WORK:
-            self.is_spent = True
+            self.counts_calls = True
             if self.work > self.limits.work:
                 raise LimitError(
-                    f"{what} goes beyond the limit of {self.limits.work} characters that loops "
-                    "and functions may go through in one execution"
+                    f"{what} goes beyond the limit of {self.limits.work} characters that loops and "
+                    "functions may process in one execution"
                 )
 
-    def turn(self, size: int, what: str) -> None:
-        """Count a turn of a loop, or a call of a template, whose body has `size` characters."""
+    def count_iteration(self, size: int, what: str) -> None:
+        """Count an iteration of a loop or a call of a template; its body has `size` characters."""
         self.iterations += 1
         self.work += size
         if self.work > _FREE_WORK:
             self.spend(0, what)
         if self.iterations > self.limits.iterations:
             raise LimitError(
-                f"{what} goes beyond the limit of {self.limits.iterations} turns of loops and "
+                f"{what} goes beyond the limit of {self.limits.iterations} iterations of loops and "
                 "calls of templates in one execution"
             )
 
     def charge(self, what: str, *values: object) -> None:
-        """Count what a function was given and what it has made."""
+        """Count the arguments and the result of a function."""
         self.spend(_CALL + sum(map(_size, values)), what)
 
 
 _FREE_WORK = 1 << 16
-"""Below it, what functions are given is not measured."""
+"""Below this amount of work, arguments and results are not measured."""
 
 _CALL = 128
+"""The work of a call, in characters."""
 _ELEMENT = 16
-"""How many characters' work a call is, and an element of a list or map."""
+"""The work of an element of a list or map, in characters."""
 
 
 def _size(value: object) -> int:
-    """About how much work a value is: its characters, and more for each element inside of it."""
+    """Estimate the work of processing a value: its characters, and more for each element."""
     if isinstance(value, str):
         return len(value)
     if not isinstance(value, list | dict):
@@ -130,4 +130,4 @@ def _size(value: object) -> int:
 
 
 _LARGE = 1 << 24
-"""Where measuring a value ends; one that contains itself has no end."""
+"""Measuring stops at this size, because a value that contains itself has no end."""

@@ -1,4 +1,4 @@
-"""Go's own functions. `and`, `or` and `call` have rules of evaluation that are in `calls`."""
+"""Go's own functions; `calls` evaluates `and`, `or` and `call`, which have special rules."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from kalypso_actions.gotemplate.values import (
 )
 
 _TEXTS = ("Error", "String")
-"""Methods that say how a value prints."""
+"""Methods that return a value's text."""
 
 
 def display(value: object, budget: Budget) -> str:
-    """A value as an action prints it."""
+    """Return a value as an action prints it."""
     if isinstance(value, str):
         return value
     if value is NO_VALUE or value is None:
@@ -46,7 +46,7 @@ def display(value: object, budget: Budget) -> str:
 
 
 def _printable(value: object) -> object:
-    """What an action prints of a value: of a pointer, what it points to."""
+    """Return the value that an action prints: of a pointer, its target."""
     if value is None or value is NO_VALUE:
         return "<no value>"
     if isinstance(value, GoStruct) and value.pointer and value.methods.keys().isdisjoint(_TEXTS):
@@ -88,7 +88,7 @@ def _not(value: object) -> bool:
 
 
 def _special(*_: object) -> object:
-    raise AssertionError("calls of this function are compiled in a way of their own")
+    raise AssertionError("`calls` compiles this function specially")
 
 
 AND = Function("and", _special, (REFLECT_VALUE, REFLECT_VALUE), variadic=True, result=REFLECT_VALUE)
@@ -101,14 +101,14 @@ CALL = Function(
 def _on_values(
     name: str, call: Callable[..., object], fixed: int, result: Type, *, variadic: bool = False
 ) -> Function:
-    """A function that takes values of every type as they are."""
+    """Declare a function that takes values of every type unchanged."""
     parameters = (REFLECT_VALUE,) * (fixed + variadic)
     return Function(name, call, parameters, variadic, result)
 
 
 def _on_any(name: str, call: Callable[..., object], *fixed: Type) -> Function:
-    """A function that makes a text of any number of values."""
-    return Function(name, call, (*fixed, ANY), variadic=True, result=STRING, bounded=True)
+    """Declare a function that makes a text of any number of values."""
+    return Function(name, call, (*fixed, ANY), variadic=True, result=STRING, takes_budget=True)
 
 
 BUILTINS: Mapping[str, Function] = {

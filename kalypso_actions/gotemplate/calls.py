@@ -1,4 +1,4 @@
-"""Calls of functions and methods: arguments checked and converted, errors told as Go does."""
+"""Calls of functions and methods: check and convert arguments, report errors like Go."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from kalypso_actions.gotemplate.values import NO_VALUE, Function, FunctionError,
 
 
 class _NoFinal:
-    """Stands for the argument that no pipe brings."""
+    """Marks a call without an argument from a pipe."""
 
 
 NO_FINAL: Final = _NoFinal()
 
 
 class Call:
-    """A call at one place.
+    """A call at one place in the template.
 
-    `node` is what errors of the function name, `last` what errors name before an argument is
-    evaluated. `piped` tells whether the last argument comes through a pipe.
+    Errors of the function name `node`; errors before any argument is evaluated name `last`. `piped`
+    means that the last argument comes from a pipe.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Call:
 
     @property
     def last(self) -> Node | None:
-        """What errors name once all arguments are evaluated."""
+        """The node that errors name after all arguments are evaluated."""
         return self.bounds[-1].last if self.bounds else self.before
 
     def compile(self) -> Evaluate:
-        """Make the call. What it returns takes the argument of the pipe as its third."""
+        """Compile the call; the result takes the pipe's value as its third argument."""
         wrong = self._wrong_number() or self.function.unusable
         if wrong:
             return self._failing(wrong)
@@ -90,7 +90,7 @@ class Call:
         return fail
 
     def _types(self) -> list[Type]:
-        """The type for each argument, that of the pipe included."""
+        """Return the type of each argument, including the pipe's."""
         parameters = self.function.parameters
         count = len(self.arguments) + self.piped
         if not self.function.variadic:
@@ -102,7 +102,7 @@ class Call:
         return self.definition.error(self.node, f"error calling {self.function.name}: {error}")
 
     def _short_circuit(self, *, until: bool) -> Evaluate:
-        """`and` and `or` evaluate arguments until one decides."""
+        """Compile `and` or `or`, which evaluate arguments until one decides."""
         arguments = [(bound.evaluate, bound.last) for bound in self.bounds]
 
         def decide(state: State, dot: object, final: object = NO_FINAL) -> object:
@@ -118,7 +118,7 @@ class Call:
         return decide
 
     def _value_call(self, final: Check | None) -> Evaluate:
-        """`call` names the function in errors as the template does."""
+        """Compile `call`, whose errors name the function as the template writes it."""
         if isinstance(self.node, Command) and self.arguments:
             name = str(self.node.arguments[1])
             return self._ordinary(final, replace(CALL, call=partial(call_value, name)))
@@ -131,16 +131,16 @@ class Call:
         return call
 
     def _piped(self, final: Check, function: Function) -> Evaluate:
-        """A call whose only argument comes from the pipe, such as `| quote`."""
-        call, name, bounded = function.call, function.name, function.bounded
+        """Compile a call whose only argument comes from a pipe, such as `| quote`."""
+        call, name, takes_budget = function.call, function.name, function.takes_budget
         accepts, convert = final
 
         def piped(state: State, _: object, value: object = NO_FINAL) -> object:
             argument = value if type(value) in accepts else convert(state, value)
             budget = state.budget
             try:
-                result = call(budget, argument) if bounded else call(argument)
-                if budget.is_spent:
+                result = call(budget, argument) if takes_budget else call(argument)
+                if budget.counts_calls:
                     budget.charge(name, argument, result)
             except FunctionError as error:
                 raise self._failed(error) from None
@@ -149,14 +149,14 @@ class Call:
         return piped
 
     def _ordinary(self, final: Check | None, function: Function) -> Evaluate:
-        """A call that evaluates its arguments in order."""
-        call, name, bounded = function.call, function.name, function.bounded
+        """Compile a call that evaluates its arguments in order."""
+        call, name, takes_budget = function.call, function.name, function.takes_budget
         bounds = [(bound.evaluate, *bound.check) for bound in self.bounds]
         if final is not None and not bounds:
             return self._piped(final, function)
 
         def ordinary(state: State, dot: object, value: object = NO_FINAL) -> object:
-            values: list[object] = [state.budget] if bounded else []
+            values: list[object] = [state.budget] if takes_budget else []
             for evaluate, accepts, convert in bounds:
                 argument = evaluate(state, dot)
                 if type(argument) not in accepts:
@@ -168,8 +168,8 @@ class Call:
                 )
             try:
                 result = call(*values)
-                if state.budget.is_spent:
-                    state.budget.charge(name, *values[bounded:], result)
+                if state.budget.counts_calls:
+                    state.budget.charge(name, *values[takes_budget:], result)
             except FunctionError as error:
                 raise self._failed(error) from None
             return result

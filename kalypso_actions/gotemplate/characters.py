@@ -31,7 +31,7 @@ def is_digit(rune: str) -> bool:
 
 
 def _bounds(text: str) -> tuple[int, ...]:
-    """The code points where a set begins, ends, and so on."""
+    """Return the code points where a set begins, ends, and so on."""
     bounds = []
     for span in text.split():
         first, _, last = span.partition("-")

@@ -1,4 +1,4 @@
-"""`eq ne lt le gt ge`: which values compare, and how."""
+"""`eq ne lt le gt ge`: the values that compare, and their order."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _NUMBERS = frozenset({"int", "uint"})
 
 
 def eq(first: object, *others: object) -> bool:
-    """Whether `first` equals one of the others."""
+    """Return whether `first` equals one of the others."""
     if not others:
         raise FunctionError("missing argument for comparison")
     return any(_equal(first, other) for other in others)
 
 
 def ne(first: object, second: object) -> bool:
-    """Whether two values differ."""
+    """Return whether two values differ."""
     return not _equal(first, second)
 
 
 def lt(first: object, second: object) -> bool:
-    """Whether `first` comes before `second`."""
+    """Return whether `first` comes before `second`."""
     if type(first) is type(second) and type(first) in {int, float}:
         return first < second  # type: ignore[operator, no-any-return]
     kind, other = _kind(first), _kind(second)
@@ -39,29 +39,29 @@ def lt(first: object, second: object) -> bool:
 
 
 def le(first: object, second: object) -> bool:
-    """Whether `first` comes before `second` or equals it."""
+    """Return whether `first` comes before `second` or equals it."""
     return lt(first, second) or _equal(first, second)
 
 
 def gt(first: object, second: object) -> bool:
-    """The opposite of `le`."""
+    """Return the opposite of `le`."""
     return not le(first, second)
 
 
 def ge(first: object, second: object) -> bool:
-    """The opposite of `lt`."""
+    """Return the opposite of `lt`."""
     return not lt(first, second)
 
 
 def _kind(value: object) -> str:
-    """The kinds that compare among themselves; "" for every other."""
-    known = type_of(value)
-    if known is None:
+    """Return the kind within which values compare; "" if the value does not compare."""
+    go_type = type_of(value)
+    if go_type is None:
         return ""
     for kind in ("uint", "int", "float", "complex"):
-        if known.kind.startswith(kind) and known.kind != "interface":
+        if go_type.kind.startswith(kind) and go_type.kind != "interface":
             return kind
-    return known.kind if known.kind in {"bool", "string"} else ""
+    return go_type.kind if go_type.kind in {"bool", "string"} else ""
 
 
 def _equal(first: object, second: object) -> bool:
@@ -78,8 +78,8 @@ def _equal(first: object, second: object) -> bool:
 
 
 def _equal_composites(first: object, second: object) -> bool:
-    """Maps, slices and the like: equal to nil or not; only structs are compared further."""
-    types = [known.kind for known in map(type_of, (first, second)) if known is not None]
+    """Compare values without an order; beyond nil, only structs can be equal."""
+    types = [go_type.kind for go_type in map(type_of, (first, second)) if go_type is not None]
     if len(set(types)) > 1:
         raise FunctionError(
             "non-comparable types "
@@ -120,8 +120,8 @@ def _is_nil(value: object) -> bool:
 
 
 def _type_name(value: object) -> str:
-    known: Type | None = type_of(value)
-    return known.name if known else "<nil>"
+    go_type: Type | None = type_of(value)
+    return go_type.name if go_type else "<nil>"
 
 
 def _incompatible(first: object, second: object) -> FunctionError:

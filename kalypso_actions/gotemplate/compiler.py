@@ -1,4 +1,4 @@
-"""Nodes to closures: texts, actions and controls. What is compiled never changes again."""
+"""Compile texts, actions and controls to closures, which never change afterwards."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from kalypso_actions.gotemplate.values import NO_VALUE, Function, FunctionError
 
 
 class Program:
-    """A compiled definition; `steps` are run in order, on `size` variables."""
+    """A compiled definition: `steps` run in order, on `size` variables."""
 
     __slots__ = ("length", "size", "steps")
 
@@ -50,7 +50,7 @@ class Program:
         self.length = 0
 
     def run(self, state: State, dot: object) -> None:
-        """Render with `dot`, which is also `$`, in a state of its own."""
+        """Render with `dot`, which is also `$`, in a new state."""
         state.variables = [NO_VALUE] * self.size
         state.variables[0] = dot
         for step in self.steps:
@@ -60,7 +60,7 @@ class Program:
 def compile_trees(
     source: Source, trees: Mapping[str, Body], functions: Mapping[str, Function]
 ) -> dict[str, Program]:
-    """Compile all definitions of a text, which may call one another."""
+    """Compile all definitions of a template, which may call one another."""
     programs = {name: Program() for name in trees}
     for name, body in trees.items():
         _Compiler(Definition(source, name), functions, programs).fill(programs[name], body)
@@ -79,7 +79,7 @@ class _Compiler(PipelineCompiler):
         super().__init__(definition, functions, Scope())
         self.programs = programs
         self.depth = 0
-        """How many bodies the current place stands in."""
+        """The number of bodies around the current place."""
 
     def fill(self, program: Program, body: Body) -> None:
         program.steps = self.block(body)
@@ -87,7 +87,7 @@ class _Compiler(PipelineCompiler):
         program.length = len(str(body))
 
     def block(self, body: Body) -> Steps:
-        """A body: what it declares ends with it."""
+        """Compile a body; its declarations end with it."""
         unset: list[int] = []
         self.depth += 1
         with self.scope.inside(unset):
@@ -96,7 +96,7 @@ class _Compiler(PipelineCompiler):
         return (_unsetting(unset), *steps) if unset else steps
 
     def statements(self, body: Body) -> Iterator[Run]:
-        """The steps of a body; a text and the action behind it, which is most of them, are one."""
+        """Yield the steps of a body; a text and the action after it become one step."""
         text: Text | None = None
         for node in body.nodes:
             if text is not None and isinstance(node, Action) and not node.pipe.variables:
@@ -139,7 +139,7 @@ class _Compiler(PipelineCompiler):
         return write
 
     def exceeded(self, state: State, node: Node) -> Exception:
-        """The error of an output that is too long."""
+        """Return the error for an output that is too long."""
         if isinstance(node, Text):
             node = Text(node.position, node.text[:20])
         limit = state.budget.output_limit
@@ -166,7 +166,7 @@ class _Compiler(PipelineCompiler):
         return write
 
     def display(self, state: State, node: Action, value: object) -> str:
-        """The text of a value that is none itself."""
+        """Return the text of a value that is not a string."""
         if isinstance(value, Function):
             raise self.definition.error(node, f"can't print {node} of type {value.type}")
         try:
@@ -204,9 +204,9 @@ class _Compiler(PipelineCompiler):
         return _after(_unsetting(unset), run) if unset else run
 
     def cases(self, node: If | With) -> tuple[list[tuple[Evaluate, Steps]], Steps, list[int]]:
-        """The conditions with their bodies; what one declares, the later ones know too.
+        """Compile conditions with their bodies; declarations hold for later cases, too.
 
-        The last are the places to unset before all.
+        Returns also the `else` body and the slots to unset before the first condition.
         """
         runtime = self.scope.container
         inside = None if isinstance(node, With) else runtime
@@ -237,14 +237,14 @@ class _Compiler(PipelineCompiler):
         return _after(_unsetting(unset), run) if unset else run
 
     def loop_variables(self, pipe: Pipe) -> tuple[Variable | None, Variable | None]:
-        """The variables for keys and elements; where there is one, it is for elements."""
+        """Return the variables for keys and elements; a single one is for elements."""
         names = [variable.names[0] for variable in pipe.variables]
         if pipe.assigns:
-            found = [self.scope.find(name) for name in names]
+            variables = [self.scope.find(name) for name in names]
         else:
-            found = [*self.scope.declared[len(self.scope.declared) - len(names) :]]
-        key = found[0] if len(found) > 1 else None
-        return key, found[-1] if found else None
+            variables = [*self.scope.declared[len(self.scope.declared) - len(names) :]]
+        key = variables[0] if len(variables) > 1 else None
+        return key, variables[-1] if variables else None
 
     def template(self, node: TemplateCall) -> Run:
         program = self.programs.get(node.name)
@@ -260,7 +260,7 @@ class _Compiler(PipelineCompiler):
                 raise error(node, f"exceeded maximum template depth ({budget.limits.recursion})")
             value = evaluate(state, dot)
             try:
-                budget.turn(program.length, "the call")
+                budget.count_iteration(program.length, "the call")
             except LimitError as exceeded:
                 raise error(node, str(exceeded)) from None
             program.run(State(state.output, budget, depth), value)
@@ -286,18 +286,18 @@ class _Compiler(PipelineCompiler):
         return jump
 
 
-def _unsetting(places: list[int]) -> Run:
-    """Unset variables that an earlier execution may have declared."""
+def _unsetting(slots: list[int]) -> Run:
+    """Return a step that unsets variables which an earlier execution may have declared."""
 
     def unset(state: State, _: object) -> None:
-        for place in places:
-            state.variables[place] = UNSET
+        for slot in slots:
+            state.variables[slot] = UNSET
 
     return unset
 
 
 def _after(first: Run, run: Run) -> Run:
-    """Run one part, and then the other."""
+    """Return a step that runs `first` and then `run`."""
 
     def both(state: State, dot: object) -> None:
         first(state, dot)

@@ -1,9 +1,11 @@
-"""Numbers as templates write them: values of every type that can hold them."""
+"""Numeric constants of templates, in every type that can hold them."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 from kalypso_actions.gotemplate.nodes import Number
 from kalypso_actions.gotemplate.numerals import (
@@ -16,6 +18,8 @@ from kalypso_actions.gotemplate.numerals import (
 )
 from kalypso_actions.gotemplate.quoting import quote, unquote_char
 
+Value = TypeVar("Value", int, float)
+
 _FLOAT = (
     r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?"
     r"|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)"
@@ -24,13 +28,13 @@ _COMPLEX = re.compile(f"({_FLOAT})([+-]{_FLOAT})i")
 
 
 def character_constant(position: int, text: str) -> Number:
-    """`'x'`: the code point; raises ValueError with Go's text."""
+    """Parse `'x'` to its code point; raise ValueError with Go's text."""
     code = unquote_char(text)
     return Number(position, text, code, code, float(code))
 
 
 def complex_constant(position: int, text: str) -> Number:
-    """`1+2i`; raises ValueError with Go's text."""
+    """Parse `1+2i`; raise ValueError with Go's text."""
     match = _COMPLEX.match(text)
     if match is None:
         raise ValueError("syntax error scanning complex number")
@@ -38,62 +42,46 @@ def complex_constant(position: int, text: str) -> Number:
 
 
 def number_constant(position: int, text: str) -> Number:
-    """`12`, `0x1F`, `1_000`, `1.5e3`, `2i` …; raises ValueError with Go's text."""
+    """Parse `12`, `0x1F`, `1_000`, `1.5e3`, `2i` …; raise ValueError with Go's text."""
     if text.endswith("i"):
-        imaginary = _attempt_float(text[:-1])
+        imaginary = _attempt(parse_float, text[:-1])
         if imaginary is not None:
             return _simplified(position, text, complex(0, imaginary))
-    integer, unsigned = _attempt_int(text), _attempt_uint(text)
+    integer, unsigned = _attempt(parse_int, text), _attempt(parse_uint, text)
     if integer == 0:
         unsigned = 0
     whole = unsigned if integer is None else integer
     if whole is not None:
         return Number(position, text, integer, unsigned, float(whole))
-    floating = _attempt_float(text)
+    floating = _attempt(parse_float, text)
     if floating is None:
         raise ValueError(f"illegal number syntax: {quote(text)}")
     if not re.search("[.eEpP]", text):
         raise ValueError(f"integer overflow: {quote(text)}")
-    return Number(position, text, _as_int64(floating), _as_uint64(floating), floating)
+    return _real(position, text, floating)
 
 
 def _simplified(position: int, text: str, value: complex) -> Number:
-    """A complex number without an imaginary part may be used as its real part."""
+    """Return a complex number; without an imaginary part, it is also a real number."""
     if value.imag != 0:
         return Number(position, text, complex=value)
-    real = value.real
-    return Number(position, text, _as_int64(real), _as_uint64(real), real, value)
+    return _real(position, text, value.real, value)
 
 
-def _as_int64(value: float) -> int | None:
-    if math.isfinite(value) and value == int(value) and MIN_INT64 <= value <= MAX_INT64:
+def _real(position: int, text: str, real: float, value: complex | None = None) -> Number:
+    integer = _as_integer(real, MIN_INT64, MAX_INT64)
+    return Number(position, text, integer, _as_integer(real, 0, MAX_UINT64), real, value)
+
+
+def _as_integer(value: float, least: int, greatest: int) -> int | None:
+    if math.isfinite(value) and value == int(value) and least <= value <= greatest:
         return int(value)
     return None
 
 
-def _as_uint64(value: float) -> int | None:
-    if math.isfinite(value) and value == int(value) and 0 <= value <= MAX_UINT64:
-        return int(value)
-    return None
-
-
-def _attempt_int(text: str) -> int | None:
+def _attempt(parse: Callable[[str], Value], text: str) -> Value | None:
     try:
-        return parse_int(text)
-    except ValueError:
-        return None
-
-
-def _attempt_uint(text: str) -> int | None:
-    try:
-        return parse_uint(text)
-    except ValueError:
-        return None
-
-
-def _attempt_float(text: str) -> float | None:
-    try:
-        return parse_float(text)
+        return parse(text)
     except ValueError:
         return None
 

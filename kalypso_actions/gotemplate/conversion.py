@@ -1,4 +1,4 @@
-"""Arguments against the types of parameters, as Go's text/template checks and converts them."""
+"""Check and convert arguments to the types of parameters, like Go's text/template."""
 
 from __future__ import annotations
 
@@ -64,16 +64,16 @@ _WIDTHS = {"8": 8, "16": 16, "32": 32}
 Constant = Bool | Nil | Number | String
 
 Argument = Expression | Constant
-"""An argument of a call: compiled, or a constant that becomes what the parameter wants."""
+"""An argument of a call: compiled, or a constant that takes the type of the parameter."""
 
 
 def last_of(argument: Argument) -> Node | None:
-    """The node that errors name once an argument is evaluated."""
+    """Return the node that errors name after the argument is evaluated."""
     return argument.last if isinstance(argument, Expression) else argument
 
 
 class Check(NamedTuple):
-    """What a parameter takes as it is, and what becomes of the rest."""
+    """The classes of values that a parameter accepts unchanged, and the conversion of others."""
 
     accepts: frozenset[type]
     convert: Callable[[State, object], object]
@@ -81,7 +81,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An argument for a certain parameter."""
+    """An argument bound to a parameter."""
 
     evaluate: Evaluate
     check: Check
@@ -89,7 +89,7 @@ class Bound:
 
 
 def bind(definition: Definition, argument: Argument, type_: Type) -> Bound:
-    """Fit an argument to the type of its parameter."""
+    """Bind an argument to a parameter of this type."""
     if isinstance(argument, Expression):
         check = checked(definition, argument.last, type_)
         return Bound(argument.evaluate, check, argument.last)
@@ -101,7 +101,7 @@ def bind(definition: Definition, argument: Argument, type_: Type) -> Bound:
 
 
 def constantly(value: object) -> Evaluate:
-    """Evaluate to the same value always."""
+    """Return an evaluation that always gives the same value."""
 
     def evaluate(_: State, __: object) -> object:
         return value
@@ -114,7 +114,7 @@ def _unchanged(_: State, value: object) -> object:
 
 
 def checked(definition: Definition, last: Node | None, type_: Type) -> Check:
-    """How values fit a parameter's type; errors name `last`."""
+    """Return the check of values for a parameter's type; errors name `last`."""
     takes_all = type_ in {ANY, REFLECT_VALUE}
 
     def convert(state: State, value: object) -> object:
@@ -139,17 +139,17 @@ def checked(definition: Definition, last: Node | None, type_: Type) -> Check:
 
 
 def can_be_nil(type_: Type) -> bool:
-    """Whether `nil` may stand for a value of this type."""
+    """Return whether `nil` may stand for a value of this type."""
     return type_.kind in _NILLABLE or type_ == REFLECT_VALUE
 
 
 def nil(type_: Type) -> object:
-    """What `nil` is as a value of this type."""
+    """Return `nil` as a value of this type."""
     return NO_VALUE if type_ == REFLECT_VALUE else zero(type_)
 
 
 def constant(node: Constant, type_: Type) -> object:
-    """A constant as a value of a parameter's type; raises ValueError with Go's text."""
+    """Return a constant as a value of a parameter's type; raise ValueError with Go's text."""
     if isinstance(node, Nil):
         if can_be_nil(type_):
             return nil(type_)
@@ -195,7 +195,7 @@ def _bits(type_: Type) -> int:
 
 
 def untyped(node: Bool | Number | String) -> object:
-    """A constant where nothing says its type; raises ValueError with Go's text."""
+    """Return a constant where no parameter gives its type; raise ValueError with Go's text."""
     if isinstance(node, Bool):
         return node.value
     if isinstance(node, String):
@@ -210,7 +210,7 @@ def untyped(node: Bool | Number | String) -> object:
 
 
 def _looks_floating(text: str) -> bool:
-    """Whether the form of a number makes it a float; a sign hides the `0x` of a hexadecimal."""
+    """Return whether a number is written as a float; a sign hides the `0x` of a hexadecimal."""
     if text[0] == "'" or (len(text) > 2 and text[:2] in {"0x", "0X"} and not set(text) & set("pP")):
         return False
     return bool(set(text) & set(".eEpP"))

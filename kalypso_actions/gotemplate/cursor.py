@@ -1,4 +1,4 @@
-"""The items of a text one after the other, and the errors about them."""
+"""Reading the items of a template, and the errors about them."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from kalypso_actions.gotemplate.lexer import Item, Kind
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of a template, under the name that errors give."""
+    """The text of a template, with the name that errors show."""
 
     name: str
     text: str
 
     def line(self, position: int) -> int:
-        """The line of a position, from 1."""
+        """Return the line of a position, from 1."""
         return self.text.count("\n", 0, position) + 1
 
     def column(self, position: int) -> int:
-        """The characters before a position in its line."""
+        """Return the characters before a position in its line."""
         return position - (self.text.rfind("\n", 0, position) + 1)
 
 
 class Cursor:
-    """Reads items; several cursors may read on in the same stream, one after the other.
+    """Reads items; several cursors may read from the same stream, one after the other.
 
-    `depth` counts how deep what is read nests, up to `max_depth`.
+    `depth` counts the current nesting, up to `max_depth`.
     """
 
     def __init__(self, source: Source, stream: Iterator[Item], max_depth: int) -> None:
@@ -39,10 +39,10 @@ class Cursor:
         self.items: list[Item] = []
         self.index = 0
         self.action: Item | None = None
-        """Where the current action begins, for errors on its later lines."""
+        """The start of the current action, for errors on its later lines."""
 
     def next(self) -> Item:
-        """The next item, which is read."""
+        """Return the next item and consume it."""
         if self.index == len(self.items):
             item = next(self.stream, None)
             self.items.append(item or Item(Kind.EOF, len(self.source.text), "EOF"))
@@ -50,33 +50,33 @@ class Cursor:
         return self.items[self.index - 1]
 
     def peek(self) -> Item:
-        """The next item, which stays the next."""
+        """Return the next item without consuming it."""
         item = self.next()
         self.index -= 1
         return item
 
-    def next_word(self) -> Item:
-        """The next item that is no space."""
+    def next_non_space(self) -> Item:
+        """Return the next item that is not a space, and consume it."""
         item = self.next()
         while item.kind is Kind.SPACE:
             item = self.next()
         return item
 
-    def peek_word(self) -> Item:
-        """The next item that is no space, left for `next`; spaces before it are gone."""
-        item = self.next_word()
+    def peek_non_space(self) -> Item:
+        """Return the next item that is not a space; consume only the spaces before it."""
+        item = self.next_non_space()
         self.index -= 1
         return item
 
     def expect(self, context: str, *kinds: Kind) -> Item:
-        """The next item that is no space; an error unless it is one of `kinds`."""
-        item = self.next_word()
+        """Return the next item that is not a space; raise an error unless it is one of `kinds`."""
+        item = self.next_non_space()
         if item.kind not in kinds:
             raise self.unexpected(item, context)
         return item
 
     def error(self, detail: str) -> TemplateError:
-        """What is wrong at the item read last."""
+        """Return an error at the last item read."""
         position = self.items[-1].position
         line = self.source.line(position)
         return TemplateError(
@@ -88,7 +88,7 @@ class Cursor:
         )
 
     def unexpected(self, item: Item, context: str) -> TemplateError:
-        """What is wrong with an item that may not stand here, or that is none."""
+        """Return an error about an item that is not allowed here, or is an error itself."""
         if item.kind is not Kind.ERROR:
             return self.error(f"unexpected {item} in {context}")
         started = ""
@@ -100,7 +100,7 @@ class Cursor:
         return self.error(f"{item}{started}")
 
     def enter(self, what: str) -> None:
-        """Go one level deeper; who calls goes back with `self.depth -= 1`."""
+        """Enter a nested level; the caller leaves it with `self.depth -= 1`."""
         if self.depth >= self.max_depth:
             raise self.error(f"max {what} depth exceeded ({self.max_depth})")
         self.depth += 1

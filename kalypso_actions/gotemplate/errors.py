@@ -1,16 +1,16 @@
-"""The one error that leaves this package."""
+"""The error that this package raises."""
 
 from __future__ import annotations
 
 
 class TemplateError(Exception):
-    """A template that cannot be parsed or executed, told as Go tells it.
+    """The template cannot be parsed or executed; the message is Go's.
 
     `message` is Go's whole text, as in
     `template: top:7:20: executing "three" at <index "hi" $>: error calling index: …`;
-    `detail` is the part behind the place. `name` is the template's name, `line` counts from 1,
-    `column` counts characters from 1 (Go's text counts bytes from 0, and names no column for what
-    does not parse); 0 stands for unknown.
+    `detail` is the part after the position. `name` is the template's name. `line` counts from 1,
+    `column` counts characters from 1 (Go's text counts bytes from 0, and parse errors have no
+    column); 0 means unknown.
     """
 
     def __init__(

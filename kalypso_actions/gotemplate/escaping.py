@@ -1,4 +1,4 @@
-"""`html`, `js` and `urlquery`: a text made safe for another language."""
+"""`html`, `js` and `urlquery`: escape a text for another language."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def escape_html(text: str) -> str:
 
 
 def escape_js(text: str) -> str:
-    """Go's `template.JSEscapeString`: what prints stays, the rest of Unicode is escaped."""
+    """Go's `template.JSEscapeString`: escape all of Unicode that does not print."""
     return _JS_SPECIAL.sub(_escape_js, normal(text))
 
 

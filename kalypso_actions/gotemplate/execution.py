@@ -1,4 +1,4 @@
-"""What a template's closures share: at compile time their definition, at run time a state."""
+"""The context of closures: at compile time their definition, at run time a state."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from kalypso_actions.gotemplate.values import NO_VALUE
 
 
 class State:
-    """One execution of one definition: its variables, and what all definitions share.
+    """One execution of one definition: its variables, and the output and budget of the template.
 
-    `node` is the one that errors name where only the execution can tell which it was. `elements`
-    are the places of variables whose values a loop took out of a container of `interface {}`: Go
-    remembers, and says so in errors.
+    Errors name `node` where the last evaluated node is known only at run time. `elements` are the
+    slots of variables whose values a loop took from a container of `interface {}`, which Go's
+    errors mention.
     """
 
     __slots__ = ("budget", "depth", "elements", "node", "output", "variables")
@@ -34,11 +34,11 @@ class State:
 
 
 Evaluate = Callable[..., object]
-"""Computes a value from the state and dot; a command takes as its third argument what comes
-through the pipe before it, if there is one."""
+"""Computes a value from the state and dot; a command in a pipeline takes the value of the previous
+command as its third argument."""
 
 Run = Callable[[State, object], None]
-"""Writes what a part of a template renders, with the state and dot."""
+"""Renders a part of a template with the state and dot."""
 
 Steps = tuple[Run, ...]
 """The parts of a body, in order."""
@@ -48,9 +48,9 @@ Steps = tuple[Run, ...]
 class Expression:
     """A compiled operand, command or pipeline.
 
-    `last` is the node that Go's errors name once it is evaluated; None where that is
-    `State.node`. `nullable` where the value may be a nil inside of an `interface {}`, which a
-    pipeline takes for no value at all.
+    `last` is the node that Go's errors name after the evaluation; None means `State.node`.
+    `nullable` means that the value may be a nil inside an `interface {}`, which a pipeline treats
+    as no value.
     """
 
     evaluate: Evaluate
@@ -58,7 +58,7 @@ class Expression:
     nullable: bool = True
 
     def unwrapped(self) -> Evaluate:
-        """The value as a pipeline passes it on: `NO_VALUE` instead of nil."""
+        """Return the evaluation as a pipeline passes values on: `NO_VALUE` instead of nil."""
         if not self.nullable:
             return self.evaluate
         evaluate = self.evaluate
@@ -80,13 +80,13 @@ class ContinueLoop(Exception):  # noqa: N818  # no error, a jump
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """The template that closures belong to, for what they tell in errors."""
+    """The definition that closures belong to; it creates their errors."""
 
     source: Source
     name: str
 
     def error(self, node: Node, detail: str) -> TemplateError:
-        """An error of execution at a node, as Go words it."""
+        """Return an execution error at a node, with Go's text."""
         source = self.source
         line, column = source.line(node.position), source.column(node.position)
         before = source.text[node.position - column : node.position]
@@ -100,14 +100,14 @@ class Definition:
         )
 
     def late_error(self, state: State, last: Node | None, detail: str) -> TemplateError:
-        """An error at the node evaluated last."""
+        """Return an error at the node evaluated last."""
         node = last or state.node
         if node is None:
             raise AssertionError("an operand without a last node names it while it is evaluated")
         return self.error(node, detail)
 
     def failing(self, node: Node, detail: str) -> Evaluate:
-        """What fails as soon as it is evaluated."""
+        """Return an evaluation that fails."""
 
         def fail(*_: object) -> object:
             raise self.error(node, detail)

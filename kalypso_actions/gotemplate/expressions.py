@@ -1,4 +1,4 @@
-"""Items to the nodes inside of actions: pipelines, commands, operands, terms.
+"""Parse the inside of actions: pipelines, commands, operands, terms.
 
 pipeline   = [ variable [ "," variable ] ( ":=" | "=" ) ] command { "|" command }
 command    = operand { space operand }
@@ -38,7 +38,7 @@ from kalypso_actions.gotemplate.quoting import quote, unquote
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The functions that a template may call; `refused` tells why some others are absent."""
+    """The functions that a template may call; `refused` maps absent functions to the reason."""
 
     functions: Collection[str]
     refused: Mapping[str, str]
@@ -66,7 +66,7 @@ _OPERANDS = frozenset(
 
 
 class ExpressionParser(Cursor):
-    """Parses what stands inside of actions, and knows the variables declared so far."""
+    """Parses the inside of actions, and records the variables declared so far."""
 
     def __init__(
         self, source: Source, stream: Iterator[Item], names: Names, max_depth: int
@@ -77,11 +77,11 @@ class ExpressionParser(Cursor):
         self.visible = Counter(self.declared)
 
     def pipeline(self, context: str, end: Kind) -> Pipe:
-        """Declarations or assignments, then commands, up to and with `end`."""
-        position = self.peek_word().position
+        """Parse declarations or assignments, then commands, up to and including `end`."""
+        position = self.peek_non_space().position
         variables, assigns = self.declarations(context)
         commands: list[Command] = []
-        while (item := self.next_word()).kind is not end:
+        while (item := self.next_non_space()).kind is not end:
             if item.kind not in _OPERANDS:
                 raise self.unexpected(item, context)
             self.index -= 1
@@ -94,12 +94,12 @@ class ExpressionParser(Cursor):
         return Pipe(position, tuple(commands), variables, assigns)
 
     def declarations(self, context: str) -> tuple[tuple[Variable, ...], bool]:
-        """`$x :=`, `$x =`, and in a range `$i, $x :=`; nothing where there is no such sign."""
+        """Parse `$x :=`, `$x =` or, in a range, `$i, $x :=`; nothing without such a sign."""
         declared: list[Variable] = []
-        while self.peek_word().kind is Kind.VARIABLE:
+        while self.peek_non_space().kind is Kind.VARIABLE:
             start = self.index
             item = self.next()
-            sign = self.next_word()
+            sign = self.next_non_space()
             if sign.kind in (Kind.ASSIGN, Kind.DECLARE):
                 declared.append(self.declare(item))
                 return tuple(declared), sign.kind is Kind.ASSIGN
@@ -109,7 +109,7 @@ class ExpressionParser(Cursor):
             declared.append(self.declare(item))
             if context != "range" or len(declared) > 1:
                 raise self.error(f"too many declarations in {context}")
-            if self.peek_word().kind not in (
+            if self.peek_non_space().kind not in (
                 Kind.VARIABLE,
                 Kind.RIGHT_DELIMITER,
                 Kind.RIGHT_PARENTHESIS,
@@ -118,7 +118,7 @@ class ExpressionParser(Cursor):
         return tuple(declared), False
 
     def declare(self, item: Item) -> Variable:
-        """A variable that may be used from here on."""
+        """Declare a variable for the rest of the block."""
         self.declared.append(item.value)
         self.visible[item.value] += 1
         return Variable(item.position, (item.value,))
@@ -129,11 +129,11 @@ class ExpressionParser(Cursor):
         del self.declared[count:]
 
     def command(self) -> Command:
-        """Operands up to a pipe, which is read, or to a closing sign, which is left."""
-        position = self.peek_word().position
+        """Parse operands up to a pipe, which is consumed, or a closing sign, which is not."""
+        position = self.peek_non_space().position
         arguments: list[Operand] = []
         while True:
-            self.peek_word()
+            self.peek_non_space()
             operand = self.operand()
             if operand is not None:
                 arguments.append(operand)
@@ -150,7 +150,7 @@ class ExpressionParser(Cursor):
         return Command(position, tuple(arguments))
 
     def operand(self) -> Operand | None:
-        """A term with the fields that follow it; None where there is none."""
+        """Parse a term with the fields that follow it; None if there is none."""
         term = self.term()
         if term is None or self.peek().kind is not Kind.FIELD:
             return term
@@ -165,8 +165,8 @@ class ExpressionParser(Cursor):
         raise self.error(f"unexpected . after term {quote(str(term))}")
 
     def term(self) -> Operand | None:
-        """One constant, name, field, variable or parenthesis; None where there is none."""
-        item = self.next_word()
+        """Parse a constant, name, field, variable or parenthesis; None if there is none."""
+        item = self.next_non_space()
         reader = _TERMS.get(item.kind)
         if reader is None:
             self.index -= 1
@@ -174,7 +174,7 @@ class ExpressionParser(Cursor):
         return reader(self, item)
 
     def identifier(self, item: Item) -> Identifier:
-        """A function."""
+        """Parse the name of a function."""
         if item.value not in self.names.functions:
             reason = self.names.refused.get(item.value)
             because = f": {reason}" if reason else ""
@@ -182,31 +182,31 @@ class ExpressionParser(Cursor):
         return Identifier(item.position, item.value)
 
     def variable(self, item: Item) -> Variable:
-        """A variable that was declared before."""
+        """Parse a variable that was declared before."""
         if not self.visible[item.value]:
             raise self.error(f"undefined variable {quote(item.value)}")
         return Variable(item.position, (item.value,))
 
     def constant(self, item: Item) -> Number:
-        """A number."""
+        """Parse a number."""
         try:
             return _CONSTANTS[item.kind](item.position, item.value)
         except ValueError as error:
             raise self.error(str(error)) from None
 
     def string(self, item: Item) -> String:
-        """A string."""
+        """Parse a string."""
         return String(item.position, item.value, self.unquoted(item))
 
     def parenthesized(self, _: Item) -> Pipe:
-        """A pipeline up to its closing parenthesis."""
+        """Parse a pipeline up to its closing parenthesis."""
         self.enter("expression")
         pipe = self.pipeline("parenthesized pipeline", Kind.RIGHT_PARENTHESIS)
         self.depth -= 1
         return pipe
 
     def unquoted(self, item: Item) -> str:
-        """The text that a quoted string stands for."""
+        """Return the value of a quoted string."""
         try:
             return unquote(item.value)
         except ValueError as error:

@@ -21,14 +21,14 @@ from kalypso_actions.gotemplate.values import (
 )
 
 _KEYS = frozenset({"string", "interface {}"})
-"""Types of keys that a field's name can be."""
+"""Key types of maps that `.Name` can index."""
 
 
 class Fields:
-    """The names behind a receiver.
+    """The field names after a receiver.
 
-    `node` is what errors of methods name, `last` what others do; `is_interface` tells whether Go
-    knows the receiver as an `interface {}`.
+    Errors of methods name `node`, other errors name `last`; `is_interface` returns whether Go
+    types the receiver as `interface {}`.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Fields:
         self.is_interface = is_interface
 
     def of(self, receiver: Evaluate) -> Expression:
-        """The chain behind what is evaluated first."""
+        """Compile the fields of an evaluated receiver."""
         walk, names = self.walk, self.names
 
         def fields(state: State, dot: object) -> object:
@@ -55,7 +55,7 @@ class Fields:
         return Expression(fields, self.last)
 
     def of_dot(self) -> Expression:
-        """The chain behind dot."""
+        """Compile the fields of dot."""
         walk, names = self.walk, self.names
         (name, *more) = names
 
@@ -70,9 +70,9 @@ class Fields:
         return Expression(fields if more else field, self.last)
 
     def with_arguments(self, receiver: Evaluate | None, arguments: Sequence[Argument]) -> Evaluate:
-        """The same where the last name has arguments or stands behind a pipe; no receiver is dot.
+        """Compile fields whose last name has arguments or follows a pipe; no receiver means dot.
 
-        Which node errors name afterwards, only the execution knows.
+        The node that later errors name is known only at run time.
         """
         *names, name = self.names
 
@@ -97,21 +97,21 @@ class Fields:
     def walk(
         self, state: State, value: Any, names: Sequence[str], container: object = None
     ) -> object:
-        """Follow the names; `container` is what the value itself was taken from, if anything."""
-        found: object
+        """Follow the names; `container` is the value that contains `value`, if any."""
+        result: object
         for name in names:
             kind = type(value)
             if kind is GoStruct and name in value.fields and name not in value.methods:
-                found = value.fields[name]
+                result = value.fields[name]
             elif kind is dict or (kind is GoMap and value.type.key.name in _KEYS):
-                found = value.get(name, NO_VALUE)
+                result = value.get(name, NO_VALUE)
             elif value is NO_VALUE:
                 return value
             elif (method := _method(value, name)) is not None:
-                found = self._call(method, (), piped=False)(state, value)
+                result = self._call(method, (), piped=False)(state, value)
             else:
                 raise self._no_field(state, value, name, container)
-            container, value = value, found
+            container, value = value, result
         return value
 
     def _call(self, method: Function, arguments: Sequence[Argument], *, piped: bool) -> Evaluate:
@@ -121,7 +121,7 @@ class Fields:
     def _no_method(
         self, state: State, value: object, name: str, container: object
     ) -> TemplateError:
-        """Say that what has this name takes no arguments."""
+        """Return the error for arguments to a name that is not a method."""
         if isinstance(value, GoStruct) and name in value.fields:
             detail = f"{name} has arguments but cannot be invoked as function"
         elif isinstance(value, dict) and _has_names(value):
@@ -131,7 +131,7 @@ class Fields:
         return self.definition.late_error(state, self.last, detail)
 
     def _no_field(self, state: State, value: object, name: str, container: object) -> TemplateError:
-        """Say that a value has no such field, with the type that Go knows it by."""
+        """Return the error for a missing field, with the type that Go sees."""
         if container is None:
             is_interface = self.is_interface is not None and self.is_interface(state)
         else:
@@ -151,13 +151,13 @@ def _method(value: object, name: str) -> Function | None:
 
 
 def _has_names(mapping: dict[object, object]) -> bool:
-    """Whether names can be keys of a map."""
+    """Return whether names can be keys of the map."""
     key: Type | None = mapping.type.key if isinstance(mapping, GoMap) else None
     return key is None or key.name in _KEYS
 
 
 def holds_interfaces(container: object, *, keys: bool = False) -> bool:
-    """Whether the type of a map or slice declares its elements, or keys, as `interface {}`."""
-    known = type_of(container)
-    part = known and (known.key if keys else known.elem)
+    """Return whether a map or slice declares its elements (or keys) as `interface {}`."""
+    go_type = type_of(container)
+    part = go_type and (go_type.key if keys else go_type.elem)
     return part is not None and part.kind == "interface"

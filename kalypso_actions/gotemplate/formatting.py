@@ -1,6 +1,6 @@
-"""Single values as Go's fmt writes them: a verb, its flags, width and precision.
+"""Format single values like Go's fmt, by a verb, flags, width and precision.
 
-Each function returns the text with its padding; the caller knows the verbs of a kind.
+Each function returns the padded text; the caller selects it by the verb and the kind.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from kalypso_actions.gotemplate.text import normal, to_bytes
 
 @dataclass(slots=True)
 class Flags:
-    """What stands between `%` and the verb.
+    """The flags between `%` and the verb.
 
-    `go_syntax` is the `#` of `%#v` and `field_names` the `+` of `%+v`, which mean something else
-    than `sharp` and `plus`.
+    `go_syntax` is the `#` of `%#v` and `field_names` the `+` of `%+v`; their meaning differs from
+    `sharp` and `plus`.
     """
 
     minus: bool = False
@@ -33,19 +33,19 @@ class Flags:
     precision: int | None = None
 
     def room(self) -> int:
-        """How many characters width and precision may add."""
+        """Return how many characters width and precision may add."""
         return (self.width or 0) + (self.precision or 0)
 
 
 PLAIN = Flags()
-"""What `%v` has without anything else; nobody changes it."""
+"""The flags of a plain `%v`; never modified."""
 
 _BASES = {"b": "b", "o": "o", "O": "o", "x": "x", "X": "X"}
 _SHARP = {"b": "0b", "x": "0x", "X": "0X"}
 
 
 def pad(text: str, flags: Flags, *, zeros: bool = True) -> str:
-    """Fill up to the width, with zeros where the flags and the caller want them."""
+    """Pad to the width, with zeros if both the flags and the caller allow."""
     if not flags.width:
         return text
     if flags.minus:
@@ -54,12 +54,12 @@ def pad(text: str, flags: Flags, *, zeros: bool = True) -> str:
 
 
 def boolean(value: bool, flags: Flags) -> str:
-    """`true` or `false`."""
+    """Format `true` or `false`."""
     return pad("true" if value else "false", flags)
 
 
 def integer(value: int, verb: str, flags: Flags) -> str:
-    """Verbs `b d o O x X`."""
+    """Format by the verbs `b d o O x X`."""
     digits = format(abs(value), _BASES.get(verb, "d"))
     sign = "-" if value < 0 else "+" if flags.plus else " " if flags.space else ""
     if flags.precision is not None:
@@ -79,22 +79,22 @@ def integer(value: int, verb: str, flags: Flags) -> str:
 
 
 def go_unsigned(value: int, flags: Flags) -> str:
-    """An unsigned integer in Go's syntax, `%#v`: hexadecimal."""
+    """Format an unsigned integer in Go's syntax, `%#v`: hexadecimal."""
     return integer(value, "x", replace(flags, sharp=True))
 
 
 def character(value: int, flags: Flags) -> str:
-    """Verb `c`."""
+    """Format by the verb `c`."""
     return pad(chr(value) if is_rune(value) else "\ufffd", flags)
 
 
 def quoted_character(value: int, flags: Flags) -> str:
-    """Verb `q` of an integer."""
+    """Format an integer by the verb `q`."""
     return pad(quote_rune(value, ascii_only=flags.plus), flags)
 
 
 def unicode(value: int, flags: Flags) -> str:
-    """Verb `U`: `U+0041`, with `#` also the character."""
+    """Format by the verb `U`: `U+0041`, with `#` also the character."""
     code = value & MAX_UINT64
     text = f"U+{code:0{max(4, flags.precision or 0)}X}"
     if flags.sharp and code <= 0x10FFFF and is_print(chr(code)):
@@ -103,7 +103,7 @@ def unicode(value: int, flags: Flags) -> str:
 
 
 def floating(value: float, verb: str, flags: Flags) -> str:
-    """Verbs `b e E f F g G x X`, and `v` as `g`."""
+    """Format by the verbs `b e E f F g G x X`, and `v` as `g`."""
     verb = {"v": "g", "F": "f"}.get(verb, verb)
     precision = 6 if verb in {"e", "E", "f"} else -1
     if flags.precision is not None:
@@ -127,12 +127,12 @@ def floating(value: float, verb: str, flags: Flags) -> str:
 
 
 def _with_point(number: str, verb: str, precision: int) -> str:
-    """What `#` asks for: a decimal point always, and the zeros that `g` leaves out."""
+    """Apply `#`: always a decimal point, and the zeros that `g` omits."""
     mark = {"x": "p", "X": "P", "E": "E", "G": "E"}.get(verb, "e")
     digits, mark, power = number.partition(mark)
     missing = 0
     if verb in {"g", "G", "x"}:
-        # Go counts from the first character that is no zero; of `0x1.8` that is the `x`.
+        # Go counts from the first character other than zero; in `0x1.8` that is the `x`.
         missing = 6 if precision == -1 else precision
         missing -= len(digits.replace(".", "").lstrip("0"))
     if "." not in digits:
@@ -142,18 +142,18 @@ def _with_point(number: str, verb: str, precision: int) -> str:
 
 
 def complex_number(value: complex, verb: str, flags: Flags) -> str:
-    """`(real+imaginaryi)`, each part padded by itself."""
+    """Format `(real+imaginaryi)`, padding each part separately."""
     signed = replace(flags, plus=True)
     return f"({floating(value.real, verb, flags)}{floating(value.imag, verb, signed)}i)"
 
 
 def string(text: str, flags: Flags) -> str:
-    """Verb `s`: at most as many characters as the precision says."""
+    """Format by the verb `s`; the precision limits the characters."""
     return pad(_truncated(text, flags), flags)
 
 
 def quoted_string(text: str, flags: Flags) -> str:
-    """Verb `q`: quoted as in Go, with `#` in backquotes where that is possible."""
+    """Format by the verb `q`: quoted as in Go; with `#` in backquotes if possible."""
     text = _truncated(text, flags)
     if flags.sharp and can_backquote(text):
         return pad(f"`{text}`", flags)
@@ -166,7 +166,7 @@ def _truncated(text: str, flags: Flags) -> str:
 
 
 def hexadecimal(text: str, verb: str, flags: Flags) -> str:
-    """Verbs `x X` of the bytes of a text, with a space between them where the flag says so."""
+    """Format the bytes of a text by the verbs `x X`, separated by spaces if the flag is set."""
     data = to_bytes(text)
     if flags.precision is not None:
         data = data[: flags.precision]

@@ -1,4 +1,4 @@
-"""`call`: a value that is a function, called with arguments."""
+"""`call`: calls a function value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kalypso_actions.gotemplate.values import (
 
 
 def call_value(name: str, function: object, *arguments: object) -> object:
-    """Go's `call`; `name` is how the template writes the function."""
+    """Go's `call`; `name` is the function's text in the template."""
     if function is None or function is NO_VALUE:
         raise FunctionError("call of nil")
     if not isinstance(function, Function):
@@ -45,10 +45,10 @@ def _prepared(value: object, type_: Type) -> object:
         if not can_be_nil(type_):
             raise FunctionError(f"value is nil; should be of type {type_}")
         return nil(type_)
-    known = str(type_of(value))
-    if type_.kind == "interface" or known == type_.name:
+    actual = str(type_of(value))
+    if type_.kind == "interface" or actual == type_.name:
         return value
     integers = isinstance(value, int) and not isinstance(value, bool)
     if integers and type_.kind.startswith(("int", "uint")):
         return int(value) if type_.name == "int" else GoInt(type_, int(value))  # type: ignore[call-overload]
-    raise FunctionError(f"value has type {known}; should be {type_}")
+    raise FunctionError(f"value has type {actual}; should be {type_}")

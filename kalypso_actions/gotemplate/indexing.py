@@ -1,4 +1,4 @@
-"""`len`, `index` and `slice`: what is inside of maps, slices and strings."""
+"""`len`, `index` and `slice` of maps, slices and strings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def length(value: object) -> int:
 
 
 def index(value: object, *keys: object) -> object:
-    """`index x 1 2` is Go's `x[1][2]`; the zero value where a map has no such key."""
+    """Return `x[1][2]` for `index x 1 2`; the zero value if a map has no such key."""
     if value is None or value is NO_VALUE:
         raise FunctionError("index of untyped nil")
     for key in keys:
@@ -53,7 +53,7 @@ def index(value: object, *keys: object) -> object:
 
 
 def slice_(value: object, *indexes: object) -> object:
-    """`slice x 1 2` is Go's `x[1:2]`; strings are cut by bytes."""
+    """Return `x[1:2]` for `slice x 1 2`; strings are sliced by bytes."""
     if value is None or value is NO_VALUE:
         raise FunctionError("slice of untyped nil")
     if len(indexes) > 3:
@@ -75,7 +75,7 @@ def slice_(value: object, *indexes: object) -> object:
 
 
 def zero(type_: Type) -> object:
-    """The value of a type that nobody has set."""
+    """Return the zero value of a type."""
     if type_.kind == "string":
         return ""
     if type_.kind == "bool":
@@ -92,21 +92,21 @@ def zero(type_: Type) -> object:
 def _map_entry(mapping: dict[object, object], key: object) -> object:
     if type(key) is str and key in mapping:  # as nearly always
         return mapping[key]
-    known = mapping.type if isinstance(mapping, GoMap) else None
-    wanted = known.key if known and known.key else STRING
+    go_type = mapping.type if isinstance(mapping, GoMap) else None
+    wanted = go_type.key if go_type and go_type.key else STRING
     if wanted.kind == "interface":
-        found = _same_key(mapping, None if key is NO_VALUE else key)
+        map_key = _same_key(mapping, None if key is NO_VALUE else key)
     elif key is None or key is NO_VALUE:
         raise FunctionError(f"value is nil; should be of type {wanted}")
     else:
-        found = _key_of_type(key, wanted)
-    if found in mapping:
-        return mapping[found]
-    return zero(known.elem if known and known.elem else ANY)
+        map_key = _key_of_type(key, wanted)
+    if map_key in mapping:
+        return mapping[map_key]
+    return zero(go_type.elem if go_type and go_type.elem else ANY)
 
 
 def _key_of_type(key: object, wanted: Type) -> object:
-    """`key` if it can be a key of this type; integers of every width can be each other's."""
+    """Return `key` if its type fits; integer types of all widths are interchangeable."""
     name = _name(key)
     integers = isinstance(key, int) and not isinstance(key, bool)
     if name == wanted.name or (integers and wanted.kind.startswith(("int", "uint"))):
@@ -115,13 +115,13 @@ def _key_of_type(key: object, wanted: Type) -> object:
 
 
 def _same_key(mapping: dict[object, object], key: object) -> object:
-    """`key`, or what equals no key: in Go 1, 1.0 and true are three keys."""
+    """Return `key` if the map has it, else `NO_VALUE`: in Go, 1, 1.0 and true are three keys."""
     if isinstance(key, dict | list):
         raise FunctionError(f"runtime error: hash of unhashable type {_name(key)}")
     if isinstance(key, str) or key not in mapping:
         return key
-    known = type_of(key)
-    return key if any(own == key and type_of(own) == known for own in mapping) else NO_VALUE
+    go_type = type_of(key)
+    return key if any(own == key and type_of(own) == go_type for own in mapping) else NO_VALUE
 
 
 def _byte(text: str, key: object) -> GoInt:
@@ -133,7 +133,7 @@ def _byte(text: str, key: object) -> GoInt:
 
 
 def _place(key: object, size: int) -> int:
-    """A position up to `size`."""
+    """Return the index, from 0 to `size`; raise `FunctionError` for others."""
     if key is None or key is NO_VALUE:
         raise FunctionError("cannot index slice/array with nil")
     if isinstance(key, bool) or not isinstance(key, int):

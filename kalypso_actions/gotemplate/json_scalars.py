@@ -12,7 +12,7 @@ _SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r":
 
 
 def quote_json(text: str) -> str:
-    """Quote the text; escape what HTML would misread, too."""
+    """Quote the text; also escape the characters that are special in HTML."""
     if text.isascii() and not _ESCAPED.search(text):
         return f'"{text}"'
     return '"' + _ESCAPED.sub(_escape, normal(text)) + '"'

@@ -1,7 +1,7 @@
-"""Text to items: plain text between actions, and the words, signs and constants inside of them.
+"""Split a text into items: plain text between actions, and the words, signs and constants in them.
 
-The lexer never fails: what it cannot read becomes an item of kind `ERROR`, the last one, and the
-parser decides whether it ever gets there. Positions are indexes into the text.
+The lexer never raises: text that it cannot read becomes a final item of kind `ERROR`, which the
+parser may or may not reach. Positions are indexes into the text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SPACES = " \t\r\n"
 
 
 class Kind(Enum):
-    """What an item is."""
+    """The kinds of items."""
 
     ERROR = auto()
     EOF = auto()
@@ -76,14 +76,14 @@ _KEYWORDS = frozenset(_WORDS.values()) - {Kind.BOOL} | {Kind.DOT}
 
 
 class Item(NamedTuple):
-    """A piece of the text, and where it begins."""
+    """A piece of the text, with its position."""
 
     kind: Kind
     position: int
     value: str
 
     def __str__(self) -> str:
-        """The item as Go's errors show it."""
+        """Return the item as Go's errors show it."""
         if self.kind is Kind.EOF:
             return "EOF"
         if self.kind is Kind.ERROR:
@@ -98,13 +98,13 @@ class Item(NamedTuple):
 def lex(text: str, functions: frozenset[str] = frozenset()) -> Iterator[Item]:
     """Yield the items of `text`, the last one of kind `EOF` or `ERROR`.
 
-    `break` and `continue` are ordinary words where `functions` has them.
+    `break` and `continue` are ordinary words if they are in `functions`.
     """
     return _Lexer(text, functions & {"break", "continue"}).items()
 
 
-# What an action is made of, by its first character. An opening quote alone stands for a string
-# that does not end, the quantifiers give nothing back: no text takes longer than its length.
+# The tokens of an action, by the first character. An unmatched opening quote means an unterminated
+# string. The quantifiers are possessive, so that matching takes linear time.
 _TOKEN = re.compile(
     r"""
       (?P<right>       (?:[ \t\r\n]-)? \}\} )
@@ -154,7 +154,7 @@ _SIMPLE = {
 
 
 class _Lexer:
-    """Walks through one text; each `_…` method reads what its name says from `position` on."""
+    """Reads one text; each `_…` method reads the item of its name at `position`."""
 
     def __init__(self, text: str, ordinary: frozenset[str]) -> None:
         self.text = text
@@ -206,7 +206,7 @@ class _Lexer:
         return Item(Kind.ERROR, position, message)
 
     def _comment(self) -> Item | None:
-        """Pass by a comment and its right delimiter."""
+        """Skip a comment and its right delimiter; return an error item if it is malformed."""
         start = self.position
         end = self.text.find("*/", start + 2)
         if end < 0:
@@ -265,7 +265,7 @@ class _Lexer:
         return self._name(Kind.VARIABLE, Kind.VARIABLE)
 
     def _name(self, kind: Kind, alone: Kind) -> Item:
-        """A name behind `.` or `$`; `alone` where there is none."""
+        """Read a name after `.` or `$`; its kind is `alone` if there is none."""
         start = self.position
         end = self._word_end(start + 1)
         if not self._terminated(end):
@@ -328,7 +328,7 @@ class _Lexer:
             position += 1
 
     def _terminated(self, end: int) -> bool:
-        """Whether a name may end at `end`: `$x+2` is no name."""
+        """Return whether a name may end at `end`: it may not in `$x+2`."""
         rune = self.text[end : end + 1]
         return not rune or rune in _TERMINATORS or self.text.startswith(RIGHT, end)
 

@@ -27,7 +27,7 @@ from kalypso_actions.gotemplate.values import NO_VALUE, FunctionError, GoInt, Go
 
 
 class _Elements(NamedTuple):
-    """What a loop goes through, as it is when the loop begins."""
+    """The keys and elements of a loop, as they are when it begins."""
 
     keys: Iterable[object]
     elements: Iterable[object]
@@ -39,10 +39,10 @@ _NOTHING = _Elements((), (), 0)
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop: what it ranges over, and the variables for keys and elements.
+    """A loop: its pipeline, and the variables for keys and elements.
 
-    `container` is the place where the state keeps what the loop ranges over, `unused` one for
-    keys and elements that have no variable.
+    The state keeps the value of the pipeline in the slot `container`; the slot `unused` takes keys
+    and elements without a variable.
     """
 
     definition: Definition
@@ -54,23 +54,23 @@ class Loop:
     element: Variable | None
 
     def compile(self, steps: Steps, otherwise: Steps) -> Run:
-        """Run `steps` for each element; `otherwise` where there is none."""
+        """Return a step that runs `steps` for each element, or `otherwise` if there is none."""
         begin, run_empty = self.begin, _run_otherwise
         error, pipe = self.definition.error, self.node.pipe
         length = len(str(self.node.body))
 
         def loop(state: State, dot: object) -> None:
-            elements, places, marked = begin(state, dot)
+            elements, slots, marked = begin(state, dot)
             if not elements.length:
                 run_empty(otherwise, state, dot)
                 return
-            turn, variables = state.budget.turn, state.variables
-            key_place, place = places
+            count_iteration, variables = state.budget.count_iteration, state.variables
+            key_slot, slot = slots
             try:
                 for key, element in zip(elements.keys, elements.elements, strict=False):
-                    turn(length, "the loop")
-                    variables[place] = element
-                    variables[key_place] = key
+                    count_iteration(length, "the loop")
+                    variables[slot] = element
+                    variables[key_slot] = key
                     if marked:
                         state.elements |= marked
                     try:
@@ -86,20 +86,20 @@ class Loop:
         return loop
 
     def begin(self, state: State, dot: object) -> tuple[_Elements, tuple[int, int], set[int]]:
-        """What the loop goes through, the places for key and element, and which Go marks."""
+        """Return the elements, the slots for key and element, and those of `interface {}` type."""
         value = self.pipe.evaluate(state, dot)
         variables = state.variables
         variables[self.container] = value
         elements = self.elements(state, value)
-        place = self.element.find(variables) if self.element else None
-        key_place = self.key.find(variables) if self.key else None
-        marked = _marked(value, key_place, place) if self.element else set()
+        slot = self.element.find(variables) if self.element else None
+        key_slot = self.key.find(variables) if self.key else None
+        marked = _marked(value, key_slot, slot) if self.element else set()
         unused = self.unused
-        places = (unused if key_place is None else key_place, unused if place is None else place)
-        return elements, places, marked
+        slots = (unused if key_slot is None else key_slot, unused if slot is None else slot)
+        return elements, slots, marked
 
     def elements(self, state: State, value: object) -> _Elements:
-        """The elements of what is ranged over."""
+        """Return the elements of a value."""
         if isinstance(value, list):
             return _Elements(range(len(value)), value, len(value))
         if isinstance(value, dict):
@@ -114,7 +114,7 @@ class Loop:
         raise self.error(state, f"range can't iterate over {_shown(value)}")
 
     def integers(self, state: State, value: int) -> _Elements:
-        """From 0 up to a number, of the type of the number."""
+        """Return the integers below `value`, of the same type."""
         if self.key is not None:
             detail = f"can't use {_shown(value)} to iterate over more than one variable"
             raise self.error(state, detail)
@@ -124,12 +124,12 @@ class Loop:
         return _Elements(repeat(NO_VALUE), numbers, max(value, 0))
 
     def error(self, state: State, detail: str) -> TemplateError:
-        """An error of what is ranged over."""
+        """Return an error about the value of the pipeline."""
         return self.definition.late_error(state, self.pipe.last, detail)
 
 
 def _run_otherwise(steps: Steps, state: State, dot: object) -> None:
-    """Run what stands behind `{{else}}`; a `{{break}}` in it ends this loop, not one around it."""
+    """Run the `{{else}}` body; a `{{break}}` in it ends this loop, not the enclosing one."""
     try:
         for step in steps:
             step(state, dot)
@@ -141,14 +141,14 @@ def _shown(value: object) -> str:
     try:
         return sprintf("%v", (value,), Budget(DEFAULT_LIMITS))
     except FunctionError:
-        return str(type_of(value))  # of what prints as an address, or is too large
+        return str(type_of(value))  # prints as an address, or is too large
 
 
 def _marked(container: object, key: int | None, element: int | None) -> set[int]:
-    """The places of those variables whose values Go knows as `interface {}`."""
-    places = set()
+    """Return the slots of those variables whose values Go types as `interface {}`."""
+    slots = set()
     if element is not None and holds_interfaces(container):
-        places.add(element)
+        slots.add(element)
     if key is not None and holds_interfaces(container, keys=True):
-        places.add(key)
-    return places
+        slots.add(key)
+    return slots

@@ -1,7 +1,7 @@
-"""What a parsed template consists of.
+"""The nodes of a parsed template.
 
-`str(node)` is the node as Go's errors show it, in the form it would have as a template again.
-`position` is the index into the text where Go's errors place the node.
+`str(node)` is the node as Go's errors show it, which is again template text. `position` is the
+index into the text where Go's errors place the node.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kalypso_actions.gotemplate.quoting import quote
+from kalypso_actions.gotemplate.text import SPACES
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Anything that has a place in the text."""
+    """Anything with a position in the text."""
 
     position: int
 
@@ -30,7 +31,7 @@ class Bool(Node):
 
 @dataclass(frozen=True, slots=True)
 class Number(Node):
-    """A constant, as every type that can hold it; None for those that cannot."""
+    """A numeric constant in every type that can hold it; None for types that cannot."""
 
     text: str
     integer: int | None = None
@@ -44,7 +45,7 @@ class Number(Node):
 
 @dataclass(frozen=True, slots=True)
 class String(Node):
-    """A constant, as written and as meant."""
+    """A string constant, as written and as a value."""
 
     quoted: str
     text: str
@@ -101,7 +102,7 @@ class Identifier(Node):
 
 @dataclass(frozen=True, slots=True)
 class Chain(Node):
-    """Fields of what is no field: `(pipeline).Name` or `function.Name`."""
+    """Fields of a pipeline or function: `(pipeline).Name` or `function.Name`."""
 
     node: Pipe | Identifier
     names: tuple[str, ...]
@@ -193,7 +194,7 @@ class TemplateCall(Node):
 
 @dataclass(frozen=True, slots=True)
 class Body(Node):
-    """What stands between two actions that belong together, or the whole template."""
+    """The nodes between two matching actions, or the whole template."""
 
     nodes: tuple[Statement, ...]
 
@@ -201,26 +202,20 @@ class Body(Node):
         return "".join(map(str, self.nodes))
 
     def is_empty(self) -> bool:
-        """Whether there is nothing but white space."""
-        return all(isinstance(node, Text) and not node.text.strip(_SPACES) for node in self.nodes)
-
-
-_SPACES = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-)
-_SPACES += "\u2028\u2029\u202f\u205f\u3000"
+        """Return whether the body holds only white space."""
+        return all(isinstance(node, Text) and not node.text.strip(SPACES) for node in self.nodes)
 
 
 @dataclass(frozen=True, slots=True)
 class Case(Node):
-    """One condition of an `if` or `with`, and what it stands before."""
+    """One condition of an `if` or `with`, and its body."""
 
     pipe: Pipe
     body: Body
 
 
 def _cases(keyword: str, cases: tuple[Case, ...], otherwise: Body | None) -> str:
-    """`else if` is written as what it stands for, an `if` inside of the `else`."""
+    """Write `else if` as an `if` inside the `else`, like Go."""
     chain = "{{else}}".join(f"{{{{{keyword} {case.pipe}}}}}{case.body}" for case in cases)
     last = "" if otherwise is None else f"{{{{else}}}}{otherwise}"
     return chain + last + "{{end}}" * len(cases)

@@ -1,7 +1,7 @@
-"""Numbers from and to text as Go's strconv reads and writes them.
+"""Parse and format numbers like Go's strconv.
 
-Shortest digits are the same in both languages (Python's `repr`), as is rounding to a precision;
-the rest of the form is Go's own.
+Both languages choose the same shortest digits (Python's `repr`) and round alike; the notation
+differs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SPECIAL_FLOAT = re.compile(r"[+-]?inf(?:inity)?|nan", re.IGNORECASE)
 
 
 class RangeError(ValueError):
-    """A number that is well written, but beyond its type."""
+    """The syntax is valid, but the number is out of range of its type."""
 
 
 def parse_uint(text: str) -> int:
@@ -61,7 +61,7 @@ def parse_int(text: str) -> int:
 
 
 def parse_float(text: str) -> float:
-    """Go's `strconv.ParseFloat(text, 64)`; raises ValueError, or RangeError where it overflows."""
+    """Go's `strconv.ParseFloat(text, 64)`; raises ValueError, or RangeError on overflow."""
     if _SPECIAL_FLOAT.fullmatch(text):
         return float(text)
     plain = text
@@ -81,7 +81,7 @@ def parse_float(text: str) -> float:
 
 
 def _hex_float(sign: str, whole: str, fraction: str, exponent: str) -> float:
-    """The nearest float; the exponent may have any number of digits."""
+    """Return the nearest float; the exponent may have any number of digits."""
     power = int(exponent[:8])
     digits = (whole + fraction).lstrip("0")
     if not digits:
@@ -93,7 +93,7 @@ def _hex_float(sign: str, whole: str, fraction: str, exponent: str) -> float:
 
 
 def _underscores_separate_digits(text: str) -> bool:
-    """Whether each underscore stands between two digits, or behind the prefix of a base."""
+    """Return whether each underscore is between two digits or follows the prefix of a base."""
     number = text.lstrip("+-").lower()
     digit = "[0-9]"
     if number[:2] in ("0b", "0o", "0x"):
@@ -105,7 +105,7 @@ def _underscores_separate_digits(text: str) -> bool:
 def format_float(value: float, verb: str, precision: int = -1) -> str:
     """Go's `strconv.FormatFloat(value, verb, precision, 64)`; verbs `b e E f g G x X`.
 
-    Precision -1 means as few digits as tell the value from its neighbours.
+    Precision -1 means the fewest digits that read back as the same value.
     """
     if math.isnan(value):
         return "NaN"
@@ -151,14 +151,14 @@ def _scientific(digits: str, exponent: int) -> str:
 
 
 def _binary(value: float) -> str:
-    """The mantissa as an integer, and the power of two: `4503599627370496p-52`."""
+    """Format an integer mantissa and a power of two: `4503599627370496p-52`."""
     exponent = max(math.frexp(value)[1], -1021) - 53 if value else -1074
     sign = "-" if math.copysign(1, value) < 0 else ""
     return f"{sign}{int(math.ldexp(abs(value), -exponent))}p{exponent:+d}"
 
 
 def _hexadecimal(value: float, precision: int) -> str:
-    """A hexadecimal mantissa from 1 up to 2, and the power of two: `0x1.8p+01`."""
+    """Format a hexadecimal mantissa from 1 up to 2 and a power of two: `0x1.8p+01`."""
     sign = "-" if math.copysign(1, value) < 0 else ""
     fraction, exponent = math.frexp(abs(value))
     mantissa = int(math.ldexp(fraction, 53))

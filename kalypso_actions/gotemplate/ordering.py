@@ -8,13 +8,13 @@ from typing import Any
 from kalypso_actions.gotemplate.text import to_bytes
 from kalypso_actions.gotemplate.values import type_of
 
-# Go orders keys of different types by where the compiler has put the types in memory, which is
-# another order in each build; this is the one that upstream's libraries were seen to have.
+# Go orders keys of different types by the memory addresses of the types, so the order depends on
+# the build; this is the order observed with upstream's libraries.
 _TYPES = ("string", "int64", "uint64", "int", "float64", "bool")
 
 
 def sorted_keys(value: dict[object, object]) -> list[object]:
-    """The keys of a map in order: nil, then type by type; texts by their bytes."""
+    """Return the keys of a map in order: nil, then type by type; strings by their bytes."""
     if set(map(type, value)) != {str}:
         return sorted(value, key=_key)
     keys: list[Any] = list(value)
@@ -23,10 +23,10 @@ def sorted_keys(value: dict[object, object]) -> list[object]:
 
 
 def _key(key: object) -> tuple[object, ...]:
-    known = type_of(key)
-    if known is None:
+    go_type = type_of(key)
+    if go_type is None:
         return (-2,)
-    name = known.name
+    name = go_type.name
     place = _TYPES.index(name) if name in _TYPES else len(_TYPES)
     if isinstance(key, str):
         return (place, name, to_bytes(key))

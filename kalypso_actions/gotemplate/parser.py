@@ -1,11 +1,11 @@
-"""Items to nodes, by recursive descent: texts, actions and definitions.
+"""Parse texts, actions and definitions by recursive descent.
 
     text       = { plain text | action | definition }
     definition = "{{" "define" name "}}" body "{{end}}"
     body       = { plain text | action }
     action     = "{{" ( control | pipeline ) "}}"
 
-What stands inside of an action is in `expressions`.
+`expressions` parses the inside of actions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kalypso_actions.gotemplate.quoting import quote
 
 
 def parse_trees(source: Source, names: Names, max_depth: int) -> dict[str, Body]:
-    """The bodies that a text defines by name, its own under the name of the source.
+    """Return the bodies that a text defines by name; its own has the name of the source.
 
     Expressions and controls may nest `max_depth` levels. Raises `TemplateError`.
     """
@@ -43,7 +43,7 @@ def parse_trees(source: Source, names: Names, max_depth: int) -> dict[str, Body]
 
 
 class _Closing:
-    """An `{{end}}` or `{{else}}`, which ends a body; `keyword` is what follows the `else`."""
+    """An `{{end}}` or `{{else}}`, which ends a body; `keyword` follows the `else`."""
 
     def __init__(self, text: str, keyword: Kind | None = None) -> None:
         self.text = text
@@ -54,9 +54,9 @@ class _Closing:
 
 
 class _Parser(ExpressionParser):
-    """Parses one definition; `top` is the text as a whole.
+    """Parses one definition; `top` parses the whole text.
 
-    Each `define` and `block` has its own parser with its own variables, on the same items.
+    Each `define` and `block` has its own parser, with its own variables but the same items.
     """
 
     def __init__(
@@ -72,20 +72,20 @@ class _Parser(ExpressionParser):
         self.loops = 0
 
     def inner(self) -> _Parser:
-        """A parser for a definition that stands at this place."""
+        """Return a parser for a definition at the current position."""
         parser = _Parser(self.source, self.stream, self.names, self.max_depth, self.trees)
         parser.depth = self.depth
         return parser
 
     def top(self) -> None:
-        """The whole text, the only place for `{{define}}`."""
+        """Parse the whole text; only here is `{{define}}` allowed."""
         nodes: list[Statement] = []
         position = self.peek().position
         while self.peek().kind is not Kind.EOF:
             if self.peek().kind is Kind.LEFT_DELIMITER:
                 start = self.index
                 self.next()
-                if self.next_word().kind is Kind.DEFINE:
+                if self.next_non_space().kind is Kind.DEFINE:
                     self.inner().define()
                     continue
                 self.index = start
@@ -96,7 +96,7 @@ class _Parser(ExpressionParser):
         self.add(self.source.name, Body(position, tuple(nodes)))
 
     def define(self) -> None:
-        """`{{define "name"}} body {{end}}`, from the name on."""
+        """Parse `{{define "name"}} body {{end}}`, from the name on."""
         context = "define clause"
         name = self.unquoted(self.expect(context, Kind.STRING, Kind.RAW_STRING))
         self.expect(context, Kind.RIGHT_DELIMITER)
@@ -106,18 +106,18 @@ class _Parser(ExpressionParser):
         self.add(name, body)
 
     def add(self, name: str, body: Body) -> None:
-        """Keep a definition; one without content neither replaces another nor clashes with it."""
-        known = self.trees.get(name)
-        if known is None or known.is_empty():
+        """Add a definition; an empty one neither replaces another nor conflicts with it."""
+        definition = self.trees.get(name)
+        if definition is None or definition.is_empty():
             self.trees[name] = body
         elif not body.is_empty():
             raise self.error(f"template: multiple definition of template {quote(name)}")
 
     def body(self) -> tuple[Body, _Closing]:
-        """Everything up to `{{end}}` or `{{else}}`."""
+        """Parse up to `{{end}}` or `{{else}}`."""
         nodes: list[Statement] = []
-        position = self.peek_word().position
-        while self.peek_word().kind is not Kind.EOF:
+        position = self.peek_non_space().position
+        while self.peek_non_space().kind is not Kind.EOF:
             node = self.text_or_action()
             if isinstance(node, _Closing):
                 return Body(position, tuple(nodes)), node
@@ -125,7 +125,7 @@ class _Parser(ExpressionParser):
         raise self.error("unexpected EOF")
 
     def text_or_action(self) -> Statement | _Closing:
-        item = self.next_word()
+        item = self.next_non_space()
         if item.kind is Kind.TEXT:
             return Text(item.position, item.value)
         if item.kind is not Kind.LEFT_DELIMITER:
@@ -136,8 +136,8 @@ class _Parser(ExpressionParser):
         return node
 
     def action_node(self) -> Statement | _Closing:
-        """What stands behind a left delimiter, with the right one."""
-        item = self.next_word()
+        """Parse an action after its left delimiter, including the right one."""
+        item = self.next_non_space()
         control = _CONTROLS.get(item.kind)
         if control is not None:
             return control(self, item)
@@ -149,8 +149,8 @@ class _Parser(ExpressionParser):
         return _Closing("{{end}}")
 
     def else_control(self, _: Item) -> _Closing:
-        """`{{else}}`, or the `{{else` of `{{else if` and `{{else with`."""
-        keyword = self.peek_word().kind
+        """Parse `{{else}}`, or the `{{else` of `{{else if` and `{{else with`."""
+        keyword = self.peek_non_space().kind
         if keyword in (Kind.IF, Kind.WITH):
             return _Closing("{{else}}", keyword)
         self.expect("else", Kind.RIGHT_DELIMITER)
@@ -165,7 +165,7 @@ class _Parser(ExpressionParser):
         return Continue(item.position)
 
     def loop_control(self, text: str) -> None:
-        item = self.next_word()
+        item = self.next_non_space()
         if item.kind is not Kind.RIGHT_DELIMITER:
             raise self.unexpected(item, text)
         if not self.loops:
@@ -180,7 +180,7 @@ class _Parser(ExpressionParser):
         return With(cases[0].position, cases, otherwise)
 
     def cases(self, context: str, keyword: Kind) -> tuple[tuple[Case, ...], Body | None]:
-        """All from the first pipeline up to `{{end}}`; variables declared in it end with it."""
+        """Parse from the first pipeline up to `{{end}}`, where its variables end."""
         self.enter("nesting")
         outer = len(self.declared)
         cases: list[Case] = []
@@ -217,9 +217,9 @@ class _Parser(ExpressionParser):
         return Range(pipe.position, pipe, body, otherwise)
 
     def block_control(self, _: Item) -> TemplateCall:
-        """`{{block "name" pipeline}} body {{end}}`: a definition, and its call."""
+        """Parse `{{block "name" pipeline}} body {{end}}`: a definition and its call."""
         context = "block clause"
-        item = self.next_word()
+        item = self.next_non_space()
         name = self.template_name(item, context)
         pipe = self.pipeline(context, Kind.RIGHT_DELIMITER)
         self.enter("nesting")
@@ -233,9 +233,9 @@ class _Parser(ExpressionParser):
 
     def template_control(self, _: Item) -> TemplateCall:
         context = "template clause"
-        item = self.next_word()
+        item = self.next_non_space()
         name = self.template_name(item, context)
-        if self.next_word().kind is Kind.RIGHT_DELIMITER:
+        if self.next_non_space().kind is Kind.RIGHT_DELIMITER:
             return TemplateCall(item.position, name, None)
         self.index -= 1
         return TemplateCall(item.position, name, self.pipeline(context, Kind.RIGHT_DELIMITER))

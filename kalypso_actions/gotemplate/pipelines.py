@@ -1,4 +1,4 @@
-"""Pipelines to closures: commands, operands, and what they pass on."""
+"""Compile pipelines, commands and operands to closures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PipelineCompiler:
         self.scope = scope
 
     def pipe(self, node: Pipe) -> Expression:
-        """A pipeline: each command passes its value on; the last one's is kept and returned."""
+        """Compile a pipeline; each command passes its value on, variables take the last one."""
         commands = [self.command(node.commands[0], node, piped=False)]
         for command in node.commands[1:]:
             commands.append(self.command(command, commands[-1].last, piped=True))
@@ -57,39 +57,39 @@ class PipelineCompiler:
     # Variables
 
     def declare(self, node: Variable, value: Expression) -> Expression:
-        """Keep a value in a new variable."""
+        """Compile the declaration of a variable."""
         evaluate = value.unwrapped()
-        place = self.scope.declare(node.names[0]).place
+        slot = self.scope.declare(node.names[0]).slot
 
         def declare(state: State, dot: object) -> object:
-            state.variables[place] = kept = evaluate(state, dot)
-            state.elements.discard(place)
+            state.variables[slot] = kept = evaluate(state, dot)
+            state.elements.discard(slot)
             return kept
 
         return Expression(declare, value.last, nullable=False)
 
     def assign(self, node: Variable, value: Expression) -> Expression:
-        """Keep a value in the variable of a name."""
+        """Compile the assignment to a variable."""
         name, evaluate = node.names[0], value.unwrapped()
         variable = self.scope.find(name)
 
         def assign(state: State, dot: object) -> object:
             kept = evaluate(state, dot)
-            place = variable.find(state.variables) if variable else None
-            if place is None:
+            slot = variable.find(state.variables) if variable else None
+            if slot is None:
                 raise self.definition.late_error(state, value.last, f"undefined variable: {name}")
-            state.variables[place] = kept
-            state.elements.discard(place)
+            state.variables[slot] = kept
+            state.elements.discard(slot)
             return kept
 
         return Expression(assign, value.last, nullable=False)
 
     def variable(self, node: Variable) -> Evaluate:
-        """The value of the variable that a node begins with."""
+        """Compile the value of the variable that a node begins with."""
         name = node.names[0]
         variable = self.scope.find(name)
         if variable is not None and variable.certain:
-            certain = variable.place
+            certain = variable.slot
 
             def read(state: State, _: object) -> object:
                 return state.variables[certain]
@@ -97,17 +97,17 @@ class PipelineCompiler:
             return read
 
         def find(state: State, _: object) -> object:
-            place = variable.find(state.variables) if variable else None
-            if place is None:
+            slot = variable.find(state.variables) if variable else None
+            if slot is None:
                 raise self.definition.error(node, f"undefined variable: {name}")
-            return state.variables[place]
+            return state.variables[slot]
 
         return find
 
     # Commands
 
     def command(self, node: Command, before: Node | None, *, piped: bool) -> Expression:
-        """A command; `before` is what errors name until its first word is looked at."""
+        """Compile a command; errors before its first word is evaluated name `before`."""
         word, rest = node.arguments[0], node.arguments[1:]
         if isinstance(word, Identifier):
             return self.call(word, rest, node=node, piped=piped)
@@ -126,7 +126,7 @@ class PipelineCompiler:
         return Expression(fail, last)
 
     def single(self, node: Operand) -> Expression:
-        """A command of one word."""
+        """Compile a command of one word."""
         if isinstance(node, Bool | Number | String):
             try:
                 return Expression(constantly(untyped(node)), node, nullable=False)
@@ -139,14 +139,14 @@ class PipelineCompiler:
     def call(
         self, word: Identifier, arguments: Sequence[Operand], *, node: Node, piped: bool
     ) -> Expression:
-        """A call of a function."""
+        """Compile a call of a function."""
         function = self.functions[word.name]
         lazy = function is AND or function is OR
         compiled: list[Argument] = []
-        for place, argument in enumerate(arguments):
-            self.scope.uncertain += lazy and place > 0
+        for index, argument in enumerate(arguments):
+            self.scope.uncertain += lazy and index > 0
             compiled.append(self.argument(argument))
-            self.scope.uncertain -= lazy and place > 0
+            self.scope.uncertain -= lazy and index > 0
         call = Call(self.definition, function, compiled, node=node, last=word, piped=piped)
         evaluate = call.compile()
         last = None if lazy and len(arguments) > 1 else call.last
@@ -156,7 +156,7 @@ class PipelineCompiler:
     def fields_with_arguments(
         self, word: Field | Chain | Variable, rest: Sequence[Operand]
     ) -> Expression:
-        """Fields the last of which must be a method, since it has arguments."""
+        """Compile fields; the last one has arguments, so it must be a method."""
         receiver, fields = self.fields(word)
         arguments = [self.argument(argument) for argument in rest]
         return Expression(fields.with_arguments(receiver, arguments), None)
@@ -164,7 +164,7 @@ class PipelineCompiler:
     # Operands
 
     def argument(self, node: Operand) -> Argument:
-        """An argument of a call: constants wait for the type of their parameter."""
+        """Compile an argument of a call; constants stay nodes until the parameter gives a type."""
         if isinstance(node, Bool | Nil | Number | String):
             return node
         expression = self.operand(node)
@@ -173,7 +173,7 @@ class PipelineCompiler:
         return expression
 
     def operand(self, node: Chain | Dot | Field | Identifier | Pipe | Variable) -> Expression:
-        """What an operand evaluates to, which is no constant."""
+        """Compile an operand other than a constant."""
         if isinstance(node, Dot):
             return Expression(_dot, node)
         if isinstance(node, Identifier):
@@ -186,7 +186,7 @@ class PipelineCompiler:
         return fields.of_dot() if receiver is None else fields.of(receiver)
 
     def fields(self, node: Chain | Field | Variable) -> tuple[Evaluate | None, Fields]:
-        """The fields of a node, and what their receiver is evaluated by; None for dot."""
+        """Return the evaluation of the receiver (None for dot) and the fields of a node."""
         if isinstance(node, Field):
             return None, Fields(self.definition, node, node.names, node, self.dot_is_interface())
         if isinstance(node, Variable):
@@ -206,7 +206,7 @@ class PipelineCompiler:
         return receiver.evaluate, fields
 
     def dot_is_interface(self) -> Callable[[State], bool] | None:
-        """Tells whether Go knows dot as an `interface {}`: inside of a loop it may be."""
+        """Return a test whether Go types dot as `interface {}`, which happens inside loops."""
         container = self.scope.container
         if container is None:
             return None
@@ -222,7 +222,7 @@ def _dot(_: State, dot: object) -> object:
 
 
 def _pipeline(commands: Sequence[Expression]) -> Expression:
-    """Pass the value of each command on to the next."""
+    """Chain commands; each passes its value to the next."""
     first, last = commands[0], commands[-1]
     if len(commands) == 1:
         return first

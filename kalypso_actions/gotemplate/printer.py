@@ -1,4 +1,4 @@
-"""Whole values as Go's fmt prints them: maps, slices, structs, and what a verb cannot print."""
+"""Print values of any type like Go's fmt, including values that a verb cannot print."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kalypso_actions.gotemplate.values import (
 )
 
 _MAX_DEPTH = 100
-"""How deep printed values may nest: further down there is most likely a map within itself."""
+"""The limit on the nesting of printed values; a map that contains itself has no end."""
 
 _BYTES = slice_of(UINT8)
 
@@ -41,7 +41,7 @@ class Printer:
         self.erroring = False
 
     def text(self) -> str:
-        """All that was printed."""
+        """Return the printed text."""
         return "".join(self.parts)
 
     def write(self, text: str) -> None:
@@ -65,7 +65,7 @@ class Printer:
             self.value(value, verb, flags, 0)
 
     def value(self, value: object, verb: str, flags: Flags, depth: int) -> None:
-        """Print a value that stands `depth` levels inside of another."""
+        """Print a value that is nested `depth` levels deep."""
         if depth > _MAX_DEPTH:
             raise LimitError(f"printed values may nest {_MAX_DEPTH} levels")
         if flags.width or flags.precision:
@@ -76,7 +76,7 @@ class Printer:
         printer(self, value, verb, flags, depth)
 
     def _bad_verb(self, value: object, verb: str, flags: Flags) -> None:
-        """Say that the verb cannot print the value, with the value."""
+        """Print that the verb cannot print the value, and the value."""
         self.write(f"%!{verb}({_type(value).name}=")
         self.erroring = True
         self.value(value, "v", flags, 0)
@@ -84,7 +84,7 @@ class Printer:
         self.write(")")
 
     def _methods(self, value: object, verb: str, flags: Flags) -> bool:
-        """Print a value that knows its own text; False where there is none for this verb."""
+        """Print a value with its own method; return False if none applies to the verb."""
         if self.erroring or not isinstance(value, GoStruct | GoInt):
             return False
         if flags.go_syntax:
@@ -99,12 +99,12 @@ class Printer:
         return True
 
     def _pointer(self, value: object, verb: str, flags: Flags) -> None:
-        """Verb `p`, which prints addresses: no two runs have the same."""
+        """Refuse verb `p` for addresses, which differ in every run; print only nil."""
         if _type(value).kind in {"map", "slice", "ptr", "func"}:
             if getattr(value, "nil", False):
                 self.write("0x0")
                 return
-            raise FunctionError("the address of a value is another in every run: %p prints none")
+            raise FunctionError("the address of a value differs in every run: %p is not supported")
         self._bad_verb(value, verb, flags)
 
     # One method for each kind of value
@@ -170,12 +170,12 @@ class Printer:
         self.write(closing)
 
     def _sequence(self, value: list[object], verb: str, flags: Flags, depth: int) -> None:
-        known = _type(value)
-        of_bytes = known.elem is not None and known.elem.kind == "uint8"
+        go_type = _type(value)
+        of_bytes = go_type.elem is not None and go_type.elem.kind == "uint8"
         if of_bytes and verb in "sqxX":
             self._string(from_bytes(bytes(cast(list[int], value))), verb, flags, depth)
             return
-        name = "[]byte" if of_bytes and not depth and verb in "vd" else known.name
+        name = "[]byte" if of_bytes and not depth and verb in "vd" else go_type.name
         opening, between, closing = "[", " ", "]"
         if flags.go_syntax:
             opening, between, closing = f"{name}{{", ", ", "}"
@@ -205,7 +205,7 @@ class Printer:
         self.write("}")
 
     def _element(self, value: object, verb: str, flags: Flags, depth: int) -> None:
-        """Print what stands inside of a value."""
+        """Print an element of a container."""
         if value is None:
             self.write("interface {}(nil)" if flags.go_syntax else "<nil>")
         else:
@@ -228,7 +228,7 @@ _PRINTERS: dict[type, _Print] = {
 
 
 def _printer(value: object) -> _Print:
-    """How to print a value of another class than the common ones."""
+    """Return the method that prints a value of an uncommon class."""
     for base in (int, dict, list):
         if isinstance(value, base):
             return _PRINTERS[base]
@@ -240,7 +240,7 @@ def _decimal(value: int, flags: Flags) -> str:
 
 
 def _type(value: object) -> Type:
-    known = type_of(value)
-    if known is None:
-        raise TypeError(f"no Go value: {value!r}")
-    return known
+    go_type = type_of(value)
+    if go_type is None:
+        raise TypeError(f"not a Go value: {value!r}")
+    return go_type

@@ -1,4 +1,4 @@
-"""`printf`, `print` and `println` as Go's fmt has them: what is wrong with a format is printed."""
+"""`printf`, `print` and `println` like Go's fmt, which prints the mistakes of a format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kalypso_actions.gotemplate.printer import Printer
 from kalypso_actions.gotemplate.values import type_of
 
 _MAX_NUMBER = 1_000_000
-"""Beyond it, a width, precision or index counts as none."""
+"""Go ignores a width, precision or index above this."""
 
 _FLAGS = {"-": "minus", "+": "plus", "#": "sharp", " ": "space", "0": "zero"}
 _DIGITS = frozenset("0123456789")
@@ -20,7 +20,7 @@ _DIRECTIVE = re.compile("%(.?)", re.DOTALL)
 
 
 def sprint(values: Sequence[object], budget: Budget) -> str:
-    """Go's `fmt.Sprint`: a space between two operands neither of which is a string."""
+    """Go's `fmt.Sprint`: a space between operands if neither is a string."""
     printer = Printer(budget)
     after_text = True
     for value in values:
@@ -33,7 +33,7 @@ def sprint(values: Sequence[object], budget: Budget) -> str:
 
 
 def sprintln(values: Sequence[object], budget: Budget) -> str:
-    """Go's `fmt.Sprintln`: a space between all operands, a newline behind them."""
+    """Go's `fmt.Sprintln`: a space between all operands, a newline after them."""
     printer = Printer(budget)
     for index, value in enumerate(values):
         if index:
@@ -63,14 +63,14 @@ def sprintf(format_: str, values: Sequence[object], budget: Budget) -> str:
 
 @lru_cache(maxsize=4096)
 def _simple(format_: str) -> tuple[list[str], list[str]] | None:
-    """The texts around the verbs and the verbs, where a format has but plain `%s`, `%d`, `%v`."""
+    """Split a format with only plain `%s`, `%d`, `%v` into texts and verbs; else return None."""
     pieces = _DIRECTIVE.split(format_)
     literals, verbs = pieces[::2], pieces[1::2]
     return (literals, verbs) if all(verb in {"s", "d", "v"} for verb in verbs) else None
 
 
 class _Format:
-    """Walks through one format; `index` is the argument that the next verb takes."""
+    """Processes one format; the next verb takes the argument at `index`."""
 
     def __init__(self, format_: str, values: Sequence[object], budget: Budget) -> None:
         self.format = format_
@@ -83,7 +83,7 @@ class _Format:
         self.after_index = False
 
     def text(self) -> str:
-        """The formatted text."""
+        """Return the formatted text."""
         while self.position < len(self.format):
             percent = self.format.find("%", self.position)
             end = len(self.format) if percent < 0 else percent
@@ -96,7 +96,7 @@ class _Format:
         return self.printer.text()
 
     def directive(self) -> None:
-        """Everything from behind a `%` up to its verb."""
+        """Process a directive after its `%`, up to and including the verb."""
         self.good_index = True
         self.after_index = False
         flags = Flags()
@@ -167,7 +167,7 @@ class _Format:
         self.after_index = False
 
     def number(self) -> int | None:
-        """Digits at this place; a number that is too large takes the rest of the format along."""
+        """Read digits; a number that is too large consumes the rest of the format."""
         start = self.position
         while self.character() in _DIGITS:
             self.position += 1
@@ -177,7 +177,7 @@ class _Format:
         return number
 
     def integer_argument(self) -> int | None:
-        """The argument for a `*`; None where it is no integer, or too large."""
+        """Return the argument for a `*`; None if it is not an integer, or too large."""
         if self.index >= len(self.values):
             return None
         value = self.values[self.index]
@@ -187,7 +187,7 @@ class _Format:
         return int(value)
 
     def explicit_index(self) -> None:
-        """`[n]`: the argument to take next."""
+        """Read `[n]`, the number of the next argument."""
         self.after_index = False
         if self.character() != "[":
             return
@@ -207,22 +207,22 @@ class _Format:
             self.good_index = False
 
     def extra(self) -> None:
-        """Show the arguments that no verb took."""
+        """Print the arguments that no verb used."""
         self.printer.write("%!(EXTRA ")
         for position, value in enumerate(self.values[self.index :]):
             if position:
                 self.printer.write(", ")
-            known = type_of(value)
-            if known is not None:
-                self.printer.write(f"{known.name}=")
+            go_type = type_of(value)
+            if go_type is not None:
+                self.printer.write(f"{go_type.name}=")
             self.printer.argument(value, "v", PLAIN)
         self.printer.write(")")
 
 
 def _number(digits: str) -> tuple[int | None, bool]:
-    """The number, if there is one, and whether Go takes it for a number.
+    """Return the number, if there is one, and whether Go accepts its size.
 
-    It looks at what it has so far before each further digit.
+    Go compares the number so far before it adds each digit.
     """
     significant = digits.lstrip("0")
     if len(significant) > 8 or int(significant[:-1] or 0) > _MAX_NUMBER:

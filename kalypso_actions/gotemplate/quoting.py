@@ -35,7 +35,7 @@ def quote(text: str, *, ascii_only: bool = False) -> str:
 
 
 def quote_rune(code: int, *, ascii_only: bool = False) -> str:
-    """Go's `strconv.QuoteRune`: what is no code point becomes U+FFFD."""
+    """Go's `strconv.QuoteRune`: invalid code points become U+FFFD."""
     rune = chr(code) if is_rune(code) else "\ufffd"
     return "'" + _escape(rune, "'", ascii_only) + "'"
 
@@ -46,7 +46,7 @@ def can_backquote(text: str) -> bool:
 
 
 def is_rune(code: int) -> bool:
-    """Whether `code` is a code point that text can hold: Go's `utf8.ValidRune`."""
+    """Go's `utf8.ValidRune`: whether `code` is a code point that text can hold."""
     return 0 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF
 
 
@@ -66,9 +66,9 @@ def _escape(rune: str, delimiter: str, ascii_only: bool) -> str:
 
 
 def unquote(literal: str) -> str:
-    """Go's `strconv.Unquote` of a string as templates write it, in double quotes or backquotes.
+    """Go's `strconv.Unquote` of a string constant, in double quotes or backquotes.
 
-    Raises ValueError where its escapes are wrong.
+    Raises ValueError for invalid escapes.
     """
     if literal[0] == "`":
         return literal[1:-1].replace("\r", "")
@@ -86,7 +86,7 @@ def unquote(literal: str) -> str:
 
 
 def unquote_char(literal: str) -> int:
-    r"""The code point of a character constant such as `'x'` or `'\u00e9'`.
+    r"""Return the code point of a character constant such as `'x'` or `'\u00e9'`.
 
     Raises ValueError with Go's text.
     """
@@ -105,7 +105,7 @@ def unquote_char(literal: str) -> int:
 
 
 def _unescape(text: str, position: int, delimiter: str) -> tuple[bytes, int]:
-    """The bytes that the escape at `position` stands for, and where it ends."""
+    """Return the bytes of the escape at `position`, and its end."""
     match = _ESCAPE.match(text, position)
     if match is None:
         raise ValueError("invalid syntax")

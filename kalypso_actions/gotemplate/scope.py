@@ -1,8 +1,8 @@
-"""Variables: names at compile time, places in the state's list at run time.
+"""Variables: names at compile time, slots of the state's list at run time.
 
-Each declaration has a place of its own. A name means the last declaration before it in the
-text, of those whose block has not ended. Only behind `and` and `or` does it take the execution to
-know: `{{or .A ($x := 1)}}` declares nothing where `.A` is true, and `$x` is then what it was.
+Each declaration has its own slot. A name refers to the last declaration before it whose block has
+not ended. Only after `and` and `or` does this depend on the execution: `{{or .A ($x := 1)}}`
+declares nothing if `.A` is true, and `$x` then keeps its earlier meaning.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 
 class _Unset:
-    """Stands at the place of a variable that was not declared in this execution."""
+    """The value of a slot whose variable this execution has not declared."""
 
 
 UNSET: Final = _Unset()
@@ -22,49 +22,48 @@ UNSET: Final = _Unset()
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A declaration; `certain` where every execution that comes by has declared it.
+    """A declaration; it is `certain` if every execution that reaches later uses has declared it.
 
-    `outer` is the one of the same name that it hides, `block` the block that it ends with.
+    `outer` is the declaration of the same name that it hides; it ends with `block`.
     """
 
     name: str
-    place: int
+    slot: int
     certain: bool
     block: int
     outer: Variable | None
 
     def find(self, variables: list[object]) -> int | None:
-        """The place that the name means in an execution; None where nothing is declared."""
+        """Return the slot that the name means in an execution; None if nothing is declared."""
         variable: Variable | None = self
-        while variable is not None and variables[variable.place] is UNSET:
+        while variable is not None and variables[variable.slot] is UNSET:
             variable = None if variable.certain else variable.outer
-        return variable.place if variable else None
+        return variable.slot if variable else None
 
 
 class Scope:
-    """The variables of one definition while it is compiled, and what dot is an element of."""
+    """The variables of one definition during compilation, and the container of dot."""
 
     def __init__(self) -> None:
         self.size = 0
         self.block = self.blocks = 0
         self.uncertain = 0
-        """Greater than 0 inside of what may not be evaluated."""
+        """Greater than 0 inside operands that may not be evaluated."""
         self.container: int | None = None
-        """Where the container stands that dot is an element of, inside of a loop."""
+        """Inside a loop, the slot of the container that holds dot."""
         self.declared: list[Variable] = []
         self.visible: dict[str, Variable] = {}
         self.declare("$")
 
     def reserve(self) -> int:
-        """A new place."""
+        """Reserve a slot."""
         self.size += 1
         return self.size - 1
 
     def declare(self, name: str) -> Variable:
-        """A new variable.
+        """Declare a variable.
 
-        In one block, uncertain declarations of a name may share a place: none ends before the
-        others.
+        Uncertain declarations of a name in one block share a slot, because they end together.
         """
         outer = self.visible.get(name)
         if self.uncertain and outer and not outer.certain and outer.block == self.block:
@@ -75,14 +74,14 @@ class Scope:
         return variable
 
     def find(self, name: str) -> Variable | None:
-        """What a name means here; None where nothing of that name is declared."""
+        """Return the declaration that a name refers to; None if there is none."""
         return self.visible.get(name)
 
     @contextmanager
     def inside(self, unset: list[int]) -> Iterator[None]:
-        """A block, with which its declarations end.
+        """Enter a block, whose declarations end with it.
 
-        Adds the places that are to be unset before each execution of the block.
+        Adds to `unset` the slots to unset before each execution of the block.
         """
         count, outer = len(self.declared), self.block
         self.blocks += 1
@@ -92,7 +91,7 @@ class Scope:
         while len(self.declared) > count:
             variable = self.declared.pop()
             if not variable.certain:
-                unset.append(variable.place)
+                unset.append(variable.slot)
             if variable.outer is None:
                 del self.visible[variable.name]
             else:

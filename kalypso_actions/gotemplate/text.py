@@ -1,23 +1,29 @@
-"""Go's strings: bytes that are usually UTF-8.
+"""Go's strings as Python's: bytes that are usually UTF-8.
 
-A `str` stands for them, with a surrogate escape for each byte that is not UTF-8. What counts bytes
-in Go works on `to_bytes(text)`. Text of ASCII alone, nearly all there is, needs no detour.
+A `str` has a surrogate escape for each byte that is not UTF-8. Operations that count bytes in Go
+use `to_bytes(text)`, except for ASCII text, where bytes and characters coincide.
 """
 
 from __future__ import annotations
 
 import re
 
+SPACES = (
+    "\t\n\v\f\r \x85\xa0\u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+"""White space by `unicode.IsSpace`; `str.isspace` includes more."""
+
 _ESCAPES = re.compile("[\udc80-\udcff]")
 
 
 def to_bytes(text: str) -> bytes:
-    """The bytes that Go holds for `text`."""
+    """Return the bytes of the Go string."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def from_bytes(data: bytes) -> str:
-    """The text for bytes that Go holds as a string."""
+    """Return the text for the bytes of a Go string."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -27,10 +33,10 @@ def byte_length(text: str) -> int:
 
 
 def normal(text: str) -> str:
-    """`text` as if read from bytes: escaped bytes that make up UTF-8 together become runes."""
+    """Return `text` as if read from bytes: escaped bytes that form UTF-8 become runes."""
     return text if text.isascii() else from_bytes(to_bytes(text))
 
 
 def to_runes(text: str) -> str:
-    """Go's `[]rune(text)`: each byte that is not part of UTF-8 is U+FFFD."""
+    """Go's `[]rune(text)`: each byte that is not UTF-8 becomes U+FFFD."""
     return text if text.isascii() else _ESCAPES.sub("\ufffd", normal(text))

@@ -1,4 +1,4 @@
-"""URLs as Go's net/url reads, resolves and writes them."""
+"""Parse, resolve and format URLs like Go's net/url."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kalypso_actions.gotemplate.addresses import AddressError, check_address
 from kalypso_actions.gotemplate.quoting import quote
 from kalypso_actions.gotemplate.text import from_bytes, normal, to_bytes
 
-# What each part holds without an escape.
+# The characters that need no escape in each part.
 _UNRESERVED = string.ascii_letters + string.digits + "-_.~"
 _IN_PATH = _UNRESERVED + "$&+,/:;=@"
 _IN_HOST = _UNRESERVED + "!\"$&'()*+,:;<=>[]"
@@ -19,7 +19,7 @@ _IN_USER = _UNRESERVED + "$&+,;="
 _IN_FRAGMENT = _UNRESERVED + "!$&()*+,/:;=?@"
 
 _ALSO_AS_WRITTEN = "!$&'()*+,;=:@[]%"
-"""What a path or fragment keeps where it was written, though it would be escaped."""
+"""Characters that a parsed path or fragment keeps unescaped."""
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
@@ -29,7 +29,7 @@ _USERINFO = re.compile(rf"[{re.escape(_UNRESERVED)}!$&'()*+,;=:%@]*")
 
 
 def _not_in_host(escapes: str) -> re.Pattern[str]:
-    """What may not stand in a host where only these bytes may be escaped."""
+    """Match an invalid character or escape in a host that allows only these escapes."""
     return re.compile(f"%(?!(?i:{escapes}))|(?![%{re.escape(_IN_HOST)}])[\0-\x7f]")
 
 
@@ -38,12 +38,12 @@ _NOT_IN_ZONE = _not_in_host("|".join(f"{ord(byte):02x}" for byte in _IN_HOST + "
 
 
 class URLError(ValueError):
-    """A text is no URL; the message is Go's."""
+    """The text is not a URL; the message is Go's."""
 
 
 @dataclass(frozen=True, slots=True)
 class URL:
-    """A URL's parts: path, host and fragment unescaped, the others as they are written."""
+    """The parts of a URL: path, host and fragment unescaped, the others as written."""
 
     scheme: str = ""
     opaque: str = ""
@@ -90,7 +90,7 @@ class URL:
             if path and path[0] != "/" and self.host:
                 text += "/"
             if not text and ":" in path.partition("/")[0]:
-                # Otherwise it would read as a scheme.
+                # Without `./`, the first segment would read as a scheme.
                 text = "./"
             text += path
         if self.force_query or self.query:
@@ -110,7 +110,7 @@ class URL:
         return text + _escaped(self.host, _IN_HOST)
 
     def resolve(self, reference: URL) -> URL:
-        """The reference, made absolute by this URL (RFC 3986, section 5.2)."""
+        """Resolve a reference relative to this URL (RFC 3986, section 5.2)."""
         found = replace(reference, scheme=reference.scheme or self.scheme)
         if reference.scheme or reference.host or reference.user is not None:
             return _with_path(found, _resolved_path(reference.escaped_path, ""))
@@ -127,7 +127,7 @@ class URL:
 
 
 def parse_url(text: str) -> URL:
-    """The URL that a text spells, absolute or relative; raises `URLError`."""
+    """Parse an absolute or relative URL; raise `URLError` if the text is not one."""
     whole = normal(text)
     rest, _, fragment = whole.partition("#")
     shown = rest
@@ -203,7 +203,7 @@ def _check_port(port: str) -> None:
 
 
 def _parse_literal_host(host: str) -> str:
-    """An IPv6 address in brackets, perhaps with a zone, and perhaps a port behind."""
+    """Parse an IPv6 address in brackets, with an optional zone and an optional port."""
     end = host.rfind("]")
     if end < 0:
         raise URLError("missing ']' in host")
@@ -240,7 +240,7 @@ def _unescaped(text: str) -> str:
 
 
 def _bad_escape(text: str, at: int) -> URLError:
-    """Go shows three bytes, which may end inside of a character."""
+    """Return the error for an escape; Go shows three bytes, which may split a character."""
     return URLError(f"invalid URL escape {quote(from_bytes(to_bytes(text[at:])[:3]))}")
 
 
@@ -253,7 +253,7 @@ def _well_formed(text: str, allowed: str) -> bool:
 
 
 def _resolved_path(base: str, reference: str) -> str:
-    """The path without `.` and `..`, always beginning with a slash."""
+    """Return the path without `.` and `..`, always with a leading slash."""
     if not reference:
         full = base
     elif reference.startswith("/"):

@@ -1,6 +1,6 @@
-"""Go's types and values, as far as a template can meet them.
+"""The Go types and values that a template can use.
 
-Python's own values stand for Go's wherever one fits:
+Python's own values represent Go's where possible:
 
     Go                       Python
     nil                      None
@@ -9,8 +9,9 @@ Python's own values stand for Go's wherever one fits:
     map[string]interface {}  dict (or GoMap)
     []interface {}           list (or GoSlice)
 
-The rest says its type: `GoInt` (int64, uint64, uint8, int32 …), `GoMap`, `GoSlice`, `GoStruct`.
-They are subclasses of Python's, so that a function that does not care need not look.
+Values of other types carry their type: `GoInt` (int64, uint64, uint8, int32 …), `GoMap`, `GoSlice`
+and `GoStruct`. All but `GoStruct` are subclasses of Python's types, so most functions need not
+distinguish them.
 """
 
 from __future__ import annotations
@@ -35,21 +36,18 @@ class Type:
 STRING = Type("string", "string")
 BOOL = Type("bool", "bool")
 INT = Type("int", "int")
-INT8 = Type("int8", "int8")
-INT16 = Type("int16", "int16")
 INT32 = Type("int32", "int32")
 INT64 = Type("int64", "int64")
 UINT8 = Type("uint8", "uint8")
-UINT16 = Type("uint16", "uint16")
 UINT32 = Type("uint32", "uint32")
-UINT = Type("uint", "uint")
+
 UINT64 = Type("uint64", "uint64")
 FLOAT64 = Type("float64", "float64")
 COMPLEX128 = Type("complex128", "complex128")
 ANY = Type("interface", "interface {}")
-ERROR = Type("interface", "error")
+
 REFLECT_VALUE = Type("struct", "reflect.Value")
-"""A parameter of this type takes any value as it is, `NO_VALUE` included."""
+"""A parameter of this type takes any value unchanged, including `NO_VALUE`."""
 
 
 def slice_of(elem: Type) -> Type:
@@ -68,7 +66,7 @@ INT_SLICE = slice_of(INT)
 ANY_MAP = map_of(STRING, ANY)
 STRING_MAP = map_of(STRING, STRING)
 YAML_MAP = map_of(ANY, ANY)
-"""What yaml.v2 makes of a mapping: `map[interface {}]interface {}`."""
+"""The type of mappings that yaml.v2 decodes: `map[interface {}]interface {}`."""
 
 
 def pointer_to(elem: Type) -> Type:
@@ -77,7 +75,7 @@ def pointer_to(elem: Type) -> Type:
 
 
 class NoValue:
-    """Go's zero `reflect.Value`: what a missing key gives. Not nil: that is `None`."""
+    """Go's zero `reflect.Value`, the value of a missing key; nil is `None`."""
 
     __slots__ = ()
 
@@ -100,11 +98,11 @@ class GoInt(int):
     def __new__(
         cls, type_: Type, value: int, methods: Mapping[str, Function] | None = None
     ) -> GoInt:
-        """`value` as it is: whoever makes it has wrapped it to the type's width."""
-        made = super().__new__(cls, value)
-        made.type = type_
-        made.methods = methods or {}
-        return made
+        """Create the integer; the caller has wrapped `value` to the type's width."""
+        integer = super().__new__(cls, value)
+        integer.type = type_
+        integer.methods = methods or {}
+        return integer
 
 
 class GoMap(dict[object, object]):
@@ -140,9 +138,9 @@ class GoSlice(list[object]):
 class GoStruct:
     """A struct, or with `pointer` a pointer to one.
 
-    `fields` are the exported ones in order of declaration, `methods` those of this value: their
-    `call` knows the value already and receives the arguments alone. A method `String` or `Error`
-    says how the value prints. `hidden` are the fields that are not exported: they only print.
+    `fields` are the exported fields in order of declaration, `hidden` the others, which only print.
+    The `call` of `methods` is bound to this value and receives only the arguments. A method
+    `String` or `Error` returns the printed text.
     """
 
     __slots__ = ("fields", "hidden", "methods", "pointer", "type")
@@ -163,15 +161,15 @@ class GoStruct:
         self.pointer = pointer
 
     def pointed_to(self) -> GoStruct:
-        """The struct behind a pointer, which lacks the methods that only the pointer has."""
+        """Return the struct behind a pointer, without the methods that only the pointer has."""
         return GoStruct(self.type, self.fields, hidden=self.hidden)
 
 
 def type_of(value: object) -> Type | None:
-    """The Go type of a value, as `reflect.TypeOf`; None for nil and for what is no Go value."""
-    known = _TYPES.get(type(value))
-    if known is not None:
-        return known
+    """Go's `reflect.TypeOf`: the type of a value, None for nil and for other Python values."""
+    go_type = _TYPES.get(type(value))
+    if go_type is not None:
+        return go_type
     if isinstance(value, GoInt | GoMap | GoSlice):
         return value.type
     if isinstance(value, GoStruct):
@@ -193,7 +191,7 @@ _TYPES: dict[type, Type] = {
 
 
 class FunctionError(Exception):
-    """What a Go function returns as its error, or panics with; the engine adds where."""
+    """The error or panic of a Go function; the engine adds the position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +200,9 @@ class Function:
 
     The engine checks and converts arguments by `parameters` exactly as Go's `text/template`
     does; a `variadic` function takes any number of its last parameter's type. `call` receives the
-    arguments, behind a `Budget` where `bounded` (functions whose result can be far larger than
-    their arguments: they ask the budget before they build it), and raises `FunctionError`.
-    `unusable` is why templates cannot call it, whatever the arguments.
+    arguments and raises `FunctionError`. With `takes_budget`, a `Budget` precedes the arguments; a
+    function whose result can be much larger than its arguments asks it before building the result.
+    `unusable` is the reason why templates cannot call the function with any arguments.
     """
 
     name: str
@@ -212,7 +210,7 @@ class Function:
     parameters: tuple[Type, ...] = ()
     variadic: bool = False
     result: Type = ANY
-    bounded: bool = False
+    takes_budget: bool = False
     unusable: str = ""
 
     @property

@@ -12,9 +12,9 @@ HEADER: Final = re.compile("[|>](?:[-+][0-9]?|[0-9][-+]?)?")
 
 
 def scan_block_scalar(cursor: Cursor, parent_indent: int) -> str:
-    """Read a block scalar in a collection at `parent_indent`, which is -1 outside of any.
+    """Read a block scalar in a collection at `parent_indent`; -1 means outside any collection.
 
-    Raises `YAMLError` for a bad header, or a tab in the indentation.
+    Raises `YAMLError` for a bad header or a tab in the indentation.
     """
     header = cursor.take(HEADER)
     start = cursor.line
@@ -49,9 +49,9 @@ def scan_block_scalar(cursor: Cursor, parent_indent: int) -> str:
 
 
 def _take_empty_lines(cursor: Cursor, indent: int) -> tuple[str, int]:
-    """The breaks of empty lines, and the deepest column reached; stops in the next line's text.
+    """Return the breaks of empty lines and the deepest column; stop in the next line's text.
 
-    Spaces count as indentation up to `indent`; all of them where that is 0, not yet known.
+    Spaces up to `indent` are indentation; if `indent` is 0 (not yet known), all spaces are.
     """
     breaks = ""
     deepest = 0

@@ -1,6 +1,6 @@
-"""How much YAML is read or written before it is refused.
+"""Limits on the YAML that is read and written.
 
-yaml.v2 and yaml.v3 go much further (10,000 levels); nothing that people write does.
+yaml.v2 and yaml.v3 allow much more (10,000 levels), but people do not write such documents.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 MAX_DEPTH: Final = 100
-"""Levels of lists and mappings, in what is read and in what is written."""
+"""Levels of nested lists and mappings, both read and written."""
 
 MAX_BYTES: Final = 16 * 1024 * 1024
-"""The size of a written text, unless the caller says otherwise."""
+"""The default limit on the size of a written text."""

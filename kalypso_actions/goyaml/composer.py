@@ -32,7 +32,7 @@ COLLECTION_STARTS_IN_BLOCK: Final = COLLECTION_STARTS | {
     Kind.BLOCK_MAPPING_START,
 }
 
-# What tells that a node has been left out.
+# Tokens that follow an omitted node.
 NO_BLOCK_VALUE: Final = frozenset({Kind.KEY, Kind.VALUE, Kind.BLOCK_END})
 NO_ITEM: Final = frozenset({Kind.BLOCK_ENTRY, Kind.BLOCK_END})
 NO_INDENTLESS_ITEM: Final = NO_BLOCK_VALUE | NO_ITEM
@@ -43,9 +43,9 @@ NO_KEY_IN_MAPPING: Final = NO_VALUE_IN_MAPPING | {Kind.VALUE}
 
 
 def compose(text: str) -> Node | None:
-    """The root node of the first document of `text`; None where there is no document.
+    """Return the root node of the first document of `text`; None if there is no document.
 
-    Raises `YAMLError` where yaml.v2 does, `YAMLBoundError` for more levels than `MAX_DEPTH`.
+    Raises `YAMLError` if yaml.v2 does, `YAMLBoundError` for more levels than `MAX_DEPTH`.
     """
     return _Composer(text).document()
 
@@ -69,12 +69,12 @@ class _Composer:
             root = self.node_unless(DOCUMENT_BOUNDARIES)
         else:
             root = self.node()
-        # What follows may be anything, even what the grammar forbids, but it must be a token.
+        # The grammar no longer matters after the document, but the rest must begin with a token.
         self.scanner.peek()
         return root
 
     def directives(self) -> None:
-        """`%YAML 1.1` and `%TAG`; each handle may be given once, `!` and `!!` too."""
+        """Read `%YAML 1.1` and `%TAG` directives; each handle may occur once, even `!` and `!!`."""
         seen: set[str] = set()
         while self.scanner.peek().kind in DIRECTIVES:
             token = self.scanner.take()
@@ -90,14 +90,14 @@ class _Composer:
     def node_unless(
         self, ends: frozenset[Kind], *, block: bool = True, indentless: bool = False
     ) -> Node:
-        """A node, or an empty scalar where one of `ends` comes instead."""
+        """Return a node, or an empty scalar if the next token is one of `ends`."""
         token = self.scanner.peek()
         if token.kind in ends:
             return ScalarNode(token.line)
         return self.node(block=block, indentless=indentless)
 
     def node(self, *, block: bool = True, indentless: bool = False) -> Node:
-        """A node; `indentless` where a list may stand without indentation, as a mapping's value."""
+        """Return a node; `indentless` allows a list without indentation, as a mapping's value."""
         if self.scanner.peek().kind is Kind.ALIAS:
             return self.alias(self.scanner.take())
         anchor, tag, line = self.properties()
@@ -115,7 +115,7 @@ class _Composer:
         raise YAMLError("did not find expected node content", token.line)
 
     def properties(self) -> tuple[str | None, str, int]:
-        """An anchor and a tag, in any order and each at most once, and the line of the node."""
+        """Return anchor and tag (each at most once, in any order) and the line of the node."""
         anchor = None
         tag = None
         line = self.scanner.peek().line
@@ -141,13 +141,13 @@ class _Composer:
         return AliasNode(token.line, token.text, self.anchors[token.text])
 
     def anchored(self, anchor: str | None, node: Anchored) -> Anchored:
-        """`node`, known from here on by its anchor, even inside of itself."""
+        """Return `node`; aliases may refer to it from here on, even inside it."""
         if anchor is not None:
             self.anchors[anchor] = node
         return node
 
     def collection(self, anchor: str | None, token: Token) -> Node:
-        """The list or mapping that begins with `token`."""
+        """Return the list or mapping that begins with `token`."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             message = f"lists and mappings are nested more than {MAX_DEPTH} levels deep"
@@ -194,11 +194,11 @@ class _Composer:
         return sequence
 
     def single_pair(self) -> MappingNode:
-        """A mapping of one entry in a list, `[key: value]`."""
+        """Return a mapping of one entry in a list, `[key: value]`."""
         mapping = MappingNode(self.scanner.take().line)
         key: Node
         if self.scanner.peek().kind in NO_KEY_IN_SEQUENCE:
-            # yaml.v2 swallows this token, so that hardly any text goes on rightly.
+            # yaml.v2 drops this token, so that most texts fail at the next one.
             key = ScalarNode(self.scanner.take().line)
         else:
             key = self.node(block=False)
@@ -220,7 +220,7 @@ class _Composer:
         return mapping
 
     def at_flow_end(self, end: Kind, *, first: bool) -> bool:
-        """Move behind the end of a flow collection, or else to its next entry."""
+        """Move past the end of a flow collection, or else to its next entry."""
         if not first and self.scanner.peek().kind is not end:
             bracket = "]" if end is Kind.FLOW_SEQUENCE_END else "}"
             self.expect(Kind.FLOW_ENTRY, f"did not find expected ',' or '{bracket}'")
@@ -230,7 +230,7 @@ class _Composer:
         return True
 
     def value(self, ends: frozenset[Kind], *, block: bool) -> Node:
-        """The value of a mapping's entry, which may be left out, its colon too."""
+        """Return the value of a mapping's entry; value and colon are optional."""
         token = self.scanner.peek()
         if token.kind is not Kind.VALUE:
             return ScalarNode(token.line)

@@ -1,4 +1,4 @@
-"""A place in a YAML text, and the characters that YAML tells apart."""
+"""A position in a YAML text, and YAML's character classes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kalypso_actions.goyaml.errors import YAMLError
 
 BREAKS: Final = "\r\n\x85\u2028\u2029"
 END: Final = "\0"
-"""Behind the last character; no YAML text contains it."""
+"""Follows the last character; no YAML text contains it."""
 BLANK_OR_END: Final = frozenset(" \t" + BREAKS + END)
 BREAK_OR_END: Final = frozenset(BREAKS + END)
 
@@ -28,12 +28,12 @@ class Cursor:
     __slots__ = ("line", "line_start", "position", "text")
 
     def __init__(self, text: str) -> None:
-        """Start at the beginning; raises `YAMLError` for characters that YAML does not allow."""
+        """Start at the beginning; raise `YAMLError` for characters that YAML does not allow."""
         unreadable = UNREADABLE.search(text)
         if unreadable:
             line = len(LINE_BREAK.findall(text, 0, unreadable.start())) + 1
             raise YAMLError("control characters are not allowed", line)
-        # A byte order mark says how the text is encoded and is no part of it.
+        # A byte order mark gives the encoding and does not belong to the text.
         self.text = text.removeprefix("\ufeff") + END * 4
         self.position = 0
         self.line = 1
@@ -41,21 +41,21 @@ class Cursor:
 
     @property
     def column(self) -> int:
-        """Counted in characters from 0."""
+        """The number of characters before the position in its line."""
         return self.position - self.line_start
 
     def peek(self, ahead: int = 0) -> str:
-        """The character at the position, or `ahead` of it."""
+        """Return the character at the position, or `ahead` characters further."""
         return self.text[self.position + ahead]
 
     def skip(self, pattern: re.Pattern[str]) -> None:
-        """Move behind what `pattern` matches here."""
+        """Move past the match of `pattern` at the position."""
         match = pattern.match(self.text, self.position)
         if match:
             self.position = match.end()
 
     def take(self, pattern: re.Pattern[str]) -> str:
-        """Move behind what `pattern` matches here, and return it."""
+        """Move past the match of `pattern` at the position, and return it."""
         match = pattern.match(self.text, self.position)
         if match is None:
             return ""
@@ -63,7 +63,7 @@ class Cursor:
         return match[0]
 
     def take_break(self) -> str:
-        """Move behind a line break, and return it as it counts in a scalar; "" if there is none."""
+        """Move past a line break, and return it as part of a scalar's value; "" if none."""
         taken = self.take(LINE_BREAK)
         if taken:
             self.line += 1
@@ -71,13 +71,13 @@ class Cursor:
         return taken if taken in "\u2028\u2029" else "\n"
 
     def end_line(self) -> None:
-        """Begin a new line here, unless one begins here already."""
+        """Begin a new line at the position, unless it is at the start of one."""
         if self.position > self.line_start:
             self.line += 1
             self.line_start = self.position
 
     def rest_of_line_is_comment(self) -> bool:
-        """Move behind blanks, a comment and the line break; False where anything else is left."""
+        """Move past blanks, a comment and the line break; return False if anything else follows."""
         self.skip(BLANKS)
         if self.peek() == "#":
             self.skip(TO_LINE_END)

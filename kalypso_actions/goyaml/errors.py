@@ -1,17 +1,17 @@
-"""What goes wrong in reading or writing YAML.
+"""Errors of reading and writing YAML.
 
-YAMLError                  a text that is no YAML to yaml.v2, or a value that has no YAML
-└── YAMLBoundError         a bound of ours is reached where the Go libraries go further: the text
-                           is YAML to them, so it must not be taken for a plain string
+YAMLError                  yaml.v2 rejects the text, or YAML cannot represent the value
+└── YAMLBoundError         the text exceeds a limit of this package; the Go libraries still read it
+                           as YAML, so callers must not treat it as a plain string
 """
 
 from __future__ import annotations
 
 
 class YAMLError(Exception):
-    """A text that is no YAML to yaml.v2, or a value that has no YAML.
+    """yaml.v2 rejects the text, or YAML cannot represent the value.
 
-    `line` counts from 1; 0 where none is known.
+    `line` counts from 1; 0 means unknown.
     """
 
     def __init__(self, message: str, line: int = 0) -> None:
@@ -20,7 +20,7 @@ class YAMLError(Exception):
         self.line = line
 
     def __str__(self) -> str:
-        """As the Go libraries write it: `yaml: line 3: …`."""
+        """Return the message in the form of the Go libraries, `yaml: line 3: …`."""
         return f"yaml: line {self.line}: {self.message}" if self.line else f"yaml: {self.message}"
 
 

@@ -1,4 +1,4 @@
-"""The text of plain and quoted scalars. Their line breaks are folded: one becomes a space."""
+"""The text of plain and quoted scalars. Line breaks are folded: a single one becomes a space."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DOCUMENT_MARKER: Final = re.compile(rf"(?:---|\.\.\.)[ \t{BREAKS}\0]")
 
 
 def _plain_line(stops: str) -> re.Pattern[str]:
-    """Words and the blanks between them, up to `: `, ` #` or one of `stops`."""
+    """Match words and the blanks between them, up to `: `, ` #` or one of `stops`."""
     other = rf"[^ \t{BREAKS}\0:{stops}]"
     colon = rf":(?![ \t{BREAKS}\0])"
     word = f"(?:{other}|{colon}){other}*(?:{colon}{other}*)*"
@@ -32,9 +32,9 @@ ESCAPE_DIGITS: Final = {"x": 2, "u": 4, "U": 8}
 
 
 def scan_plain(cursor: Cursor, indent: int, *, in_flow: bool) -> tuple[str, bool]:
-    """Read a plain scalar whose further lines stand at `indent` or deeper.
+    """Read a plain scalar; its further lines are indented by at least `indent`.
 
-    Returns its text, and whether the cursor stands on a later line than where the text ends.
+    Returns its text, and whether the cursor has moved to a line below the text.
     Raises `YAMLError` for a tab in the indentation.
     """
     line = PLAIN_LINE_IN_FLOW if in_flow else PLAIN_LINE_IN_BLOCK
@@ -55,7 +55,7 @@ def scan_plain(cursor: Cursor, indent: int, *, in_flow: bool) -> tuple[str, bool
 
 
 def scan_single_quoted(cursor: Cursor) -> str:
-    """Read a scalar from quote to quote; raises `YAMLError` where it does not end."""
+    """Read a scalar from quote to quote; raise `YAMLError` if the closing quote is missing."""
     start = cursor.line
     cursor.position += 1
     parts = []
@@ -69,7 +69,7 @@ def scan_single_quoted(cursor: Cursor) -> str:
 
 
 def scan_double_quoted(cursor: Cursor) -> str:
-    """Read a scalar from quote to quote; raises `YAMLError` for unknown escapes, or no end."""
+    """Read a scalar from quote to quote; raise `YAMLError` for bad escapes or no closing quote."""
     start = cursor.line
     cursor.position += 1
     parts = []
@@ -90,7 +90,7 @@ def scan_double_quoted(cursor: Cursor) -> str:
 
 
 def at_document_marker(cursor: Cursor) -> bool:
-    """Whether `---` or `...` begins the line here."""
+    """Return whether a line with `---` or `...` begins at the cursor."""
     at_start = cursor.position == cursor.line_start
     return at_start and DOCUMENT_MARKER.match(cursor.text, cursor.position) is not None
 
@@ -103,20 +103,20 @@ def _check_goes_on(cursor: Cursor, start: int) -> None:
 
 
 def _take_blanks(cursor: Cursor) -> str:
-    """Blanks between two words of a quoted scalar, or the line breaks there, folded."""
+    """Return the blanks between two words of a quoted scalar, or the folded line breaks."""
     blanks = cursor.take(BLANKS)
     return _take_breaks(cursor, 0) if cursor.peek() in BREAKS else blanks
 
 
 def _take_breaks(cursor: Cursor, indent: int) -> str:
-    """Line breaks and the blanks around them, folded."""
+    """Fold line breaks and the blanks around them."""
     first = cursor.take_break()
     more = _take_empty_lines(cursor, indent)
     return (more or " ") if first == "\n" else first + more
 
 
 def _take_empty_lines(cursor: Cursor, indent: int = 0) -> str:
-    """The breaks of empty lines, up to the first word."""
+    """Return the breaks of empty lines up to the next word."""
     breaks = ""
     while True:
         start = cursor.position

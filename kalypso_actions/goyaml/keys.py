@@ -1,11 +1,11 @@
-"""The keys of a mapping: their order when written, and how Python keeps them apart when read.
+"""The keys of a mapping: their order when written, and their equality when read.
 
-Order: numbers and booleans by value, then nil, then strings in a natural order, in which a run of
-digits counts as a number. yaml.v2 and yaml.v3 differ in what comes after a run of digits.
+Order: numbers and booleans by value, then nil, then strings in a natural order that compares runs
+of digits as numbers. yaml.v2 and yaml.v3 differ in the order of what follows a run of digits.
 
-Python's `True == 1 == 1.0` are three keys to Go. So in a mapping that was read, a float key with
-an integral value is a `FloatKey` and the integers 0 and 1 are `IntKey`s: subclasses of `float` and
-`int` that equal only their own kind. `True` and `False`, and all other numbers, are as they are.
+Python's `True == 1 == 1.0` are three keys in Go. So `parse` turns float keys with an integral value
+into `FloatKey`s and the integers 0 and 1 into `IntKey`s: subclasses of `float` and `int` that equal
+only their own kind. Booleans and all other numbers stay as they are.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from string import ascii_letters
 from typing import Final
 
 from kalypso_actions.goyaml.errors import YAMLError
-from kalypso_actions.goyaml.represented import InOrder
+from kalypso_actions.goyaml.representations import InOrder
 from kalypso_actions.goyaml.scalars import MAX_INT64, MAX_UINT64, Scalar
 from kalypso_actions.goyaml.surrogates import to_runes
 
 DIGITS: Final = re.compile("([0-9]+)")
 LETTER_AFTER_DIGIT: Final = re.compile("[0-9][A-Za-z]")
 MAX_DIGITS: Final = 18
-"""Digits that fit Go's int64, whatever they are."""
+"""Any number of so many digits fits Go's int64."""
 CACHED_KEYS: Final = 64
 NUMBER: Final = "\x80"
 LETTERS_LAST: Final = {ord(letter): 0x100 + ord(letter) for letter in ascii_letters}
 
 
 class IntKey(int):
-    """The key 0 or 1, which is not the key `False` or `True`."""
+    """The key 0 or 1, distinct from the keys `False` and `True`."""
 
     __slots__ = ()
 
@@ -43,12 +43,12 @@ class IntKey(int):
         return not self == other
 
     def __hash__(self) -> int:
-        # A dictionary compares what has the same hash, and `True == IntKey(1)` is beyond our reach.
+        # A dictionary compares keys of equal hash, and `True == IntKey(1)` cannot be overridden.
         return hash((IntKey, int(self)))
 
 
 class FloatKey(float):
-    """A float key with an integral value, which is not the integer key of that value."""
+    """A float key with an integral value, distinct from the integer key of that value."""
 
     __slots__ = ()
 
@@ -63,9 +63,9 @@ class FloatKey(float):
 
 
 def distinct_key(key: Scalar) -> Scalar:
-    """`key` as a key of a mapping that was read: equal to just the keys that Go holds equal."""
+    """Return `key` in a form that equals exactly the keys that are equal in Go."""
     if type(key) is float:
-        if key != key:  # noqa: PLR0124 - NaN, which equals nothing: each one is a key of its own
+        if key != key:  # noqa: PLR0124 - NaN equals nothing, so each is a separate key
             return float("nan")
         return FloatKey(key) if key.is_integer() else key
     if type(key) is int and key in {0, 1}:
@@ -74,9 +74,9 @@ def distinct_key(key: Scalar) -> Scalar:
 
 
 def ordered(mapping: Mapping[object, object], *, version: int) -> list[tuple[object, object]]:
-    """The entries of `mapping` in the order in which yaml.v2 or yaml.v3 (`version`) writes them.
+    """Return the entries of `mapping` in the order of yaml.v2 or yaml.v3 (`version`).
 
-    Those of a struct keep theirs. Raises `YAMLError` for a key that is no scalar.
+    The fields of a struct keep their order. Raises `YAMLError` for a key that is not a scalar.
     """
     if len(mapping) < 2 or isinstance(mapping, InOrder):
         return list(mapping.items())
@@ -95,11 +95,11 @@ def _order(keys: tuple[object, ...], version: int) -> list[object]:
 
 
 _cached_order = lru_cache(maxsize=1 << 12)(_order)
-"""For texts only: Python's `True == 1 == 1.0`, so that tuples of other keys may be equal."""
+"""For strings only: since `True == 1 == 1.0`, tuples of different other keys may be equal."""
 
 
 def _rank(key: object, by_text: Callable[[str], object]) -> tuple[object, ...]:
-    """Go's order of keys of several kinds; equal numbers are ordered by their kinds."""
+    """Return a sort key for keys of several kinds in Go's order; the kind breaks ties."""
     if isinstance(key, str):
         return (2, by_text(to_runes(key)))
     if key is None:
@@ -114,12 +114,12 @@ def _rank(key: object, by_text: Callable[[str], object]) -> tuple[object, ...]:
 
 
 def natural_less_v2(a: str, b: str) -> bool:
-    """Whether yaml.v2 writes the key `a` before `b`; it goes in circles for 12b, 13 and 123."""
+    """Return whether yaml.v2 writes key `a` before `b`; 12b, 13 and 123 form a cycle."""
     return _natural_less(a, b, letters_first_after_digits=False)
 
 
 def natural_less_v3(a: str, b: str) -> bool:
-    """Whether yaml.v3 writes the key `a` before `b`."""
+    """Return whether yaml.v3 writes key `a` before `b`."""
     return _natural_less(a, b, letters_first_after_digits=True)
 
 
@@ -133,7 +133,7 @@ def _natural_less(a: str, b: str, *, letters_first_after_digits: bool) -> bool:
     if a[at].isalpha() or b[at].isalpha():
         after_digits = at > 0 and a[at - 1].isdecimal()
         return (a if letters_first_after_digits and after_digits else b)[at].isalpha()
-    # A zero here is a digit of a number that has begun before, unless only zeros came before.
+    # A zero continues the number before it, unless that consists of zeros only.
     begun = "0" in {a[at], b[at]} and bool(_digits_before(a, at).strip("0"))
     number_a, end_a = _number_at(a, at, begun=begun)
     number_b, end_b = _number_at(b, at, begun=begun)
@@ -148,11 +148,11 @@ def _digits_before(text: str, end: int) -> str:
 
 
 def _number_at(text: str, start: int, *, begun: bool) -> tuple[int, int]:
-    """The number whose digits begin at `start`, in Go's int64, and where they end."""
+    """Return the number at `start`, wrapped to int64 as in Go, and the end of its digits."""
     number = int(begun)
     end = start
     while end < len(text) and text[end].isdecimal():
-        # The digits of other scripts count by their code points, as Go's arithmetic has it.
+        # Digits of other scripts count by their code points, as in Go's arithmetic.
         number = number * 10 + ord(text[end]) - ord("0")
         end += 1
     return (number + 2**63) % 2**64 - 2**63, end
@@ -170,11 +170,11 @@ _BY_TEXT: Final = {2: _by_text(natural_less_v2), 3: _by_text(natural_less_v3)}
 
 @lru_cache(maxsize=1 << 14)
 def natural_key_v3(text: str) -> str | None:
-    """A string that sorts as `natural_less_v3` does; None where there is no simple one.
+    """Return a string that sorts like `natural_less_v3`; None if there is no simple one.
 
-    Symbols stand for themselves, letters come after them. A run of digits is a mark between the
-    two, the number of its significant digits, these, and the number of all. After digits, letters
-    come before symbols.
+    Symbols stay, letters sort after them. A run of digits becomes a mark between the two, the
+    number of significant digits, these digits, and the number of all digits. After digits, letters
+    sort before symbols.
     """
     if not text.isascii():
         return None
@@ -193,8 +193,8 @@ def natural_key_v3(text: str) -> str | None:
 
 
 def natural_key_v2(text: str) -> str | None:
-    """A string that sorts as `natural_less_v2` does; None where there is no simple one.
+    """Return a string that sorts like `natural_less_v2`; None if there is no simple one.
 
-    The two libraries differ only in letters behind digits.
+    The two libraries differ only for letters after digits.
     """
     return None if LETTER_AFTER_DIGIT.search(text) else natural_key_v3(text)

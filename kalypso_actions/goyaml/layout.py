@@ -1,6 +1,6 @@
-"""Scalars that take more than one line: literal blocks, separators in quotes, folded lines.
+"""Scalars of several lines: literal blocks, line separators in quotes, folded lines.
 
-Only yaml.v2 folds: at a space behind column 80. The further lines of a scalar begin at its indent.
+Only yaml.v2 folds: at a space after column 80. Continuation lines have the scalar's indentation.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ ESCAPED_CHARACTER: Final = re.compile(r"\\(?:x..|u....|U.{8}|.)|[^\\]")
 
 
 def lay_out(text: str, column: int, indent: int, version: int) -> str:
-    """`text` as a scalar that begins at `column`, with line breaks where it needs them.
+    """Return `text` as a scalar that begins at `column`, with the necessary line breaks.
 
-    It ends with a line break only where `text` does, in a literal block.
+    Only a literal block ends with a line break, and only if `text` does.
     """
     if SURROGATE.search(text):
         text, tag = valid_or_binary(text)
@@ -53,16 +53,16 @@ def _literal(text: str, indent: int, version: int) -> str:
         chomping = "-"
     else:
         chomping = "+" if len(text) == 1 or text[-2] in BREAKS else ""
-    # yaml.v3 ends the header's line only before content, so that a first line break gets lost.
+    # yaml.v3 ends the header's line only before content, so it loses a leading line break.
     header_end = "" if version == 3 and text[0] in BREAKS else "\n"
     return f"|{hint}{chomping}{header_end}{LINE_START.sub(' ' * indent, text)}"
 
 
 def _fold(pieces: Sequence[str], column: int, indent: int, fold_column: float, quote: str) -> str:
-    """Join `pieces`, one for each character of a scalar, breaking lines behind `fold_column`.
+    """Join `pieces`, one for each character of a scalar, breaking lines after `fold_column`.
 
-    No line breaks at two spaces in a row, unless double quotes can escape the second, nor at the
-    first or last character inside of quotes. Separators in single quotes break lines anyway.
+    Lines do not break at two consecutive spaces, unless double quotes can escape the second, nor at
+    the first or last character inside quotes. Separators in single quotes always break lines.
     """
     pad = " " * indent
     last = len(pieces) - 1

@@ -1,10 +1,10 @@
-"""The tree of a YAML document, before its values are made."""
+"""The syntax tree of a YAML document."""
 
 from __future__ import annotations
 
 
 class ScalarNode:
-    """A scalar: `tag` in full or "" where none is written, `implicit` where its text decides."""
+    """A scalar: `tag` is in full or "" for none; `implicit` means the text determines the type."""
 
     __slots__ = ("implicit", "line", "tag", "text")
 
@@ -16,7 +16,7 @@ class ScalarNode:
 
 
 class SequenceNode:
-    """A list; yaml.v2 looks at no tag here."""
+    """A list; yaml.v2 ignores its tag."""
 
     __slots__ = ("items", "line")
 
@@ -26,7 +26,7 @@ class SequenceNode:
 
 
 class MappingNode:
-    """Keys and values in the order of the text, repeated keys too."""
+    """Keys and values in the order of the text, including repeated keys."""
 
     __slots__ = ("entries", "line")
 
@@ -36,7 +36,7 @@ class MappingNode:
 
 
 class AliasNode:
-    """`*name`; its target may be the collection that it stands in."""
+    """`*name`; the target may be the collection that contains the alias."""
 
     __slots__ = ("line", "name", "target")
 

@@ -7,16 +7,16 @@ from kalypso_actions.goyaml.scalars import MAX_UINT64, MIN_INT64
 
 
 def format_integer(value: int) -> str:
-    """A decimal number; raises `YAMLError` for one that no Go integer holds."""
+    """Return the decimal digits; raise `YAMLError` if no Go integer type holds the value."""
     if not MIN_INT64 <= value <= MAX_UINT64:
         raise YAMLError(f"an integer of {value.bit_length()} bits has no type in Go")
     return int.__repr__(value)
 
 
 def format_float(value: float) -> str:
-    """The fewest digits that read back, as strconv's format `g` has them; `.inf`, `-.inf`, `.nan`.
+    """Return the fewest digits that read back, in strconv's format `g`; `.inf`, `-.inf`, `.nan`.
 
-    An exponent, of two digits at least, is written below 1e-4 and from 1e6 on.
+    Values below 1e-4 and from 1e6 on have an exponent of at least two digits.
     """
     text = float.__repr__(value)
     if text in {"inf", "-inf", "nan"}:

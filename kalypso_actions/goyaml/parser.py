@@ -1,4 +1,4 @@
-"""Reading a text as yaml.v2 2.4.0 decodes it into an `interface{}`."""
+"""Read a text as yaml.v2 2.4.0 decodes it into an `interface{}`."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from kalypso_actions.goyaml.nodes import AliasNode, MappingNode, Node, ScalarNod
 from kalypso_actions.goyaml.scalars import TAG_PREFIX, Scalar, resolve, tagged
 
 ONE_PLAIN_WORD: Final = re.compile(r"[A-Za-z0-9_/+$(.](?:[ ]?[!\"$-9;-~]|:(?=[!-~]))*")
-"""A text of one line that can be nothing but a plain scalar, unless it begins with `...`."""
+"""Matches many one-line texts that are plain scalars, unless they begin with `...`."""
 
 FREE_DECODES: Final = 400_000
-"""Values that a text may have before aliases may make up less of them."""
+"""From this number of values on, the permitted share of aliases decreases."""
 ALL_DECODES: Final = 4_000_000
+"""From this number of values on, the permitted share of aliases is minimal."""
 
 
 def parse(text: str) -> object:
-    """The value of the first document of `text`; None for a text without any.
+    """Return the value of the first document of `text`; None if there is no document.
 
-    A mapping is a dict, whose keys are scalars (see `keys` for how `1`, `1.0` and `true` are kept
-    apart), a list is a list, integers may go up to 2**64 - 1. Of two equal keys the last wins, and
-    a merge (`<<`) replaces the keys before it, as yaml.v2 has it. Each alias gives a copy.
-    Raises `YAMLError` where yaml.v2 returns an error, and `YAMLBoundError` for what is nested too
-    deep here though not for yaml.v2.
+    Mappings become dicts with scalar keys (`keys` describes how `1`, `1.0` and `true` remain
+    distinct), and integers go up to 2**64 - 1. As in yaml.v2, the last of two equal keys wins, and
+    a merge (`<<`) replaces keys before it. Each alias gives a copy.
+    Raises `YAMLError` if yaml.v2 returns an error, and `YAMLBoundError` if the document exceeds
+    `MAX_DEPTH`, which yaml.v2 would still read.
     """
     if ONE_PLAIN_WORD.fullmatch(text) and not text.startswith("..."):
         return resolve(text)
@@ -36,7 +37,7 @@ def parse(text: str) -> object:
 
 
 class _Decoder:
-    """Makes values of nodes, and counts them as yaml.v2 does to find excessive aliases."""
+    """Decodes nodes, and counts them like yaml.v2 to detect excessive aliasing."""
 
     def __init__(self) -> None:
         self.decoded = 1  # The document counts, too.
@@ -82,7 +83,7 @@ class _Decoder:
         return mapping
 
     def merge(self, mapping: dict[Scalar, object], node: Node) -> None:
-        """Set what `<<` refers to: a mapping, or a list of them, of which the first wins."""
+        """Set the entries that `<<` refers to: one mapping, or a list in which the first wins."""
         for source in reversed(node.items) if isinstance(node, SequenceNode) else [node]:
             target = source.target if isinstance(source, AliasNode) else source
             if not isinstance(target, MappingNode):
@@ -110,7 +111,7 @@ class _Decoder:
             self.check_aliases(node)
 
     def check_aliases(self, node: Node) -> None:
-        """A short text may have 99 % of its values from aliases, a very long one 10 %."""
+        """Aliases may produce 99 % of the values of a short text, 10 % of a very long one."""
         beyond = (self.decoded - FREE_DECODES) / (ALL_DECODES - FREE_DECODES)
         allowed = 0.99 - 0.89 * min(max(beyond, 0.0), 1.0)
         if self.decoded_in_aliases / self.decoded > allowed:

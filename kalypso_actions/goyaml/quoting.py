@@ -1,8 +1,8 @@
-"""How yaml.v2 2.4.0 and yaml.v3 3.0.1 present a string: plain, quoted or as a literal block.
+"""The styles in which yaml.v2 2.4.0 and yaml.v3 3.0.1 write strings.
 
-A string is plain unless it would be read as something else (then `"…"`) or its characters forbid
-it (then `'…'`, or `"…"` where single quotes cannot hold it). With a line feed in it, it is a
-literal block, unless spaces at the ends of lines or unprintable characters forbid that (`"…"`).
+A string is plain unless it would read as another type (then `"…"`) or its characters forbid that
+(then `'…'`, or `"…"` if single quotes cannot hold it). With a line feed, it is a literal block,
+unless spaces at line ends or unprintable characters forbid that (then `"…"`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BREAK: Final = re.compile(f"[{BREAKS}]")
 BASE_60_FLOAT: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 OCTAL_WITH_SIGN: Final = re.compile(r"0o([-+][0-7]+)")
 
-# As a set of the few: `re` walks through each character of the BMP that a set names, one by one.
+# Lists the excluded ranges: compiling a class, `re` visits each of its BMP characters.
 UNPRINTABLE_BUT_TAB: Final = (
     "[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff\U00010000-\U0010ffff]"
 )
@@ -33,7 +33,7 @@ INDICATOR: Final = (
 )
 NEVER_PLAIN: Final = re.compile(rf"{INDICATOR}|{UNPRINTABLE}|[{BREAKS}]|\A[ ]|[ ]\Z")
 PLAINLY_PLAIN: Final = re.compile(r"[A-Za-z_/](?:[ ]?[!\"$-9;-~]|:(?=[!-~]))*")
-"""Most strings there are, if they are no `WORDS`."""
+"""Matches most strings in practice; they are plain unless they are in `WORDS`."""
 NEVER_SINGLE: Final = re.compile(rf"{UNPRINTABLE}|[ ][{BREAKS}]|[{BREAKS}][ ]")
 NEVER_LITERAL: Final = {
     2: re.compile(rf"{UNPRINTABLE}|[ ](?:[{BREAKS}]|\Z)"),
@@ -53,7 +53,7 @@ CACHED_LENGTH: Final = 256
 
 
 class Style(Enum):
-    """The presentations that Go's libraries choose from by themselves."""
+    """The styles that Go's libraries choose from."""
 
     PLAIN = "plain"
     SINGLE = "single-quoted"
@@ -62,7 +62,7 @@ class Style(Enum):
 
 
 def style_of(text: str, version: int) -> Style:
-    """The style in which yaml.v2 or yaml.v3 (`version`) writes `text`, which is valid UTF-8."""
+    """Return the style in which yaml.v2 or yaml.v3 (`version`) writes `text` (valid UTF-8)."""
     if "\n" in text:
         return Style.DOUBLE if NEVER_LITERAL[version].search(text) else Style.LITERAL
     if _is_ambiguous(text, version):
@@ -73,22 +73,22 @@ def style_of(text: str, version: int) -> Style:
 
 
 def _is_ambiguous(text: str, version: int) -> bool:
-    """Whether the plain `text` would be read as something other than a string."""
+    """Return whether `text` without quotes would not read as a string."""
     if text in WORDS:
         return True
     if text[0] not in NUMBER_STARTS:
         return False
     if not isinstance(resolve(text), str) or is_timestamp(text) or BASE_60_FLOAT.fullmatch(text):
         return True
-    # yaml.v3 knows octal numbers by their prefix, and Go takes a sign behind it.
+    # yaml.v3 reads octal numbers with a prefix, and Go accepts a sign after it.
     octal = OCTAL_WITH_SIGN.fullmatch(text.replace("_", "")) if version == 3 else None
     return octal is not None and -MAX_INT64 - 1 <= int(octal[1], 8) <= MAX_INT64
 
 
 def inline(text: str, version: int) -> str | None:
-    """`text` as a scalar of one line; None where it takes lines of its own.
+    """Return `text` as a scalar of one line; None if it needs several lines.
 
-    Raises `YAMLError` where a string holds what no Go string can.
+    Raises `YAMLError` for surrogates that stand for no byte.
     """
     return _inline(text, version) if len(text) > CACHED_LENGTH else _cached_inline(text, version)
 
@@ -114,7 +114,7 @@ _cached_inline = lru_cache(maxsize=1 << 14)(_inline)
 
 
 def simple_key(text: str, version: int) -> str | None:
-    """`text` as a key before a colon; None where it is too long or has lines: `? key`."""
+    """Return `text` as a simple key; None if it is too long or has line breaks (`? key`)."""
     if len(text) <= LONGEST_SIMPLE_KEY // 4:
         return _cached_simple_key(text, version)
     return _simple_key(text, version)
@@ -133,7 +133,7 @@ _cached_simple_key = lru_cache(maxsize=1 << 14)(_simple_key)
 
 
 def text_line(text: str, version: int) -> str | None:
-    """`text` and a line feed, where it is one line wherever it stands; None where it might not."""
+    """Return `text` as one line with its line feed; None if its layout depends on the column."""
     scalar = inline(text, version)
     if scalar is None or (version == 2 and " " in scalar):  # yaml.v2 may fold it
         return None
@@ -141,7 +141,7 @@ def text_line(text: str, version: int) -> str | None:
 
 
 def text_entry(key: str, text: str, version: int) -> str | None:
-    """An entry of a mapping, likewise."""
+    """Return a mapping's entry as one line; None if its layout depends on the column."""
     if len(key) + len(text) > CACHED_LENGTH:
         return None
     return _cached_text_entry(key, text, version)
@@ -154,9 +154,9 @@ def _cached_text_entry(key: str, text: str, version: int) -> str | None:
 
 
 def escape(text: str) -> str:
-    """The inside of a double-quoted scalar."""
+    """Return `text` escaped for a double-quoted scalar."""
     if text.startswith(BYTE_ORDER_MARK):
-        # Go's libraries look for the mark at the start of the text, at every character of it.
+        # For every character, Go's libraries look for the mark at the start of the whole text.
         return "".join(map(_escaped, text))
     return ESCAPED.sub(lambda match: _escaped(match[0]), text)
 
@@ -171,9 +171,9 @@ def _escaped(character: str) -> str:
 
 
 def valid_or_binary(text: str) -> tuple[str, str]:
-    """A string with surrogate escapes as Go's libraries write it, and its tag.
+    """Return a string with surrogate escapes as Go's libraries write it, and its tag.
 
-    Bytes that are UTF-8 together are the text; others are base64 in lines, tagged `!!binary`.
+    Bytes that form UTF-8 become text; others become lines of base64, tagged `!!binary`.
     Raises `YAMLError` for surrogates that stand for no byte.
     """
     data = to_bytes(text)

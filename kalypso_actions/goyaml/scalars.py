@@ -1,7 +1,7 @@
-"""What yaml.v2 2.4.0 makes of a scalar that is decoded into an `interface{}`.
+"""The values that yaml.v2 2.4.0 gives scalars decoded into an `interface{}`.
 
-YAML 1.1, with yaml.v2's own deviations: `0o17` is an integer, `1:20` and a lone `=` are strings,
-`09` is the float 9, and a timestamp stays the text it was.
+YAML 1.1 with yaml.v2's deviations: `0o17` is an integer, `1:20` and a lone `=` are strings, `09` is
+the float 9, and timestamps stay strings.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _number(text: str) -> int | float | None:
 def _integer(digits: str) -> int | None:
     match = INTEGER.fullmatch(digits)
     if match is None:
-        # Go's ParseInt is also tried on what follows "0b", and takes a sign there.
+        # yaml.v2 also tries Go's ParseInt on the text after "0b", where it accepts a sign.
         match = SIGN_AFTER_PREFIX.fullmatch(digits)
         if match is None:
             return None
@@ -93,7 +93,7 @@ def _integer(digits: str) -> int | None:
 
 
 def _finite(text: str) -> float | None:
-    """Return the float, or None beyond a float's range: Go's ParseFloat fails there."""
+    """Return the float, or None if it is out of range: Go's ParseFloat fails then."""
     value = float(text.replace("_", ""))
     return value if abs(value) != float("inf") else None
 
@@ -101,8 +101,8 @@ def _finite(text: str) -> float | None:
 def tagged(text: str, tag: str, line: int = 0) -> Scalar:
     """Return the value of a scalar, plain or quoted, with an explicit tag (`tag:yaml.org,2002:…`).
 
-    Raises `YAMLError` for that `line` where yaml.v2 cannot read the text as that type. Tags that
-    yaml.v2 does not know, the lone `!` among them, leave the text as it is.
+    Raises `YAMLError` at `line` if yaml.v2 cannot read the text as that type. Tags unknown to
+    yaml.v2, and the lone `!`, leave the text unchanged.
     """
     if not tag.startswith(TAG_PREFIX):
         return text
@@ -114,11 +114,11 @@ def tagged(text: str, tag: str, line: int = 0) -> Scalar:
     if name == "timestamp" and is_timestamp(text):
         return text
     value = resolve(text)
-    found = _tag_name(value)
-    if name == "float" and found == "int" and isinstance(value, int) and value <= MAX_INT64:
+    actual = _tag_name(value)
+    if name == "float" and actual == "int" and isinstance(value, int) and value <= MAX_INT64:
         return float(value)
-    if found != name:
-        raise YAMLError(f"cannot decode !!{found} `{text}` as a !!{name}", line)
+    if actual != name:
+        raise YAMLError(f"cannot decode !!{actual} `{text}` as a !!{name}", line)
     return value
 
 
@@ -133,7 +133,7 @@ def _tag_name(value: Scalar) -> str:
 
 
 def _decoded_binary(text: str, line: int) -> str:
-    """Decode base64 with padding, line breaks ignored, as Go's StdEncoding."""
+    """Decode base64 with padding, ignoring line breaks, like Go's StdEncoding."""
     encoded = text.replace("\n", "").replace("\r", "")
     if not BASE64.fullmatch(encoded):
         raise YAMLError("!!binary value contains invalid base64 data", line)
@@ -141,7 +141,7 @@ def _decoded_binary(text: str, line: int) -> str:
 
 
 def is_timestamp(text: str) -> bool:
-    """Whether yaml.v2 and yaml.v3 take a plain scalar for a timestamp: Go's four layouts."""
+    """Return whether yaml.v2 and yaml.v3 read a plain scalar as a timestamp (Go's four layouts)."""
     match = TIMESTAMP.fullmatch(text)
     if match is None:
         return False
@@ -151,7 +151,7 @@ def is_timestamp(text: str) -> bool:
         return False
     if match[4] and (int(match[4]) > 23 or int(match[5]) > 59 or int(match[6]) > 59):
         return False
-    # Go allows offsets of 24 hours and 60 minutes, as some people write them.
+    # Go allows offsets of 24 hours and 60 minutes.
     if match[8] and (int(match[8]) > 24 or int(match[9]) > 60):
         return False
     # Year 0 is a leap year, as 2000 is.

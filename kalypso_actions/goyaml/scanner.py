@@ -1,9 +1,9 @@
-"""From a YAML text to its tokens, with what yaml.v2 2.4.0 allows and refuses.
+"""Split a YAML text into tokens, accepting and rejecting the same texts as yaml.v2 2.4.0.
 
-The difficulty of YAML is the simple key: in `a: 1` nothing tells that `a` is a key before the colon
-is reached. So the scanner remembers where a key may have begun, and puts the KEY token (and the
-BLOCK_MAPPING_START, where the key opens a mapping) before tokens it has already found. A token is
-handed out once nothing can come before it any more.
+The difficulty of YAML is the simple key: in `a: 1`, only the colon shows that `a` is a key. So the
+scanner records where a key may have begun, and at the colon inserts the KEY token (and
+BLOCK_MAPPING_START, if the key opens a mapping) before tokens already in the queue. It returns a
+token as soon as nothing can be inserted before it.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ LONGEST_KEY: Final = 1024
 FLOW_STARTS: Final = {"[": Kind.FLOW_SEQUENCE_START, "{": Kind.FLOW_MAPPING_START}
 FLOW_ENDS: Final = {"]": Kind.FLOW_SEQUENCE_END, "}": Kind.FLOW_MAPPING_END}
 NEVER_PLAIN: Final = frozenset("\t|>%@`")
-"""What begins no other token and no plain scalar either."""
+"""Characters that begin neither a token nor a plain scalar."""
 
 
 class _PossibleKey:
-    """Where a simple key may have begun: before the token of that `number`.
+    """A simple key may begin before the token of this `number`.
 
-    It is `required` where the text is no YAML if no colon follows, and no longer `possible` once
-    it has become a key or cannot any more.
+    If it is `required`, a missing colon is an error. It stops being `possible` when it has become a
+    key, or can no longer become one.
     """
 
     __slots__ = ("column", "line", "number", "position", "possible", "required")
@@ -59,7 +59,7 @@ class _PossibleKey:
 
 
 class Scanner:
-    """The tokens of `text`, one after the other."""
+    """Produces the tokens of a text one after the other."""
 
     def __init__(self, text: str) -> None:
         """Raises `YAMLError` for characters that YAML does not allow."""
@@ -75,20 +75,20 @@ class Scanner:
         """The level whose key may begin before the token of that number."""
 
     def peek(self) -> Token:
-        """The next token; raises `YAMLError` where the text has none."""
+        """Return the next token; raise `YAMLError` if the text has none."""
         while not self.queue or self._key_may_begin_here():
             self._fetch()
         return self.queue[0]
 
     def take(self) -> Token:
-        """The next token, which `peek` does not return again."""
+        """Return the next token and remove it."""
         self.peek()
         self.taken += 1
         return self.queue.popleft()
 
     @property
     def in_flow(self) -> bool:
-        """Whether the cursor is inside of brackets or braces."""
+        """Whether the cursor is inside brackets or braces."""
         return len(self.keys) > 1
 
     def _add(self, kind: Kind) -> None:
@@ -180,12 +180,12 @@ class Scanner:
     # Simple keys
 
     def _key_may_begin_here(self) -> bool:
-        """Whether a KEY may still have to be put before the next token."""
+        """Return whether a KEY may still have to precede the next token."""
         level = self.levels_by_number.get(self.taken)
         return level is not None and self._is_possible(self.keys[level])
 
     def _is_possible(self, key: _PossibleKey) -> bool:
-        """Whether a colon here would make it a key; raises `YAMLError` where one has to follow."""
+        """Return whether a colon here would make it a key; raise `YAMLError` if one is overdue."""
         if not key.possible:
             return False
         cursor = self.cursor
@@ -217,7 +217,7 @@ class Scanner:
     # Indentation
 
     def _open_block(self, kind: Kind, column: int, line: int, at: int = -1) -> None:
-        """Begin a block collection at `column`, if it is deeper than the one we are in."""
+        """Begin a block collection at `column`, if that is deeper than the current one."""
         if self.in_flow or self.indent >= column:
             return
         self.indents.append(self.indent)
@@ -225,7 +225,7 @@ class Scanner:
         self._insert(at, Token(kind, line))
 
     def _insert(self, at: int, token: Token) -> None:
-        """Put `token` before the queue's token `at`, or behind them all if it is gone already."""
+        """Insert `token` before the queue's token `at`, or at the end if `at` is negative."""
         self.queue.insert(at if at >= 0 else len(self.queue), token)
 
     def _close_blocks(self, column: int) -> None:
@@ -237,7 +237,7 @@ class Scanner:
             self.indent = self.indents.pop()
 
     def _leave_content(self) -> None:
-        """Before what separates documents: nothing goes on, and nothing can be a key."""
+        """End all block collections and the possible key before a document separator."""
         self._close_blocks(-1)
         self._forget_key()
         self.key_allowed = False
@@ -249,7 +249,7 @@ class Scanner:
         self.cursor.position += 1
 
     def _fetch_stream_end(self) -> None:
-        # The end of the text is the end of its last line, too: no key goes on.
+        # The end of the text also ends its last line, and with it a possible key.
         self.cursor.end_line()
         self._leave_content()
         self._add(Kind.STREAM_END)
@@ -264,14 +264,14 @@ class Scanner:
     def _fetch_flow_end(self, kind: Kind) -> None:
         self._forget_key()
         if self.in_flow:
-            # Where the brackets held no key, the number is that of the opening bracket. So yaml.v2
-            # hands an empty collection out before it can be a key, and takes no `[]: value`.
+            # If the brackets held no key, the number is that of the opening bracket. So yaml.v2
+            # returns an empty collection before it can become a key, and rejects `[]: value`.
             self.levels_by_number.pop(self.keys.pop().number, None)
         self.key_allowed = False
         self._add_indicator(kind)
 
     def _fetch_block_entry(self) -> None:
-        # In a flow collection the parser refuses it.
+        # In a flow collection, the parser rejects it.
         if not self.in_flow:
             self._check_key_allowed("block sequence entries")
             self._open_block(Kind.BLOCK_SEQUENCE_START, self.cursor.column, self.cursor.line)
@@ -297,7 +297,7 @@ class Scanner:
             self.levels_by_number.pop(key.number, None)
             self.key_allowed = False
         else:
-            # The value of a complex key, or of none.
+            # The value of a complex key, or of a missing one.
             if not self.in_flow:
                 self._check_key_allowed("mapping values")
                 self._open_block(Kind.BLOCK_MAPPING_START, self.cursor.column, self.cursor.line)

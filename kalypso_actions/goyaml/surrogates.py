@@ -1,4 +1,4 @@
-"""Go strings are bytes: those that are not UTF-8 are surrogate escapes here, as in os.fsdecode."""
+"""Go strings are bytes; bytes that are not UTF-8 are surrogate escapes, as in os.fsdecode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def to_bytes(text: str) -> bytes:
-    """The bytes of the Go string that `text` stands for.
+    """Return the bytes of the Go string that `text` stands for.
 
     Raises `YAMLError` for surrogates that stand for no byte.
     """
@@ -22,7 +22,7 @@ def to_bytes(text: str) -> bytes:
 
 
 def to_runes(text: str) -> str:
-    """The characters that Go sees in `text`: U+FFFD for each byte that is not UTF-8."""
+    """Return the runes of the Go string, with U+FFFD for each byte that is not UTF-8."""
     if not SURROGATE.search(text):
         return text
     return SURROGATE.sub("\ufffd", to_bytes(text).decode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""Anchors, tags and directives: what stands before a node or a document."""
+"""Anchors, aliases, tags and directives."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def scan_anchor(cursor: Cursor, kind: Kind) -> Token:
 
 
 def scan_tag(cursor: Cursor) -> Token:
-    """Read a tag: its handle in `text` ("" where it is complete), the rest in `suffix`."""
+    """Read a tag: `text` is its handle ("" for a complete tag), `suffix` the rest."""
     line = cursor.line
     if cursor.peek(1) == "<":
         cursor.position += 2
@@ -50,7 +50,7 @@ def scan_tag(cursor: Cursor) -> Token:
 
 
 def scan_directive(cursor: Cursor) -> Token:
-    """Read a line with `%YAML` or `%TAG`; others are an error."""
+    """Read a line with `%YAML` or `%TAG`; raise `YAMLError` for other directives."""
     line = cursor.line
     cursor.position += 1
     name = cursor.take(NAME)
@@ -75,7 +75,7 @@ def scan_directive(cursor: Cursor) -> Token:
 
 
 def _uri(cursor: Cursor, *, may_be_empty: bool = False) -> str:
-    """A tag's text with its `%41` decoded, which are to be UTF-8 by their leading bits."""
+    """Read a tag's URI and decode escapes such as `%41`, whose bytes must look like UTF-8."""
     uri = cursor.take(URI)
     if not uri and not may_be_empty:
         raise YAMLError("did not find expected tag URI", cursor.line)

@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 
 class Kind(Enum):
-    """What a token is; the block tokens are found by indentation."""
+    """The kinds of tokens; indentation produces the block tokens."""
 
     STREAM_END = auto()
     VERSION_DIRECTIVE = auto()
@@ -31,10 +31,10 @@ class Kind(Enum):
 
 
 class Token:
-    """One token, beginning in `line` (from 1).
+    """One token, which begins in `line` (from 1).
 
     `text` is a scalar's value, an anchor's name, a tag's handle or a version; `suffix` is the rest
-    of a tag or the prefix of a tag directive; `plain` is a scalar without quotes or indicator.
+    of a tag or the prefix of a tag directive; a `plain` scalar has neither quotes nor indicator.
     """
 
     __slots__ = ("kind", "line", "plain", "suffix", "text")

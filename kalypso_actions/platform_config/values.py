@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from kalypso_actions import goyaml
-from kalypso_actions.gotemplate.sprig.runes import SPACES
+from kalypso_actions.gotemplate.text import SPACES
 
 _SURELY_SCALAR = re.compile(r"[A-Za-z0-9_./+][A-Za-z0-9_./+ -]*\Z")
 """Most values: no character in them can begin a list, a mapping, a tag or an anchor."""

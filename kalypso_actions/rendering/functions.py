@@ -13,8 +13,8 @@ from typing import Final
 from kalypso_actions import goyaml
 from kalypso_actions.gotemplate import sprig
 from kalypso_actions.gotemplate.budget import Budget, LimitError
-from kalypso_actions.gotemplate.sprig.runes import SPACES
 from kalypso_actions.gotemplate.sprig.times import TIME
+from kalypso_actions.gotemplate.text import SPACES
 from kalypso_actions.gotemplate.values import (
     ANY,
     ANY_MAP,
@@ -83,9 +83,9 @@ def unquote(value: object) -> str:
 FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType(
     {
         **sprig.FUNCTIONS,
-        "toYaml": Function("toYaml", to_yaml, (ANY,), result=STRING, bounded=True),
-        "stringify": Function("stringify", stringify, (ANY,), result=STRING, bounded=True),
-        "hash": Function("hash", hash_, (ANY,), result=STRING, bounded=True),
+        "toYaml": Function("toYaml", to_yaml, (ANY,), result=STRING, takes_budget=True),
+        "stringify": Function("stringify", stringify, (ANY,), result=STRING, takes_budget=True),
+        "hash": Function("hash", hash_, (ANY,), result=STRING, takes_budget=True),
         "unquote": Function("unquote", unquote, (ANY,), result=STRING),
     }
 )

@@ -33,7 +33,7 @@ MAX_DEPTH: Final = 100
 CACHED_LENGTH: Final = 256
 ELEMENT_WORK: Final = 256
 """The cost of an element, in characters: a list that contains itself many times is small."""
-_hashes: goyaml.Remembered[tuple[int, int]] = goyaml.Remembered(2048)
+_hashes: goyaml.ContentCache[tuple[int, int]] = goyaml.ContentCache(2048)
 
 SECONDS_FROM_YEAR_1_TO_1970: Final = 62_135_596_800
 

@@ -92,7 +92,7 @@ FUNCTIONS = {
         Function("joined", lambda by, *texts: by.join(texts), (STRING, STRING), variadic=True),
         Function("nothing", lambda: None),
         Function("fail", _fail, (STRING,)),
-        Function("grow", _grow, (INT,), bounded=True),
+        Function("grow", _grow, (INT,), takes_budget=True),
     )
 }
 

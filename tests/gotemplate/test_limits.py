@@ -34,13 +34,13 @@ MEGABYTE = 1 << 20
         (
             "{{range 6}}{{end}}",
             Limits(iterations=5),
-            '1:8: executing "t" at <6>: the loop goes beyond the limit of 5 turns of loops and calls '
+            '1:8: executing "t" at <6>: the loop goes beyond the limit of 5 iterations of loops and calls '
             "of templates in one execution",
         ),
         (
             '{{define "a"}}{{end}}{{range 3}}{{template "a"}}{{end}}',
             Limits(iterations=5),
-            '1:43: executing "t" at <{{template "a"}}>: the call goes beyond the limit of 5 turns of '
+            '1:43: executing "t" at <{{template "a"}}>: the call goes beyond the limit of 5 iterations of '
             "loops and calls of templates in one execution",
         ),
         (
@@ -172,6 +172,6 @@ def test_a_budget_counts_what_is_reserved() -> None:
 def test_large_arguments_count_once_much_is_done() -> None:
     budget = Budget(Limits(work=1 << 20))
     budget.charge("nothing", "x" * (1 << 16))
-    assert budget.is_spent
+    assert budget.counts_calls
     with pytest.raises(LimitError, match="list goes beyond"):
         budget.charge("list", [["x" * 100_000] * 10], {})

@@ -30,16 +30,16 @@ ALLOWED: tuple[tuple[str, str, str], ...] = (
     (
         r"exceeded maximum template depth",
         r"exceeded maximum template depth",
-        "as deep as Python's stack allows, not Go's",
+        "our limit fits Python's stack, not Go's",
     ),
     (
         r"",
         r"goes beyond the limit of|nest too deeply",
-        "our own bounds: no template may hang a run or exhaust its memory",
+        "our own limits: no template may hang a run or exhaust its memory",
     ),
     (
         r"",
-        r"error calling \w+: the address of a value is another in every run",
+        r"error calling \w+: the address of a value differs in every run",
         "Go prints the address",
     ),
     (

@@ -1,8 +1,9 @@
 """The functions of Masterminds/sprig 2.22.0 (`TxtFuncMap`), as far as they are reproducible.
 
-Each module holds the functions of one topic, its Go signature above each; `FUNCTIONS` is all of
-them, `REFUSED` says why the others are missing. Where sprig reads the clock when a date function
-is given no date, that is an error here.
+Each module holds the functions of one topic; the decorator `signature.function` registers a
+function with its Go signature. `FUNCTIONS` holds all of them, `REFUSED` the reasons why others are
+missing. sprig's date functions read the clock if their argument is not a date; here that is an
+error.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from kalypso_actions.gotemplate.sprig import (
+from kalypso_actions.gotemplate.sprig import (  # noqa: F401 - importing registers the functions
     case,
     copying,
     crypto,
@@ -19,9 +20,7 @@ from kalypso_actions.gotemplate.sprig import (
     dicts,
     encoding,
     equality,
-    failing,
     lists,
-    locations,
     merging,
     numbers,
     paths,
@@ -30,6 +29,7 @@ from kalypso_actions.gotemplate.sprig import (
     semver,
     strings,
     to_json,
+    url,
     words,
     wrapping,
 )
@@ -38,30 +38,5 @@ from kalypso_actions.gotemplate.sprig.signature import DECLARED
 from kalypso_actions.gotemplate.values import Function
 
 __all__ = ["FUNCTIONS", "REFUSED"]
-
-_TOPICS = (
-    case,
-    copying,
-    crypto,
-    dates,
-    defaults,
-    dicts,
-    encoding,
-    equality,
-    failing,
-    lists,
-    locations,
-    merging,
-    numbers,
-    paths,
-    reflection,
-    regex,
-    semver,
-    strings,
-    to_json,
-    words,
-    wrapping,
-)
-"""Importing them has declared their functions."""
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(DECLARED)

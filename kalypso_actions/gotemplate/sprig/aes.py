@@ -1,4 +1,4 @@
-"""Decrypts AES-256 blocks (FIPS 197): the one cipher that a template can ask for."""
+"""Decryption of AES-256 (FIPS 197), the only cipher of sprig."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _ROUNDS = 14
 
 
 def _double(value: int) -> int:
-    """Twice `value` in the field of 256 elements."""
+    """Return twice `value` in the field of 256 elements."""
     value <<= 1
     return value ^ 0x11B if value & 0x100 else value
 
 
 def _multiples(factor: int) -> bytes:
-    """`factor` times every element of the field."""
+    """Return `factor` times every element of the field."""
     products = []
     for value in range(256):
         product = 0
@@ -28,11 +28,11 @@ def _multiples(factor: int) -> bytes:
 
 
 def _substitution() -> bytes:
-    """The S-box: the inverse in the field, then a mix of its bits."""
+    """Return the S-box: the inverse in the field, then an affine transformation of its bits."""
     box = bytearray(256)
     value = inverse = 1
     while True:
-        # 3 generates the field: these two stay inverse to one another.
+        # 3 generates the field; `value` and `inverse` stay inverse to one another.
         value ^= _double(value)
         for shift in (1, 2, 4):
             inverse ^= inverse << shift & 0xFF
@@ -70,7 +70,7 @@ def _round_keys(key: bytes) -> list[bytes]:
 
 
 def _xor(first: bytes, second: bytes) -> bytes:
-    return bytes([one ^ other for one, other in zip(first, second, strict=True)])
+    return bytes([a ^ b for a, b in zip(first, second, strict=True)])
 
 
 def _decrypt_block(block: bytes, keys: list[bytes]) -> bytes:
@@ -84,7 +84,7 @@ def _decrypt_block(block: bytes, keys: list[bytes]) -> bytes:
 
 
 def _unmixed(column: bytes) -> bytes:
-    """The inverse of MixColumns for one column."""
+    """Apply the inverse of MixColumns to one column."""
     return bytes(
         [
             _TIMES_14[column[row]]
@@ -97,7 +97,7 @@ def _unmixed(column: bytes) -> bytes:
 
 
 def decrypt_cbc(key: bytes, initial: bytes, data: bytes) -> bytes:
-    """Decrypt whole blocks that were chained; `initial` is what the first was chained to."""
+    """Decrypt chained blocks (CBC); `initial` is the initialization vector."""
     keys = _round_keys(key)
     before = initial
     decrypted = []

@@ -1,17 +1,16 @@
-"""Letter case, and what is told by words: titles, initials, white space."""
+"""Letter case, initials and white space."""
 
 from __future__ import annotations
 
 from kalypso_actions.gotemplate.characters import is_digit, is_letter
 from kalypso_actions.gotemplate.sprig import runes
-from kalypso_actions.gotemplate.sprig.runes import SPACES
 from kalypso_actions.gotemplate.sprig.signature import function
-from kalypso_actions.gotemplate.text import to_runes
+from kalypso_actions.gotemplate.text import SPACES, to_runes
 from kalypso_actions.gotemplate.values import STRING
 
 
 def _separates_words(rune: str) -> bool:
-    """What `strings.Title` takes for the end of a word."""
+    """Return whether `strings.Title` ends a word at this rune."""
     if rune.isascii():
         return not (rune.isalnum() or rune == "_")
     return not (is_letter(rune) or is_digit(rune)) and rune in SPACES
@@ -19,7 +18,7 @@ def _separates_words(rune: str) -> bool:
 
 @function("title", STRING, returns=STRING)
 def title(text: str) -> str:
-    """Go's `strings.Title`: the first letter of each word in title case, the others as they are."""
+    """Go's `strings.Title`: change the first letter of each word to title case."""
     changed = []
     before = " "
     for rune in to_runes(text):
@@ -30,7 +29,7 @@ def title(text: str) -> str:
 
 @function("untitle", STRING, returns=STRING)
 def untitle(text: str) -> str:
-    """The first letter of each word, told by white space, in lower case."""
+    """Change the first letter of each word (after white space) to lower case."""
     changed = []
     begins = True
     for rune in to_runes(text):
@@ -45,7 +44,7 @@ def untitle(text: str) -> str:
 
 @function("swapcase", STRING, returns=STRING)
 def swapcase(text: str) -> str:
-    """Upper and title case to lower, lower to upper, or to title case where a word begins."""
+    """Change upper and title case to lower, lower to upper, or to title case at a word's start."""
     changed = []
     begins = True
     for rune in to_runes(text):
@@ -63,21 +62,21 @@ def swapcase(text: str) -> str:
 
 @function("initials", STRING, returns=STRING)
 def initials(text: str) -> str:
-    """The first byte of each word, told by white space, taken for a rune."""
-    found = []
+    """Return the first byte of each word (after white space) as a rune."""
+    first_runes = []
     begins = True
     for rune in runes.bytes_as_runes(text):
         if rune in SPACES:
             begins = True
         elif begins:
-            found.append(rune)
+            first_runes.append(rune)
             begins = False
-    return "".join(found)
+    return "".join(first_runes)
 
 
 @function("nospace", STRING, returns=STRING)
 def nospace(text: str) -> str:
-    """`text` without white space; where there is any, its bytes are taken for runes."""
-    found = runes.bytes_as_runes(text)
-    kept = "".join([rune for rune in found if rune not in SPACES])
-    return text if len(kept) == len(found) else kept
+    """Remove white space; if there is any, bytes become runes."""
+    bytewise = runes.bytes_as_runes(text)
+    kept = "".join([rune for rune in bytewise if rune not in SPACES])
+    return text if len(kept) == len(bytewise) else kept

@@ -1,4 +1,4 @@
-"""From a value of any type to text, texts, or a number: what other functions begin with."""
+"""Conversion of values of any type to strings and numbers."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def sprint(budget: Budget, value: object) -> str:
 
 
 def to_string(budget: Budget, value: object) -> str:
-    """The value as `print` writes it; bytes are the text they hold."""
+    """Return the value as `print` writes it; bytes become text."""
     if isinstance(value, GoSlice) and value.type.elem == UINT8:
         return from_bytes(bytes([byte for byte in value if isinstance(byte, int)]))
     return sprint(budget, value)
 
 
 def to_strings(budget: Budget, value: object) -> list[str]:
-    """The elements as texts, nil left out; what is no list is one element, nil none."""
+    """Return the elements as strings, without nil; a value that is not a list is one element."""
     elements = value if isinstance(value, list) else [value]
-    return fitting(budget, [element for element in elements if element is not None], to_string)
+    return to_texts(budget, [element for element in elements if element is not None], to_string)
 
 
-def fitting(
+def to_texts(
     budget: Budget, values: Sequence[object], to_text: Callable[[Budget, object], str]
 ) -> list[str]:
-    """The values as texts; the budget bounds them together, as they are about to become one."""
+    """Return the values as strings; the budget limits their total size, as they will be joined."""
     if len(values) == 1:
         return [to_text(budget, values[0])]
     texts = []
@@ -57,24 +57,24 @@ def fitting(
 
 
 def wrap_int64(value: int) -> int:
-    """`value` as the 64 bits of an int64 hold it."""
+    """Wrap `value` to an int64."""
     if MIN_INT64 <= value <= MAX_INT64:
         return value
     return (value - MIN_INT64) % (1 << 64) + MIN_INT64
 
 
 def parse_integer(text: str, base: int = 10) -> int | None:
-    """Go's `strconv.ParseInt(text, base, 64)`: None where it is no number, maybe out of range."""
+    """Go's `strconv.ParseInt(text, base, 64)` without the range check; None for other texts."""
     if not _INTEGERS[base].fullmatch(text):
         return None
     digits = text.lstrip("+-").lstrip("0")
-    # Beyond so many digits it is out of range anyway, and Python refuses to read them.
+    # A number with more digits is out of range anyway, and Python refuses to parse many.
     number = int(digits[:80] or "0", base)
     return -number if text[0] == "-" else number
 
 
 def to_int64(value: object) -> int:
-    """An int64 as sprig makes it: 0 for what is no number, also for a text beyond 64 bits."""
+    """Return sprig's int64 of a value: 0 if it is not a number, or a text out of range."""
     if isinstance(value, str):
         number = parse_integer(value)
         return number if number is not None and MIN_INT64 <= number <= MAX_INT64 else 0
@@ -86,12 +86,12 @@ def to_int64(value: object) -> int:
 
 
 def float_to_int64(value: float) -> int:
-    """Go's `int64(value)` on amd64: towards zero, and the least int64 for what does not fit."""
+    """Go's `int64(value)` on amd64: truncate, with the least int64 for values out of range."""
     return int(value) if -(2.0**63) <= value < 2.0**63 else MIN_INT64
 
 
 def to_float64(value: object) -> float:
-    """A float64 as sprig makes it: 0 for what is no number, also for a text beyond the range."""
+    """Return sprig's float64 of a value: 0 if it is not a number, or a text out of range."""
     if isinstance(value, str):
         try:
             return parse_float(value)

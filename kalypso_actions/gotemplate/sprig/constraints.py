@@ -1,4 +1,4 @@
-"""Constraints on versions as Masterminds/semver 1.5.0 reads them: `>= 1.2, < 3 || ^4.1.x`."""
+"""Constraints on versions like Masterminds/semver 1.5.0: `>= 1.2, < 3 || ^4.1.x`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _RANGE_MARK = re.compile(f"{_SPACE}-{_SPACE}")
 class Constraint:
     """One comparison with a version.
 
-    `minor_open` and `patch_open`: minor and patch, or the patch alone, are not given or `x`;
-    `open` where anything is.
+    `minor_open` means that minor and patch are missing or `x`, `patch_open` that only the patch is;
+    `open` means that any part is.
     """
 
     version: Version
@@ -33,11 +33,11 @@ class Constraint:
 
 
 Constraints = list[list[Constraint]]
-"""Alternatives of comparisons that hold together."""
+"""Alternatives (`||`), each a list of comparisons that must all hold."""
 
 
 def parse_constraints(text: str) -> Constraints:
-    """Read constraints; raises ValueError with Go's text."""
+    """Parse constraints; raise ValueError with Go's text."""
     return [
         [_parse(part) for part in alternative.split(",")]
         for alternative in _without_ranges(text).split("||")
@@ -45,7 +45,7 @@ def parse_constraints(text: str) -> Constraints:
 
 
 def satisfies(constraints: Constraints, version: Version) -> bool:
-    """Whether the version satisfies one of the alternatives."""
+    """Return whether the version satisfies one of the alternatives."""
     return any(
         all(constraint.check(version, constraint) for constraint in alternative)
         for alternative in constraints
@@ -53,13 +53,13 @@ def satisfies(constraints: Constraints, version: Version) -> bool:
 
 
 def _without_ranges(text: str) -> str:
-    """`1.2 - 3` written as two comparisons."""
+    """Rewrite ranges such as `1.2 - 3` as two comparisons."""
     if not _RANGE_MARK.search(text):
         return text
     rewritten = text
     end = 0
     for match in _RANGE.finditer(text):
-        # Spaces before the range go with it.
+        # The match includes spaces before the range.
         start = len(text[end : match.start()].rstrip(_SPACES)) + end
         end = match.end()
         low, high = match[1], match[6]
@@ -97,12 +97,12 @@ _ANY = ("x", "X", "*")
 
 
 def _release_only(version: Version, constraint: Constraint) -> bool:
-    """A pre-release satisfies only constraints that name one."""
+    """Return whether a pre-release meets a constraint without one, which it never satisfies."""
     return bool(version.prerelease) and not constraint.version.prerelease
 
 
 def _above(version: Version, constraint: Constraint) -> bool:
-    """Whether an open constraint's numbers are below those of the version."""
+    """Return whether the version is above the given numbers of an open constraint."""
     bound = constraint.version
     return version.major > bound.major or (
         version.minor > bound.minor and not constraint.minor_open
@@ -149,7 +149,7 @@ def _less_or_equal(version: Version, constraint: Constraint) -> bool:
 
 
 def _tilde(version: Version, constraint: Constraint) -> bool:
-    """The same major and minor version, at least as high."""
+    """Return whether major and minor version are equal, and the version is at least as high."""
     bound = constraint.version
     if _release_only(version, constraint) or version.compare(bound) < 0:
         return False
@@ -163,7 +163,7 @@ def _tilde(version: Version, constraint: Constraint) -> bool:
 
 
 def _caret(version: Version, constraint: Constraint) -> bool:
-    """The same major version, at least as high; 0 is like any other."""
+    """Return whether the major version is equal (0 is not special) and at least as high."""
     bound = constraint.version
     return (
         not _release_only(version, constraint)

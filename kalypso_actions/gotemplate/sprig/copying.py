@@ -1,4 +1,4 @@
-"""Copies of a value with all that it holds, as mitchellh/copystructure makes them."""
+"""Deep copies like those of mitchellh/copystructure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from kalypso_actions.gotemplate.sprig.versions import Version
 from kalypso_actions.gotemplate.values import ANY, FunctionError, GoMap, GoSlice, GoStruct
 
 _ELEMENT = 64
-"""How many bytes an element of a list or map takes, about."""
+"""The approximate size of an element of a list or map, in bytes."""
 
 
-@function("deepCopy", ANY, bounded=True)
+@function("deepCopy", ANY, takes_budget=True)
 def deep_copy(budget: Budget, value: object) -> object:
-    """A copy that shares no map or list with the original."""
+    """Return a copy that shares no map or list with the original."""
     if value is None:
         raise FunctionError("reflect: call of reflect.Value.Type on zero Value")
     return _Copier(budget).copy(value, 0)
 
 
 class _Copier:
-    """Copies one value; what stands in it several times becomes as many copies."""
+    """Copies one value; an element that occurs several times is copied each time."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget

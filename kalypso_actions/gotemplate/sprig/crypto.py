@@ -1,4 +1,4 @@
-"""Checksums, passwords derived from others, and decryption: what is the same in every run."""
+"""Cryptographic functions with reproducible results: checksums, passwords, decryption."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TEMPLATES = {
     "basic": ("aaanaaan", "aannaaan", "aaannaaa"),
     "pin": ("nnnn",),
 }
-"""What passwords of a type look like; each letter stands for a kind of character."""
+"""The forms of passwords by type; each letter stands for a class of characters."""
 
 _CHARACTERS = {
     "V": "AEIOU",
@@ -44,32 +44,34 @@ _CHARACTERS = {
 }
 
 _SCRYPT_WORK = 4 << 20
-"""What one derivation counts for: it takes about as long as reading so much text."""
+"""The work of one derivation: it takes about as long as reading so many characters."""
 
 
 @function("sha256sum", STRING, returns=STRING)
 def sha256sum(text: str) -> str:
-    """SHA-256 in hexadecimal digits."""
+    """Return the SHA-256 checksum in hexadecimal."""
     return hashlib.sha256(to_bytes(text)).hexdigest()
 
 
 @function("sha1sum", STRING, returns=STRING)
 def sha1sum(text: str) -> str:
-    """SHA-1 in hexadecimal digits."""
+    """Return the SHA-1 checksum in hexadecimal."""
     return hashlib.sha1(to_bytes(text), usedforsecurity=False).hexdigest()
 
 
 @function("adler32sum", STRING, returns=STRING)
 def adler32sum(text: str) -> str:
-    """Adler-32 in decimal digits."""
+    """Return the Adler-32 checksum in decimal."""
     return str(zlib.adler32(to_bytes(text)))
 
 
-@function("derivePassword", UINT32, STRING, STRING, STRING, STRING, returns=STRING, bounded=True)
+@function(
+    "derivePassword", UINT32, STRING, STRING, STRING, STRING, returns=STRING, takes_budget=True
+)
 def derive_password(
     budget: Budget, counter: int, kind: str, password: str, user: str, site: str
 ) -> str:
-    """The password for a site that the Master Password algorithm derives from one password."""
+    """Derive the password of a site from one password, by the Master Password algorithm."""
     templates = _TEMPLATES.get(kind)
     if templates is None:
         return f"cannot find password template {kind}"
@@ -93,14 +95,14 @@ def derive_password(
 
 
 def _prefixed(text: str) -> bytes:
-    """The bytes behind their number in four bytes."""
+    """Return the bytes of a text, preceded by their number in four bytes."""
     data = to_bytes(text)
     return len(data).to_bytes(4, "big") + data
 
 
-@function("decryptAES", STRING, STRING, returns=STRING, bounded=True)
+@function("decryptAES", STRING, STRING, returns=STRING, takes_budget=True)
 def decrypt_aes(budget: Budget, password: str, text: str) -> str:
-    """What `encryptAES` encrypted: AES-256 in CBC mode, in base64, behind its initial block."""
+    """Decrypt the output of `encryptAES`: base64 of an initial block and AES-256-CBC data."""
     try:
         data = decode_base64(to_bytes(text))
     except CorruptInputError as error:
@@ -117,7 +119,7 @@ def decrypt_aes(budget: Budget, password: str, text: str) -> str:
         raise FunctionError("crypto/cipher: input not full blocks")
     if not encrypted:
         raise FunctionError("runtime error: index out of range [-1]")
-    # Decryption in Python takes about as long as reading so many times the text.
+    # Decrypting a byte in Python takes about as long as reading 256 characters.
     budget.spend(256 * len(encrypted), "decryptAES")
     key = to_bytes(password)[: aes.KEY].ljust(aes.KEY, b"\0")
     decrypted = aes.decrypt_cbc(key, initial, encrypted)

@@ -1,4 +1,4 @@
-"""Reads a date by a layout, as Go's `time.ParseInLocation` does with the operator's UTC."""
+"""Parse dates by a layout, like Go's `time.ParseInLocation` with the operator's UTC."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _FRACTION = re.compile("[.,][0-9]+")
 
 
 def parse_instant(layout: str, text: str) -> Instant:
-    """The date that `text` is; without a zone of its own, in the operator's.
+    """Parse a date; without a zone in the text, it is in the operator's zone.
 
-    Raises ValueError where the text does not follow the layout or is no date.
+    Raises ValueError if the text does not match the layout or is not a date.
     """
     parser = _Parser(runes.bytes_as_runes(text))
     pairs = elements(runes.bytes_as_runes(layout))
@@ -60,7 +60,7 @@ def parse_instant(layout: str, text: str) -> Instant:
 
 
 class _Parser:
-    """What has been read of a date so far, and the `rest` of the text."""
+    """The parts of a date parsed so far, and the `rest` of the text."""
 
     def __init__(self, text: str) -> None:
         self.rest = text
@@ -75,7 +75,7 @@ class _Parser:
         self.abbreviation = ""
 
     def skip(self, literal: str) -> None:
-        """Leave the layout's own text behind; a run of spaces is like any other, or none at all."""
+        """Skip literal text of the layout; a run of spaces matches any number of spaces."""
         for part in re.findall(" +|[^ ]", literal):
             if part[0] == " ":
                 if self.rest and self.rest[0] != " ":
@@ -95,7 +95,7 @@ class _Parser:
         else:
             _READERS[element](self)
         if element in ("5", "05") and not is_fraction(following):
-            # A fraction may follow the second though the layout has none.
+            # A fraction may follow the seconds even if the layout has none.
             self.read_fraction(".9")
 
     def take(self, pattern: str) -> str:
@@ -190,7 +190,7 @@ class _Parser:
         self.nanosecond = int(digits[1:10].ljust(9, "0"))
 
     def instant(self) -> Instant:
-        """The date that was read; raises ValueError where there is no such day."""
+        """Return the parsed date; raise ValueError if there is no such day."""
         if self.half == "PM" and self.hour < 12:
             self.hour += 12
         elif self.half == "AM" and self.hour == 12:
@@ -220,7 +220,7 @@ class _Parser:
         return month, day
 
     def zone(self) -> tuple[Location, int]:
-        """Where the date is looked at from, and how far east of UTC it is meant."""
+        """Return the date's location, and the seconds east of UTC of the parsed time."""
         if self.location is not None:
             return self.location, 0
         if self.offset is not None:
@@ -228,14 +228,14 @@ class _Parser:
                 return LOCAL, 0
             return fixed_zone(self.abbreviation, self.offset), self.offset
         if self.abbreviation:
-            # The hour of GMT+3 counts where it is looked at from, but not for the moment.
+            # GMT+3 sets the offset of the location, but the time counts as UTC.
             hours = self.abbreviation[3:] if self.abbreviation.startswith("GMT") else ""
             return fixed_zone(self.abbreviation, int(hours or "0") * 3600), 0
         return LOCAL, 0
 
 
 def _equal_letters(text: str, name: str) -> bool:
-    """Whether the texts are equal but for the case of ASCII letters."""
+    """Return whether the texts are equal, ignoring the case of ASCII letters."""
     return text.isascii() and text.lower() == name.lower()
 
 

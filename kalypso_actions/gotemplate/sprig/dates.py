@@ -1,6 +1,7 @@
-"""Dates that the input fixes: read by a layout, moved, written by a layout.
+"""Parsing, arithmetic and formatting of dates.
 
-What Go would take from the clock is refused: manifests must not change with the time of day.
+Go's functions fall back to the current time; here that is an error, because manifests must not
+depend on the time of rendering.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _HTML = "2006-01-02"
 
 
 def _instant(value: object) -> Instant:
-    """A date, or seconds since 1970; sprig would take anything else for now."""
+    """Return a date, also for seconds since 1970; sprig takes all else for the current time."""
     if isinstance(value, TimeValue):
         return value.instant
     if isinstance(value, int) and type_of(value) in (INT, INT32, INT64):
         return from_unix(value)
     raise FunctionError(
-        f"{type_of(value) or 'nil'} is no date: the current time would be used, and the output "
+        f"{type_of(value) or 'nil'} is not a date: sprig would use the current time, so the output "
         "would not be reproducible"
     )
 
@@ -48,31 +49,31 @@ def _formatted(layout: str, value: object, zone: str) -> str:
 
 @function("date", STRING, ANY, returns=STRING)
 def date(layout: str, value: object) -> str:
-    """The date in the operator's time zone, which is UTC."""
+    """Format a date in the operator's time zone, which is UTC."""
     return _formatted(layout, value, "Local")
 
 
 @function("dateInZone", "date_in_zone", STRING, ANY, STRING, returns=STRING)
 def date_in_zone(layout: str, value: object, zone: str) -> str:
-    """The date in a time zone by name; in UTC where there is none of that name."""
+    """Format a date in a named time zone, in UTC if there is none of that name."""
     return _formatted(layout, value, zone)
 
 
 @function("htmlDate", ANY, returns=STRING)
 def html_date(value: object) -> str:
-    """The date as `2006-01-02`."""
+    """Format a date as `2006-01-02`."""
     return _formatted(_HTML, value, "Local")
 
 
 @function("htmlDateInZone", ANY, STRING, returns=STRING)
 def html_date_in_zone(value: object, zone: str) -> str:
-    """The date in a time zone, as `2006-01-02`."""
+    """Format a date in a named time zone as `2006-01-02`."""
     return _formatted(_HTML, value, zone)
 
 
 @function("dateModify", "date_modify", STRING, TIME, returns=TIME)
 def date_modify(duration: str, value: TimeValue) -> TimeValue:
-    """The date so much later; unchanged where `duration` is none."""
+    """Add a duration to a date; an invalid duration changes nothing."""
     try:
         return TimeValue(value.instant.plus(parse_duration(duration)))
     except ValueError:
@@ -81,7 +82,7 @@ def date_modify(duration: str, value: TimeValue) -> TimeValue:
 
 @function("toDate", STRING, STRING, returns=TIME)
 def to_date(layout: str, text: str) -> TimeValue:
-    """The date that `text` is; the first day of the year 1 where it is none."""
+    """Parse a date; return the first day of the year 1 for an invalid text."""
     try:
         return TimeValue(parse_instant(layout, text))
     except ValueError:
@@ -90,5 +91,5 @@ def to_date(layout: str, text: str) -> TimeValue:
 
 @function("unixEpoch", TIME, returns=STRING)
 def unix_epoch(value: TimeValue) -> str:
-    """The seconds since 1970."""
+    """Return the seconds since 1970."""
     return str(value.instant.unix)

@@ -1,4 +1,4 @@
-"""Go's `time.Duration`: a number of nanoseconds written as `1h30m0.5s`."""
+"""Go's `time.Duration`: nanoseconds, written as `1h30m0.5s`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _nanoseconds(whole: str, fraction: str, unit: int) -> int:
     total = int(whole.lstrip("0") or "0") * unit
     if total > -MIN_INT64:
         raise ValueError("invalid duration")
-    # Go keeps as many digits of the fraction as fit 63 bits, and divides floats.
+    # Go keeps the digits of the fraction that fit 63 bits, and divides floats.
     kept = fraction[:19]
     while int(kept or "0") > MAX_INT64:
         kept = kept[:-1]
@@ -74,13 +74,13 @@ def format_duration(nanoseconds: int) -> str:
 
 
 def _decimal(number: int, unit: int) -> str:
-    """`number / unit` with as few digits as it needs; `unit` is a power of ten."""
+    """Format `number / unit` with the fewest digits; `unit` is a power of ten."""
     whole, rest = divmod(number, unit)
     return f"{whole}.{str(unit + rest)[1:].rstrip('0')}" if rest else str(whole)
 
 
 def clamp(nanoseconds: int) -> int:
-    """The nearest duration that int64 holds."""
+    """Return the nearest duration that an int64 holds."""
     return max(MIN_INT64, min(nanoseconds, MAX_INT64))
 
 
@@ -88,7 +88,7 @@ _METHODS = Methods()
 
 
 def duration(nanoseconds: int) -> GoInt:
-    """A value of Go's type."""
+    """Return a `time.Duration`."""
     return GoInt(DURATION, nanoseconds, _METHODS.of(nanoseconds))
 
 
@@ -143,7 +143,7 @@ def _truncate(nanoseconds: int, unit: int) -> GoInt:
 
 
 def _truncated(nanoseconds: int, unit: int) -> int:
-    """Towards zero to a multiple of `unit`."""
+    """Round towards zero to a multiple of `unit`."""
     if unit <= 0:
         return nanoseconds
     rest = abs(nanoseconds) % unit
@@ -152,7 +152,7 @@ def _truncated(nanoseconds: int, unit: int) -> int:
 
 @_METHODS("Round", DURATION, returns=DURATION)
 def _round(nanoseconds: int, unit: int) -> GoInt:
-    """To the nearest multiple of `unit`, halves away from zero."""
+    """Round to the nearest multiple of `unit`, halves away from zero."""
     if unit <= 0:
         return duration(nanoseconds)
     size = abs(nanoseconds)

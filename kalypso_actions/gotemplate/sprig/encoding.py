@@ -1,4 +1,4 @@
-"""Base64 and base32, with Go's words for what cannot be decoded."""
+"""Base64 and base32, with Go's error messages."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 
 class CorruptInputError(ValueError):
-    """Text that is not encoded; the error text names the byte where that shows."""
+    """The input is not valid base64 or base32; the message is Go's and names the byte."""
 
 
 @function("b64enc", STRING, returns=STRING)
 def b64enc(text: str) -> str:
-    """The bytes in base64."""
+    """Encode the bytes in base64."""
     return base64.b64encode(to_bytes(text)).decode()
 
 
 @function("b64dec", STRING, returns=STRING)
 def b64dec(text: str) -> str:
-    """What base64 stands for; for other text, the error's text."""
+    """Decode base64; return the error's text for invalid input."""
     try:
         return from_bytes(decode_base64(to_bytes(text)))
     except CorruptInputError as error:
@@ -37,13 +37,13 @@ def b64dec(text: str) -> str:
 
 @function("b32enc", STRING, returns=STRING)
 def b32enc(text: str) -> str:
-    """The bytes in base32."""
+    """Encode the bytes in base32."""
     return base64.b32encode(to_bytes(text)).decode()
 
 
 @function("b32dec", STRING, returns=STRING)
 def b32dec(text: str) -> str:
-    """What base32 stands for; for other text, the error's text."""
+    """Decode base32; return the error's text for invalid input."""
     data = to_bytes(text).translate(None, _NEWLINES)
     try:
         return from_bytes(_decode_base32(data))
@@ -52,7 +52,7 @@ def b32dec(text: str) -> str:
 
 
 def decode_base64(data: bytes) -> bytes:
-    """Go's `base64.StdEncoding.DecodeString`; newlines anywhere do not count."""
+    """Go's `base64.StdEncoding.DecodeString`, which ignores newlines."""
     plain = data.translate(None, _NEWLINES)
     if _BASE64_TEXT.fullmatch(plain):
         return base64.b64decode(plain)
@@ -60,7 +60,7 @@ def decode_base64(data: bytes) -> bytes:
 
 
 def _corrupt_base64(data: bytes) -> int:
-    """Where Go finds that the data is no base64."""
+    """Return the position at which Go rejects the base64 data."""
     of_four = 0
     for position, byte in enumerate(data):
         if byte in _BASE64:
@@ -69,12 +69,12 @@ def _corrupt_base64(data: bytes) -> int:
             return _corrupt_padding(data, position, of_four)
         elif byte not in _NEWLINES:
             return position
-    # Go goes back by the characters of the last four, newlines between them not counted.
+    # Go subtracts the characters of the last group, without the newlines between them.
     return len(data) - of_four
 
 
 def _corrupt_padding(data: bytes, position: int, of_four: int) -> int:
-    """Where padding that begins at `position`, behind so many characters, goes wrong."""
+    """Return the position of the error in padding that begins at `position`."""
     if of_four < 2:
         return position
     end = position + 1
@@ -92,7 +92,7 @@ def _corrupt_padding(data: bytes, position: int, of_four: int) -> int:
 
 
 def _decode_base32(data: bytes) -> bytes:
-    """Go's `base32.StdEncoding`, which stops at the padding and ignores what follows the eight."""
+    """Go's `base32.StdEncoding`, which ignores the groups after the padding."""
     decoded = bytearray()
     for start in range(0, len(data), 8):
         group = data[start : start + 8]
@@ -107,7 +107,7 @@ def _decode_base32(data: bytes) -> bytes:
 
 
 def _significant(data: bytes, start: int, group: bytes) -> int:
-    """How many characters of a group of eight stand before the padding."""
+    """Return how many characters of a group of eight precede the padding."""
     for offset, byte in enumerate(group):
         rest = len(data) - start - offset - 1
         if byte == ord("=") and offset >= 2 and rest < 8:

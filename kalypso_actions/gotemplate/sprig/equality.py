@@ -1,4 +1,4 @@
-"""Go's `reflect.DeepEqual`: same type, same content, however deep."""
+"""Go's `reflect.DeepEqual`: equal types and contents at every level."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from kalypso_actions.gotemplate.sprig.signature import function
 from kalypso_actions.gotemplate.values import ANY, BOOL, Function, GoStruct, type_of
 
 _ELEMENT = 16
-"""How many characters other functions read while two elements are compared."""
+"""The work of comparing two elements, in characters."""
 
 
-@function("deepEqual", ANY, ANY, returns=BOOL, bounded=True)
+@function("deepEqual", ANY, ANY, returns=BOOL, takes_budget=True)
 def deep_equal(budget: Budget, first: object, second: object) -> bool:
-    """Whether both are of one type and equal, nil maps and lists apart from empty ones."""
+    """Return whether type and content are equal; nil differs from an empty map or list."""
     return _Comparison(budget).equal(first, second, 0)
 
 
 class _Comparison:
-    """Compares two values, each pair within them once."""
+    """Compares two values, and each pair of their parts once."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
@@ -54,7 +54,7 @@ class _Comparison:
         if isinstance(first, list) and isinstance(second, list):
             self.budget.spend(_ELEMENT * (len(first) + 1), "deepEqual")
             return len(first) == len(second) and all(
-                self.equal(one, other, depth) for one, other in zip(first, second, strict=True)
+                self.equal(a, b, depth) for a, b in zip(first, second, strict=True)
             )
         if isinstance(first, VersionValue) and isinstance(second, VersionValue):
             return first.version == second.version
@@ -62,7 +62,7 @@ class _Comparison:
 
 
 class Collection:
-    """Values to look others up in, by `deep_equal`."""
+    """A set of values by `deep_equal`."""
 
     def __init__(self, budget: Budget, values: Sequence[object] = ()) -> None:
         self._budget = budget
@@ -73,7 +73,7 @@ class Collection:
             self.add(value)
 
     def add(self, value: object) -> None:
-        """Take a value in."""
+        """Add a value."""
         key = _key(value)
         if key is None:
             self._others.append(value)
@@ -89,8 +89,8 @@ class Collection:
 
 
 def _key(value: object) -> tuple[str, object] | None:
-    """What values without parts are equal by; None for others, and for what equals nothing."""
-    known = type_of(value)
+    """Return a hashable key for a scalar; None for NaN and for values with parts."""
+    go_type = type_of(value)
     if isinstance(value, str | int) or (isinstance(value, float) and not math.isnan(value)):
-        return ("" if known is None else known.name, value)
+        return ("" if go_type is None else go_type.name, value)
     return ("", None) if value is None else None

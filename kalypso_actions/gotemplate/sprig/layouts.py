@@ -1,4 +1,4 @@
-"""Go's layouts: dates are written and read by the example of `Mon Jan 2 15:04:05 MST 2006`."""
+"""Go's date layouts, which follow the example `Mon Jan 2 15:04:05 MST 2006`."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _ELEMENT = re.compile(
 
 
 _CACHED = 100
-"""How long a layout may be that is kept: others are not worth the memory."""
+"""The cache holds layouts up to this length."""
 
 
 def elements(layout: str) -> Sequence[tuple[str, str]]:
-    """The layout as pairs of literal text and the element behind it; the last has no element."""
+    """Split a layout into pairs of literal text and element; the last has no element."""
     return _kept_elements(layout) if len(layout) <= _CACHED else tuple(_elements(layout))
 
 
@@ -59,12 +59,12 @@ def _elements(layout: str) -> Iterator[tuple[str, str]]:
 
 
 def is_offset(element: str) -> bool:
-    """Whether the element is an offset such as `-07:00`, or `Z07:00` where UTC is `Z`."""
+    """Return whether the element is an offset such as `-07:00`, or `Z07:00` with `Z` for UTC."""
     return element[:3] in ("-07", "Z07")
 
 
 def is_fraction(element: str) -> bool:
-    """Whether the element is a fraction of the second, such as `.000` or `,999`."""
+    """Return whether the element is a fraction of a second, such as `.000` or `,999`."""
     return element[:1] in (".", ",")
 
 
@@ -100,7 +100,7 @@ def _second(instant: Instant) -> int:
 
 
 def _padded(number: int, width: int) -> str:
-    """The digits filled up to `width`, a sign before them not counted."""
+    """Pad the digits with zeros to `width`, not counting the sign."""
     return f"{'-' if number < 0 else ''}{abs(number):0{width}d}"
 
 
@@ -140,7 +140,7 @@ def _format_offset(offset: int, element: str) -> str:
     if offset == 0 and element[0] == "Z":
         return "Z"
     minutes = abs(offset) // 60
-    # Go tells the sign by the minutes: less than a minute west has a plus, and its seconds a minus.
+    # Go takes the sign from the minutes: below a minute west, only the seconds have a minus.
     sign = "-" if offset < 0 and minutes else "+"
     text = f"{sign}{minutes // 60:02d}"
     colon = ":" if ":" in element else ""

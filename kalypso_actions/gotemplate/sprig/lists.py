@@ -1,4 +1,4 @@
-"""Lists: taking parts, putting together, ordering. The given lists stay as they are."""
+"""Functions on lists; except for `sortAlpha`, none modifies its arguments."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ def _nil() -> GoSlice:
 
 @function("list", "tuple", ANY, variadic=True, returns=ANY_SLICE)
 def list_(*values: object) -> list[object]:
-    """The arguments as a list."""
+    """Return the arguments as a list."""
     return list(values)
 
 
 @function("append", "push", ANY, ANY, returns=ANY_SLICE)
 def append(values: object, value: object) -> list[object]:
-    """The list with one more element at the end."""
-    found = elements(values, "Cannot push on type {}")
-    return [*found, value]
+    """Return the list with one more element at the end."""
+    items = elements(values, "Cannot push on type {}")
+    return [*items, value]
 
 
 @function("prepend", ANY, ANY, returns=ANY_SLICE)
 def prepend(values: object, value: object) -> list[object]:
-    """The list with one more element in front."""
-    found = elements(values, "Cannot prepend on type {}")
-    return [value, *found]
+    """Return the list with one more element at the start."""
+    items = elements(values, "Cannot prepend on type {}")
+    return [value, *items]
 
 
 @function("concat", ANY, variadic=True)
 def concat(*lists: object) -> list[object]:
-    """The lists' elements as one list; nil where there are none."""
+    """Return the elements of all lists as one list; nil if there are none."""
     joined: list[object] = []
     for values in lists:
         joined += elements(values, "Cannot concat type {} as list")
@@ -55,70 +55,70 @@ def concat(*lists: object) -> list[object]:
 
 @function("first", ANY)
 def first(values: object) -> object:
-    """The first element, nil of an empty list."""
-    found = elements(values, "Cannot find first on type {}")
-    return found[0] if found else None
+    """Return the first element; nil for an empty list."""
+    items = elements(values, "Cannot find first on type {}")
+    return items[0] if items else None
 
 
 @function("last", ANY)
 def last(values: object) -> object:
-    """The last element, nil of an empty list."""
-    found = elements(values, "Cannot find last on type {}")
-    return found[-1] if found else None
+    """Return the last element; nil for an empty list."""
+    items = elements(values, "Cannot find last on type {}")
+    return items[-1] if items else None
 
 
 @function("rest", ANY, returns=ANY_SLICE)
 def rest(values: object) -> list[object]:
-    """All but the first element; a nil list of an empty one."""
-    found = elements(values, "Cannot find rest on type {}")
-    return found[1:] if found else _nil()
+    """Return all but the first element; a nil list for an empty one."""
+    items = elements(values, "Cannot find rest on type {}")
+    return items[1:] if items else _nil()
 
 
 @function("initial", ANY, returns=ANY_SLICE)
 def initial(values: object) -> list[object]:
-    """All but the last element; a nil list of an empty one."""
-    found = elements(values, "Cannot find initial on type {}")
-    return found[:-1] if found else _nil()
+    """Return all but the last element; a nil list for an empty one."""
+    items = elements(values, "Cannot find initial on type {}")
+    return items[:-1] if items else _nil()
 
 
 @function("reverse", ANY, returns=ANY_SLICE)
 def reverse(values: object) -> list[object]:
-    """The elements in the other order."""
-    found = elements(values, "Cannot find reverse on type {}")
-    return found[::-1]
+    """Return the elements in reverse order."""
+    items = elements(values, "Cannot find reverse on type {}")
+    return items[::-1]
 
 
 @function("compact", ANY, returns=ANY_SLICE)
 def compact(values: object) -> list[object]:
-    """The elements that are not empty."""
-    found = elements(values, "Cannot compact on type {}")
-    return [value for value in found if not is_empty(value)]
+    """Return the elements that are not empty."""
+    items = elements(values, "Cannot compact on type {}")
+    return [value for value in items if not is_empty(value)]
 
 
-@function("uniq", ANY, returns=ANY_SLICE, bounded=True)
+@function("uniq", ANY, returns=ANY_SLICE, takes_budget=True)
 def uniq(budget: Budget, values: object) -> list[object]:
-    """The elements, of equal ones the first."""
-    found = elements(values, "Cannot find uniq on type {}")
+    """Return the first of each group of equal elements."""
+    items = elements(values, "Cannot find uniq on type {}")
     kept = []
     seen = Collection(budget)
-    for value in found:
+    for value in items:
         if value not in seen:
             seen.add(value)
             kept.append(value)
     return kept
 
 
-@function("without", ANY, ANY, variadic=True, returns=ANY_SLICE, bounded=True)
+@function("without", ANY, ANY, variadic=True, returns=ANY_SLICE, takes_budget=True)
 def without(budget: Budget, values: object, *omitted: object) -> list[object]:
-    """The elements that equal none of the other arguments."""
-    found = elements(values, "Cannot find without on type {}")
+    """Return the elements that equal none of the other arguments."""
+    items = elements(values, "Cannot find without on type {}")
     unwanted = Collection(budget, omitted)
-    return [value for value in found if value not in unwanted]
+    return [value for value in items if value not in unwanted]
 
 
-@function("has", ANY, ANY, returns=BOOL, bounded=True)
+@function("has", ANY, ANY, returns=BOOL, takes_budget=True)
 def has(budget: Budget, value: object, values: object) -> bool:
-    """Whether the list has an element that equals `value`."""
+    """Return whether the list has an element that equals `value`."""
     if values is None:
         return False
     return value in Collection(budget, elements(values, "Cannot find has on type {}"))
@@ -126,20 +126,20 @@ def has(budget: Budget, value: object, values: object) -> bool:
 
 @function("slice", ANY, ANY, variadic=True)
 def slice_(values: object, *bounds: object) -> object:
-    """The elements between two positions, as a list of the same type; nil of an empty list."""
-    found = elements(values, "list should be type of slice or array but {}")
-    if not found:
+    """Return the elements between two positions as a list of the same type; nil if empty."""
+    items = elements(values, "list should be type of slice or array but {}")
+    if not items:
         return None
     start = to_int64(bounds[0]) if bounds else 0
-    end = to_int64(bounds[1]) if len(bounds) > 1 else len(found)
-    if not 0 <= start <= end <= len(found):
+    end = to_int64(bounds[1]) if len(bounds) > 1 else len(items)
+    if not 0 <= start <= end <= len(items):
         raise FunctionError("reflect.Value.Slice: slice index out of bounds")
-    return GoSlice(type_of(values) or ANY_SLICE, found[start:end])
+    return GoSlice(type_of(values) or ANY_SLICE, items[start:end])
 
 
-@function("sortAlpha", ANY, returns=STRING_SLICE, bounded=True)
+@function("sortAlpha", ANY, returns=STRING_SLICE, takes_budget=True)
 def sort_alpha(budget: Budget, values: object) -> GoSlice:
-    """The elements as texts in the order of their bytes; a list of texts is sorted in its place."""
+    """Return the elements as strings in byte order; a list of strings is sorted in place."""
     if not isinstance(values, list):
         return GoSlice(STRING_SLICE, [to_string(budget, values)])
     ordered = sorted(to_strings(budget, values), key=to_bytes)

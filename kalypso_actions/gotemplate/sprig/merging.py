@@ -1,4 +1,4 @@
-"""Merges maps into one another, as imdario/mergo 0.3.13 does."""
+"""Merging of maps like imdario/mergo 0.3.13."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Map = dict[object, object]
 
 
 class _DifferentTypesError(Exception):
-    """The one error of mergo's that can occur; sprig swallows it."""
+    """The only error of mergo that can occur; sprig ignores it."""
 
 
-@function("merge", ANY_MAP, ANY_MAP, variadic=True, bounded=True)
+@function("merge", ANY_MAP, ANY_MAP, variadic=True, takes_budget=True)
 def merge(budget: Budget, target: Map, *sources: Map) -> object:
-    """The first map itself, filled up from the others where it has nothing, or something empty."""
+    """Set missing and empty values of the first map from the others, and return it."""
     return _merge_all(_Merger(budget, overwrite=False), target, sources)
 
 
-@function("mergeOverwrite", ANY_MAP, ANY_MAP, variadic=True, bounded=True)
+@function("mergeOverwrite", ANY_MAP, ANY_MAP, variadic=True, takes_budget=True)
 def merge_overwrite(budget: Budget, target: Map, *sources: Map) -> object:
-    """The first map itself, with what the others have in the place of its own."""
+    """Replace values of the first map by those of the others, and return it."""
     return _merge_all(_Merger(budget, overwrite=True), target, sources)
 
 
@@ -54,7 +54,7 @@ def _is_nil(values: Map) -> bool:
 
 
 class _Merger:
-    """Merges one map into another. What is put there is not copied."""
+    """Merges one map into another, without copying values."""
 
     def __init__(self, budget: Budget, *, overwrite: bool) -> None:
         self.budget = budget
@@ -74,7 +74,7 @@ class _Merger:
     def _merge_value(
         self, target: Map, key: object, value: object, static: Type, depth: int
     ) -> None:
-        """Merge one value, whose type in its map is `static`."""
+        """Merge one value; `static` is the element type of its map."""
         kind = kind_of(value)
         if kind in ("struct", "ptr", "map"):
             self._merge_within(target.get(key), value, depth + 1)
@@ -85,7 +85,7 @@ class _Merger:
             _store(target, key, value, static)
 
     def _merge_within(self, target: object, source: object, depth: int) -> None:
-        """Merge into what a map holds and what cannot be replaced there."""
+        """Merge into the existing value of a map."""
         if isinstance(target, dict):
             if isinstance(source, dict):
                 self.merge(target, source, depth)
@@ -104,7 +104,7 @@ class _Merger:
 
 
 def _part(values: Map, part: str) -> Type:
-    """The type of the keys or elements of a map."""
+    """Return the type of the keys or elements of a map."""
     type_: Type = getattr(type_of(values), part)
     return type_
 
@@ -117,7 +117,7 @@ def _check_assignable(operation: str, type_: Type, target: Type) -> None:
 
 
 def _check_list(target: Map, key: object, value: object) -> None:
-    """What mergo does with a list on its way: nothing, or it fails where no list fits."""
+    """Fail like mergo if the map's element type does not accept a list."""
     element = _part(target, "elem")
     if element.kind != "interface":
         if key in target:

@@ -1,4 +1,4 @@
-"""What functions that walk through nested values have in common: how deep, and what is nil."""
+"""Shared checks of functions on nested values."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from kalypso_actions.gotemplate.budget import LimitError
 from kalypso_actions.gotemplate.values import FunctionError, type_of
 
 MAX_DEPTH = 100
-"""How deep values may nest: further down there is most likely a map within itself."""
+"""The limit on the nesting of values; a map that contains itself has no end."""
 
 NIL_DEREFERENCE = "runtime error: invalid memory address or nil pointer dereference"
 
 
 def check_depth(depth: int, what: str) -> None:
-    """Raises `LimitError` where `what` has come too deep into a value."""
+    """Raise `LimitError` if `what` exceeds the nesting limit."""
     if depth > MAX_DEPTH:
         raise LimitError(f"{what}: values may nest {MAX_DEPTH} levels")
 
 
 def kind_of(value: object) -> str:
-    """Go's `reflect.ValueOf(value).Kind()` as text."""
-    known = type_of(value)
-    return "invalid" if known is None else known.kind
+    """Go's `reflect.ValueOf(value).Kind()` as a string."""
+    go_type = type_of(value)
+    return "invalid" if go_type is None else go_type.kind
 
 
 def elements(value: object, refusal: str) -> list[object]:
-    """The elements of a list of any type.
+    """Return the elements of a list of any type.
 
-    Raises `FunctionError` for what is no list, with `refusal` and the kind in it, and as Go does
-    for nil.
+    For other values, raises `FunctionError` with the text `refusal`, which contains `{}` for the
+    kind; for nil, the error is Go's nil dereference.
     """
     if isinstance(value, list):
         return value

@@ -1,4 +1,4 @@
-"""Arithmetic: integers of 64 bits that wrap around, and rounding of floats."""
+"""Arithmetic on 64-bit integers that wrap around, and rounding of floats."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ def _int64(value: int) -> GoInt:
 
 @function("int64", ANY, returns=INT64)
 def int64(value: object) -> GoInt:
-    """The value as an int64, 0 where it is no number."""
+    """Return the value as an int64, 0 if it is not a number."""
     return GoInt(INT64, to_int64(value))
 
 
 @function("int", ANY, returns=INT)
 def int_(value: object) -> int:
-    """The value as an int, 0 where it is no number."""
+    """Return the value as an int, 0 if it is not a number."""
     return to_int64(value)
 
 
 @function("float64", ANY, returns=FLOAT64)
 def float64(value: object) -> float:
-    """The value as a float64, 0 where it is no number."""
+    """Return the value as a float64, 0 if it is not a number."""
     return to_float64(value)
 
 
 @function("atoi", STRING, returns=INT)
 def atoi(text: str) -> int:
-    """The number that `text` is: 0 where it is none, the nearest where it is out of range."""
+    """Parse a number: 0 for other texts, the nearest int if it is out of range."""
     number = parse_integer(text)
     return 0 if number is None else max(MIN_INT64, min(number, MAX_INT64))
 
 
-@function("toDecimal", ANY, returns=INT64, bounded=True)
+@function("toDecimal", ANY, returns=INT64, takes_budget=True)
 def to_decimal(budget: Budget, value: object) -> GoInt:
-    """The number whose octal digits the value prints as; 0 where it prints otherwise."""
+    """Parse the printed value as an octal number; 0 if it is none."""
     number = parse_integer(sprint(budget, value), base=8)
     if number is None or not MIN_INT64 <= number <= MAX_INT64:
         return GoInt(INT64, 0)
@@ -67,25 +67,25 @@ def to_decimal(budget: Budget, value: object) -> GoInt:
 
 @function("add1", ANY, returns=INT64)
 def add1(value: object) -> GoInt:
-    """The value and one."""
+    """Return the value plus one."""
     return _int64(to_int64(value) + 1)
 
 
 @function("add", ANY, variadic=True, returns=INT64)
 def add(*values: object) -> GoInt:
-    """The sum."""
+    """Return the sum."""
     return _int64(sum(map(to_int64, values)))
 
 
 @function("sub", ANY, ANY, returns=INT64)
 def sub(first: object, second: object) -> GoInt:
-    """The difference."""
+    """Return the difference."""
     return _int64(to_int64(first) - to_int64(second))
 
 
 @function("mul", ANY, ANY, variadic=True, returns=INT64)
 def mul(first: object, *others: object) -> GoInt:
-    """The product."""
+    """Return the product."""
     product = to_int64(first)
     for other in others:
         product = wrap_int64(product * to_int64(other))
@@ -93,7 +93,7 @@ def mul(first: object, *others: object) -> GoInt:
 
 
 def _divided(dividend: int, divisor: int) -> tuple[int, int]:
-    """Quotient and rest as processors have them: the quotient goes towards zero."""
+    """Return quotient and remainder; the quotient is truncated towards zero."""
     if divisor == 0:
         raise FunctionError("runtime error: integer divide by zero")
     quotient, rest = divmod(abs(dividend), abs(divisor))
@@ -105,37 +105,37 @@ def _divided(dividend: int, divisor: int) -> tuple[int, int]:
 
 @function("div", ANY, ANY, returns=INT64)
 def div(first: object, second: object) -> GoInt:
-    """The quotient, towards zero."""
+    """Return the quotient, truncated towards zero."""
     return _int64(_divided(to_int64(first), to_int64(second))[0])
 
 
 @function("mod", ANY, ANY, returns=INT64)
 def mod(first: object, second: object) -> GoInt:
-    """The rest of the division, with the sign of the first."""
+    """Return the remainder, with the sign of the first number."""
     return _int64(_divided(to_int64(first), to_int64(second))[1])
 
 
 @function("max", "biggest", ANY, ANY, variadic=True, returns=INT64)
 def max_(*values: object) -> GoInt:
-    """The greatest, as an int64."""
+    """Return the greatest value as an int64."""
     return GoInt(INT64, max(map(to_int64, values)))
 
 
 @function("min", ANY, ANY, variadic=True, returns=INT64)
 def min_(*values: object) -> GoInt:
-    """The least, as an int64."""
+    """Return the least value as an int64."""
     return GoInt(INT64, min(map(to_int64, values)))
 
 
-@function("until", INT, returns=INT_SLICE, bounded=True)
+@function("until", INT, returns=INT_SLICE, takes_budget=True)
 def until(budget: Budget, count: int) -> GoSlice:
-    """The integers from 0 to before `count`, downwards where that is negative."""
+    """Return the integers from 0 up (or down) to `count`, exclusive."""
     return until_step(budget, 0, count, 1 if count >= 0 else -1)
 
 
-@function("untilStep", INT, INT, INT, returns=INT_SLICE, bounded=True)
+@function("untilStep", INT, INT, INT, returns=INT_SLICE, takes_budget=True)
 def until_step(budget: Budget, start: int, stop: int, step: int) -> GoSlice:
-    """The integers from `start` to before `stop`; none where `step` leads away."""
+    """Return the integers from `start` to `stop`, exclusive; none if `step` leads away."""
     if step == 0 or (stop < start) != (step < 0):
         return GoSlice(INT_SLICE)
     numbers = range(start, stop, step)
@@ -144,7 +144,7 @@ def until_step(budget: Budget, start: int, stop: int, step: int) -> GoSlice:
 
 
 def _length(numbers: range) -> int:
-    """`len(numbers)`, which Python refuses beyond 63 bits."""
+    """Return `len(numbers)`, which Python limits to 63 bits."""
     if not numbers:
         return 0
     return (numbers[-1] - numbers[0]) // numbers.step + 1
@@ -165,15 +165,15 @@ def ceil(value: object) -> float:
 def _floor(number: float) -> float:
     if not math.isfinite(number):
         return number
-    # Keeps the sign of -0.0, which an int has not.
+    # Keep the sign of -0.0, which an int loses.
     return math.copysign(float(math.floor(number)), number)
 
 
 @function("round", ANY, INT, FLOAT64, variadic=True, returns=FLOAT64)
 def round_(value: object, places: int, *options: float) -> float:
-    """The value to so many places; up from the third argument on, which is 0.5 by default.
+    """Round to `places`; fractions from the third argument (default 0.5) on are rounded up.
 
-    Negative numbers go down, whatever their fraction: it is compared with its sign.
+    Negative numbers are always rounded down, because their fraction is negative.
     """
     round_on = options[0] if options else 0.5
     power = _power_of_ten(places)
@@ -184,7 +184,7 @@ def round_(value: object, places: int, *options: float) -> float:
 
 
 def _quotient(dividend: float, divisor: float) -> float:
-    """Division as floats have it: by zero it is infinite, or no number."""
+    """Divide floats like IEEE 754: by zero the result is infinite or NaN."""
     if divisor:
         return dividend / divisor
     if dividend == 0 or math.isnan(dividend):
@@ -193,7 +193,7 @@ def _quotient(dividend: float, divisor: float) -> float:
 
 
 def _power_of_ten(exponent: int) -> float:
-    """Go's `math.Pow(10, exponent)`, whose last bits are its own: successive squarings."""
+    """Go's `math.Pow(10, exponent)`, whose successive squarings determine the last bits."""
     if exponent in (0, 1):
         return float(10**exponent)
     mantissa, power = 1.0, 0

@@ -8,7 +8,7 @@ from kalypso_actions.gotemplate.values import BOOL, STRING
 
 @function("base", STRING, returns=STRING)
 def base(path: str) -> str:
-    """The last element; `/` where there are slashes alone, `.` where there is nothing."""
+    """Return the last element; `/` for slashes only, `.` for an empty path."""
     if not path:
         return "."
     return path.rstrip("/").rpartition("/")[2] or "/"
@@ -16,27 +16,27 @@ def base(path: str) -> str:
 
 @function("dir", STRING, returns=STRING)
 def dir_(path: str) -> str:
-    """All but the last element, cleaned."""
+    """Return all but the last element, cleaned."""
     before, slash, _ = path.rpartition("/")
     return clean(before + slash)
 
 
 @function("ext", STRING, returns=STRING)
 def ext(path: str) -> str:
-    """The last element from its last dot on."""
+    """Return the last element from its last dot on."""
     name = path.rpartition("/")[2]
     return name[name.rfind(".") :] if "." in name else ""
 
 
 @function("isAbs", STRING, returns=BOOL)
 def is_abs(path: str) -> bool:
-    """Whether the path begins with a slash."""
+    """Return whether the path begins with a slash."""
     return path.startswith("/")
 
 
 @function("clean", STRING, returns=STRING)
 def clean(path: str) -> str:
-    """The shortest path to the same place, told by the text alone."""
+    """Return the shortest equivalent path, judging by the text only."""
     rooted = path.startswith("/")
     kept: list[str] = []
     for element in path.split("/"):

@@ -1,8 +1,8 @@
-r"""Regular expressions by Go's rules: RE2 does the matching, the walk from match to match is Go's.
+r"""Regular expressions by Go's rules: RE2 finds each match, and Go's rules select the next one.
 
-RE2 needs time in proportion to the text for each search, whatever the pattern. Both libraries read
-the same language, but for `\C`, and name a few mistakes differently; of several mistakes in one
-pattern they may name another.
+Each search of RE2 takes time linear in the text for every pattern. Both libraries accept the same
+language except for `\C`, but word some mistakes differently. If a pattern has several mistakes,
+they may report different ones.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _MISTAKES = {
     "invalid named capture group": "invalid named capture",
     "pattern too large - compile failed": "expression too large",
 }
-"""RE2's words and Go's, where they are not the same."""
+"""RE2's error messages, and Go's where they differ."""
 
 _ANY_BYTE = re.compile(r"(?>\\Q.*?(?:\\E|\Z)|\\[^CQ]|[^\\])*+\\C", re.DOTALL)
-"""`\\C`, which RE2 knows and Go does not."""
+"""Matches `\\C`, which RE2 accepts and Go does not."""
 
 _GROUPS = re.compile(
     r"""
@@ -40,29 +40,29 @@ _GROUPS = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""The groups of a pattern, and what may look like one; a group has a name, perhaps empty."""
+"""Matches the groups of a pattern (the name may be empty), and parts that only look like groups."""
 
 _NAME = re.compile("[A-Za-z0-9_]+")
-"""What Go accepts as the name of a group; RE2 takes letters of any script."""
+"""The names of groups that Go accepts; RE2 accepts letters of any script."""
 
 _SCAN = 32
-"""How many bytes RE2 scans in the time that other functions take for one."""
+"""RE2 scans so many bytes in the time that other functions take for one character."""
 
 _INSTRUCTION = 16
-"""How many characters other functions read in the time that RE2 compiles one instruction."""
+"""The work of compiling one instruction, in characters."""
 
 _KEPT_SIZE, _KEPT_COUNT = 2_000, 256
-"""Expressions of up to so many instructions are kept, and so many of them."""
+"""The cache holds so many expressions of at most so many instructions."""
 
 _REFERENCE = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)\})?")
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
-"""The number of a group; with other digits it is a name."""
+"""The number of a group; other digits are a name."""
 
 Span = tuple[int, int]
 
 
 class PatternError(ValueError):
-    """A pattern that is none, with Go's text."""
+    """The pattern is invalid; the message is Go's."""
 
 
 class Expression:
@@ -86,7 +86,7 @@ class Expression:
                 self._names.append(name)
 
     def search(self, budget: Budget, subject: Subject, start: int = 0) -> list[Span] | None:
-        """The first match from `start` on: where it lies, and where each of its groups."""
+        """Return the spans of the first match from `start` on and of its groups."""
         data = subject.data
         while True:
             budget.spend((len(data) - start) // _SCAN + 1, "the regular expression")
@@ -95,22 +95,22 @@ class Expression:
                 return None
             if not subject.is_within_rune(match.start()):
                 return [match.span(group) for group in range(self._regexp.groups + 1)]
-            # RE2 also looks for `\B` between the bytes of a rune, Go does not.
+            # RE2 also matches `\B` between the bytes of a rune; Go does not.
             start = subject.next_rune(match.start())
 
     def find_all(self, budget: Budget, subject: Subject, count: int) -> Iterator[Span]:
-        """Where the first `count` matches lie, all where it is negative.
+        """Yield the spans of the first `count` matches, or of all if it is negative.
 
-        An empty match right behind another does not count.
+        An empty match directly after another does not count.
         """
-        position, previous_end, found = 0, -1, 0
-        while position <= len(subject.data) and found != count:
+        position, previous_end, matches = 0, -1, 0
+        while position <= len(subject.data) and matches != count:
             spans = self.search(budget, subject, position)
             if spans is None:
                 return
             start, end = spans[0]
             if end > position or start != previous_end:
-                found += 1
+                matches += 1
                 yield start, end
             position = end if end > position else subject.next_rune(position)
             previous_end = end
@@ -118,7 +118,7 @@ class Expression:
     def replace_all(
         self, budget: Budget, subject: Subject, replacement: str, *, literal: bool
     ) -> str:
-        """Every match replaced; unless `literal`, `$1` and `${name}` stand for groups."""
+        """Replace every match; unless `literal`, `$1` and `${name}` refer to groups."""
         parts: list[str] = []
         size = last_end = position = 0
         while position <= len(subject.data):
@@ -141,7 +141,7 @@ class Expression:
     def _expand(
         self, budget: Budget, template: str, subject: Subject, spans: list[Span]
     ) -> list[str]:
-        """The parts of the replacement with its references replaced; unknown groups are empty."""
+        """Return the parts of the replacement, with group references replaced (unknown: empty)."""
         parts = []
         size = end = 0
         for match in _REFERENCE.finditer(template):
@@ -152,22 +152,26 @@ class Expression:
             if dollar or not name:
                 parts.append("$")
             else:
-                found = [span for span in self._groups(name, spans) if span[0] >= 0]
-                for span in found[:1]:
+                matched = [span for span in self._groups(name, spans) if span[0] >= 0]
+                for span in matched[:1]:
                     size += span[1] - span[0]
                     budget.fit(size, "the replacement")
                     parts.append(subject.part(*span))
         return [*parts, template[end:]]
 
     def _groups(self, name: str, spans: list[Span]) -> list[Span]:
-        """Where the group of a number, or the groups of a name lie: Go takes the first of them."""
+        """Return the spans of the groups with a number or name; Go takes the first that matched."""
         if _NUMBER.fullmatch(name):
             return spans[int(name) :][:1]
-        return [span for known, span in zip(self._names, spans[1:], strict=False) if known == name]
+        return [
+            span
+            for group_name, span in zip(self._names, spans[1:], strict=False)
+            if group_name == name
+        ]
 
 
 class Subject:
-    """A text to search: `data` is what RE2 reads, where bytes that are not UTF-8 are U+FFFD."""
+    """A text to search; RE2 reads `data`, with U+FFFD for bytes that are not UTF-8."""
 
     def __init__(self, text: str) -> None:
         runes = to_runes(text)
@@ -178,17 +182,17 @@ class Subject:
             self._starts = [0, *accumulate(len(rune.encode()) for rune in runes)]
 
     def part(self, start: int, end: int) -> str:
-        """What lies between two positions in `data`, with its bytes as they were."""
+        """Return the text between two positions in `data`, with its original bytes."""
         if not self._starts:
             return self.data[start:end].decode()
         return self._text[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
     def is_within_rune(self, position: int) -> bool:
-        """Whether a position is none between two runes."""
+        """Return whether a position is inside a rune."""
         return position < len(self.data) and self.data[position] & 0xC0 == 0x80
 
     def next_rune(self, position: int) -> int:
-        """Where the rune behind the one at `position` begins."""
+        """Return the start of the rune after `position`."""
         position += 1
         while self.is_within_rune(position):
             position += 1
@@ -199,7 +203,7 @@ _kept: dict[str, Expression] = {}
 
 
 def compiled(budget: Budget, pattern: str) -> Expression:
-    """The expression for a pattern; raises `PatternError`."""
+    """Return the compiled pattern; raise `PatternError` if it is invalid."""
     expression = _kept.get(pattern)
     if expression is None:
         expression = Expression(pattern)
@@ -212,7 +216,7 @@ def compiled(budget: Budget, pattern: str) -> Expression:
 
 
 def _explanation(pattern: str, message: str) -> str:
-    """Go's text for what is wrong with a pattern."""
+    """Return Go's error message for RE2's."""
     mistake, _, culprit = message.partition(": ")
     if mistake == "trailing \\":
         mistake, culprit = "trailing backslash at end of expression", ""
@@ -224,5 +228,5 @@ def _explanation(pattern: str, message: str) -> str:
 
 
 def quoted_pattern(pattern: str) -> str:
-    """The pattern as Go names it in an error."""
+    """Return the pattern as Go quotes it in an error."""
     return f"`{pattern}`" if can_backquote(pattern) else quote(pattern)

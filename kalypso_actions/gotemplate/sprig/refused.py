@@ -1,7 +1,7 @@
-"""The functions of sprig that do not exist here, and why.
+"""The functions of sprig that are refused, with the reasons.
 
-What is rendered is committed and compared with what was rendered before, so it must not change
-from run to run; and whoever may write a template must not read the machine that renders it.
+The output is committed and compared with the previous output, so it must be reproducible; and
+authors of templates must not read the machine that renders them.
 """
 
 from __future__ import annotations
@@ -9,28 +9,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-_RANDOM = "it is random, so that every run would give another output"
-_KEYS = "it makes new keys, so that every run would give another output"
+_ENVIRONMENT = "it reads the environment of the rendering program, including secrets"
+_CLOCK = "it reads the clock, so the output would differ in every run"
+_RANDOM = "it is random, so the output would differ in every run"
+_KEYS = "it generates new keys, so the output would differ in every run"
 
 REFUSED: Mapping[str, str] = MappingProxyType(
     {
-        "env": "it reads the environment of the program that renders, secrets included",
-        "expandenv": "it reads the environment of the program that renders, secrets included",
-        "getHostByName": "it asks the network, whose answer may be another in the next run",
-        "now": "it reads the clock, so that every run would give another output",
-        "ago": "it reads the clock, so that every run would give another output",
+        "env": _ENVIRONMENT,
+        "expandenv": _ENVIRONMENT,
+        "getHostByName": "it queries the network, whose answer may change from run to run",
+        "now": _CLOCK,
+        "ago": _CLOCK,
         "randAlpha": _RANDOM,
         "randAlphaNum": _RANDOM,
         "randAscii": _RANDOM,
         "randNumeric": _RANDOM,
         "shuffle": _RANDOM,
         "uuidv4": _RANDOM,
-        "encryptAES": "it begins with random bytes, so that every run would give another output",
+        "encryptAES": "it uses random bytes, so the output would differ in every run",
         "genPrivateKey": _KEYS,
         "genCA": _KEYS,
         "genSelfSignedCert": _KEYS,
         "genSignedCert": _KEYS,
-        "buildCustomCert": "it serves genSignedCert alone, which makes new keys in every run",
+        "buildCustomCert": "only genSignedCert uses it, which generates new keys in every run",
     }
 )
-"""Name and reason, as one sentence that goes on after the name."""
+"""Maps the name to the reason, which continues a sentence about the function."""

@@ -28,49 +28,49 @@ def _must_compile(budget: Budget, pattern: str) -> Expression:
         raise FunctionError(f"regexp: Compile({quoted_pattern(pattern)}): {error}") from None
 
 
-@function("regexMatch", STRING, STRING, returns=BOOL, bounded=True)
+@function("regexMatch", STRING, STRING, returns=BOOL, takes_budget=True)
 def regex_match(budget: Budget, pattern: str, text: str) -> bool:
-    """Whether the pattern matches somewhere; a wrong pattern matches nowhere."""
+    """Return whether the pattern matches somewhere; an invalid pattern does not."""
     try:
         return compiled(budget, pattern).search(budget, Subject(text)) is not None
     except PatternError:
         return False
 
 
-@function("regexFind", STRING, STRING, returns=STRING, bounded=True)
+@function("regexFind", STRING, STRING, returns=STRING, takes_budget=True)
 def regex_find(budget: Budget, pattern: str, text: str) -> str:
-    """The first match, `""` where there is none."""
+    """Return the first match, or `""`."""
     subject = Subject(text)
     spans = _must_compile(budget, pattern).search(budget, subject)
     return subject.part(*spans[0]) if spans else ""
 
 
-@function("regexFindAll", STRING, STRING, INT, returns=STRING_SLICE, bounded=True)
+@function("regexFindAll", STRING, STRING, INT, returns=STRING_SLICE, takes_budget=True)
 def regex_find_all(budget: Budget, pattern: str, text: str, count: int) -> GoSlice:
-    """The first `count` matches, all where it is negative; a nil list where there is none."""
+    """Return the first `count` matches, or all if it is negative; a nil list if there are none."""
     subject = Subject(text)
     spans = _must_compile(budget, pattern).find_all(budget, subject, count)
-    found = [subject.part(start, end) for start, end in spans]
-    return GoSlice(STRING_SLICE, found, nil=not found)
+    matches = [subject.part(start, end) for start, end in spans]
+    return GoSlice(STRING_SLICE, matches, nil=not matches)
 
 
-@function("regexReplaceAll", STRING, STRING, STRING, returns=STRING, bounded=True)
+@function("regexReplaceAll", STRING, STRING, STRING, returns=STRING, takes_budget=True)
 def regex_replace_all(budget: Budget, pattern: str, text: str, replacement: str) -> str:
-    """Every match replaced; `$1` and `${name}` stand for groups."""
+    """Replace every match; `$1` and `${name}` refer to groups."""
     expression = _must_compile(budget, pattern)
     return expression.replace_all(budget, Subject(text), replacement, literal=False)
 
 
-@function("regexReplaceAllLiteral", STRING, STRING, STRING, returns=STRING, bounded=True)
+@function("regexReplaceAllLiteral", STRING, STRING, STRING, returns=STRING, takes_budget=True)
 def regex_replace_all_literal(budget: Budget, pattern: str, text: str, replacement: str) -> str:
-    """Every match replaced by the text as it is."""
+    """Replace every match by the literal text."""
     expression = _must_compile(budget, pattern)
     return expression.replace_all(budget, Subject(text), replacement, literal=True)
 
 
-@function("regexSplit", STRING, STRING, INT, returns=STRING_SLICE, bounded=True)
+@function("regexSplit", STRING, STRING, INT, returns=STRING_SLICE, takes_budget=True)
 def regex_split(budget: Budget, pattern: str, text: str, count: int) -> GoSlice:
-    """The parts between matches, at most `count` where that is positive; a nil list at 0."""
+    """Split at matches into at most `count` parts if that is positive; a nil list if it is 0."""
     expression = _must_compile(budget, pattern)
     if count == 0:
         return GoSlice(STRING_SLICE, nil=True)

@@ -1,7 +1,7 @@
-"""Runes one by one, as Go's `unicode` package sees them.
+"""Properties and letter case of runes, like Go's `unicode` package.
 
-Letters change case by Unicode's simple mappings, where Python's `str` knows words and mappings to
-several letters: `ß` stays `ß`, a sigma at a word's end is a sigma.
+Case changes use Unicode's simple mappings, while Python's `str` considers context and maps to
+several letters: in Go, `ß` has no upper case, and a sigma at the end of a word is not special.
 """
 
 from __future__ import annotations
@@ -9,12 +9,6 @@ from __future__ import annotations
 import unicodedata
 
 from kalypso_actions.gotemplate.text import to_bytes, to_runes
-
-SPACES = (
-    "\t\n\v\f\r \x85\xa0\u1680"
-    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
-)
-"""What `unicode.IsSpace` calls white space; `str.isspace` knows more."""
 
 
 def is_upper(rune: str) -> bool:
@@ -70,5 +64,5 @@ def lower(text: str) -> str:
 
 
 def bytes_as_runes(text: str) -> str:
-    """Go's `rune(text[i])` for each byte, a mistake that some functions make."""
+    """Go's `rune(text[i])` for each byte, a mistake of some functions."""
     return text if text.isascii() else to_bytes(text).decode("latin-1")

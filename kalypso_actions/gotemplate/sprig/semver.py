@@ -1,4 +1,4 @@
-"""Functions of semantic versions, and versions as values with methods."""
+"""Functions on semantic versions, and versions as values with methods."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ VERSION = Type("struct", "semver.Version")
 VERSION_POINTER = pointer_to(VERSION)
 
 _METHODS = Methods()
-"""Those of `*semver.Version`."""
+"""The methods of `*semver.Version`."""
 
 _STRUCT_METHODS = Methods()
-"""Those of `semver.Version`, which both have."""
+"""The methods of `semver.Version`, which the pointer has, too."""
 
 
 class VersionValue(GoStruct):
@@ -42,18 +42,18 @@ class VersionValue(GoStruct):
         self.become(version)
 
     def become(self, version: Version) -> None:
-        """Take the place of another version: pointers to this one see it."""
+        """Set the version in place, visible through all pointers to it."""
         self.version = version
         self.hidden = _private_fields(version)
         self.methods = _METHODS.of(version) | _STRUCT_METHODS.of(version)
 
     def pointed_to(self) -> GoStruct:
-        """The version itself."""
+        """Return the version as a struct."""
         return VersionStruct(self.version)
 
 
 class VersionStruct(GoStruct):
-    """A `semver.Version`: what the methods that change a version return."""
+    """A `semver.Version`, the result of methods that change a version."""
 
     __slots__ = ("version",)
 
@@ -83,17 +83,17 @@ def _private_fields(version: Version) -> dict[str, object]:
 
 @function("semver", STRING, returns=VERSION_POINTER)
 def semver(text: str) -> VersionValue:
-    """The version that `text` is."""
+    """Parse a version."""
     try:
         return VersionValue(parse_version(text))
     except ValueError as error:
         raise FunctionError(str(error)) from None
 
 
-@function("semverCompare", STRING, STRING, returns=BOOL, bounded=True)
+@function("semverCompare", STRING, STRING, returns=BOOL, takes_budget=True)
 def semver_compare(budget: Budget, constraint: str, text: str) -> bool:
-    """Whether the version `text` satisfies the constraint."""
-    # The search for ranges may look at every part of it again from each of its characters.
+    """Return whether the version `text` satisfies the constraint."""
+    # The search for ranges takes quadratic time.
     budget.spend(len(constraint) ** 2, "semverCompare")
     try:
         constraints = parse_constraints(constraint)

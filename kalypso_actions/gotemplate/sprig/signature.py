@@ -1,4 +1,4 @@
-"""Declares functions and methods to templates: the Go signature stands above the Python code."""
+"""Decorators that declare functions and methods of templates with their Go signatures."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from kalypso_actions.gotemplate.values import ANY, Function, Type
 _Call = TypeVar("_Call", bound=Callable[..., object])
 
 DECLARED: dict[str, Function] = {}
-"""Every declared function by name; complete once all modules of this package are imported."""
+"""All declared functions by name, complete after all modules of this package are imported."""
 
 
 def function(
     *names_and_parameters: str | Type,
     variadic: bool = False,
     returns: Type = ANY,
-    bounded: bool = False,
+    takes_budget: bool = False,
 ) -> Callable[[_Call], _Call]:
-    """Declare the decorated function under one or more names, followed by its parameters' types.
+    """Declare the decorated function under one or more names, with the types of its parameters.
 
     `@function("append", "push", ANY, ANY, returns=ANY_SLICE)` reads as Go's
     `func(interface {}, interface {}) []interface {}` under two names. `variadic` repeats the last
-    parameter, `bounded` puts the execution's `Budget` before the arguments.
+    parameter, `takes_budget` puts the execution's `Budget` before the arguments.
     """
     names = [name for name in names_and_parameters if isinstance(name, str)]
     parameters = tuple(type_ for type_ in names_and_parameters if isinstance(type_, Type))
 
     def declare(call: _Call) -> _Call:
         for name in names:
-            DECLARED[name] = Function(name, call, parameters, variadic, returns, bounded)
+            DECLARED[name] = Function(name, call, parameters, variadic, returns, takes_budget)
         return call
 
     return declare
 
 
 class Methods:
-    """The methods of a Go type, declared as functions that take the receiver first."""
+    """The methods of a Go type, declared as functions whose first argument is the receiver."""
 
     def __init__(self) -> None:
         self._declared: list[Function] = []
 
     def __call__(self, name: str, *parameters: Type, returns: Type) -> Callable[[_Call], _Call]:
-        """Declare the decorated function as the method `name`."""
+        """Declare the decorated function as a method."""
 
         def declare(call: _Call) -> _Call:
             self._declared.append(Function(name, call, parameters, result=returns))
@@ -57,7 +57,7 @@ class Methods:
         self._declared.append(Function(name, lambda _: None, unusable=reason))
 
     def of(self, receiver: object) -> dict[str, Function]:
-        """The methods of one value, which know it already."""
+        """Return the methods bound to a value."""
         return {
             method.name: Function(
                 method.name,

@@ -1,4 +1,4 @@
-"""Texts: trimming, cutting, searching, joining, quoting and indenting."""
+"""Functions on strings: trimming, slicing, searching, joining, quoting and indenting."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.quoting import quote as quoted
 from kalypso_actions.gotemplate.sprig import runes
-from kalypso_actions.gotemplate.sprig.coercion import fitting, sprint, to_string, to_strings
+from kalypso_actions.gotemplate.sprig.coercion import sprint, to_string, to_strings, to_texts
 from kalypso_actions.gotemplate.sprig.signature import function
-from kalypso_actions.gotemplate.text import byte_length, from_bytes, normal, to_bytes
+from kalypso_actions.gotemplate.text import SPACES, byte_length, from_bytes, normal, to_bytes
 from kalypso_actions.gotemplate.values import (
     ANY,
     BOOL,
@@ -25,7 +25,7 @@ from kalypso_actions.gotemplate.values import (
 
 @function("hello", returns=STRING)
 def hello() -> str:
-    """`Hello!`: sprig's own test that it is there."""
+    """Return `Hello!`, sprig's test of its presence."""
     return "Hello!"
 
 
@@ -44,25 +44,25 @@ def lower(text: str) -> str:
 @function("trim", STRING, returns=STRING)
 def trim(text: str) -> str:
     """Go's `strings.TrimSpace`."""
-    return text.strip(runes.SPACES)
+    return text.strip(SPACES)
 
 
 @function("trimAll", "trimall", STRING, STRING, returns=STRING)
 def trim_all(cutset: str, text: str) -> str:
-    """Go's `strings.Trim`: every rune of `cutset` goes from both ends."""
+    """Go's `strings.Trim`: remove the runes of `cutset` from both ends."""
     if cutset.isascii():
         return text.strip(cutset) if cutset else text
     return normal(text).strip(normal(cutset))
 
 
 def _bytewise(text: str, part: str) -> bool:
-    """Whether `part` may stand inside of a rune of `text`, so that only bytes tell."""
+    """Return whether `part` may occur inside a rune of `text`, so that bytes must be compared."""
     return not part.isascii() and not text.isascii()
 
 
 @function("trimPrefix", STRING, STRING, returns=STRING)
 def trim_prefix(prefix: str, text: str) -> str:
-    """`text` without `prefix`, once."""
+    """Remove `prefix` once."""
     if _bytewise(text, prefix):
         return from_bytes(to_bytes(text).removeprefix(to_bytes(prefix)))
     return text.removeprefix(prefix)
@@ -70,7 +70,7 @@ def trim_prefix(prefix: str, text: str) -> str:
 
 @function("trimSuffix", STRING, STRING, returns=STRING)
 def trim_suffix(suffix: str, text: str) -> str:
-    """`text` without `suffix`, once."""
+    """Remove `suffix` once."""
     if _bytewise(text, suffix):
         return from_bytes(to_bytes(text).removesuffix(to_bytes(suffix)))
     return text.removesuffix(suffix)
@@ -78,7 +78,7 @@ def trim_suffix(suffix: str, text: str) -> str:
 
 @function("contains", STRING, STRING, returns=BOOL)
 def contains(part: str, text: str) -> bool:
-    """Whether `part` stands in `text`."""
+    """Return whether `text` contains `part`."""
     if _bytewise(text, part):
         return to_bytes(part) in to_bytes(text)
     return part in text
@@ -86,7 +86,7 @@ def contains(part: str, text: str) -> bool:
 
 @function("hasPrefix", STRING, STRING, returns=BOOL)
 def has_prefix(prefix: str, text: str) -> bool:
-    """Whether `text` begins with `prefix`."""
+    """Return whether `text` begins with `prefix`."""
     if _bytewise(text, prefix):
         return to_bytes(text).startswith(to_bytes(prefix))
     return text.startswith(prefix)
@@ -94,14 +94,14 @@ def has_prefix(prefix: str, text: str) -> bool:
 
 @function("hasSuffix", STRING, STRING, returns=BOOL)
 def has_suffix(suffix: str, text: str) -> bool:
-    """Whether `text` ends with `suffix`."""
+    """Return whether `text` ends with `suffix`."""
     if _bytewise(text, suffix):
         return to_bytes(text).endswith(to_bytes(suffix))
     return text.endswith(suffix)
 
 
 def cut(text: str, start: int, end: int) -> str:
-    """The bytes of `text` from `start` to `end`, which may part a rune."""
+    """Return the bytes of `text` from `start` to `end`, which may split a rune."""
     if text.isascii():
         return text[start:end]
     return from_bytes(to_bytes(text)[start:end])
@@ -109,7 +109,7 @@ def cut(text: str, start: int, end: int) -> str:
 
 @function("trunc", INT, STRING, returns=STRING)
 def trunc(count: int, text: str) -> str:
-    """The first `count` bytes."""
+    """Return the first `count` bytes."""
     if byte_length(text) <= count:
         return text
     if count < 0:
@@ -119,7 +119,7 @@ def trunc(count: int, text: str) -> str:
 
 @function("substr", INT, INT, STRING, returns=STRING)
 def substr(start: int, end: int, text: str) -> str:
-    """The bytes from `start` to `end`; a negative one stands for the beginning or the end."""
+    """Return the bytes from `start` to `end`; a negative one means the beginning or the end."""
     length = byte_length(text)
     if start < 0:
         if end < 0:
@@ -136,17 +136,17 @@ def substr(start: int, end: int, text: str) -> str:
     return cut(text, start, end)
 
 
-@function("repeat", INT, STRING, returns=STRING, bounded=True)
+@function("repeat", INT, STRING, returns=STRING, takes_budget=True)
 def repeat(budget: Budget, count: int, text: str) -> str:
-    """`text`, `count` times over."""
+    """Repeat `text` `count` times."""
     if count < 0:
         raise FunctionError("strings: negative Repeat count")
     budget.fit(byte_length(text) * count, "repeat")
-    # Nothing repeated is nothing, however often; a str cannot even count that far.
+    # An empty str cannot be multiplied by numbers of 64 bits.
     return text * count if text else ""
 
 
-@function("replace", STRING, STRING, STRING, returns=STRING, bounded=True)
+@function("replace", STRING, STRING, STRING, returns=STRING, takes_budget=True)
 def replace(budget: Budget, old: str, new: str, text: str) -> str:
     """Go's `strings.ReplaceAll`: an empty `old` matches between all runes."""
     if _bytewise(text, old):
@@ -161,7 +161,7 @@ def replace(budget: Budget, old: str, new: str, text: str) -> str:
 
 @function("plural", STRING, STRING, INT, returns=STRING)
 def plural(one: str, many: str, count: int) -> str:
-    """`one` where `count` is 1, `many` otherwise."""
+    """Return `one` if `count` is 1, else `many`."""
     return one if count == 1 else many
 
 
@@ -174,73 +174,73 @@ def _indented(budget: Budget, before: str, spaces: int, text: str) -> str:
     return before + pad + text.replace("\n", "\n" + pad)
 
 
-@function("indent", INT, STRING, returns=STRING, bounded=True)
+@function("indent", INT, STRING, returns=STRING, takes_budget=True)
 def indent(budget: Budget, spaces: int, text: str) -> str:
-    """Every line of `text` behind so many spaces, empty ones too."""
+    """Indent every line, including empty ones."""
     return _indented(budget, "", spaces, text)
 
 
-@function("nindent", INT, STRING, returns=STRING, bounded=True)
+@function("nindent", INT, STRING, returns=STRING, takes_budget=True)
 def nindent(budget: Budget, spaces: int, text: str) -> str:
-    """A newline, then `indent`."""
+    """Return a newline and the result of `indent`."""
     return _indented(budget, "\n", spaces, text)
 
 
-@function("quote", ANY, variadic=True, returns=STRING, bounded=True)
+@function("quote", ANY, variadic=True, returns=STRING, takes_budget=True)
 def quote(budget: Budget, *values: object) -> str:
-    """The values in Go's double quotes, nil left out."""
-    if len(values) == 1 and type(values[0]) is str:  # as nearly always
+    """Quote the values in Go's double quotes, without nil."""
+    if len(values) == 1 and type(values[0]) is str:  # the most frequent case
         return quoted(values[0])
     return _spaced(budget, values, lambda spent, value: quoted(to_string(spent, value)))
 
 
-@function("squote", ANY, variadic=True, returns=STRING, bounded=True)
+@function("squote", ANY, variadic=True, returns=STRING, takes_budget=True)
 def squote(budget: Budget, *values: object) -> str:
-    """The values in single quotes, which nothing escapes; nil left out."""
+    """Put the values in single quotes, without escapes and without nil."""
     if len(values) == 1 and type(values[0]) is str:
         return f"'{values[0]}'"
     return _spaced(budget, values, lambda spent, value: f"'{sprint(spent, value)}'")
 
 
-@function("cat", ANY, variadic=True, returns=STRING, bounded=True)
+@function("cat", ANY, variadic=True, returns=STRING, takes_budget=True)
 def cat(budget: Budget, *values: object) -> str:
-    """The values with spaces between, nil left out."""
+    """Join the values with spaces, without nil."""
     return _spaced(budget, values, sprint)
 
 
 def _spaced(
     budget: Budget, values: Sequence[object], to_text: Callable[[Budget, object], str]
 ) -> str:
-    return " ".join(fitting(budget, [value for value in values if value is not None], to_text))
+    return " ".join(to_texts(budget, [value for value in values if value is not None], to_text))
 
 
-@function("toString", ANY, returns=STRING, bounded=True)
+@function("toString", ANY, returns=STRING, takes_budget=True)
 def to_string_(budget: Budget, value: object) -> str:
-    """The value as text, as `print` writes it."""
+    """Return the value as `print` writes it."""
     return to_string(budget, value)
 
 
-@function("toStrings", ANY, returns=STRING_SLICE, bounded=True)
+@function("toStrings", ANY, returns=STRING_SLICE, takes_budget=True)
 def to_strings_(budget: Budget, value: object) -> GoSlice:
-    """The elements as texts, nil left out; what is no list is one element, nil none.
+    """Return the elements as strings, without nil; a value that is not a list is one element.
 
-    A list of texts is returned itself, so that who sorts the result sorts the list.
+    A list of strings is returned unchanged, so `sortAlpha` of the result sorts it in place.
     """
     if isinstance(value, GoSlice) and value.type == STRING_SLICE:
         return value
     return GoSlice(STRING_SLICE, to_strings(budget, value))
 
 
-@function("join", STRING, ANY, returns=STRING, bounded=True)
+@function("join", STRING, ANY, returns=STRING, takes_budget=True)
 def join(budget: Budget, separator: str, value: object) -> str:
-    """The elements as texts with `separator` between."""
+    """Join the elements as strings with `separator`."""
     texts = to_strings(budget, value)
     budget.fit(sum(map(len, texts)) + len(separator) * max(len(texts) - 1, 0), "join")
     return separator.join(texts)
 
 
 def split_text(separator: str, count: int, text: str) -> list[str]:
-    """Go's `strings.SplitN`: at most `count` parts, all where it is negative, none at 0."""
+    """Go's `strings.SplitN`: at most `count` parts, all if it is negative, none if it is 0."""
     if count == 0:
         return []
     if not separator:
@@ -260,17 +260,17 @@ def _numbered(parts: list[str]) -> GoMap:
 
 @function("split", STRING, STRING, returns=STRING_MAP)
 def split(separator: str, text: str) -> GoMap:
-    """The parts of `text` as a map of `_0`, `_1` and so on."""
+    """Split `text` into a map with the keys `_0`, `_1` and so on."""
     return _numbered(split_text(separator, -1, text))
 
 
 @function("splitn", STRING, INT, STRING, returns=STRING_MAP)
 def splitn(separator: str, count: int, text: str) -> GoMap:
-    """`split` into at most `count` parts."""
+    """Split `text` like `split`, into at most `count` parts."""
     return _numbered(split_text(separator, count, text))
 
 
 @function("splitList", STRING, STRING, returns=STRING_SLICE)
 def split_list(separator: str, text: str) -> GoSlice:
-    """The parts of `text` as a list."""
+    """Split `text` into a list."""
     return GoSlice(STRING_SLICE, split_text(separator, -1, text))

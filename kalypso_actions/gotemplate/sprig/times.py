@@ -1,6 +1,6 @@
-"""Go's `time.Time` as templates see it: a value with methods.
+"""Go's `time.Time`: a value with methods.
 
-Those are missing that only serve to write binary forms, or into given bytes.
+Methods that encode to binary or append to given bytes are missing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TimeValue(GoStruct):
         self.instant = instant
 
     def __eq__(self, other: object) -> bool:
-        """Go's `==`: the same moment looked at from the same place."""
+        """Go's `==`: the same point in time in the same location."""
         return isinstance(other, TimeValue) and self.instant == other.instant
 
     def __hash__(self) -> int:
@@ -73,13 +73,13 @@ class LocationValue(GoStruct):
 
 
 def _named(type_: Type, number: int, names: tuple[str, ...]) -> GoInt:
-    """A number that prints as its name."""
+    """Return a number that prints as its name."""
     string = Function("String", lambda: names[number], result=STRING)
     return GoInt(type_, number, {"String": string})
 
 
 def json_text(instant: Instant) -> str:
-    """Go's `Time.MarshalText`; raises `FunctionError` for a date that RFC 3339 cannot hold."""
+    """Go's `Time.MarshalText`; raises `FunctionError` for dates outside RFC 3339."""
     if not 0 <= instant.date()[0] <= 9999:
         raise FunctionError("Time.MarshalText: year outside of range [0,9999]")
     if abs(instant.zone()[1]) >= 24 * 3600:
@@ -96,8 +96,8 @@ def _string(instant: Instant) -> str:
 def _go_string(instant: Instant) -> str:
     year, month, day = instant.date()
     second = instant.clock()[1]
-    known = {UTC_LOCATION: "time.UTC", LOCAL: "time.Local"}
-    place = known.get(instant.location, f"time.Location({quote(instant.location.name)})")
+    names = {UTC_LOCATION: "time.UTC", LOCAL: "time.Local"}
+    place = names.get(instant.location, f"time.Location({quote(instant.location.name)})")
     return (
         f"time.Date({year}, time.{MONTHS[month - 1]}, {day}, {second // 3600}, "
         f"{second // 60 % 60}, {second % 60}, {instant.nanosecond}, {place})"
@@ -155,7 +155,7 @@ def _nanosecond(instant: Instant) -> int:
 
 
 def _since_1970(instant: Instant, nanoseconds: int) -> GoInt:
-    """How often so many nanoseconds fit between 1970 and the moment."""
+    """Return the time since 1970 in units of so many nanoseconds."""
     total = instant.unix * 10**9 + instant.nanosecond
     return GoInt(INT64, wrap_int64(total // nanoseconds))
 
@@ -230,7 +230,7 @@ def _add_date(instant: Instant, years: int, months: int, days: int) -> TimeValue
 
 @_METHODS("Round", DURATION, returns=TIME)
 def _round(instant: Instant, unit: int) -> TimeValue:
-    """To a multiple of `unit` since the year 1, halves up."""
+    """Round to a multiple of `unit` since the year 1, halves up."""
     if unit <= 0:
         return TimeValue(instant)
     rest = instant.total % unit
@@ -239,7 +239,7 @@ def _round(instant: Instant, unit: int) -> TimeValue:
 
 @_METHODS("Truncate", DURATION, returns=TIME)
 def _truncate(instant: Instant, unit: int) -> TimeValue:
-    """Down to a multiple of `unit` since the year 1."""
+    """Round down to a multiple of `unit` since the year 1."""
     return TimeValue(instant.plus(-(instant.total % unit)) if unit > 0 else instant)
 
 

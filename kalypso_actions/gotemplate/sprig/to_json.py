@@ -1,4 +1,4 @@
-"""JSON as Go's `encoding/json` writes it, which escapes HTML; `""` where it refuses a value."""
+"""JSON like that of Go's `encoding/json`, which escapes HTML; `""` for unsupported values."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from kalypso_actions.gotemplate.values import (
 
 
 class _UnsupportedError(Exception):
-    """JSON has nothing for the value."""
+    """JSON cannot represent the value."""
 
 
-@function("toJson", ANY, returns=STRING, bounded=True)
+@function("toJson", ANY, returns=STRING, takes_budget=True)
 def to_json(budget: Budget, value: object) -> str:
-    """The value as JSON in one line."""
+    """Encode the value as JSON in one line."""
     return _encoded(_Encoder(budget, pretty=False), value)
 
 
-@function("toPrettyJson", ANY, returns=STRING, bounded=True)
+@function("toPrettyJson", ANY, returns=STRING, takes_budget=True)
 def to_pretty_json(budget: Budget, value: object) -> str:
-    """The value as JSON, each element in a line of its own."""
+    """Encode the value as JSON with each element on its own line."""
     return _encoded(_Encoder(budget, pretty=True), value)
 
 
@@ -87,8 +87,8 @@ class _Encoder:
             else:
                 self._members("[", [("", element) for element in value], "]", depth)
             return
-        known = type_of(value)
-        if known is None or known.key is None or known.key.kind != "string":
+        go_type = type_of(value)
+        if go_type is None or go_type.key is None or go_type.key.kind != "string":
             raise _UnsupportedError("keys that are no texts")
         if nil:
             self._write("null")

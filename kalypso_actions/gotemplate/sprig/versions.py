@@ -1,4 +1,4 @@
-"""Semantic versions as Masterminds/semver 1.5.0 reads, writes and orders them."""
+"""Semantic versions like those of Masterminds/semver 1.5.0."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kalypso_actions.gotemplate.numerals import MAX_INT64, MAX_UINT64
 from kalypso_actions.gotemplate.sprig.coercion import wrap_int64
 
 TAGS = r"[0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*"
-"""What stands behind the hyphen of a pre-release, or behind the plus of metadata."""
+"""Matches the text after the hyphen of a pre-release, or after the plus of metadata."""
 
 _VERSION = re.compile(rf"v?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(?:-({TAGS}))?(?:\+({TAGS}))?\Z")
 _TAGS = re.compile(rf"{TAGS}\Z")
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"[0-9]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version; `original` is how it was written."""
+    """A version; `original` is the text it was parsed from."""
 
     major: int = 0
     minor: int = 0
@@ -35,7 +35,7 @@ class Version:
         return f"{text}+{self.metadata}" if self.metadata else text
 
     def compare(self, other: Version) -> int:
-        """-1, 0 or 1: less, equal or greater. Metadata does not count."""
+        """Return -1, 0 or 1 for less, equal or greater, ignoring metadata."""
         mine = (self.major, self.minor, self.patch, not self.prerelease)
         others = (other.major, other.minor, other.patch, not other.prerelease)
         if mine != others:
@@ -43,38 +43,38 @@ class Version:
         return _compare_prereleases(self.prerelease, other.prerelease)
 
     def next_major(self) -> Version:
-        """The next major version."""
+        """Return the next major version."""
         return self._rewritten(Version(wrap_int64(self.major + 1)))
 
     def next_minor(self) -> Version:
-        """The next minor version."""
+        """Return the next minor version."""
         return self._rewritten(Version(self.major, wrap_int64(self.minor + 1)))
 
     def next_patch(self) -> Version:
-        """The next patch; of a pre-release that is the release."""
+        """Return the next patch; for a pre-release, that is its release."""
         patch = self.patch if self.prerelease else wrap_int64(self.patch + 1)
         return self._rewritten(Version(self.major, self.minor, patch))
 
     def with_prerelease(self, prerelease: str) -> Version:
-        """The same version as a pre-release; raises ValueError."""
+        """Return the version with this pre-release; raise ValueError if it is invalid."""
         if prerelease and not _TAGS.match(prerelease):
             raise ValueError("Invalid Prerelease string")
         return self._rewritten(replace(self, prerelease=prerelease))
 
     def with_metadata(self, metadata: str) -> Version:
-        """The same version with other metadata; raises ValueError."""
+        """Return the version with this metadata; raise ValueError if it is invalid."""
         if metadata and not _TAGS.match(metadata):
             raise ValueError("Invalid Metadata string")
         return self._rewritten(replace(self, metadata=metadata))
 
     def _rewritten(self, changed: Version) -> Version:
-        """The changed version, written as itself but with a `v` where this one has it."""
+        """Return the changed version with its new text, which keeps a leading `v`."""
         prefix = "v" if self.original.startswith("v") else ""
         return replace(changed, original=f"{prefix}{changed}")
 
 
 def parse_version(text: str) -> Version:
-    """Read a version of one to three numbers; raises ValueError with Go's text."""
+    """Parse a version of one to three numbers; raise ValueError with Go's text."""
     match = _VERSION.match(text)
     if match is None:
         raise ValueError("Invalid Semantic Version")
@@ -100,7 +100,7 @@ def _compare_prereleases(mine: str, other: str) -> int:
 
 
 def _rank(part: str) -> tuple[int, int, str]:
-    """Nothing comes before numbers, numbers before texts; numbers beyond 64 bits are texts."""
+    """Order empty parts before numbers, and numbers (up to 64 bits) before texts."""
     digits = part.lstrip("0")
     if _NUMBER.match(part) and len(digits) <= 20 and int(digits or "0") <= MAX_UINT64:
         return (1, int(digits or "0"), "")

@@ -1,7 +1,7 @@
-"""Words joined by a connector or by their case, as huandu/xstrings 1.4 does it.
+"""`snakecase`, `kebabcase` and `camelcase` like huandu/xstrings 1.4.
 
-`HTTPServer` to `http_server`: a text falls into words of one kind each, and the kinds of two
-neighbours decide whether a connector stands between them.
+For `HTTPServer` to become `http_server`, a text is split into words of one kind each; the kinds of
+two neighbours decide whether a connector separates them.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from kalypso_actions.gotemplate.budget import Budget
 from kalypso_actions.gotemplate.characters import is_letter
 from kalypso_actions.gotemplate.sprig import runes
 from kalypso_actions.gotemplate.sprig.signature import function
-from kalypso_actions.gotemplate.text import normal, to_runes
+from kalypso_actions.gotemplate.text import SPACES, normal, to_runes
 from kalypso_actions.gotemplate.values import STRING
 
 _UPPER, _LETTER, _NUMBER, _SPACE, _CONNECTOR, _PUNCTUATION, _OTHER, _NONE = "ULNSCPO-"
 
 _WORDS = re.compile("U+(?=UL)|UU+|UL*|L+|N+|[SC]+|P[PC]*|O+")
-"""Over the kinds of the runes: the last upper case letter before others begins their word.
+"""Matches the kinds of runes: the last upper case letter before other letters begins their word.
 
-Hyphens and underscores are connectors, but behind other punctuation they belong to it.
+Hyphens and underscores are connectors, but after other punctuation they belong to it.
 """
 
 _WORK = 32
-"""What a character costs here, in the characters of simpler functions."""
+"""The work for one character, relative to simpler functions."""
 
-_CONNECTORS = "-_" + runes.SPACES
+_CONNECTORS = "-_" + SPACES
 
 _HAN = (("\u3400", "\u4d85"), ("\u4e00", "\u9fcc"), ("\U00020000", "\U0002b81d"))
 _INVALID = re.compile("[\udc80-\udcff\ufffd]")
@@ -34,29 +34,29 @@ _INVALID = re.compile("[\udc80-\udcff\ufffd]")
 _Word = tuple[str, str]
 
 
-@function("snakecase", STRING, returns=STRING, bounded=True)
+@function("snakecase", STRING, returns=STRING, takes_budget=True)
 def snakecase(budget: Budget, text: str) -> str:
-    """`HTTPServer` to `http_server`."""
+    """Convert `HTTPServer` to `http_server`."""
     budget.spend(len(text) * _WORK, "snakecase")
     return _Joiner(text, "_").join()
 
 
-@function("kebabcase", STRING, returns=STRING, bounded=True)
+@function("kebabcase", STRING, returns=STRING, takes_budget=True)
 def kebabcase(budget: Budget, text: str) -> str:
-    """`HTTPServer` to `http-server`."""
+    """Convert `HTTPServer` to `http-server`."""
     budget.spend(len(text) * _WORK, "kebabcase")
     return _Joiner(text, "-").join()
 
 
 @function("camelcase", STRING, returns=STRING)
 def camelcase(text: str) -> str:
-    """`some_words` to `SomeWords`; connectors in front stay, of several in a row one goes."""
-    found = to_runes(text)
-    words = found.lstrip(_CONNECTORS)
+    """Convert `some_words` to `SomeWords`; keep leading connectors, drop one in each row."""
+    plain = to_runes(text)
+    words = plain.lstrip(_CONNECTORS)
     if not words:
-        # The last connector is written twice, and a text without any is empty.
-        return found + found[-1:]
-    changed = [found[: len(found) - len(words)]]
+        # xstrings writes the last connector twice; a text without connectors is empty here.
+        return plain + plain[-1:]
+    changed = [plain[: len(plain) - len(words)]]
     before = runes.to_upper(words[0])
     for rune in words[1:]:
         if before in _CONNECTORS and rune not in _CONNECTORS:
@@ -68,7 +68,7 @@ def camelcase(text: str) -> str:
 
 
 def _kind(rune: str) -> str:
-    if rune in runes.SPACES:
+    if rune in SPACES:
         return _SPACE
     if rune in "-_":
         return _CONNECTOR
@@ -82,7 +82,7 @@ def _kind(rune: str) -> str:
 
 
 def _split(text: str) -> list[_Word]:
-    """The words with their kinds; bytes that are not UTF-8 belong to the rune behind them."""
+    """Return the words with their kinds; invalid bytes belong to the next rune."""
     cells: list[str] = []
     kinds = ""
     pending = ""
@@ -102,7 +102,7 @@ def _split(text: str) -> list[_Word]:
 
 
 class _Joiner:
-    """Walks the words of a text and writes them with connectors."""
+    """Writes the words of a text with connectors."""
 
     def __init__(self, text: str, connector: str) -> None:
         self.words = _split(normal(text))
@@ -112,7 +112,7 @@ class _Joiner:
 
     @property
     def kind(self) -> str:
-        """The kind of the word that is next."""
+        """The kind of the next word."""
         return self.words[self.position][0] if self.position < len(self.words) else _NONE
 
     def join(self) -> str:
@@ -128,7 +128,7 @@ class _Joiner:
         return "".join(self.written)
 
     def _write(self) -> None:
-        """Write the next word in lower case, each rune of a connector as the connector."""
+        """Write the next word in lower case, replacing each connector by the chosen one."""
         kind, word = self.words[self.position]
         self.position += 1
         if kind == _CONNECTOR:
@@ -140,13 +140,13 @@ class _Joiner:
         self.written.append(word)
 
     def _write_tail(self) -> None:
-        """Behind a number: letters and numbers follow at once."""
+        """After a number, write letters and numbers without a connector."""
         while self.kind in (_LETTER, _NUMBER):
             self._write()
         self._connect(_NONE, _CONNECTOR, _PUNCTUATION)
 
     def _write_between(self) -> None:
-        """Behind letters: a number belongs to them, unless lower case letters follow it."""
+        """After letters, write a number without a connector, unless lower case follows it."""
         if self.kind != _NUMBER:
             self._connect(_CONNECTOR, _PUNCTUATION)
             return

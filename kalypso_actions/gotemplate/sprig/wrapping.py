@@ -1,4 +1,4 @@
-"""Texts cut to a width: wrapped into lines, or abbreviated. Widths count bytes."""
+"""Wrapping and abbreviation of texts; widths count bytes."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from kalypso_actions.gotemplate.text import byte_length, from_bytes, to_bytes
 from kalypso_actions.gotemplate.values import INT, STRING
 
 
-@function("wrap", INT, STRING, returns=STRING, bounded=True)
+@function("wrap", INT, STRING, returns=STRING, takes_budget=True)
 def wrap(budget: Budget, width: int, text: str) -> str:
-    """`text` in lines of at most `width` bytes, words that are longer left whole."""
+    """Wrap `text` into lines of at most `width` bytes, without breaking longer words."""
     return _wrapped(budget, text, width, "\n", break_words=False)
 
 
-@function("wrapWith", INT, STRING, STRING, returns=STRING, bounded=True)
+@function("wrapWith", INT, STRING, STRING, returns=STRING, takes_budget=True)
 def wrap_with(budget: Budget, width: int, separator: str, text: str) -> str:
-    """`wrap` with another separator, words that are longer broken."""
+    """Wrap `text` with another separator, breaking longer words."""
     return _wrapped(budget, text, width, separator or "\n", break_words=True)
 
 
 def _wrapped(budget: Budget, text: str, width: int, separator: str, *, break_words: bool) -> str:
-    """As goutils' `WrapCustom`: spaces at the beginning of a line go, those at the end stay."""
+    """Goutils' `WrapCustom`: remove spaces at the start of a line, not at its end."""
     data = to_bytes(text)
     width = max(width, 1)
     lines: list[bytes] = []
@@ -51,20 +51,20 @@ def _wrapped(budget: Budget, text: str, width: int, separator: str, *, break_wor
 
 @function("abbrev", INT, STRING, returns=STRING)
 def abbrev(width: int, text: str) -> str:
-    """`text` cut to `width` bytes, the last three of them dots; a width below 4 does nothing."""
+    """Cut `text` to `width` bytes including three dots; a width below 4 changes nothing."""
     return text if width < 4 else _abbreviated(text, 0, width)
 
 
 @function("abbrevboth", INT, INT, STRING, returns=STRING)
 def abbrevboth(left: int, right: int, text: str) -> str:
-    """`text` cut to `right` bytes, from about `left` on, with dots for what is missing."""
+    """Cut `text` to `right` bytes from about `left` on, with dots for omitted parts."""
     if right < 4 or (left > 0 and right < 7):
         return text
     return _abbreviated(text, left, right)
 
 
 def _abbreviated(text: str, offset: int, width: int) -> str:
-    """As goutils' `AbbreviateFull` does."""
+    """Goutils' `AbbreviateFull`."""
     length = byte_length(text)
     if length <= width:
         return text

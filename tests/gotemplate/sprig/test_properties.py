@@ -45,7 +45,7 @@ JSON = st.recursive(
 def call(name: str, *arguments: object) -> object:
     """Call a function as the engine does."""
     function = FUNCTIONS[name]
-    budget = [Budget(DEFAULT_LIMITS)] if function.bounded else []
+    budget = [Budget(DEFAULT_LIMITS)] if function.takes_budget else []
     return function.call(*budget, *arguments)
 
 

@@ -57,10 +57,10 @@ def test_a_refused_function_is_an_error_even_where_it_is_not_reached() -> None:
     ],
 )
 def test_a_date_function_without_a_date_is_refused(text: str) -> None:
-    with pytest.raises(TemplateError, match="the current time would be used"):
+    with pytest.raises(TemplateError, match="sprig would use the current time"):
         render(text)
 
 
 def test_the_current_time_is_named_with_what_was_given() -> None:
-    with pytest.raises(TemplateError, match="string is no date"):
+    with pytest.raises(TemplateError, match="string is not a date"):
         render('{{ date "2006" "today" }}')

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.goyaml import InOrder, Remembered, content_key, dump_v2, dump_v3
+from kalypso_actions.goyaml import ContentCache, InOrder, content_key, dump_v2, dump_v3
 from kalypso_actions.goyaml.emitter import _Writer
 
 
@@ -69,7 +69,7 @@ def test_a_remembered_text_is_what_would_be_written(value: object) -> None:
 
 
 def test_it_forgets_when_it_is_full() -> None:
-    remembered: Remembered[int] = Remembered(2)
+    remembered: ContentCache[int] = ContentCache(2)
     for number in range(3):
         remembered.put(number, number)
     assert [remembered.get(number) for number in range(3)] == [None, None, 2]

@@ -12,7 +12,7 @@ from kalypso_actions.gotemplate.values import ANY_MAP, STRING, FunctionError
 
 @function("urlParse", STRING, returns=ANY_MAP)
 def url_parse(text: str) -> dict[str, object]:
-    """The parts of a URL as a map; those that are missing are empty."""
+    """Return the parts of a URL as a map; missing parts are empty."""
     try:
         url = parse_url(text)
     except URLError as error:
@@ -31,7 +31,7 @@ def url_parse(text: str) -> dict[str, object]:
 
 @function("urlJoin", ANY_MAP, returns=STRING)
 def url_join(parts: dict[str, object]) -> str:
-    """The URL of such a map."""
+    """Return the URL for a map of its parts."""
     url = URL(
         scheme=_part(parts, "scheme"),
         host=_part(parts, "host"),

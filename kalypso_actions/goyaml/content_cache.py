@@ -1,7 +1,7 @@
-"""What has been worked out for a value before: the same configuration goes to many clusters.
+"""A cache of results for equal values: many clusters share the same configuration.
 
-A value is looked up by its content. Nothing is remembered of values that are large, deep, or of
-types that equal one another without being written alike.
+The key is the content of the value. Large and deep values have no key, nor have values of types
+that compare equal but are written differently.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final, Generic, TypeVar
 
-from kalypso_actions.goyaml.represented import InOrder
+from kalypso_actions.goyaml.representations import InOrder
 
 Result = TypeVar("Result")
 
@@ -17,23 +17,23 @@ MAX_ELEMENTS: Final = 256
 MAX_DEPTH: Final = 6
 
 
-class _UnlikeError(Exception):
-    """A value that has no key."""
+class _NoKeyError(Exception):
+    """The value has no key."""
 
 
-class Remembered(Generic[Result]):
-    """Results by the content of the values that they belong to; it forgets all when it is full."""
+class ContentCache(Generic[Result]):
+    """Maps the content of values to results; a full cache is emptied."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._results: dict[Hashable, Result] = {}
 
     def get(self, key: Hashable | None) -> Result | None:
-        """The result for a key of `content_key`; None where there is none."""
+        """Return the result for a key of `content_key`; None if there is none."""
         return None if key is None else self._results.get(key)
 
     def put(self, key: Hashable | None, result: Result) -> None:
-        """Remember a result, unless its value has no key."""
+        """Keep a result, unless its value has no key."""
         if key is None:
             return
         if len(self._results) >= self._size:
@@ -42,16 +42,16 @@ class Remembered(Generic[Result]):
 
 
 def content_key(value: object) -> Hashable | None:
-    """Equal for lists and mappings of equal content, order included; None for other values.
+    """Return a key that is equal for lists or mappings of equal content and order, else None.
 
-    Floats have none: 0.0 equals -0.0. Neither have values of other types than YAML's plain ones,
-    which may be written in ways of their own.
+    Floats have no key, because 0.0 equals -0.0. Values of types beyond YAML's own have none either:
+    `represent` may write them in any way.
     """
     if not isinstance(value, dict | list):
         return None
     try:
         return _key(value, [MAX_ELEMENTS], 0)
-    except _UnlikeError:
+    except _NoKeyError:
         return None
 
 
@@ -62,10 +62,10 @@ def _key(value: object, left: list[int], depth: int) -> Hashable:
     if kind is int or kind is bool:
         return (kind, value)  # 1 equals true
     if not isinstance(value, dict | list) or kind is InOrder or depth > MAX_DEPTH:
-        raise _UnlikeError
+        raise _NoKeyError
     left[0] -= len(value)
     if left[0] < 0:
-        raise _UnlikeError
+        raise _NoKeyError
     if isinstance(value, list):
         return ("-", *[v if type(v) is str else _key(v, left, depth + 1) for v in value])
     keys = [k if type(k) is str else _key(k, left, depth + 1) for k in value]
