@@ -138,7 +138,7 @@ def test_own_functions_return_the_same_as_in_go_templates(
         ("ConfigData", config),
         *((f"ConfigData.{k}", v) for k, v in config.items()),
     ]:
-        arguments = (Budget(DEFAULT_LIMITS), argument) if function.bounded else (argument,)
+        arguments = (Budget(DEFAULT_LIMITS), argument) if function.takes_budget else (argument,)
         expected = str(function.call(*arguments))
         assert rendered(f"{{{{ {name}({path}) }}}}", value) == expected
         assert rendered(f"{{{{ {path}|{name} }}}}", value) == expected
