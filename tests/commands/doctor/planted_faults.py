@@ -137,7 +137,7 @@ TOGETHER: dict[str, Fault] = {
         f"problem {GITOPS}: {WORKFLOWS}/check-promote.yaml is missing on dev",
     ),
     "a workflow was changed": (
-        replace(CONTROL_PLANE, "main", f"{WORKFLOWS}/poll.yaml", "3-59/10", "7-59/30"),
+        replace(CONTROL_PLANE, "main", f"{WORKFLOWS}/poll.yaml", "7,37", "9,39"),
         f"warning {CONTROL_PLANE}: {WORKFLOWS}/poll.yaml on main differs from our template",
     ),
     "a workflow is somebody else's": (
