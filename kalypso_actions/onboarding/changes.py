@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from kalypso_actions.errors import Location, Problem
@@ -161,4 +160,5 @@ def unified_diff(change: FileChange) -> str:
 
 def _is_below_file(path: str, paths: Set[str]) -> bool:
     """Whether a parent of the path is a file, a link or a submodule."""
-    return any(str(parent) in paths for parent in PurePosixPath(path).parents)
+    parts = path.split("/")
+    return any("/".join(parts[:depth]) in paths for depth in range(1, len(parts)))
