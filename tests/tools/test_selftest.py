@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 CONTROL_PLANE = "acme/control-plane"
 PYTHON = Path(sys.executable).as_posix()
@@ -55,6 +57,7 @@ class Steps:
         return self.run(f"{PYTHON} -m kalypso_actions {command}", bash_env)
 
 
+@pytest.mark.slow
 def test_the_commands_run_in_the_repositories_of_the_sandbox(tmp_path: Path) -> None:
     github = told("start", tmp_path / "selftest")
     steps, here = Steps(tmp_path, github["token"]), github["control-plane"]
@@ -71,6 +74,7 @@ def test_the_commands_run_in_the_repositories_of_the_sandbox(tmp_path: Path) -> 
         assert told("stop", tmp_path / "selftest") == {}
 
 
+@pytest.mark.slow
 def test_ci_fails_where_main_is_broken(tmp_path: Path) -> None:
     github = told("start", tmp_path / "selftest", "--broken")
     try:

@@ -23,6 +23,7 @@ from kalypso_actions.report.documents import InitDocument
 from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
+from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 from tools.reference.schemas import schema_of
@@ -123,7 +124,10 @@ class Acme:
 def acme_in(folder: Path, **options: Any) -> Iterator[Acme]:
     """An empty sandbox."""
     clock = Clock(NOON)
-    with Sandbox(folder / "sandbox", programs(), now=clock, **options) as sandbox:
+    with (
+        Sandbox(folder / "sandbox", programs(), now=clock, **options) as sandbox,
+        quick_reads(sandbox),
+    ):
         yield Acme(sandbox, clock, folder)
 
 

@@ -77,6 +77,7 @@ def test_a_change_of_an_environments_branch_is_scheduled(acme: Acme, chain: Chai
     assert ran(chain) == ["start-schedule", "schedule dev"]
 
 
+@pytest.mark.slow
 def test_the_chain_begins_as_well_after_init_was_killed(acme: Acme, chain: Chain) -> None:
     """init died just before the push of main, so dev names a commit that does not exist."""
 

@@ -114,7 +114,7 @@ def test_a_protected_branch_is_refused_with_the_way_out(acme: Acme) -> None:
     assert ("kalypso/set-up/main", "main") in pulls(acme, CONTROL_PLANE)
 
 
-@pytest.mark.parametrize("writes", [2, 4])
+@pytest.mark.parametrize("writes", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_killed_the_next_run_completes_it(acme: Acme, writes: int) -> None:
     upstream.found(acme)
 
