@@ -1,7 +1,7 @@
-"""Real control planes, rendered to the bytes that upstream's operator committed for them.
+"""Real control planes render to the bytes that upstream's operator committed for them.
 
-The repositories are not part of the project: they are looked for in `../shared/data`, or where
-`KALYPSO_REAL_CONTROL_PLANES` says.
+The repositories are not part of the project: the tests read `../shared/data`, or the folder in
+`KALYPSO_REAL_CONTROL_PLANES`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def render(data: Path, out: Path, *options: str) -> dict[str, Any]:
-    """What `kalypso render dev` says, for the repositories in `data`."""
+    """Return the JSON output of `kalypso render dev` for the repositories in `data`."""
     sources = {
         "kalypso-control-plane": "control-plane-main",
         "kalypso-app-src": "app-src",
@@ -64,7 +64,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def generated(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Without what people keep at the root of the repository."""
+    """Return the files without those at the root of the repository, which people maintain."""
     return {path: content for path, content in files.items() if "/" in path}
 
 

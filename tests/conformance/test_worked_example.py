@@ -1,4 +1,4 @@
-"""Merging, Azure App Configuration, a shell config and schemas in one example, worked out with Go."""
+"""Merging, Azure App Configuration, a shell config and schemas in one example, computed by Go."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ZIP: "00501"
 
 
 def factory(config: Template, *schemas: str, own: tuple[str, ...] = ()) -> Plan:
-    """A paint line in a factory: two policies select the same pair."""
+    """Plan a paint line in a factory: two policies select the same pair."""
     common = config_map(
         "a-common",
         {
@@ -99,11 +99,11 @@ def factory(config: Template, *schemas: str, own: tuple[str, ...] = ()) -> Plan:
 
 
 def test_the_tree() -> None:
-    made = factory(SHELL)
-    assert not made.problems
-    assert [item.assignment.policies for item in made.assignments] == [("one", "two")]
+    result = factory(SHELL)
+    assert not result.problems
+    assert [item.assignment.policies for item in result.assignments] == [("one", "two")]
     folder = {
-        path: text for path, text in made.changes.files.items() if path.startswith("factory/")
+        path: text for path, text in result.changes.files.items() if path.startswith("factory/")
     }
     assert folder == {
         "factory/README.md": b"This folder contains deployment targets scheduled on the cluster type",
@@ -122,18 +122,18 @@ def test_the_tree() -> None:
     ],
 )
 def test_what_templates_see(manifest: str, expected: str) -> None:
-    made = factory(template("envcfg", manifest))
-    assert made.changes.files["factory/paint-line1/platform-config.yaml"].decode() == expected
+    result = factory(template("envcfg", manifest))
+    assert result.changes.files["factory/paint-line1/platform-config.yaml"].decode() == expected
 
 
 def test_both_schemas_fail() -> None:
-    made = factory(
+    result = factory(
         SHELL,
         '{"type":"object","required":["REGION","MAX_CONN"],"properties":{"MAX_CONN":'
         '{"type":"integer","maximum":15}}}',
         own=('{"type":"object","required":["DB_URL"]}',),
     )
-    (item,) = made.assignments
+    (item,) = result.assignments
     assert item.failure is not None
     assert item.failure.message == (
         "Config data validation failed: \n - MAX_CONN: Must be less than or equal to 15\n\n"
@@ -142,8 +142,8 @@ def test_both_schemas_fail() -> None:
 
 
 def test_a_text_of_digits_is_a_number_to_schemas() -> None:
-    made = factory(SHELL, '{"properties": {"ZIP": {"type": "string"}}}')
-    assert made.problems[0].message == (
+    result = factory(SHELL, '{"properties": {"ZIP": {"type": "string"}}}')
+    assert result.problems[0].message == (
         "paint-line1 on factory: Config data validation failed: \n"
         " - ZIP: Invalid type. Expected: string, given: integer"
     )

@@ -28,7 +28,7 @@ POINT = Type("struct", "shapes.Point")
 
 
 def point(x: int, y: int, *, pointer: bool = False) -> GoStruct:
-    """A struct with methods: `Sum`, `Plus`, `Fail`, and as a pointer `String`."""
+    """Return a struct with the methods `Sum`, `Plus`, `Fail`; a pointer also has `String`."""
 
     def plus(number: int, *more: int) -> int:
         return x + y + number + sum(more)
@@ -48,7 +48,7 @@ def point(x: int, y: int, *, pointer: bool = False) -> GoStruct:
 
 
 def data() -> GoStruct:
-    """A struct with a field of each kind."""
+    """Return a struct with a field of each kind."""
     return GoStruct(
         Type("struct", "scheduler.dataType"),
         {
@@ -104,7 +104,7 @@ def render(text: str, dot: object = None, limits: Limits = DEFAULT_LIMITS) -> st
 
 
 def failure(text: str, dot: object = None, limits: Limits = DEFAULT_LIMITS) -> str:
-    """The error's text behind `template: t:`; AssertionError where there is none."""
+    """Return the error's text after `template: t:`; raise AssertionError if there is none."""
     try:
         output = render(text, dot, limits)
     except gotemplate.TemplateError as error:

@@ -1,4 +1,4 @@
-"""What the oracle's cases cannot reach: values of all Go types, methods, threads, reuse."""
+"""Execution beyond the oracle's cases: values of all Go types, methods, threads, reuse."""
 
 from __future__ import annotations
 
@@ -157,12 +157,12 @@ def test_threads_share_a_template() -> None:
         assert list(outputs) == [f"{number}{number}" * 20 for number in range(100)]
 
 
-def test_functions_get_what_templates_hand_them() -> None:
-    seen: list[object] = []
-    keep = Function("keep", lambda *values: seen.extend(values), (STRING, ANY), variadic=True)
+def test_functions_receive_the_arguments_of_templates() -> None:
+    received: list[object] = []
+    keep = Function("keep", lambda *values: received.extend(values), (STRING, ANY), variadic=True)
     template = gotemplate.parse('{{.none | keep "a" 1 nil . .none}}', functions={"keep": keep})
     template.execute({})
-    assert seen == ["a", 1, None, {}, None, None]
+    assert received == ["a", 1, None, {}, None, None]
 
 
 @given(PARSABLE)

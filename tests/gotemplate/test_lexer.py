@@ -1,4 +1,4 @@
-"""Texts to items: one line a case."""
+"""The items of texts."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ LEFT, RIGHT, SPACE = "{{", "}}", " "
 
 
 def pieces(text: str) -> list[tuple[str, str]]:
-    """Kinds and values, without the end."""
+    """Return kinds and values, without the end."""
     items = list(lex(text))
     assert items[-1].kind in {Kind.EOF, Kind.ERROR}
     return [(item.kind.name, item.value) for item in items if item.kind is not Kind.EOF]
 
 
 def inside(text: str) -> list[tuple[str, str]]:
-    """The same for what stands between delimiters, without spaces."""
-    found = pieces("{{" + text + "}}")
-    return [piece for piece in found[1:] if piece[0] not in {"SPACE", "RIGHT_DELIMITER"}]
+    """Return kinds and values of the items inside an action, without spaces."""
+    items = pieces("{{" + text + "}}")
+    return [piece for piece in items[1:] if piece[0] not in {"SPACE", "RIGHT_DELIMITER"}]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""No template hangs or exhausts memory: every bound is an error that names it."""
+"""No template hangs or exhausts memory: exceeding a limit is an error that names it."""
 
 from __future__ import annotations
 
@@ -84,6 +84,12 @@ MEGABYTE = 1 << 20
             "for one value is 8",
         ),
     ],
+    ids=[
+        *("template", "template of several bytes per character"),
+        *("parentheses", "controls", "parentheses in controls"),
+        *("output of texts", "output of actions", "loop", "call", "recursion"),
+        *("recursion in controls", "value", "width", "arguments", "printed value", "escaped value"),
+    ],
 )
 def test_bound(text: str, limits: Limits, message: str) -> None:
     assert failure(text, limits=limits) == message
@@ -103,6 +109,10 @@ def test_bound(text: str, limits: Limits, message: str) -> None:
             for n in range(60)
         )
         + '{{define "60"}}{{end}}{{template "0"}}',
+    ],
+    ids=[
+        *("doubled text", "nested loops", "long loop", "long body", "widths", "long argument"),
+        "doubled calls",
     ],
 )
 def test_growth_ends(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Items to nodes. A tree is shown as its text, which is how Go's errors show it."""
+"""The nodes of texts, shown as Go's errors show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Go's fmt beyond what the oracle's cases print: values of all Go types, and any format at all."""
+"""Go's fmt beyond the oracle's cases: values of all Go types, and any format."""
 
 from __future__ import annotations
 
@@ -83,6 +83,7 @@ def test_sprint_and_sprintln() -> None:
         ([True, 2, None, "a", 1.5], [None, "a", 2, 1.5, True]),
         ([GoInt(UINT64, 9), 5, "a"], ["a", 9, 5]),
     ],
+    ids=["texts", "bytes", "integers", "booleans", "floats", "types", "integer types"],
 )
 def test_keys_are_ordered(keys: list[object], ordered: list[object]) -> None:
     assert sorted_keys(GoMap(YAML_MAP, dict.fromkeys(keys))) == ordered

@@ -1,4 +1,4 @@
-"""Quoted strings and characters, read and written."""
+"""Quoting and unquoting of strings and characters."""
 
 from __future__ import annotations
 
@@ -127,10 +127,10 @@ def test_runes_of_bytes_that_are_no_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rune", "known"),
+    ("rune", "classes"),
     [("a", "letter print"), ("1", "digit print"), ("_", "print"), ("é", "letter print"), ("٣", "digit print"),
      ("²", "print"), (" ", "print"), ("\u00a0", ""), ("\x7f", ""), ("\U0001fae8", "print"), ("\udcff", "")],
 )  # fmt: skip
-def test_characters(rune: str, known: str) -> None:
+def test_characters(rune: str, classes: str) -> None:
     tables = {"letter": is_letter, "digit": is_digit, "print": is_print}
-    assert " ".join(name for name, contains in tables.items() if contains(rune)) == known
+    assert " ".join(name for name, contains in tables.items() if contains(rune)) == classes

@@ -1,4 +1,4 @@
-"""Texts that look like templates, right and wrong."""
+"""Texts that look like templates, valid and invalid."""
 
 from __future__ import annotations
 
@@ -54,4 +54,4 @@ _bodies = st.recursive(
 )
 
 PARSABLE = _bodies.map(lambda body: "{{$x := .Labels}}" + body)
-"""Templates that parse; executed, some of them fail."""
+"""Templates that parse; the execution of some fails."""

@@ -1,4 +1,4 @@
-"""What is remembered by content: never mixed up, never of values that only look alike."""
+"""The cache by content never confuses values that compare equal but are written differently."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kalypso_actions.goyaml.emitter import _Writer
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ([1], [True]),
         ([0], [False]),
@@ -23,11 +23,15 @@ from kalypso_actions.goyaml.emitter import _Writer
         ([None], ["None"]),
         ([["a"], "b"], ["a", ["b"]]),
     ],
+    ids=[
+        *("true", "false", "boolean value", "boolean key", "pairs", "empty", "digits", "nil"),
+        "nesting",
+    ],
 )
 def test_values_that_are_written_differently_have_different_keys(
-    one: object, other: object
+    first: object, second: object
 ) -> None:
-    assert content_key(one) != content_key(other) or content_key(one) is None
+    assert content_key(first) != content_key(second) or content_key(first) is None
 
 
 @pytest.mark.parametrize(
@@ -61,17 +65,17 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_a_remembered_text_is_what_would_be_written(value: object) -> None:
+def test_a_cached_text_equals_a_new_one(value: object) -> None:
     for version, dump in ((2, dump_v2), (3, dump_v3)):
         fresh = _Writer(version, 1 << 20, None).document(value)
         assert dump(value) == fresh
         assert dump(value) == fresh
 
 
-def test_it_forgets_when_it_is_full() -> None:
-    remembered: ContentCache[int] = ContentCache(2)
+def test_a_full_cache_is_emptied() -> None:
+    cache: ContentCache[int] = ContentCache(2)
     for number in range(3):
-        remembered.put(number, number)
-    assert [remembered.get(number) for number in range(3)] == [None, None, 2]
-    remembered.put(None, 7)
-    assert remembered.get(None) is None
+        cache.put(number, number)
+    assert [cache.get(number) for number in range(3)] == [None, None, 2]
+    cache.put(None, 7)
+    assert cache.get(None) is None

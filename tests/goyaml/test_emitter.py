@@ -1,4 +1,4 @@
-"""Writing YAML: what the recorded cases cannot say. Bytes are compared with Go's in the oracle."""
+"""Writing YAML beyond the recorded cases, which compare the bytes with Go's."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def test_values_of_other_types_are_represented() -> None:
     def represent(value: object) -> object:
         return {"made": ["of it"]} if isinstance(value, Struct) else value
 
-    made = "made:\n    - of it\n"
-    assert dump_v3(Struct(), represent=represent) == made
-    assert dump_v3([Struct()], represent=represent) == "- " + made
+    written = "made:\n    - of it\n"
+    assert dump_v3(Struct(), represent=represent) == written
+    assert dump_v3([Struct()], represent=represent) == "- " + written
     assert dump_v2({"k": Struct()}, represent=represent) == "k:\n  made:\n  - of it\n"
 
 
@@ -103,6 +103,7 @@ def test_nesting_up_to_the_bound() -> None:
         (["x"] * 25, 100),
         (["ü"] * 20, 100),
     ],
+    ids=["text", "mapping", "bytes in a mapping", "list", "bytes in a list"],
 )
 def test_the_size_is_bounded_in_bytes(value: object, size: int) -> None:
     assert len(dump_v3(value, size).encode()) == size

@@ -1,4 +1,4 @@
-"""The order of keys: yaml's comparison, and the strings that sort as it does."""
+"""The order of keys: the comparison of Go's libraries, and equivalent sort keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading texts as yaml.v2 does. The recorded cases hold more of them."""
+"""Reading texts like yaml.v2; the recorded cases contain more."""
 
 from __future__ import annotations
 

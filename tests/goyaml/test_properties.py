@@ -1,4 +1,4 @@
-"""Properties: what is written reads back, and reading ends with a value or an error."""
+"""Properties: written values read back, and reading ends with a value or an error."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ VALUES = st.recursive(
 
 
 def comes_back_from_v3(value: object, *, aligned: bool = True) -> bool:
-    """Whether yaml.v3 writes the value so that it can be read again.
+    """Return whether the output of yaml.v3 reads back as the same value.
 
-    Its literal blocks lose a line break at their beginning. A tab there is taken for indentation.
-    Where a text begins with a space, its block announces four columns, but stands at two in a list,
-    and in a mapping that is an element of a list (not `aligned`).
+    Its literal blocks lose a leading line break, and a leading tab reads as indentation. If a text
+    begins with a space, the block's header announces four columns; but in a list, and in a mapping
+    that is an element of a list (not `aligned`), the block is indented by two.
     """
     if isinstance(value, str):
         return "\n" not in value or not value.startswith((*BREAKS, "\t", "\n" if aligned else " "))
@@ -84,7 +84,7 @@ def test_yaml_v2_reads_back(value: object) -> None:
         ("<<", "<<"),
     ],
 )
-def test_what_yaml_v3_writes_so_that_it_does_not_read_back(value: object, read: object) -> None:
+def test_some_output_of_yaml_v3_does_not_read_back(value: object, read: object) -> None:
     text = dump_v3(value)
     if read is None:
         with pytest.raises(YAMLError):

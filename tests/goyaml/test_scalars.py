@@ -1,4 +1,4 @@
-"""What a scalar is to yaml.v2."""
+"""The types and values that yaml.v2 gives scalars."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ INFINITY = math.inf
         ([".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"], INFINITY),
         (["-.inf", "-.Inf", "-.INF"], -INFINITY),
     ],
+    ids=["null", "true", "false", "infinity", "minus infinity"],
 )
 def test_words(texts: list[str], value: Scalar) -> None:
     assert [resolve(text) for text in texts] == [value] * len(texts)

@@ -1,4 +1,4 @@
-"""Cases whose expected results Go wrote: hand-written inputs and the oracle's answers to them.
+"""Cases of the oracle: hand-written inputs, and the recorded answers of Go.
 
 `cases/<op>/<topic>.yaml` lists the inputs, `expected/<op>/<topic>.json` holds the answers by id.
 `make oracle` rebuilds the answers; nothing here needs Go.
@@ -24,8 +24,8 @@ Answer = dict[str, Any]
 class Case:
     """One request to the oracle and, once recorded, its answer.
 
-    `answer` has one key: `output` (a text, or a value as `tagged.py` writes it) or `error`.
-    `differs` says why our answer is another, where it is.
+    `answer` has one key: `output` (a text, or a value in the form of `tagged.py`) or `error`.
+    `differs` is the reason why our answer differs, if it does.
     """
 
     op: str
@@ -37,39 +37,39 @@ class Case:
     answer: Answer = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Names the case in a test's report."""
+        """Return the id of the case in test reports."""
         return f"{self.topic}/{self.id}"
 
     @property
     def output(self) -> Any:
-        """What Go answered, None where it failed."""
+        """Go's output, None if it failed."""
         return self.answer.get("output")
 
     @property
     def error(self) -> str | None:
-        """Why Go failed, None where it answered."""
+        """Go's error, None if it succeeded."""
         error: str | None = self.answer.get("error")
         return error
 
 
 def load(op: str) -> list[Case]:
-    """Every case of an op with its recorded answer; KeyError where one was never recorded."""
+    """Return every case of an op with its recorded answer; raise KeyError if one is missing."""
     return [case for topic in topics(op) for case in _with_answers(op, topic)]
 
 
 def read_inputs(op: str, topic: str) -> list[Case]:
-    """The cases of one file, without answers."""
+    """Return the cases of one file, without answers."""
     entries = yaml.safe_load((CASES / op / f"{topic}.yaml").read_text(encoding="utf-8"))
     return [_case(op, topic, entry) for entry in entries]
 
 
 def topics(op: str) -> list[str]:
-    """The names of an op's case files, sorted."""
+    """Return the names of an op's case files, sorted."""
     return sorted(path.stem for path in (CASES / op).glob("*.yaml"))
 
 
 def ops() -> list[str]:
-    """The ops that have cases, sorted."""
+    """Return the ops that have cases, sorted."""
     return sorted(path.name for path in CASES.iterdir() if path.is_dir())
 
 

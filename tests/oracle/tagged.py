@@ -1,6 +1,6 @@
-"""Go's values as the oracle writes them in JSON, to and from Python's stand-ins for them.
+"""Conversion between the oracle's JSON form of Go's values and their Python representation.
 
-Strings, booleans and null stand for themselves; numbers and containers say their Go type:
+Strings, booleans and null are plain JSON; numbers and containers carry their Go type:
 `{"int": "5"}`, `{"list": […]}`, `{"map": [[key, value], …]}`.
 """
 
@@ -27,7 +27,7 @@ _MAP_TAGS = {YAML_MAP.name: "map", STRING_MAP.name: "strmap", ANY_MAP.name: "sma
 
 
 def from_tagged(encoded: Any) -> Any:
-    """The value that the JSON stands for; `map[string]interface {}` is a plain dict."""
+    """Return the value of the JSON form; `map[string]interface {}` is a plain dict."""
     if not isinstance(encoded, dict):
         return encoded
     ((tag, content),) = encoded.items()
@@ -35,7 +35,7 @@ def from_tagged(encoded: Any) -> Any:
 
 
 def to_tagged(value: Any) -> Any:
-    """The JSON that stands for the value, pairs of maps in `canonical` order."""
+    """Return the JSON form of a value, with the pairs of maps in `canonical` order."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):
@@ -48,11 +48,11 @@ def to_tagged(value: Any) -> Any:
     if isinstance(value, dict):
         tag = _MAP_TAGS[value.type.name] if isinstance(value, GoMap) else "smap"
         return {tag: _sorted([[to_tagged(k), to_tagged(v)] for k, v in value.items()])}
-    raise TypeError(f"no Go value: {value!r}")
+    raise TypeError(f"not a Go value: {value!r}")
 
 
 def canonical(encoded: Any) -> Any:
-    """The same JSON with the pairs of every map sorted, so that equal values compare equal."""
+    """Sort the pairs of every map, so that equal values compare equal."""
     if not isinstance(encoded, dict):
         return encoded
     ((tag, content),) = encoded.items()

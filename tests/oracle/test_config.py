@@ -1,4 +1,4 @@
-"""Configuration values: what their texts spell, and one value over another."""
+"""Configuration values: parsing and merging."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def merged(case: Case) -> object:
 
 
 def spelled(value: object) -> Any:
-    """The value as the oracle writes it: mappings and large integers have yaml.v2's types."""
+    """Return the oracle's form of a value: mappings and large integers have yaml.v2's types."""
     if isinstance(value, dict):
         return {"map": [[spelled(key), spelled(inner)] for key, inner in value.items()]}
     if isinstance(value, list):

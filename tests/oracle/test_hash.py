@@ -1,4 +1,4 @@
-"""`hash`: the same number as hashstructure."""
+"""`hash` returns the same number as hashstructure."""
 
 from __future__ import annotations
 

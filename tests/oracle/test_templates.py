@@ -1,4 +1,4 @@
-"""Every template case through the engine with all functions: Go's text, or Go's error."""
+"""The engine with all functions gives Go's output or Go's error for every template case."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from tools.oracle.ours import answer
 
 @pytest.mark.parametrize("case", load("template"), ids=str)
 def test_the_answer_is_gos(case: Case) -> None:
-    """Unless `differs` says why ours is another; then it must be another indeed."""
+    """A case with `differs` must have another answer, all others Go's."""
     assert (answer(case.request) != case.answer) == bool(case.differs)

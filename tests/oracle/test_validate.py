@@ -1,4 +1,4 @@
-"""Configuration against schemas: the messages that Go's gojsonschema gives."""
+"""Validation of configuration gives the messages of Go's gojsonschema."""
 
 from __future__ import annotations
 

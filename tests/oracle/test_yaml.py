@@ -1,4 +1,4 @@
-"""Writing YAML: the same bytes as yaml.v3 and yaml.v2."""
+"""YAML output has the same bytes as that of yaml.v3 and yaml.v2."""
 
 from __future__ import annotations
 

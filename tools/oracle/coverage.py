@@ -1,4 +1,4 @@
-"""What the recorded template cases cover: syntax nodes, built-ins, verbs of printf, functions.
+"""Coverage of the recorded template cases: syntax nodes, built-ins, verbs of printf, functions.
 
 A case counts for an item as `error` when Go refused it, as `odd` when it is tagged so, else as
 `ordinary`. What a template is made of is read from Go's own tree; for one that does not parse,
@@ -34,7 +34,7 @@ _PLACE = re.compile(r"^template: [^: ]*(:\d+)*: ")
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What there is to cover, as the program names it."""
+    """The node kinds and functions to cover, as the Go program names them."""
 
     nodes: tuple[str, ...]
     functions: tuple[str, ...]
@@ -42,7 +42,7 @@ class Language:
 
 @dataclass
 class Coverage:
-    """Cases per class, for every item of a kind (`node`, `function`, `verb`, `flag`)."""
+    """Counts of cases per class for each item of a kind (`node`, `function`, `verb`, `flag`)."""
 
     counts: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
 
@@ -51,17 +51,17 @@ class Coverage:
         self.counts.setdefault((kind, item), Counter())[class_] += 1
 
     def of(self, kind: str, item: str) -> Counter[str]:
-        """The counts of one item, all zero where nothing covers it."""
+        """Return the counts of one item, all zero if nothing covers it."""
         return self.counts.get((kind, item), Counter())
 
 
 def language() -> Language:
-    """Ask the program for node kinds and functions."""
+    """Ask the Go program for node kinds and functions."""
     (answer,) = program.ask([{"op": "language"}])
     return Language(tuple(answer["output"]["nodes"]), tuple(answer["output"]["functions"]))
 
 
-def measure(known: Language) -> Coverage:
+def measure(vocabulary: Language) -> Coverage:
     """Count every recorded template case."""
     cases = load("template")
     trees = program.ask({"op": "syntax", "text": case.request["text"]} for case in cases)
@@ -69,9 +69,9 @@ def measure(known: Language) -> Coverage:
     for case, tree in zip(cases, trees, strict=True):
         parts = tree.get("output", {"nodes": (), "functions": (), "formats": ()})
         class_ = _class(case)
-        for node in _nodes(case, set(parts["nodes"]), known):
+        for node in _nodes(case, set(parts["nodes"]), vocabulary):
             coverage.add("node", node, class_)
-        for function in _functions(case, set(parts["functions"]), known):
+        for function in _functions(case, set(parts["functions"]), vocabulary):
             coverage.add("function", function, class_)
         for kind, item in _verbs(parts["formats"]):
             coverage.add(kind, item, class_)
@@ -84,17 +84,17 @@ def _class(case: Case) -> str:
     return "odd" if "odd" in case.covers else "ordinary"
 
 
-def _nodes(case: Case, in_tree: set[str], known: Language) -> set[str]:
-    """Those of the tree and those tagged; without a tree, those that the error names as well."""
+def _nodes(case: Case, in_tree: set[str], vocabulary: Language) -> set[str]:
+    """Return the nodes of the tree and the tags; without a tree, also those in the error."""
     tags = {tag.lower() for tag in case.covers}
     if case.error is not None and not in_tree:
         tags |= set(re.findall(r"[a-z]+", _PLACE.sub("", case.error).lower()))
-    return in_tree | {node for node in known.nodes if node.lower() in tags}
+    return in_tree | {node for node in vocabulary.nodes if node.lower() in tags}
 
 
-def _functions(case: Case, in_tree: set[str], known: Language) -> set[str]:
-    """Those called and those tagged; of a case that fails, those that the error names, if any."""
-    everything = {*known.functions, *BUILTINS}
+def _functions(case: Case, in_tree: set[str], vocabulary: Language) -> set[str]:
+    """Return functions called or tagged; for an error, those that it names, if any."""
+    everything = {*vocabulary.functions, *BUILTINS}
     tagged = set(case.covers) & everything
     if case.error is None:
         return in_tree & everything | tagged
@@ -103,14 +103,14 @@ def _functions(case: Case, in_tree: set[str], known: Language) -> set[str]:
 
 
 def _verbs(formats: list[str]) -> set[tuple[str, str]]:
-    found = set()
+    items = set()
     for match in (match for text in formats for match in _VERB.finditer(text)):
         if match["verb"] in VERBS:
-            found.add(("verb", match["verb"]))
+            items.add(("verb", match["verb"]))
         flags = set(match["flags"])
         flags |= {"width"} if match["width"] else set()
         flags |= {"precision"} if match["precision"] else set()
         flags |= {"*"} if "*" in match[0] else set()
         flags |= {"[n]"} if "[" in match[0] else set()
-        found |= {("flag", flag) for flag in flags}
-    return found
+        items |= {("flag", flag) for flag in flags}
+    return items

@@ -1,9 +1,9 @@
-"""Random templates through Go and through us: outputs and error texts must be the same.
+"""Compare Go's and our output and errors for random templates.
 
     python -m tools.oracle.differential --count 5000 --seed 7
 
-Prints the seed, how often each kind of node was reached, and every difference, cut down to a
-small template that still shows it. Exit 1 on a difference or a kind of node that was not reached.
+Prints the seed, how often each kind of node occurs, and every difference, reduced to a small
+template that still shows it. Exits with 1 if there is a difference or a missing kind of node.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tools.oracle.shrinking import shrunk
 Answer = dict[str, Any]
 
 MACHINE = ("timeout", "fatal error: ", "the process ended", "oracle: output larger")
-"""Go's answers where a template runs into the machine's limits; ours are other limits."""
+"""Go's answers if a template exceeds the limits of the machine; our limits differ."""
 
 ALLOWED: tuple[tuple[str, str, str], ...] = (
     (
@@ -48,12 +48,12 @@ ALLOWED: tuple[tuple[str, str, str], ...] = (
         "Go's slices may be sliced beyond their end, up to a capacity that its allocator chose",
     ),
 )
-"""Pairs of error texts, Go's (none for an output) and ours, that may differ, with the reason."""
+"""Permitted pairs of error texts, Go's (none for an output) and ours, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A template, and the two answers to it."""
+    """A template with both answers."""
 
     number: int
     sample: Sample
@@ -62,7 +62,7 @@ class Difference:
 
 
 def main() -> int:
-    """Compare, report; 1 where something differs or was not reached."""
+    """Compare and report; return 1 for differences or missing kinds of nodes."""
     options = _options()
     program.build()
     samples = [generate(options.seed, number) for number in range(options.count)]
@@ -90,14 +90,14 @@ def _options() -> argparse.Namespace:
 
 
 def _report_nodes(samples: list[Sample]) -> list[str]:
-    """Print how often each kind of node occurs in what Go parses; return those that do not."""
+    """Print how often each kind of node occurs in Go's trees; return the missing kinds."""
     trees = program.ask({"op": "syntax", "text": str(sample.template)} for sample in samples)
     counts: Counter[str] = Counter()
     for tree in trees:
         counts.update(tree.get("output", {}).get("nodes", {}))
-    known = language().nodes
-    print("  ".join(f"{node} {counts[node]}" for node in known))
-    return [node for node in known if not counts[node]]
+    node_kinds = language().nodes
+    print("  ".join(f"{node} {counts[node]}" for node in node_kinds))
+    return [node for node in node_kinds if not counts[node]]
 
 
 def _compare(samples: list[Sample]) -> tuple[list[Difference], Counter[str]]:
@@ -119,7 +119,7 @@ def _compare(samples: list[Sample]) -> tuple[list[Difference], Counter[str]]:
 
 
 def differ(go: Answer, mine: Answer) -> bool:
-    """Whether two answers are not the same, nor a pair of `ALLOWED`."""
+    """Return whether two answers differ and are not a pair of `ALLOWED`."""
     if go == mine or go.get("error", "").startswith(MACHINE):
         return False
     return not any(

@@ -1,4 +1,4 @@
-"""Random operands, calls and pipelines, of the type that is asked for, or nearly."""
+"""Random operands, calls and pipelines of a requested type, or a similar one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "condition": ("bool", "bool", "str", "int", "list", "map", "nothing", "any"),
     "iterable": ("list", "strs", "ints", "map", "strmap", "ymap", "count", "nothing"),
 }
-"""Types that stand for several; repeated where they are wanted more often."""
+"""Types that stand for several others; repetition raises the probability."""
 
 WIDER: dict[str, tuple[str, ...]] = {
     "str": ("str", "path"),
@@ -31,10 +31,10 @@ WIDER: dict[str, tuple[str, ...]] = {
     "count": ("count",),
     "int": ("int", "count"),
 }
-"""What does for a type besides itself."""
+"""Types that may replace a type."""
 
 SPACES = ("  ", "\n", "\t", "\r\n ")
-"""What rarely stands between arguments."""
+"""Unusual white space between arguments."""
 
 INDEXED = (
     ["list", "index"],
@@ -46,7 +46,7 @@ INDEXED = (
     ["map"],
     ["any", "any"],
 )
-"""What `index` is given."""
+"""Types of the arguments of `index`."""
 
 CHAINS: dict[str, tuple[str, ...]] = {
     "semver": (".Major", ".Minor", ".Patch", ".Prerelease", ".Metadata", ".Original", ".String"),
@@ -55,7 +55,7 @@ CHAINS: dict[str, tuple[str, ...]] = {
     "strmap": (".app", "._0", "._1", ".nope"),
     "ymap": (".level", ".n.x", ".nope", ".a.b"),
 }
-"""What may follow a value in parentheses."""
+"""Fields after a value in parentheses, by its type."""
 
 METHODS: dict[str, dict[str, str]] = {
     "semver": {
@@ -84,7 +84,7 @@ COMPOUND: dict[str, tuple[str, ...]] = {
     "semver": ('(semver "1.2.3-rc1+b2")',),
     "time": ('(toDate "2006-01-02" "2020-02-29")',),
 }
-"""The simplest of those types that have no constants."""
+"""The simplest values of types without constants."""
 
 VERBS = "vvvvTtdddsssqqxXoObcUeEfFgG%w"
 """Of printf; `p` would print addresses."""
@@ -96,7 +96,7 @@ for _name, (_, _result) in SIGNATURES.items():
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What can be named: variables and dot with their types; whether `$` is the data."""
+    """The variables and dot with their types, and whether `$` is the data."""
 
     variables: tuple[tuple[str, str], ...] = ()
     dot: str = "root"
@@ -105,12 +105,12 @@ class Scope:
     templates: tuple[str, ...] = ()
 
     def with_variable(self, name: str, type_: str) -> Scope:
-        """The scope behind a declaration."""
+        """Return the scope after a declaration."""
         return replace(self, variables=(*self.variables, (name, type_)))
 
 
 class Expressions:
-    """Makes expressions. `wild` ones have arguments of the wrong type or beyond all bounds."""
+    """Makes expressions; `wild` ones may have arguments of wrong types or extreme values."""
 
     def __init__(self, source: random.Random, data: Data, *, wild: bool) -> None:
         self.source = source
@@ -118,7 +118,7 @@ class Expressions:
         self.wild = wild
 
     def pipeline(self, type_: str, scope: Scope, depth: int) -> Tree:
-        """An operand or a call, perhaps with stages behind it."""
+        """Make an operand or a call, possibly with further stages."""
         type_ = self.resolve(type_)
         stages = [name for name in CALLS_BY_RESULT.get(type_, ()) if name not in CAREFUL]
         if depth > 0 and stages and self.source.random() < 0.4:
@@ -132,7 +132,7 @@ class Expressions:
         return tree("pipeline", self.operand(type_, scope, depth))
 
     def operand(self, type_: str, scope: Scope, depth: int) -> Tree:
-        """One argument: a constant, field, variable, dot, or something in parentheses."""
+        """Make an argument: a constant, field, variable, dot, or a pipeline in parentheses."""
         if self.wild and self.source.random() < 0.1:
             type_ = self.source.choice([*CHOICES["any"], "semver", "count"])
         type_ = self.resolve(type_)
@@ -140,20 +140,20 @@ class Expressions:
             return tree("argument", self.source.choice(EXTREMES[type_]))
         if depth > 0 and self.source.random() < 0.35:
             return self._parenthesised(type_, scope, depth)
-        known = self._names(type_, scope)
-        if known and self.source.random() < 0.6:
-            return tree("argument", self.source.choice(known))
+        names = self._names(type_, scope)
+        if names and self.source.random() < 0.6:
+            return tree("argument", self.source.choice(names))
         return self._constant(type_, scope, depth)
 
     def call(self, type_: str, scope: Scope, depth: int) -> Tree:
-        """A function of the type's with all its arguments, or an operand where there is none."""
+        """Make a call of a function that returns the type, or an operand if there is none."""
         names = CALLS_BY_RESULT.get(type_, [])
         if not names:
             return self.operand(type_, scope, depth - 1)
         return self._call(self.source.choice(names), scope, depth)
 
     def resolve(self, type_: str) -> str:
-        """One of the types that a choice stands for."""
+        """Choose one of the types that a type stands for."""
         while type_ in CHOICES:
             type_ = self.source.choice(CHOICES[type_])
         return self.source.choice(WIDER[type_]) if type_ in WIDER else type_
@@ -168,7 +168,7 @@ class Expressions:
         return tree("call", name, *self._arguments(parameters, scope, depth - 1))
 
     def _parameters(self, name: str) -> list[str]:
-        """The types of a call's arguments, with those that must agree chosen alike."""
+        """Return the types of a call's arguments; types that must agree are chosen alike."""
         parameters = SIGNATURES[name][0].split()
         if parameters[0] in {"comparable", "ordered"} and self.source.random() < 0.8:
             return [self.resolve(parameters[0])] * len(parameters)
@@ -207,15 +207,15 @@ class Expressions:
         return tree("argument", "((", value, f").{name}", *arguments, ")")
 
     def _names(self, type_: str, scope: Scope) -> list[str]:
-        names = [name for name, known in scope.variables if known == type_]
+        names = [name for name, variable_type in scope.variables if variable_type == type_]
         if scope.dot == type_:
             names.append(".")
         if scope.data_is_root:
             prefix = "" if scope.dot == "root" else "$"
             names += [
                 prefix + text if text != "." else "$"
-                for text, known in self.data.operands
-                if known == type_ and (text != "." or self.wild)
+                for text, operand_type in self.data.operands
+                if operand_type == type_ and (text != "." or self.wild)
             ]
         return names
 
@@ -234,7 +234,7 @@ class Expressions:
         return tree("argument", self.source.choice(COMPOUND.get(type_, LITERALS["str"])))
 
     def _format(self) -> str:
-        """A format of printf."""
+        """Make a format of printf."""
         pieces = []
         for _ in range(self.source.randint(1, 3)):
             flags = "".join(self.source.sample("+-# 0", self.source.choice([0, 0, 0, 1, 2, 3])))

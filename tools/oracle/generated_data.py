@@ -1,4 +1,4 @@
-"""What random templates are rendered with: fields, and configuration of every shape."""
+"""Random data for templates: fields, and configuration of every shape."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CONFIG_VALUES: dict[str, tuple[str, ...]] = {
         "key1: 1\nkey10: 2\nkey2: 3\nKey: 4\n",
     ),
 }
-"""Raw texts of ConfigMaps by what they become."""
+"""Texts of ConfigMaps by the type of the parsed value."""
 
 LABELS = {
     "app": "paint",
@@ -54,14 +54,14 @@ MANIFESTS = {"repo": "https://example.com/r.git", "branch": "dev", "path": "./fu
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A request's data, and the operands that reach into it, each with its type."""
+    """A request's data, and operands that refer to it, each with its type."""
 
     request: dict[str, object]
     operands: tuple[tuple[str, str], ...]
 
 
 def generate(source: random.Random) -> Data:
-    """Labels, manifests and up to five configuration values."""
+    """Generate labels, manifests and up to five configuration values."""
     types = [source.choice(list(CONFIG_VALUES)) for _ in range(source.randint(0, 5))]
     config = {
         f"{type_.upper()}{number}": source.choice(CONFIG_VALUES[type_])

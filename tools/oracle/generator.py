@@ -1,4 +1,4 @@
-"""Random templates with data: every kind of node, nested, with variables in their scopes."""
+"""Random templates with data: nested nodes of every kind, with variables in their scopes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXTS = (
     "{{`{{`}}",
 )
 ELEMENTS = {"ints": "int", "strs": "str", "strmap": "str", "count": "int"}
-"""Of what type the elements of an iterable are, where that is known."""
+"""Types of the elements of an iterable, where known."""
 
 WILD_SHARE = 0.3
 BROKEN_SHARE = 0.08
@@ -39,18 +39,18 @@ BROKEN_SHARE = 0.08
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A template and the data that it is rendered with."""
+    """A template and its data."""
 
     template: Tree
     data: dict[str, object]
 
     def request(self) -> dict[str, object]:
-        """As the oracle is asked."""
+        """Return the request for the oracle."""
         return {"op": "template", "text": str(self.template), "data": self.data}
 
 
 def generate(seed: int, number: int) -> Sample:
-    """The template of that number; the same for the same seed."""
+    """Generate the template of this number, always the same for the same seed."""
     source = random.Random(f"{seed}/{number}")
     data = generated_data.generate(source)
     expressions = Expressions(source, data, wild=source.random() < WILD_SHARE)
@@ -61,7 +61,7 @@ def generate(seed: int, number: int) -> Sample:
 
 
 def _broken(text: str, source: random.Random) -> str:
-    """The text with a character too many or too few."""
+    """Insert or remove characters at one position."""
     place = source.randrange(len(text) + 1)
     extra = source.choice(
         ["", "{{", "}}", "|", '"', "(", ")", "$", ".", " ", "end", "@", ",", ":="]
@@ -81,7 +81,7 @@ class _Statements:
         self.names = 0
 
     def template(self) -> Tree:
-        """Defines, mostly first, and the body, which may call them."""
+        """Make definitions, usually first, and a body, which may call them."""
         defined: list[str] = []
         definitions: list[Tree] = []
         for _ in range(self.source.choice([0, 0, 0, 1, 2])):
@@ -98,7 +98,7 @@ class _Statements:
         return tree("body", *definitions, body)
 
     def body(self, scope: Scope, depth: int) -> Tree:
-        """One to three items, each in the scope that the ones before it leave."""
+        """Make one to three items, each in the scope after the previous one."""
         parts: list[str | Tree] = []
         for _ in range(self.source.choice([1, 1, 2, 2, 3])):
             item, scope = self._item(scope, depth)
@@ -211,7 +211,7 @@ class _Statements:
         return [tree("option", self._open("else"), self.body(scope, depth - 1))]
 
     def _open(self, *inner: str | Tree) -> Tree:
-        """An action with random space and trim markers."""
+        """Make an action with random spaces and trim markers."""
         left = self.source.choice(["{{", "{{ ", "{{ ", "{{- "])
         right = self.source.choice(["}}", " }}", " }}", " -}}"])
         return tree("action", left, *inner, right)

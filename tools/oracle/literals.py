@@ -1,4 +1,4 @@
-"""Constants that random templates are made of, one a line, as they stand in a template."""
+"""Constants of random templates, one per line, as written in a template."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ LITERALS: dict[str, tuple[str, ...]] = {
 """
     ),
 }
-"""What usually stands for a value of a type."""
+"""Common constants by type."""
 
 EXTREMES: dict[str, tuple[str, ...]] = {
     "url": ('"://bad"', '"%zz"'),
@@ -239,4 +239,4 @@ EXTREMES: dict[str, tuple[str, ...]] = {
 """
     ),
 }
-"""What stands for it in templates that go too far on purpose."""
+"""Extreme constants by type."""

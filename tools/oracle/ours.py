@@ -1,4 +1,4 @@
-"""Our own answers to the oracle's template requests, in its form."""
+"""Our answers to the oracle's template requests, in its form."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ MAX_PASSES = 8
 
 
 def answer(request: dict[str, Any]) -> dict[str, str]:
-    """`{"output": …}` or `{"error": …}`; our own bugs as errors that begin with `bug:`."""
+    """Return `{"output": …}` or `{"error": …}`; errors that begin with `bug:` are our own bugs."""
     try:
         return {"output": _rendered(request)}
     except gotemplate.TemplateError as error:
         return {"error": error.message}
-    except Exception:  # noqa: BLE001  # whatever escapes is what a comparison is to find
+    except Exception:  # noqa: BLE001  # the comparison looks for unexpected exceptions
         return {"error": f"bug: {traceback.format_exc()}"}
 
 
 def _rendered(request: dict[str, Any]) -> str:
-    """The text, rendered again while it holds `{{`, as the oracle does."""
+    """Render the text, repeatedly while it contains `{{`, like the oracle."""
     name = request.get("name", "template")
     data = template_data(request.get("data", {})).go
     output: str = request["text"]
@@ -43,7 +43,7 @@ def _parsed(text: str, name: str) -> gotemplate.Template:
 
 
 def template_data(fields: dict[str, Any]) -> TemplateData:
-    """The data of a request, what it does not name being empty."""
+    """Return the data of a request; missing fields are empty."""
     return TemplateData(
         target=fields.get("DeploymentTargetName", ""),
         namespace=fields.get("Namespace", ""),

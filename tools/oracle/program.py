@@ -1,4 +1,4 @@
-"""The oracle as Python sees it: requests in, answers out."""
+"""Building the oracle's Go program, and asking it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PROGRAM = SOURCE.parents[1] / ".build" / "oracle"
 
 
 def build() -> None:
-    """Compile the Go program to `.build/oracle`; raises CalledProcessError with Go's messages."""
+    """Compile the Go program to `.build/oracle`; raise CalledProcessError with Go's messages."""
     subprocess.run(["go", "build", "-o", str(PROGRAM), "."], cwd=SOURCE, check=True)
 
 
 def ask(requests: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One answer per request, in order: `{"output": …}` or `{"error": "…"}`."""
+    """Return one answer per request, in order: `{"output": …}` or `{"error": "…"}`."""
     lines = [json.dumps(request) for request in requests]
     done = subprocess.run(
         [str(PROGRAM)], input="\n".join(lines), capture_output=True, encoding="utf-8", check=True

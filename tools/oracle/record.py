@@ -1,7 +1,7 @@
-"""Rebuild the expectation files: every hand-written case through the Go program.
+"""Rebuild the expectation files: the Go program answers every hand-written case.
 
 python -m tools.oracle.record           write tests/oracle/expected
-python -m tools.oracle.record --check   write nothing; exit 1 and list what differs
+python -m tools.oracle.record --check   write nothing; list differences, exit 1 if there are any
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tests.oracle.cases import EXPECTED, Answer, Case, ops, read_inputs, topics
 from tests.oracle.tagged import canonical
 from tools.oracle import program
 
-# Answers that say more of the machine or of the request than of Go's libraries.
+# Answers about the machine or a malformed request instead of Go's libraries.
 UNUSABLE = ("oracle: ", "timeout", "fatal error: ", "the process ended")
 
 
 def main() -> int:
-    """Record or check; 1 where a case is wrong or an expectation differs."""
+    """Record or check; return 1 if a case is wrong or an expectation differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--check", action="store_true", help="write nothing, list differences")
     check = parser.parse_args().check
@@ -43,7 +43,7 @@ def main() -> int:
 def _duplicates(cases: list[Case]) -> list[str]:
     count = Counter((case.op, case.id) for case in cases)
     return [
-        f"{op}: id {id_!r} stands {times} times" for (op, id_), times in count.items() if times > 1
+        f"{op}: id {id_!r} occurs {times} times" for (op, id_), times in count.items() if times > 1
     ]
 
 
@@ -73,16 +73,16 @@ def _write(expected: dict[Path, dict[str, Any]]) -> list[str]:
 
 
 def _differences(expected: dict[Path, dict[str, Any]]) -> list[str]:
-    found = [f"{path}: no case stands behind it" for path in sorted(_recorded() - set(expected))]
+    differences = [f"{path}: there is no such case" for path in sorted(_recorded() - set(expected))]
     for path, answers in expected.items():
         recorded = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        found += [
+        differences += [
             f"{path.parent.name}/{path.stem}/{id_}:\n"
             f"  recorded {json.dumps(recorded.get(id_))}\n  now      {json.dumps(answers.get(id_))}"
             for id_ in sorted(recorded.keys() | answers.keys())
             if recorded.get(id_) != answers.get(id_)
         ]
-    return found
+    return differences
 
 
 def _recorded() -> set[Path]:

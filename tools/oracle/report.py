@@ -1,9 +1,9 @@
-"""Print how many recorded cases cover each part of the language; fail where there are too few.
+"""Print how many recorded cases cover each part of the language; fail if there are too few.
 
     python -m tools.oracle.report
 
-Exit 1 where a syntax node, built-in, verb or function has fewer than three cases, or lacks an
-ordinary, an odd or (where it can fail) an error case; and where an op has fewer cases than agreed.
+Exits with 1 if a syntax node, built-in, verb or function has fewer than three cases, or lacks an
+ordinary, an odd or (if it can fail) an error case, or if an op has too few cases.
 """
 
 from __future__ import annotations
@@ -47,42 +47,42 @@ CANNOT_FAIL = {
     },
     **{("flag", flag): "printf prints %!verb(type=value) instead" for flag in FLAGS},
 }
-"""Why no error case is asked for. Every other function can be called with wrong arguments."""
+"""Reasons why no error case is required; all other functions can have invalid arguments."""
 
 HAS_NOTHING_ODD = {
     ("node", node)
     for node in ("action", "command", "pipe", "identifier", "text", "dot", "bool", "nil")
 } | {("verb", "%")}
-"""Too simple to have corners of their own."""
+"""Items that are too simple for odd cases."""
 
 
 def main() -> int:
-    """Print the report; 1 where something is missing."""
+    """Print the report; return 1 if something is missing."""
     program.build()
-    known = language()
-    coverage = measure(known)
+    vocabulary = language()
+    coverage = measure(vocabulary)
     missing = []
-    for title, kind, items in _sections(known):
+    for title, kind, items in _sections(vocabulary):
         print(f"\n{title:<24}" + "".join(f"{class_:>10}" for class_ in CLASSES))
         for item in items:
             counts = coverage.of(kind, item)
             print(f"  {item:<22}" + "".join(f"{counts[class_]:>10}" for class_ in CLASSES))
             missing += _too_few(coverage, kind, item)
     print("\nRefused by design: " + ", ".join(sorted(REFUSED)))
-    missing += _unknown(known) + _totals()
+    missing += _unknown(vocabulary) + _totals()
     for line in missing:
         print(line)
     print(f"{len(missing)} gaps")
     return 1 if missing else 0
 
 
-def _sections(known: Language) -> list[tuple[str, str, Iterable[str]]]:
+def _sections(vocabulary: Language) -> list[tuple[str, str, Iterable[str]]]:
     return [
-        ("Syntax nodes", "node", known.nodes),
+        ("Syntax nodes", "node", vocabulary.nodes),
         ("Built-in functions", "function", BUILTINS),
         ("Verbs of printf", "verb", VERBS),
         ("Flags of printf", "flag", FLAGS),
-        ("Functions", "function", [name for name in known.functions if name not in REFUSED]),
+        ("Functions", "function", [name for name in vocabulary.functions if name not in REFUSED]),
     ]
 
 
@@ -102,10 +102,10 @@ def _too_few(coverage: Coverage, kind: str, item: str) -> list[str]:
     return gaps
 
 
-def _unknown(known: Language) -> list[str]:
+def _unknown(vocabulary: Language) -> list[str]:
     return [
-        f"function {name}: neither known nor refused"
-        for name in known.functions
+        f"function {name}: neither implemented nor refused"
+        for name in vocabulary.functions
         if name not in FUNCTIONS and name not in REFUSED
     ]
 

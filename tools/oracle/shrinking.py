@@ -1,4 +1,4 @@
-"""Cut a sample down to a small one of which the same still holds."""
+"""Reduce a sample to a smaller one that still shows the same difference."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from tools.oracle.generator import Sample
 from tools.oracle.templates import smaller, tree
 
 Find = Callable[[list[Sample]], Sample | None]
-"""The first of some samples that still shows what is looked for."""
+"""Returns the first of some samples that still shows the difference."""
 
 BATCH = 200
-"""How many are tried at once: asking Go costs a process each time."""
+"""Samples per request, because each request to Go starts a process."""
 
-PATIENCE = 30.0
-"""Seconds for one sample. Smaller ones may loop for ever, which takes Go's time limit each time."""
+TIME_LIMIT = 30.0
+"""Seconds for one sample; each infinite loop in a candidate takes Go's time limit."""
 
 
 def shrunk(sample: Sample, find: Find) -> Sample:
-    """The sample without the branches, the data and the characters that do not matter."""
-    end = time.monotonic() + PATIENCE
+    """Return the sample without irrelevant branches, data and characters."""
+    end = time.monotonic() + TIME_LIMIT
     for steps in (_fewer_branches, _less_data, _fewer_characters):
-        while (found := _first(steps(sample), find, end)) is not None:
-            sample = found
+        while (simpler := _first(steps(sample), find, end)) is not None:
+            sample = simpler
     return sample
 
 
 def _first(candidates: Iterator[Sample], find: Find, end: float) -> Sample | None:
     while time.monotonic() < end and (batch := list(islice(candidates, BATCH))):
-        if (found := find(batch)) is not None:
-            return found
+        if (simpler := find(batch)) is not None:
+            return simpler
     return None
 
 

@@ -1,9 +1,9 @@
-"""What random templates call, with arguments of which type, and what comes out.
+"""The functions that random templates call, with the types of arguments and results.
 
-Types are the generator's own, a little finer than Go's: `count` is a small int that may safely
-make things longer, `index` one that may be out of range, `layout`, `regex` and so on are texts of
-their kind. Functions that print memory addresses, read the clock or iterate over maps in random
-order are left out, or stand in `WHOLE` with arguments that make them reproducible.
+Types are the generator's own, slightly finer than Go's: `count` is a small int, a safe size,
+`index` an int that may be out of range, and `layout`, `regex` and so on are kinds of strings.
+Functions that print memory addresses, read the clock or iterate over maps in random order are
+missing, or are in `WHOLE` with arguments that make them reproducible.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ SIGNATURES: dict[str, tuple[str, str]] = {
 }
 
 CAREFUL = frozenset({"date", "htmlDate"})
-"""Called with anything but a date, they take the current time."""
+"""Without a date as argument, these functions use the current time."""
 
 WHOLE: dict[str, tuple[str, ...]] = {
     "strs": ('(keys (dict "b" 1 "a" 2) | sortAlpha)',),
@@ -177,4 +177,4 @@ WHOLE: dict[str, tuple[str, ...]] = {
         '(date_in_zone "15:04 MST" (toDate "2006" "2020") "UTC")',
     ),
 }
-"""Calls that are reproducible only as they stand."""
+"""Calls that are reproducible only with these arguments."""

@@ -1,7 +1,7 @@
-"""Random templates as trees, so that one that shows a difference can be cut down.
+"""Random templates as trees, which can be reduced.
 
-A tree's text is its parts joined. `kind` says what may stand in its place: a smaller tree of the
-same kind, found inside of it, or the kind's `SIMPLEST` text.
+A tree's text is its parts joined. `kind` determines the possible replacements: a smaller tree of
+the same kind inside it, or the kind's `SIMPLEST` text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SIMPLEST = {
     "piped": ("",),
     "option": ("",),
 }
-"""What is tried in the place of a tree; `option` is what may be absent."""
+"""Replacements for trees by kind; an `option` may be absent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Tree:
 
 
 def tree(kind: str, *parts: str | Tree) -> Tree:
-    """A tree of these parts."""
+    """Return a tree of these parts."""
     return Tree(kind, parts)
 
 
 def smaller(whole: Tree) -> Iterator[Tree]:
-    """Every tree that is `whole` with one piece of it replaced by a shorter one, large first."""
+    """Yield `whole` with each piece replaced by a shorter one, large pieces first."""
     yield from _replacements(whole)
     for index, part in enumerate(whole.parts):
         if isinstance(part, Tree):

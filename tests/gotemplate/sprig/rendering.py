@@ -1,4 +1,4 @@
-"""Renders one template with sprig's functions."""
+"""Rendering with sprig's functions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from kalypso_actions.gotemplate.sprig import FUNCTIONS, REFUSED
 
 
 def render(text: str, data: object = None, limits: Limits = DEFAULT_LIMITS) -> str:
-    """The output; raises `TemplateError`."""
+    """Return the output; raise `TemplateError`."""
     template = parse(text, functions=FUNCTIONS, refused=REFUSED)
     return template.execute({} if data is None else data, limits)

@@ -1,4 +1,4 @@
-"""Where Go returns keys and values in any order, ours is that of the keys."""
+"""`keys` and `values` return the order of the keys, where Go's order is random."""
 
 from __future__ import annotations
 

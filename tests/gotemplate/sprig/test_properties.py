@@ -1,4 +1,4 @@
-"""What holds for any argument: round trips, orders, and that nothing but Go's errors comes out."""
+"""Properties for any argument: round trips, orders, and no errors but Go's."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ JSON = st.recursive(
 
 
 def call(name: str, *arguments: object) -> object:
-    """Call a function as the engine does."""
+    """Call a function like the engine."""
     function = FUNCTIONS[name]
     budget = [Budget(DEFAULT_LIMITS)] if function.takes_budget else []
     return function.call(*budget, *arguments)
 
 
 def outcome(name: str, *arguments: object) -> tuple[object, str]:
-    """The result, and the error's text where there is one instead."""
+    """Return the result and "", or None and the error's text."""
     try:
         return call(name, *arguments), ""
     except FunctionError as error:
@@ -61,13 +61,13 @@ def outcome(name: str, *arguments: object) -> tuple[object, str]:
 def test_any_pattern_matches_or_is_refused(
     pattern: str, text: str, replacement: str, count: int
 ) -> None:
-    found, refusal = outcome("regexFindAll", pattern, text, count)
+    matches, refusal = outcome("regexFindAll", pattern, text, count)
     if refusal:
         assert refusal.startswith("regexp: Compile(")
         assert call("regexMatch", pattern, text) is False
         return
-    assert isinstance(found, list)
-    assert all(part in text for part in found)
+    assert isinstance(matches, list)
+    assert all(part in text for part in matches)
     first = call("regexFindAll", pattern, text, 1)
     assert isinstance(first, list)
     assert call("regexMatch", pattern, text) is bool(first)

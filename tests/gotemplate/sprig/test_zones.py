@@ -1,4 +1,4 @@
-"""Time zones come from the computer's database; where it has none, that is said."""
+"""Time zones come from the computer's database; without one, the error says so."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.gotemplate.sprig.rendering import render
 
 
 @pytest.fixture(autouse=True)
-def _nothing_known_from_before() -> Iterator[None]:
+def _clear_cache() -> Iterator[None]:
     instants.load_location.cache_clear()
     yield
     instants.load_location.cache_clear()
