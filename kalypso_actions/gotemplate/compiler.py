@@ -273,17 +273,12 @@ class _Compiler(PipelineCompiler):
 
         return fail
 
-    def break_(self, _: Break) -> Run:
-        def jump(_: State, __: object) -> None:
-            raise BreakLoop
 
-        return jump
+def _jump(jump: type[BreakLoop | ContinueLoop]) -> Run:
+    def leave(_: State, __: object) -> None:
+        raise jump
 
-    def continue_(self, _: Continue) -> Run:
-        def jump(_: State, __: object) -> None:
-            raise ContinueLoop
-
-        return jump
+    return leave
 
 
 def _unsetting(slots: list[int]) -> Run:
@@ -317,6 +312,6 @@ _STATEMENTS: dict[type[Statement], Callable[[_Compiler, Any], Run]] = {
     With: _Compiler.with_,
     Range: _Compiler.range_,
     TemplateCall: _Compiler.template,
-    Break: _Compiler.break_,
-    Continue: _Compiler.continue_,
+    Break: lambda *_: _jump(BreakLoop),
+    Continue: lambda *_: _jump(ContinueLoop),
 }

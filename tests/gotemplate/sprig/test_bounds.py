@@ -85,7 +85,7 @@ NESTED = [
 
 def last_function(text: str) -> str:
     """Return the name of the last function that a template calls."""
-    return re.findall(r"\{\{ (?:\$\w+ :?= )?(?!end\b|range\b)(\w+)", text)[-1]
+    return str(re.findall(r"\{\{ (?:\$\w+ :?= )?(?!end\b|range\b)(\w+)", text)[-1])
 
 
 @pytest.mark.parametrize("text", HUGE_RESULTS, ids=last_function)
