@@ -111,19 +111,19 @@ class URL:
 
     def resolve(self, reference: URL) -> URL:
         """Resolve a reference relative to this URL (RFC 3986, section 5.2)."""
-        found = replace(reference, scheme=reference.scheme or self.scheme)
+        resolved = replace(reference, scheme=reference.scheme or self.scheme)
         if reference.scheme or reference.host or reference.user is not None:
-            return _with_path(found, _resolved_path(reference.escaped_path, ""))
+            return _with_path(resolved, _resolved_path(reference.escaped_path, ""))
         if reference.opaque:
-            return replace(found, user=None, host="", path="", raw_path="")
+            return replace(resolved, user=None, host="", path="", raw_path="")
         if not reference.path and not reference.force_query and not reference.query:
-            found = replace(found, query=self.query)
+            resolved = replace(resolved, query=self.query)
             if not reference.fragment:
-                found = replace(found, fragment=self.fragment, raw_fragment=self.raw_fragment)
+                resolved = replace(resolved, fragment=self.fragment, raw_fragment=self.raw_fragment)
         if not reference.path and self.opaque:
-            return replace(found, opaque=self.opaque, user=None, host="", path="", raw_path="")
-        found = replace(found, host=self.host, user=self.user)
-        return _with_path(found, _resolved_path(self.escaped_path, reference.escaped_path))
+            return replace(resolved, opaque=self.opaque, user=None, host="", path="", raw_path="")
+        resolved = replace(resolved, host=self.host, user=self.user)
+        return _with_path(resolved, _resolved_path(self.escaped_path, reference.escaped_path))
 
 
 def parse_url(text: str) -> URL:
@@ -222,12 +222,12 @@ def _parse_literal_host(host: str) -> str:
 
 
 def _unescaped_host(text: str, refused: re.Pattern[str]) -> str:
-    found = refused.search(text)
-    if found is None:
+    invalid = refused.search(text)
+    if invalid is None:
         return _unescaped(text)
-    if found[0] == "%":
-        raise _bad_escape(text, found.start())
-    raise URLError(f"invalid character {quote(found[0])} in host name")
+    if invalid[0] == "%":
+        raise _bad_escape(text, invalid.start())
+    raise URLError(f"invalid character {quote(invalid[0])} in host name")
 
 
 def _unescaped(text: str) -> str:
