@@ -17,8 +17,8 @@ from kalypso_actions.report.documents import RenderDocument
 from kalypso_actions.report.render_report import render_document
 from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.base_tree import folder_of_tree, open_gitops, read_base_tree
-from kalypso_actions.snapshot.gather import gather, read_environment_branch
-from kalypso_actions.snapshot.reader import Reader
+from kalypso_actions.snapshot.control_plane import gather, read_environment_branch
+from kalypso_actions.snapshot.document_reader import Reader
 
 
 def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:

@@ -13,9 +13,9 @@ from kalypso_actions.inputs import PathAtBranch, ValidateInputs, split_branch
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry, ValidateDocument
-from kalypso_actions.snapshot.gather import find_environments
-from kalypso_actions.snapshot.reader import Reader
-from kalypso_actions.snapshot.reading import read_branch
+from kalypso_actions.snapshot.control_plane import find_environments
+from kalypso_actions.snapshot.document_reader import Reader
+from kalypso_actions.snapshot.revision_reader import read_branch
 from kalypso_actions.validation import validate_branches
 
 

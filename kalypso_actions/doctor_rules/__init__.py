@@ -1,26 +1,26 @@
 """What an existing set-up lacks: facts about its repositories → one check for each subject.
 
-check             one check: a subject, its state, and advice
-app               permissions and repositories of the GitHub App
-repositories      access, branches, labels, and open pull requests of upstream
-environments      branches, rendering, promotion, GitHub environments
-settings          rules of branches, approvals, settings of GitHub Actions
-setting_names     secrets and variables that workflows use
-workflows         workflow files: present, current, enabled
-template_options  changes to a workflow file that its template offers
-pages             the pages of GitHub where people change something
+check                one check: a subject, its state, and advice
+app                  permissions and repositories of the GitHub App
+repositories         access, branches, labels, and open pull requests of upstream
+environments         branches, rendering, promotion, GitHub environments
+repository_settings  rules of branches, approvals, settings of GitHub Actions
+setting_names        secrets and variables that workflows use
+workflows            workflow files: present, current, enabled
+template_options     changes to a workflow file that its template offers
+pages                the pages of GitHub where people change something
 """
 
 from kalypso_actions.doctor_rules import environments, pages, repositories
 from kalypso_actions.doctor_rules.app import app_checks, app_repository_check
 from kalypso_actions.doctor_rules.check import Check, ok, problem, warning
-from kalypso_actions.doctor_rules.setting_names import UsedNames, name_checks, used_names
-from kalypso_actions.doctor_rules.settings import (
+from kalypso_actions.doctor_rules.repository_settings import (
     actions_checks,
     approval_checks,
     proposal_checks,
     push_checks,
 )
+from kalypso_actions.doctor_rules.setting_names import UsedNames, name_checks, used_names
 from kalypso_actions.doctor_rules.workflows import BranchWorkflows, used_actions, workflow_checks
 
 __all__ = [

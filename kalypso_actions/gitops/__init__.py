@@ -1,16 +1,16 @@
 """Compare rendered files with the tree of a GitOps branch, and decide what to propose.
 
-desired_tree    the files that a run wants, and the folders that it leaves alone
-provenance      `.github/tracking/sources.json`
-own_files       the files of a tree that belong to Kalypso
-changes         the differences between the desired tree and the branch
-comparison      an earlier proposal compared with the branch
-digest          the digest by which a later run recognizes a proposal
-merge_history   the content that others removed after our merges
-rejections      the content that people rejected
-changed_inputs  whether somebody changed the inputs of a tree
-branches        the names of our branches
-decision        open, update or close a pull request, or do nothing
+desired_tree       the files that a run wants, and the folders that it leaves alone
+provenance         `.github/tracking/sources.json`
+own_files          the files of a tree that belong to Kalypso
+changes            the differences between the desired tree and the branch
+comparison         an earlier proposal compared with the branch
+digest             the digest by which a later run recognizes a proposal
+merge_history      the content that others removed after our merges
+rejections         the content that people rejected
+changed_inputs     whether somebody changed the inputs of a tree
+branches           the names of our branches
+proposal_decision  open, update or close a pull request, or do nothing
 """
 
 from kalypso_actions.gitops.branches import own_branches
@@ -24,15 +24,6 @@ from kalypso_actions.gitops.comparison import (
     preserved_files,
     tracked_commit,
     wanted_content,
-)
-from kalypso_actions.gitops.decision import (
-    Decision,
-    OpenProposal,
-    Proposal,
-    auto_merge,
-    decide,
-    propose,
-    why_schedule,
 )
 from kalypso_actions.gitops.desired_tree import (
     DesiredTree,
@@ -49,6 +40,15 @@ from kalypso_actions.gitops.merge_history import (
     without_merges,
 )
 from kalypso_actions.gitops.own_files import changes_own, touches
+from kalypso_actions.gitops.proposal_decision import (
+    Decision,
+    OpenProposal,
+    Proposal,
+    auto_merge,
+    decide,
+    propose,
+    why_schedule,
+)
 from kalypso_actions.gitops.provenance import (
     PreviousSources,
     SourcesFile,

@@ -6,14 +6,14 @@ starter       the first files of a new control plane
 workflows     our workflow files, by branch
 branches      the plan for each branch
 changes       changes to the files of a branch, and the consent that they need
-remaining     tasks that only people can do
+open_tasks    tasks that only people can do
   azure       their part in Azure
   tasks       a task
 """
 
 from kalypso_actions.onboarding.branches import BranchState, plan_branches
 from kalypso_actions.onboarding.changes import BranchPlan, Consent, FileChange, unified_diff
-from kalypso_actions.onboarding.remaining import remaining_tasks
+from kalypso_actions.onboarding.open_tasks import remaining_tasks
 from kalypso_actions.onboarding.setup import (
     EnvironmentSetup,
     RepositorySetup,

@@ -1,23 +1,23 @@
 """The rules by which a commit of main passes through the environments.
 
-lifecycle      the states of a commit in an environment, and every event: the other files follow it
-environments   the first environments, and the next ones
-base_branch    the promoted commit that an environment branch names
-base_repo      the text of base-repo.yaml with another promoted commit
-advance        what CD does with a commit: write it, leave it, refuse it
-rollbacks      the commits that people have rolled back
-regressions    the faults that a commit causes, apart from those that an environment had before
-merges         what a push to a GitOps branch means: a promotion, its continuation, neither
-requests       whether the repositories confirm the inputs of check-promote
-verdicts       the GitOps branches of an environment at one moment → a verdict, or none yet
-statuses       the commit statuses, and when they are posted
-starts         which starts of workflows a command makes
-start_records  the statuses by which poll finds a lost start
+lifecycle        the states of a commit in an environment, and every event; all others follow it
+environments     the first environments, and the next ones
+base_branch      the promoted commit that an environment branch names
+base_repo        the text of base-repo.yaml with another promoted commit
+cd_decision      what CD does with a commit: write it, leave it, refuse it
+rollbacks        the commits that people have rolled back
+regressions      the faults that a commit causes, apart from those that an environment had before
+merges           what a push to a GitOps branch means: a promotion, its continuation, neither
+requests         whether the repositories confirm the inputs of check-promote
+verdicts         the GitOps branches of an environment at one moment → a verdict, or none yet
+statuses         the commit statuses, and when they are posted
+starts           which starts of workflows a command makes
+start_records    the statuses by which poll finds a lost start
 schedule_inputs  the digest of schedule's inputs
 """
 
-from kalypso_actions.promotion.advance import Advance, advance
 from kalypso_actions.promotion.base_repo import with_commit
+from kalypso_actions.promotion.cd_decision import Advance, advance
 from kalypso_actions.promotion.environments import (
     environment_circles,
     first_environments,

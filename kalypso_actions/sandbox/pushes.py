@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kalypso_actions.sandbox import events, issue_events, pull_requests
+from kalypso_actions.sandbox import events, issue_events, pull_request_changes
 from kalypso_actions.sandbox.branch_rules import BRANCHES
 from kalypso_actions.sandbox.store import Identity, Issue, PullRequest, Repository, Store
 
@@ -47,7 +47,7 @@ def _branch_deleted(
 ) -> None:
     for issue, pull_request in open_pull_requests(repository):
         if branch in {pull_request.head_branch, pull_request.base_branch}:
-            pull_requests.close(store, repository, issue, pull_request, identity)
+            pull_request_changes.close(store, repository, issue, pull_request, identity)
     for issue in _issues_of_head(repository, branch, commit):
         issue_events.record(store, issue, "head_ref_deleted", identity)
 
@@ -75,11 +75,13 @@ def _branch_moved(
     git = store.git(repository)
     for issue, pull_request in open_pull_requests(repository):
         if pull_request.head_branch == branch and pull_request.head_commit != commit:
-            pull_requests.update_head(store, repository, issue, pull_request, commit, identity)
+            pull_request_changes.update_head(
+                store, repository, issue, pull_request, commit, identity
+            )
             base = git.head(pull_request.base_branch)
             if base and git.is_ancestor(commit, base):
-                pull_requests.close(store, repository, issue, pull_request, identity)
+                pull_request_changes.close(store, repository, issue, pull_request, identity)
         elif pull_request.base_branch == branch and git.is_ancestor(
             pull_request.head_commit, commit
         ):
-            pull_requests.close(store, repository, issue, pull_request, identity, commit)
+            pull_request_changes.close(store, repository, issue, pull_request, identity, commit)

@@ -1,14 +1,14 @@
 """Read everything that one run needs, once.
 
-repositories    open repositories: given paths first, then the network
-allowed         the repositories that a job may read
-reading         the documents of one revision
-reader          the documents of several repositories at once
-gather          the control plane, its registrations and the GitOps trees
-registrations   the registered repositories
-base_tree       the tree of a GitOps branch
-gitops_state    a GitOps branch, our branch, and the commits of our proposals
-past_proposals  our closed and merged pull requests
-base_file       the file with the commit of main that an environment has
-base_history    the commits of main that an environment had
+repositories          open repositories: given paths first, then the network
+allowed_repositories  the repositories that a job may read
+revision_reader       the documents of one revision
+document_reader       the documents of several repositories at once
+control_plane         the control plane, its registrations and the GitOps trees
+registrations         the registered repositories
+base_tree             the tree of a GitOps branch
+gitops_state          a GitOps branch, our branch, and the commits of our proposals
+past_proposals        our closed and merged pull requests
+base_file             the file with the commit of main that an environment has
+base_history          the commits of main that an environment had
 """

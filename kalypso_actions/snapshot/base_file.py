@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.promotion.base_branch import BASE_REPO_FILE, BaseDocument, base_document
-from kalypso_actions.snapshot.reading import read_documents
+from kalypso_actions.snapshot.revision_reader import read_documents
 from kalypso_actions.sources.paths import OutsideRepositoryError, join, normalize
 
 

@@ -11,7 +11,7 @@ from kalypso_actions.gitops import PreviousSources
 from kalypso_actions.model.kinds import DeploymentTarget, RepositoryPath, WorkloadRegistration
 from kalypso_actions.model.tree import RegistrationReading
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.snapshot.reader import Reader, in_parallel
+from kalypso_actions.snapshot.document_reader import Reader, in_parallel
 
 
 def read_registrations(

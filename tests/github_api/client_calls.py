@@ -14,12 +14,12 @@ from kalypso_actions.clients.github import (
     comments,
     commits,
     environments,
-    heads,
     issues,
     labels,
     merging,
     pull_requests,
     refs,
+    registered_heads,
     repositories,
     settings,
     statuses,
@@ -162,8 +162,8 @@ CALLS: Final = {
         lambda github, scene: environments.variable(github, FLEET, scene.environment(), "NEXT"),
         "GET R/environments/{environment_name}/variables/{name}",
     ),
-    "heads.read": _call(
-        lambda github, _: heads.read(
+    "registered_heads.read": _call(
+        lambda github, _: registered_heads.read(
             github,
             [
                 RegisteredPath(FLEET, "main", "docs"),

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.snapshot.reader import in_parallel
+from kalypso_actions.snapshot.document_reader import in_parallel
 
 
 class _StoppedError(Exception):

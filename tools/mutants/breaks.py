@@ -91,7 +91,7 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "a promotion that changes no manifest is none",
-        f"{GITOPS}/decision.py",
+        f"{GITOPS}/proposal_decision.py",
         "        has_changes=changed or is_new or is_incomplete,\n",
         "        has_changes=not only_tracks(changes, base.path) or is_new,\n",
         (story("promotion", "a_promotion_that_changes_no_manifest"),),
@@ -119,21 +119,21 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "an older commit overwrites a newer one",
-        f"{PROMOTION}/advance.py",
+        f"{PROMOTION}/cd_decision.py",
         'relation is None or relation == "ahead":',
         'relation is None or relation in {"ahead", "behind"}:',
         (OUT_OF_ORDER,),
     ),
     Break(
         "a rollback needs nobody's word",
-        f"{PROMOTION}/advance.py",
+        f"{PROMOTION}/cd_decision.py",
         "    if allow_rollback:\n",
         "    if allow_rollback or relation:\n",
         (ROLLED_BACK,),
     ),
     Break(
         "a rollback is forced upon the next environments",
-        f"{PROMOTION}/advance.py",
+        f"{PROMOTION}/cd_decision.py",
         "    if promoted_from:\n",
         '    if promoted_from in {"", "ci"}:\n',
         (ROLLED_BACK,),
@@ -175,7 +175,7 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "force repairs nothing",
-        f"{GITOPS}/decision.py",
+        f"{GITOPS}/proposal_decision.py",
         "and not (force or is_open):",
         "and not is_open:",
         (story("rejections", "a_closed_pull_request_is_forced"),),

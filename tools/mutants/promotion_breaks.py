@@ -122,10 +122,10 @@ PROMOTION_BREAKS: Final = (
     ),
     Break(
         "a pull request that GitHub still thinks about conflicts",
-        f"{GITOPS}/decision.py",
+        f"{GITOPS}/proposal_decision.py",
         "    if mergeable is False:\n",
         "    if not mergeable:\n",
-        ("tests/gitops/test_decision.py::test_why_schedule_is_started",),
+        ("tests/gitops/test_proposal_decision.py::test_why_schedule_is_started",),
     ),
     Break(
         "what is merged while schedule pushes is not seen",
@@ -136,7 +136,7 @@ PROMOTION_BREAKS: Final = (
     ),
     Break(
         "a refused merge is not tried again",
-        f"{GITOPS}/decision.py",
+        f"{GITOPS}/proposal_decision.py",
         '    return "can be merged now" if is_ready and not was_ready else ""\n',
         '    return "can be merged now" if was_ready else ""\n',
         (story("repairs", "a_merge_that_a_check_holds_up_is_tried_again"),),

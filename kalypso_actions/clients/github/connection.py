@@ -23,7 +23,7 @@ from kalypso_actions.clients.github.errors import (
     no_response_error,
 )
 from kalypso_actions.clients.github.messages import ErrorResponseError, NoResponseError, Request
-from kalypso_actions.clients.github.quota import Quota
+from kalypso_actions.clients.github.rate_limit_usage import Quota
 from kalypso_actions.clients.github.requester import Requester
 from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport

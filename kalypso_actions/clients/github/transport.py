@@ -28,7 +28,7 @@ from kalypso_actions.clients.github.messages import (
     Request,
     Response,
 )
-from kalypso_actions.clients.github.quota import Quota
+from kalypso_actions.clients.github.rate_limit_usage import Quota
 from kalypso_actions.clients.github.retry_policy import RetryPolicy
 from kalypso_actions.clients.github.server import GitHubServer
 from kalypso_actions.clients.network import TIMEOUT, Session

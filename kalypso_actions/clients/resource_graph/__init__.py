@@ -1,19 +1,19 @@
 """Azure Resource Graph: the reports of clusters with Flux configurations.
 
-clouds       Azure's clouds and their addresses
-scopes       subscriptions or management groups
-query        the queries, in KQL
-rows         an answer's rows → model.cluster_reports
-client       the whole answer: its pages, the retries, and checks that it is complete
-wait_budget  the seconds that a reading may still wait
-service      one call, by Azure's client
-answers      the answer of one call
-credentials  the choice of the credential by the inputs
-identity     that credential, by Azure's library
+clouds         Azure's clouds and their addresses
+scopes         subscriptions or management groups
+query          the queries, in KQL
+rows           an answer's rows → model.cluster_reports
+client         the whole answer: its pages, the retries, and checks that it is complete
+wait_budget    the seconds that a reading may still wait
+service        one call, by Azure's client
+answers        the answer of one call
+credentials    the choice of the credential by the inputs
+identity       that credential, by Azure's library
 authorization  an access token for each request, and a new one where Azure refuses it
-oidc         the token by which a job of GitHub Actions authenticates
-transport    the HTTP transport of Azure's libraries, with our proxies and certificates
-refusals     Azure's refusals, and what to change
+oidc           the token by which a job of GitHub Actions authenticates
+transport      the HTTP transport of Azure's libraries, with our proxies and certificates
+errors         Azure's refusals, and what to change
 
 Azure's libraries take 0.2 s to import; only `service`, `authorization`, `identity` and
 `transport` do, and those are imported when a client or a credential is made.

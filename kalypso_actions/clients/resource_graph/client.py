@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredError
 from kalypso_actions.clients.resource_graph.clouds import Cloud
+from kalypso_actions.clients.resource_graph.errors import unseen
 from kalypso_actions.clients.resource_graph.query import SUBSCRIPTIONS, flux_configurations_query
-from kalypso_actions.clients.resource_graph.refusals import unseen
 from kalypso_actions.clients.resource_graph.rows import cluster_reports, subscription_ids
 from kalypso_actions.clients.resource_graph.scopes import Scopes
 from kalypso_actions.clients.resource_graph.wait_budget import WaitBudget

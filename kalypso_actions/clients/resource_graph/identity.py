@@ -23,7 +23,7 @@ from azure.identity import (
 )
 
 from kalypso_actions.clients.resource_graph.clouds import Cloud
-from kalypso_actions.clients.resource_graph.refusals import (
+from kalypso_actions.clients.resource_graph.errors import (
     CHECK_NETWORK,
     UNTRUSTED_CERTIFICATE,
     login_refusal,

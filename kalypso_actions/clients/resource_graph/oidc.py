@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import requests
 
 from kalypso_actions.clients.network import TIMEOUT, Session
-from kalypso_actions.clients.resource_graph.refusals import UNTRUSTED_CERTIFICATE
+from kalypso_actions.clients.resource_graph.errors import UNTRUSTED_CERTIFICATE
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.urls import is_loopback
 

@@ -21,7 +21,7 @@ from kalypso_actions import __version__
 from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredError
 from kalypso_actions.clients.resource_graph.authorization import Authorization, RenewableCredential
 from kalypso_actions.clients.resource_graph.clouds import Cloud
-from kalypso_actions.clients.resource_graph.refusals import UNTRUSTED_CERTIFICATE, query_refusal
+from kalypso_actions.clients.resource_graph.errors import UNTRUSTED_CERTIFICATE, query_refusal
 from kalypso_actions.clients.resource_graph.scopes import Scopes
 from kalypso_actions.clients.resource_graph.transport import transport_of
 from kalypso_actions.errors import KalypsoError

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kalypso_actions.clients.resource_graph.answers import UnansweredError
-from kalypso_actions.clients.resource_graph.refusals import CHECK_NETWORK
+from kalypso_actions.clients.resource_graph.errors import CHECK_NETWORK
 from kalypso_actions.errors import KalypsoError
 
 log = logging.getLogger(__name__)

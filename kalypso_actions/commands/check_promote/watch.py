@@ -31,7 +31,7 @@ from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.promotion.verdicts import BranchVerdict, Superseded, superseded
-from kalypso_actions.snapshot.gather import read_control_plane
+from kalypso_actions.snapshot.control_plane import read_control_plane
 
 ReportsOfBranches = Mapping[tuple[str, str], Sequence[ClusterReport]]
 """The reports of the clusters that follow a branch, by the repository's URL and the branch."""

@@ -19,9 +19,9 @@ from kalypso_actions.promotion.regressions import EnvironmentFaults, Regressions
 from kalypso_actions.scheduling import find_scheduler
 from kalypso_actions.snapshot.base_file import read_base_file
 from kalypso_actions.snapshot.base_tree import read_base_tree
-from kalypso_actions.snapshot.gather import gather
-from kalypso_actions.snapshot.reader import SharedReader
-from kalypso_actions.snapshot.reading import read_documents
+from kalypso_actions.snapshot.control_plane import gather
+from kalypso_actions.snapshot.document_reader import SharedReader
+from kalypso_actions.snapshot.revision_reader import read_documents
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 

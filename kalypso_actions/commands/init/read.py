@@ -26,9 +26,9 @@ from kalypso_actions.onboarding.environments import (
     kalypso_documents,
     may_hold_kalypso_documents,
 )
-from kalypso_actions.snapshot.gather import environments_among
-from kalypso_actions.snapshot.reading import read_documents
+from kalypso_actions.snapshot.control_plane import environments_among
 from kalypso_actions.snapshot.repositories import DEFAULT_BRANCH
+from kalypso_actions.snapshot.revision_reader import read_documents
 
 
 @dataclass(frozen=True, slots=True)

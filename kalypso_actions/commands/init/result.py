@@ -10,7 +10,7 @@ from kalypso_actions.inputs import permissions
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import BranchPlan, Consent, remaining_tasks, unified_diff
 from kalypso_actions.onboarding.changes import WrittenBranch, kept_warnings
-from kalypso_actions.onboarding.remaining import closing_tasks, obsolete_tasks
+from kalypso_actions.onboarding.open_tasks import closing_tasks, obsolete_tasks
 from kalypso_actions.onboarding.setup import RepositoryRole
 from kalypso_actions.onboarding.workflows import CD_FILE, proposes
 from kalypso_actions.report.documents import (

@@ -18,11 +18,11 @@ from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.urls import name_in, repository_key
 from kalypso_actions.runner import JobContext, Runner
-from kalypso_actions.snapshot.allowed import AllowedRepositories
-from kalypso_actions.snapshot.gather import find_environments
-from kalypso_actions.snapshot.reader import Reader
-from kalypso_actions.snapshot.reading import kustomize_builder
+from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
+from kalypso_actions.snapshot.control_plane import find_environments
+from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.repositories import Repositories
+from kalypso_actions.snapshot.revision_reader import kustomize_builder
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.inputs import Source
 from kalypso_actions.model.progress import Progress
-from kalypso_actions.snapshot.reader import Reader
-from kalypso_actions.snapshot.reading import kustomize_builder
+from kalypso_actions.snapshot.document_reader import Reader
 from kalypso_actions.snapshot.repositories import GivenSource, Repositories
+from kalypso_actions.snapshot.revision_reader import kustomize_builder
 
 PROTOCOLS = frozenset({"https", "ssh", "file"})
 """A person at a terminal may read everything that they can clone."""

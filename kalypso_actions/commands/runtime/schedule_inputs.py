@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from kalypso_actions.clients.github import heads, pull_requests
+from kalypso_actions.clients.github import pull_requests, registered_heads
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.gitops_branches import (
     GitOpsBranch,
@@ -17,8 +17,8 @@ from kalypso_actions.model.github import PullRequest, RegisteredPath
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.promotion.schedule_inputs import GitOpsBranchState, inputs_digest
 from kalypso_actions.report import pull_request
-from kalypso_actions.snapshot.gather import ControlPlane, read_control_plane
-from kalypso_actions.snapshot.reader import Reader, SharedReader, in_parallel
+from kalypso_actions.snapshot.control_plane import ControlPlane, read_control_plane
+from kalypso_actions.snapshot.document_reader import Reader, SharedReader, in_parallel
 from kalypso_actions.sources.paths import OutsideRepositoryError, normalize
 
 
@@ -121,7 +121,7 @@ def read_trees(
         for folder in allowed
         if (name := _name_on_github(context, folder.repo))
     }
-    answers = heads.read(context.github, paths.values()) if paths else {}
+    answers = registered_heads.read(context.github, paths.values()) if paths else {}
     shown = {
         folder: head.tree for folder, path in paths.items() if (head := answers[path]) is not None
     }

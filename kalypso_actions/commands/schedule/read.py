@@ -13,7 +13,7 @@ from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
-from kalypso_actions.snapshot.gather import ControlPlane, gather
+from kalypso_actions.snapshot.control_plane import ControlPlane, gather
 from kalypso_actions.snapshot.gitops_state import GitOpsState, read_gitops_state
 
 

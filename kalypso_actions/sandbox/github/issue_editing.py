@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.sandbox import events, issue_events, pull_requests
+from kalypso_actions.sandbox import events, issue_events, pull_request_changes
 from kalypso_actions.sandbox.endpoints import Call, Json, invalid
 from kalypso_actions.sandbox.github import body_fields
 from kalypso_actions.sandbox.store import Issue, PullRequest
@@ -71,10 +71,10 @@ def set_state(call: Call, issue: Issue, state: str, reason: str | None = None) -
         return
     if pull_request is not None:
         if state == "closed":
-            pull_requests.close(store, repository, issue, pull_request, call.identity)
+            pull_request_changes.close(store, repository, issue, pull_request, call.identity)
         else:
             _check_reopening(call, issue, pull_request)
-            pull_requests.reopen(store, repository, issue, pull_request, call.identity)
+            pull_request_changes.reopen(store, repository, issue, pull_request, call.identity)
         return
     issue.state = "closed" if state == "closed" else "open"
     issue.state_reason = reason or ("completed" if state == "closed" else "reopened")

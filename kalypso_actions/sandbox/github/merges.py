@@ -5,7 +5,7 @@ https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 
 from __future__ import annotations
 
-from kalypso_actions.sandbox import branch_rules, pull_requests
+from kalypso_actions.sandbox import branch_rules, pull_request_changes
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
 from kalypso_actions.sandbox.github import body_fields, lookups
 from kalypso_actions.sandbox.merging import merge
@@ -51,7 +51,7 @@ def merge_pull_request(call: Call) -> Answer:
     ref = f"refs/heads/{pull_request.base_branch}"
     if not git.update_ref(ref, commit, before):
         raise RefusedError(405, "Base branch was modified. Review and try the merge again.")
-    pull_requests.close(store, repository, issue, pull_request, call.identity, commit)
+    pull_request_changes.close(store, repository, issue, pull_request, call.identity, commit)
     handle_push(store, repository, ref, before, commit, call.identity)
     answer = {"sha": commit, "merged": True, "message": "Pull Request successfully merged"}
     return Answer(200, answer)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.sandbox import pull_requests
+from kalypso_actions.sandbox import pull_request_changes
 from kalypso_actions.sandbox.endpoints import (
     Answer,
     Call,
@@ -88,7 +88,7 @@ def create(call: Call) -> Answer:
     repository.issues[issue.number] = issue
     # pydantic stores a copy.
     stored = issue.pull_request or pull_request
-    pull_requests.register(store, repository, issue, stored, call.identity)
+    pull_request_changes.register(store, repository, issue, stored, call.identity)
     answer = payloads.full(View.of(call), repository, issue, stored)
     return Answer(201, answer, {"location": answer["url"]})
 

@@ -17,7 +17,7 @@ import responses
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from kalypso_actions.clients.github import AppAuth, GitHub, GitHubError, heads, rest
+from kalypso_actions.clients.github import AppAuth, GitHub, GitHubError, registered_heads, rest
 from kalypso_actions.clients.github.connection import NoInstallationError
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.github import PathHead, RegisteredPath
@@ -273,7 +273,7 @@ def test_heads_are_asked_for_with_each_owners_token_and_what_is_public_with_any(
         server.get(f"{API}/orgs/other/installation", status=404, json=NOT_FOUND)
         server.get(f"{API}/users/other/installation", status=404, json=NOT_FOUND)
         server.post(f"{API}/graphql", json={"data": {f"r{n}": answer for n in range(3)}})
-        result = heads.read(connect(clock, auth=app()), paths)
+        result = registered_heads.read(connect(clock, auth=app()), paths)
         assert server.calls[-1].request.headers["Authorization"] == "Bearer ghs_1"
     assert result == dict.fromkeys(paths, PathHead("c1", None))
 
@@ -283,7 +283,7 @@ def test_heads_where_the_app_is_installed_nowhere() -> None:
         server.get(f"{API}/orgs/other/installation", status=404, json=NOT_FOUND)
         server.get(f"{API}/users/other/installation", status=404, json=NOT_FOUND)
         with pytest.raises(NoInstallationError):
-            heads.read(connect(auth=app()), [RegisteredPath("other/app", "main", "")])
+            registered_heads.read(connect(auth=app()), [RegisteredPath("other/app", "main", "")])
 
 
 def test_each_new_token_is_masked_before_it_is_used() -> None:

@@ -19,7 +19,7 @@ from kalypso_actions.clients.github import (
     branches,
     commits,
     environments,
-    heads,
+    registered_heads,
     settings,
     statuses,
     workflows,
@@ -37,7 +37,7 @@ from kalypso_actions.sandbox import Fault, Sandbox
 from kalypso_actions.sandbox.embedded import Flavour
 from kalypso_actions.sandbox.faults import FaultKind
 from kalypso_actions.sandbox.store import Permissions
-from kalypso_actions.snapshot.reader import PARALLEL_READS
+from kalypso_actions.snapshot.document_reader import PARALLEL_READS
 from tests.git_repositories import ENVIRONMENT, git
 
 FLEET = "acme/fleet"
@@ -117,7 +117,7 @@ def test_heads(sandbox: Sandbox, kind: str) -> None:
         RegisteredPath("other/absent", "main", ""),
     ]
     github = connect(sandbox, app(sandbox, "acme") if kind == "app" else None)
-    result = heads.read(github, [*paths, *gone])
+    result = registered_heads.read(github, [*paths, *gone])
     root, deploy, absent, file = (result[path] for path in paths)
     assert root is not None and root == PathHead(
         commit, commits.get(github, "acme/fleet", commit).tree
@@ -218,7 +218,7 @@ def test_a_renamed_repository_is_still_read(sandbox: Sandbox) -> None:
     sandbox.rename_repository("acme/fleet", "drones")
     path = RegisteredPath("acme/fleet", "main", "deploy")
     assert branches.head(github, "acme/fleet", "main") == before
-    head = heads.read(github, [path])[path]
+    head = registered_heads.read(github, [path])[path]
     assert head is not None and head.commit == before
 
 
@@ -260,7 +260,7 @@ def test_reads_outlast_faults(sandbox: Sandbox, kind: FaultKind) -> None:
 def test_the_quota_is_told(sandbox: Sandbox) -> None:
     github = connect(sandbox)
     branches.head(github, "acme/fleet", "main")
-    heads.read(github, [RegisteredPath("acme/fleet", "main", "")])
+    registered_heads.read(github, [RegisteredPath("acme/fleet", "main", "")])
     core, graphql = github.quota.lines()
     assert core.startswith("GitHub API (core): 1 request, 4999 of 5000 left until")
     assert graphql.startswith("GitHub API (graphql): 1 request, 4999 of 5000 left until")

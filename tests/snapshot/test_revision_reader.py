@@ -11,7 +11,11 @@ from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitFiles, GitRepository
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import FileEntry, Reading, Revision, RevisionFiles
-from kalypso_actions.snapshot.reading import KustomizeBuild, kustomize_builder, read_documents
+from kalypso_actions.snapshot.revision_reader import (
+    KustomizeBuild,
+    kustomize_builder,
+    read_documents,
+)
 from tests.git_repositories import commit, git, programs, repository
 from tests.sources.trees import kustomization, manifest, texts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.snapshot.allowed import AllowedRepositories
+from kalypso_actions.snapshot.allowed_repositories import AllowedRepositories
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from kalypso_actions.onboarding import (
 )
 from kalypso_actions.onboarding.azure import issuer, subjects
 from kalypso_actions.onboarding.changes import BranchPlan, Consent, FileChange, WrittenBranch
-from kalypso_actions.onboarding.remaining import closing_tasks, obsolete_tasks
+from kalypso_actions.onboarding.open_tasks import closing_tasks, obsolete_tasks
 
 PERMISSIONS = {"actions": "write", "pull_requests": "write"}
 

@@ -11,8 +11,8 @@ from typing import TypeVar
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.kinds import RepositoryPath
-from kalypso_actions.snapshot.reading import KustomizeBuild, read_documents
 from kalypso_actions.snapshot.repositories import Repositories
+from kalypso_actions.snapshot.revision_reader import KustomizeBuild, read_documents
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

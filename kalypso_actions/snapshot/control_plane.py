@@ -14,9 +14,9 @@ from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
 from kalypso_actions.model.tree import BaseTree, Snapshot
-from kalypso_actions.snapshot.reader import Reader, in_parallel
-from kalypso_actions.snapshot.reading import read_documents
+from kalypso_actions.snapshot.document_reader import Reader, in_parallel
 from kalypso_actions.snapshot.registrations import read_registrations
+from kalypso_actions.snapshot.revision_reader import read_documents
 
 
 def find_environments(
