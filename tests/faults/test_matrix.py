@@ -23,7 +23,7 @@ def chosen(write: Write, extent: Extent) -> list[Disturbance]:
     return met if extent == "once" else [one for one in met if one.uncertain]
 
 
-@pytest.mark.parametrize("extent", ["once", "from then on"])
+@pytest.mark.parametrize("extent", ["once", pytest.param("from then on", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", BY_NAME)
 def test_the_state_is_as_before_or_as_wanted_once(
     tmp_path: Path, name: str, extent: Extent
