@@ -4,6 +4,7 @@ desired_tree       the files that a run wants, and the folders that it leaves al
 provenance         `.github/tracking/sources.json`
 own_files          the files of a tree that belong to Kalypso
 changes            the differences between the desired tree and the branch
+mass_removals      the removal of many assignments at once
 comparison         an earlier proposal compared with the branch
 digest             the digest by which a later run recognizes a proposal
 merge_history      the content that others removed after our merges
@@ -15,7 +16,7 @@ proposal_decision  open, update or close a pull request, or do nothing
 
 from kalypso_actions.gitops.branches import own_branches
 from kalypso_actions.gitops.changed_inputs import environment_changed, sources_changed
-from kalypso_actions.gitops.changes import compute_changes, is_blocked, mass_removal
+from kalypso_actions.gitops.changes import compute_changes
 from kalypso_actions.gitops.comparison import (
     changed_content,
     changes_under,
@@ -33,6 +34,7 @@ from kalypso_actions.gitops.desired_tree import (
     tree_files,
 )
 from kalypso_actions.gitops.digest import digest, digest_of, with_trailer
+from kalypso_actions.gitops.mass_removals import is_blocked, mass_removal
 from kalypso_actions.gitops.merge_history import (
     MergeHistory,
     Rejection,

@@ -13,9 +13,6 @@ from kalypso_actions.model.layout import README_FILE, SOURCES_FILE, TARGET_FILES
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 
-SMALL_REMOVAL = 5
-"""The removal of so many targets is never a mass removal."""
-
 
 def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
     """Return the desired files and how they differ from `base` (None: an empty tree).
@@ -50,26 +47,6 @@ def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
         problems=tuple(problems),
         warnings=tuple(survey.warnings) if survey else (),
     )
-
-
-def mass_removal(changes: TreeChanges, percent: int) -> str:
-    """Return the message for the removal of more than `percent` of the assignments, or ""."""
-    removed = len(changes.removed_folders)
-    if removed <= SMALL_REMOVAL or removed * 100 <= changes.existing_folders * percent:
-        return ""
-    return (
-        f"{removed} of {changes.existing_folders} assignments would be removed, which is more "
-        f"than {percent}%: {', '.join(changes.removed_folders[:10])}"
-        + (" …" if removed > 10 else "")
-    )
-
-
-def is_blocked(removal: Problem | None, *, writes: bool, allow_removals: bool) -> bool:
-    """Whether a mass removal stops a run.
-
-    A run that writes nothing needs no permission: the removal is already proposed.
-    """
-    return removal is not None and writes and not allow_removals
 
 
 @dataclass(slots=True)

@@ -182,7 +182,7 @@ CHAIN_BREAKS: Final = (
     ),
     Break(
         "the removal guard is off",
-        f"{GITOPS}/changes.py",
+        f"{GITOPS}/mass_removals.py",
         "    return removal is not None and writes and not allow_removals\n",
         "    return False\n",
         (story("sources", "a_mass_removal_waits_for_somebodys_word"),),
