@@ -99,9 +99,9 @@ def test_what_a_token_needs_to_see_everything(healthy: Acme) -> None:
     """The permissions are those of the guide."""
     page = (Path(__file__).parents[3] / "docs/guide/troubleshooting.md").read_text()
     (listed,) = re.findall(
-        r"fine-grained token needs, in both repositories, to read: ([^.]*)", page
+        r"fine-grained token needs read access in both repositories to ([^.]*)", page
     )
-    names = [name.strip().replace(" ", "_") for name in listed.split(",")]
+    names = [" ".join(one.split()).replace(" ", "_") for one in re.split(r",| and ", listed)]
     permissions: Permissions = {
         name.replace("variables", "actions_variables"): "read" for name in names
     }
