@@ -13,12 +13,14 @@ from kalypso_actions.cli.options import with_options
 from kalypso_actions.cli.output import configure_logging, errors_as_json, print_json, stderr, stdout
 from kalypso_actions.cli.runtime import make_runtime
 from kalypso_actions.commands.doctor import doctor as run_doctor
-from kalypso_actions.errors import Problem
+from kalypso_actions.doctor_rules.probe import BRANCH_PREFIX
+from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.inputs.reading import collect_inputs, secrets_of
-from kalypso_actions.report.doctor_report import print_checks
+from kalypso_actions.report.doctor_report import print_checks, print_probe
 from kalypso_actions.report.documents import DoctorDocument, Document, ProblemEntry
+from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.runner import read_job_context
 
@@ -26,10 +28,10 @@ TEXT: Final = """Check the set-up of a control plane and its GitOps repositories
 
     Checks branches, workflow files, names of secrets and variables, permissions
     of the GitHub App, rules of branches, approvals, registrations, rendering, and
-    the answers of Azure. Writes nothing. The token (KALYPSO_TOKEN, GH_TOKEN or
-    GITHUB_TOKEN) must be one that can read the repositories' settings. With
-    KALYPSO_APP_ID and KALYPSO_APP_PRIVATE_KEY, the App is checked, too. Exit
-    codes: 0 no problems, 1 problems, 2 wrong usage.
+    the answers of Azure. Writes nothing without --probe. The token (KALYPSO_TOKEN,
+    GH_TOKEN or GITHUB_TOKEN) must be one that can read the repositories' settings.
+    With KALYPSO_APP_ID and KALYPSO_APP_PRIVATE_KEY, the App is checked, too, and
+    the probe uses it. Exit codes: 0 no problems, 1 problems, 2 wrong usage.
     """
 
 
@@ -42,18 +44,54 @@ def _run(given: dict[str, Any]) -> None:
             control_plane=given.get("control-plane") or "", problems=ProblemEntry.all_of(problems)
         )
 
+    is_printed = False
+
+    def consent(checks: DoctorDocument, repositories: Sequence[str]) -> bool:
+        nonlocal is_printed
+        progress.stop()
+        if output == "text":
+            is_printed = True
+            print_checks(stdout(), checks)
+        return inputs.yes or typer.confirm(_question(repositories), err=True)
+
     with errors_as_json(output, failed), ProgressDisplay(stderr(), "checking") as progress:
-        runtime = make_runtime(progress.update, sys.stderr, log=lambda _: None)
+        runtime = make_runtime(progress.update, sys.stderr, log=_log)
         given = collect_inputs(DoctorInputs, given, runtime.environment)
         inputs = checked_inputs(DoctorInputs, given)
+        if inputs.probe and not inputs.yes:
+            _check_consent_possible(output)
         for secret in secrets_of(inputs):
             runtime.runner.mask(secret)
-        document = run_doctor(inputs, replace(runtime, job=read_job_context(runtime.environment)))
+        runtime = replace(runtime, job=read_job_context(runtime.environment))
+        document = run_doctor(inputs, runtime, consent=consent)
     if output == "json":
         print_json(document)
-    else:
+    elif not is_printed:
         print_checks(stdout(), document)
+    if output == "text" and document.probe:
+        stdout().print("\n[bold]The probe[/bold]\n")
+        print_probe(stdout(), document)
     raise typer.Exit(1 if document.fails else 0)
+
+
+def _check_consent_possible(output: str) -> None:
+    if output == "json" or not sys.stdin.isatty():
+        reason = "the output is JSON" if output == "json" else "there is no terminal"
+        raise UsageError(f"doctor cannot ask whether to probe: {reason}", advice="agree with --yes")
+
+
+def _question(repositories: Sequence[str]) -> str:
+    names = "".join(f"  {name}\n" for name in repositories)
+    return (
+        f"\nThe probe tries what GitHub accepts. In each of these repositories:\n\n{names}\n"
+        f"it pushes two branches {BRANCH_PREFIX}…, opens a pull request between them, labels it,\n"
+        "comments on it, posts a status and merges it. No workflow of Kalypso starts. At the end\n"
+        "it deletes the branches; the closed pull requests remain.\n\nProbe?"
+    )
+
+
+def _log(line: str) -> None:
+    stderr().print(escape_log_line(line), soft_wrap=True, markup=False)
 
 
 doctor = with_options(DoctorInputs, "doctor", TEXT, _run)

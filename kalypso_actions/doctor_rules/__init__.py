@@ -8,6 +8,7 @@ repository_settings  rules of branches, approvals, settings of GitHub Actions
 setting_names        secrets and variables that workflows use
 workflows            workflow files: present, current, enabled
 template_options     changes to a workflow file that its template offers
+probe                what GitHub refused to the probe
 pages                the pages of GitHub where people change something
 """
 

@@ -12,6 +12,7 @@ NEW_ENVIRONMENT: Final = "settings/environments/new"
 ACTIONS: Final = "settings/actions"
 RULES: Final = "settings/rules"
 CLASSIC_RULES: Final = "settings/branches"
+BRANCHES: Final = "branches"
 GENERAL: Final = "settings"
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from kalypso_actions.inputs.chain import ClusterReportsInputs, PlanInputs
+from kalypso_actions.inputs.values import Flag
 
 
 class DoctorInputs(ClusterReportsInputs, PlanInputs):
@@ -11,3 +16,13 @@ class DoctorInputs(ClusterReportsInputs, PlanInputs):
     The token is that of a person who may see the settings of both repositories. An App is examined
     as well, and the clusters' reports are read if the source's inputs are given.
     """
+
+    probe: Annotated[
+        Flag,
+        Field(
+            description="Also try what GitHub accepts: push throw-away branches kalypso/probe-…, "
+            "open, label, comment on and merge a pull request between them, post a status. Asks "
+            "first, and deletes the branches at the end."
+        ),
+    ] = False
+    yes: Annotated[Flag, Field(description="Probe without asking.")] = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
@@ -19,12 +20,21 @@ INDENT: Final = " " * 12
 
 def print_checks(console: Console, document: DoctorDocument) -> None:
     """Print the checks of each repository, and the number of each state."""
-    for place, checks in groupby(_by_place(document), key=lambda check: check.place):
+    _print(console, document.checks)
+
+
+def print_probe(console: Console, document: DoctorDocument) -> None:
+    """Print the results of the probe in the same way."""
+    _print(console, document.probe)
+
+
+def _print(console: Console, entries: Sequence[CheckEntry]) -> None:
+    for place, checks in groupby(_by_place(entries), key=lambda check: check.place):
         console.print(Text(escape_log_line(place), style="bold"), soft_wrap=True)
         for check in checks:
             console.print(_line(check), soft_wrap=True)
         console.print()
-    counts = Counter(check.state for check in document.checks)
+    counts = Counter(check.state for check in entries)
     warnings, problems = (
         counted(counts["warning"], "warning"),
         counted(counts["problem"], "problem"),
@@ -32,10 +42,10 @@ def print_checks(console: Console, document: DoctorDocument) -> None:
     console.print(f"{counts['ok']} ok, {warnings}, {problems}")
 
 
-def _by_place(document: DoctorDocument) -> list[CheckEntry]:
+def _by_place(entries: Sequence[CheckEntry]) -> list[CheckEntry]:
     """Group the checks by place, in the order of first appearance."""
-    order = list(dict.fromkeys(check.place for check in document.checks))
-    return sorted(document.checks, key=lambda check: order.index(check.place))
+    order = list(dict.fromkeys(check.place for check in entries))
+    return sorted(entries, key=lambda check: order.index(check.place))
 
 
 def _line(check: CheckEntry) -> Text:

@@ -281,14 +281,19 @@ class CheckEntry(Document):
 
 
 class DoctorDocument(Document):
-    """What `kalypso doctor --output json` prints; `problems` ended the run early."""
+    """What `kalypso doctor --output json` prints; `problems` ended the run early.
+
+    `probe` has the results of `--probe`.
+    """
 
     schema_name: str = Field("kalypso.doctor/v1", alias="schema")
     control_plane: str = ""
     checks: tuple[CheckEntry, ...] = ()
+    probe: tuple[CheckEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
     @property
     def fails(self) -> bool:
         """Whether there are problems."""
-        return bool(self.problems) or any(check.state == "problem" for check in self.checks)
+        checks = (*self.checks, *self.probe)
+        return bool(self.problems) or any(check.state == "problem" for check in checks)

@@ -35,8 +35,13 @@ class ProgressDisplay:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Remove the bar, so that other output can follow."""
         if self._bar is not None:
             self._bar.stop()
+            self._bar = None
 
     def update(self, done: int, total: int) -> None:
         """Show that `done` of `total` are done."""

@@ -71,13 +71,17 @@ def workflows_refusal(
 ) -> str | None:
     """Return why an identity may not change workflow files, if the commits do.
 
-    A GITHUB_TOKEN never has the permission. Without `before`, the default branch is the base.
+    A GITHUB_TOKEN never has the permission. Without `before`, the default branch is the base, and
+    files that the new branch lacks do not count.
     """
     if "workflows" in identity.permissions:
         return None
     git = store.git(repository)
     base = before or git.head(repository.default_branch)
-    changed = sorted(git.changed_paths(base, after) if base else git.files(after))
+    files = git.files(after)
+    changed = sorted(git.changed_paths(base, after) if base else files)
+    if before is None:
+        changed = [path for path in changed if path in files]
     file = next((path for path in changed if path.startswith(FOLDER)), None)
     if file is None:
         return None

@@ -201,6 +201,13 @@ CALLS: Final = {
         "GET R",
         "POST R/labels",
     ),
+    "labels.delete": _call(
+        lambda github, scene: labels.delete(
+            github, FLEET, scene.made("POST", "labels", {"name": scene.name()})["name"]
+        ),
+        "GET R/labels/{name}",
+        "DELETE R/labels/{name}",
+    ),
     "labels.add": _call(
         lambda github, scene: labels.add(github, FLEET, scene.issue(), ["new"]), *_LABELS
     ),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kalypso_actions.sandbox import branch_rules
+from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.store import BranchRule, Identity, Permissions
 from tests.sandbox.github.api_client import ApiClient, hub
 
@@ -148,6 +150,15 @@ def test_a_new_branch_brings_what_it_does_not_have_from_another(github: ApiClien
     changed = github.commit("dev", {".github/workflows/b.yaml": "on: pull_request\n"})
     assert git.update_ref("refs/heads/dev", onward, changed)
     assert refusal(github, None, changed, ref="refs/heads/ours", by=by) is not None
+
+
+def test_a_new_branch_may_lack_the_workflows_of_the_default_branch(github: ApiClient) -> None:
+    by = Identity(kind="actions", login="github-actions[bot]", permissions={"contents": "write"})
+    github.commit("main", WORKFLOW)
+    git = github.sandbox.git("acme/fleet")
+    author = Person("a", "a@example.com", datetime(2026, 1, 1, tzinfo=UTC))
+    orphan = git.make_commit(git.commit(github.root).tree, [], "a root", author, author)
+    assert refusal(github, None, orphan, ref="refs/heads/ours", by=by) is None
 
 
 def test_the_api_refuses_what_the_rules_do(github: ApiClient) -> None:

@@ -79,6 +79,23 @@ def remove(github: GitHub, repository: str, number: int, name: str) -> bool:
     return idempotent_writes.write_if_absent(github, find, write)[1]
 
 
+def delete(github: GitHub, repository: str, name: str) -> bool:
+    """Delete a label of a repository, also from its issues; return whether it existed.
+
+    Raises GitHubError.
+    """
+
+    def find() -> bool | None:
+        return None if exists(github, repository, name) else True
+
+    def write() -> bool:
+        failure = f"the label “{name}” cannot be deleted"
+        rest.write(github, repository, failure, "DELETE", f"/labels/{rest.segment(name)}")
+        return True
+
+    return idempotent_writes.write_if_absent(github, find, write)[1]
+
+
 def missing(names: Iterable[str], present: Iterable[str]) -> list[str]:
     """Return the names that are not in `present`."""
     lower_case = {name.lower() for name in present}

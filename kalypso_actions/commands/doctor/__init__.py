@@ -1,6 +1,6 @@
-"""`kalypso doctor`: check a control plane and its GitOps repositories. It writes nothing.
+"""`kalypso doctor`: check a control plane and its GitOps repositories.
 
-The rules of the checks are in `doctor_rules`.
+It writes nothing without `--probe`. The rules of the checks are in `doctor_rules`.
 
 checklist       the checks that were made so far
 facts           the environments and their GitOps branches
@@ -9,11 +9,12 @@ control_plane   the control plane
 gitops          the GitOps repositories
 environments    each environment: its rendering, and where it promotes to
 access          rights of the App or the token, and the reports of the clusters
+probe           try the chain's writes on throw-away branches
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 
@@ -23,6 +24,7 @@ from kalypso_actions.commands.doctor.control_plane import check_control_plane
 from kalypso_actions.commands.doctor.environments import check_environment
 from kalypso_actions.commands.doctor.facts import read_facts
 from kalypso_actions.commands.doctor.gitops import check_gitops
+from kalypso_actions.commands.doctor.probe import probe_repositories
 from kalypso_actions.commands.runtime.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.runtime.context import CommandContext, Runtime, open_context
 from kalypso_actions.compliance import ClusterReports
@@ -32,15 +34,22 @@ from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.report.documents import CheckEntry, DoctorDocument
 from kalypso_actions.snapshot.document_reader import in_parallel
 
+Consent = Callable[[DoctorDocument, Sequence[str]], bool]
+"""Shows the checks, and asks whether to probe the repositories."""
+
 
 def doctor(
-    inputs: DoctorInputs, runtime: Runtime, reports: ClusterReports | None = None
+    inputs: DoctorInputs,
+    runtime: Runtime,
+    reports: ClusterReports | None = None,
+    consent: Consent = lambda *_: False,
 ) -> DoctorDocument:
     """Check everything that the chain needs.
 
     The token's owner reads the settings. The App, if it is given, reads what jobs read. `reports`
-    replaces the source of cluster reports that the inputs name. Raises UsageError for inputs that
-    are missing or contradict one another.
+    replaces the source of cluster reports that the inputs name. With `inputs.probe`, `consent`
+    decides whether to probe. Raises UsageError for inputs that are missing or contradict one
+    another.
     """
     has_token = bool(inputs.token.get_secret_value())
     has_app = bool(inputs.app_id or inputs.app_private_key.get_secret_value())
@@ -50,13 +59,17 @@ def doctor(
         closing(reports or open_cluster_reports(inputs, context)) as source,
     ):
         if not (has_app and has_token):
-            return _check(inputs, context, context, source)
+            return _check(inputs, context, context, source, consent)
         with open_context(inputs, runtime) as jobs:
-            return _check(inputs, context, jobs, source)
+            return _check(inputs, context, jobs, source, consent)
 
 
 def _check(
-    inputs: DoctorInputs, context: CommandContext, jobs: CommandContext, reports: ClusterReports
+    inputs: DoctorInputs,
+    context: CommandContext,
+    jobs: CommandContext,
+    reports: ClusterReports,
+    consent: Consent,
 ) -> DoctorDocument:
     """Check with `context`, which may read the settings, and with `jobs`, as jobs read."""
     checklist = Checklist(context.control_plane)
@@ -81,9 +94,19 @@ def _check(
 
         for checks in in_parallel(run, parts):
             checklist.add(checks)
-    # Several checks may fail for the same reason, which is reported once.
-    entries = (_entry(context, check) for check in dict.fromkeys(checklist.checks))
-    return DoctorDocument(control_plane=context.control_plane, checks=tuple(entries))
+    entries = _entries(context, checklist.checks)
+    document = DoctorDocument(control_plane=context.control_plane, checks=entries)
+    if facts and inputs.probe:
+        repositories = (context.control_plane, *facts.gitops_repositories)
+        if consent(document, repositories):
+            results = _entries(context, probe_repositories(context, jobs, facts))
+            document = document.model_copy(update={"probe": results})
+    return document
+
+
+def _entries(context: CommandContext, checks: Iterable[Check]) -> tuple[CheckEntry, ...]:
+    """Convert checks; several may fail for the same reason, which is reported once."""
+    return tuple(_entry(context, check) for check in dict.fromkeys(checks))
 
 
 def _entry(context: CommandContext, check: Check) -> CheckEntry:

@@ -97,6 +97,19 @@ def test_a_label_is_taken_off_once(steps: list[Step], removed: bool) -> None:
         assert labels.remove(recorded.github, REPOSITORY, 3, "kalypso") is removed
 
 
+@pytest.mark.parametrize(
+    ("steps", "deleted"),
+    [
+        ([ABSENT, VISIBLE], False),
+        ([PRESENT, ("DELETE /labels/in%20progress", 204, None)], True),
+        ([PRESENT, ("DELETE /labels/in%20progress", LOST, None), ABSENT], True),
+    ],
+)
+def test_a_label_is_deleted_once(steps: list[Step], deleted: bool) -> None:
+    with conversation(*steps) as recorded:
+        assert labels.delete(recorded.github, REPOSITORY, "in progress") is deleted
+
+
 def test_a_refusal_of_another_kind_is_said() -> None:
     wrong = refusal("Validation Failed", {"resource": "Label", "code": "invalid", "field": "color"})
     with (

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE
+from kalypso_actions.sandbox.faults import Fault
+from kalypso_actions.sandbox.repositories import BareRepository
 from tests.commands.doctor.organisation import Acme, acme
 
 
@@ -61,6 +65,42 @@ def test_as_json(organisation: Acme) -> None:
     assert document["schema"] == "kalypso.doctor/v1"
     assert {one["state"] for one in document["checks"] if one["place"] == "acme"} == {"ok"}
     assert done.returncode == 0, document
+
+
+def test_a_terminated_probe_deletes_its_branches(organisation: Acme) -> None:
+    slow = Fault("POST", "/repos/{owner}/{repo}/pulls", "slow", seconds=5.0)
+    command = [sys.executable, "-m", "kalypso_actions", "doctor", "--probe", "--yes"]
+    variables = {**organisation.variables, "GH_TOKEN": organisation.token}
+    git = organisation.sandbox.git(CONTROL_PLANE)
+    with (
+        organisation.sandbox.faults.on(slow),
+        subprocess.Popen(
+            [*command, "--control-plane", CONTROL_PLANE],
+            env=variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as started,
+    ):
+        while started.poll() is None and len(_probes(git)) < 2:
+            time.sleep(0.1)
+        started.send_signal(signal.SIGTERM)
+        _, errors = started.communicate(timeout=120)
+    assert started.returncode == 130, errors
+    assert f"Interrupted: deleting what the probe has made in {CONTROL_PLANE}" in errors
+    assert not _probes(git)
+
+
+def _probes(git: BareRepository) -> list[str]:
+    return [ref for ref in git.refs() if ref.startswith("refs/heads/kalypso/probe-")]
+
+
+@pytest.mark.parametrize("output", ["json", "text"])
+def test_nobody_can_agree_to_a_probe(organisation: Acme, output: str) -> None:
+    arguments = ("--control-plane", CONTROL_PLANE, "--probe", "--output", output)
+    done = typed(organisation, *arguments, GH_TOKEN=organisation.token)
+    assert done.returncode == 2
+    assert "doctor cannot ask whether to probe" in done.stdout + done.stderr
 
 
 def test_wrong_usage(organisation: Acme) -> None:

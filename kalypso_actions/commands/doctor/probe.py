@@ -1,0 +1,248 @@
+"""`kalypso doctor --probe`: try the chain's writes on throw-away branches, and delete these.
+
+The branches begin with a commit without a parent and have no workflow files: pushes and the pull
+request start no workflow, and the token needs no permission for workflow files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, TypeVar
+
+from kalypso_actions.clients.git import PushConflictError, Signature
+from kalypso_actions.clients.github import (
+    branches,
+    comments,
+    labels,
+    merging,
+    pull_requests,
+    refs,
+    statuses,
+)
+from kalypso_actions.clients.github.connection import GitHubError
+from kalypso_actions.commands.doctor.checklist import Checklist
+from kalypso_actions.commands.doctor.facts import Facts
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.doctor_rules import Check
+from kalypso_actions.doctor_rules import probe as rules
+from kalypso_actions.doctor_rules.probe import Action, Attempt, Place
+from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.github import CommitStatus, PullRequest
+from kalypso_actions.report.markdown import marker
+
+T = TypeVar("T")
+
+DELAYS: Final = (1.0, 3.0)
+"""Seconds between the attempts of a write."""
+
+LAGGING: Final = frozenset({404, 409, 422})
+"""GitHub's statuses for branches and pull requests that it does not know yet."""
+
+HEAD_UNKNOWN: Final = "Head branch was modified"
+"""GitHub's reason not to merge until the pull request follows the last push."""
+
+AUTHOR: Final = Signature("Kalypso", "kalypso@users.noreply.github.com")
+TITLE: Final = "Probe of kalypso doctor"
+TEXT: Final = "kalypso doctor --probe tries what GitHub accepts. It deletes its branches itself."
+
+
+def probe_repositories(
+    context: CommandContext, jobs: CommandContext, facts: Facts
+) -> tuple[Check, ...]:
+    """Probe every repository with the credentials of `jobs`, one after the other.
+
+    `context` reads the rules of the real branches. If the run is interrupted, the probe first
+    deletes what it has made.
+    """
+    name = f"{rules.BRANCH_PREFIX}{context.runtime.now():%Y%m%d-%H%M%S}"
+    checklist = Checklist(context.control_plane)
+    for repository in (context.control_plane, *facts.gitops_repositories):
+        context.runtime.log(f"Probing {repository}: {name}")
+        place: Place = rules.CONTROL_PLANE if repository == context.control_plane else rules.GITOPS
+        trial = _Trial(jobs, repository, name)
+        _run(trial)
+        checklist.add(rules.probe_checks(place, repository, trial.attempts))
+        for branch in _real_branches(context, facts, repository):
+            _read_rules(context, place, repository, branch, trial.head, checklist)
+        checklist.add([rules.remains(repository, trial.number, trial.left)])
+    return tuple(checklist.checks)
+
+
+def _run(trial: _Trial) -> None:
+    log, repository = trial.context.runtime.log, trial.repository
+    try:
+        trial.run()
+        trial.clean_up()
+    except BaseException:
+        log(f"Interrupted: deleting what the probe has made in {repository}")
+        try:
+            trial.clean_up()
+        finally:
+            for name in trial.left:
+                log(f"Not deleted: {name} of {repository}; delete it yourself")
+        if not trial.left:
+            log("Everything is deleted, but GitHub deletes no pull request")
+        raise
+
+
+def _real_branches(context: CommandContext, facts: Facts, repository: str) -> Sequence[str]:
+    if repository == context.control_plane:
+        names = [environment.branch for environment in facts.environments if environment.has_branch]
+    else:
+        targets = (target for environment in facts.environments for target in environment.gitops)
+        names = [target.branch for target in targets if target.repository == repository]
+    return tuple(dict.fromkeys(names))
+
+
+def _read_rules(
+    context: CommandContext,
+    place: Place,
+    repository: str,
+    branch: str,
+    probe_branch: str,
+    checklist: Checklist,
+) -> None:
+    """Compare the rules of a real branch with those of the probe's branch."""
+    read = partial(branches.rules, context.github, repository)
+    real = checklist.optional(lambda: read(branch), repository)
+    probed = checklist.optional(lambda: read(probe_branch), repository) if real else None
+    if real and probed:
+        checklist.add([rules.unprobed_rules(place, repository, branch, real, probed)])
+
+
+@dataclass(slots=True)
+class _Trial:
+    """The writes of the probe in one repository.
+
+    `left` has a function that deletes for each branch, label or pull request that may exist on
+    GitHub. It is added before the write, because an interrupted write may have happened.
+    """
+
+    context: CommandContext
+    repository: str
+    head: str
+    attempts: list[Attempt] = field(default_factory=list)
+    left: dict[str, Callable[[], object]] = field(default_factory=dict)
+    number: int | None = None
+
+    @property
+    def base(self) -> str:
+        """The branch that the pull request is to change."""
+        return f"{self.head}-base"
+
+    def run(self) -> None:
+        """Try every write; a refused one leaves out those that need it."""
+        commit = self._attempt("push", self._push)
+        if commit is None:
+            return
+        github, repository = self.context.github, self.repository
+        status = CommitStatus("kalypso / probe", "success", TITLE)
+        self._attempt("status", lambda: statuses.post(github, repository, commit, status))
+        pull = self._attempt("open", self._open)
+        if pull is None:
+            return
+        self.number = number = pull.number
+        self._attempt("label", lambda: self._add_label(number))
+        mark = marker("probe", self.head)
+        self._attempt("comment", lambda: comments.ensure(github, repository, number, mark, TEXT))
+        self._attempt("merge", lambda: self._merge(number, commit))
+
+    def clean_up(self) -> None:
+        """Close and delete what may exist on GitHub, and keep in `left` what is refused."""
+        for name, delete in tuple(self.left.items()):
+            try:
+                delete()
+            except KalypsoError as error:
+                self.attempts += [Attempt("clean up", problem) for problem in error.problems]
+            else:
+                del self.left[name]
+
+    def _attempt(self, action: Action, call: Callable[[], T]) -> T | None:
+        """Try a write; repeat it while GitHub may not know yet what the probe has just made."""
+        delays = iter(DELAYS)
+        while True:
+            try:
+                result = call()
+            except KalypsoError as error:
+                status = error.status if isinstance(error, GitHubError) else None
+                delay = next(delays, None) if status in LAGGING else None
+                if delay is None:
+                    self.attempts += [Attempt(action, problem) for problem in error.problems]
+                    return None
+                self.context.github.sleep(delay)
+            else:
+                self.attempts.append(Attempt(action))
+                return result
+
+    def _push(self) -> str:
+        """Push both branches, and the head once more by force, as schedule does."""
+        root = self._commit(None, "base")
+        self._push_branch(self.base, root, None)
+        first = self._commit(root, "first")
+        self._push_branch(self.head, first, None)
+        second = self._commit(root, "second")
+        self._push_branch(self.head, second, first)
+        return second
+
+    def _commit(self, parent: str | None, content: str) -> str:
+        return self.context.remotes.commit(
+            self.context.url(self.repository),
+            parent=parent,
+            changes={"probe.md" if parent else "README.md": f"{TEXT}\n{content}\n".encode()},
+            message=TITLE,
+            author=AUTHOR,
+            date=self.context.runtime.now(),
+        )
+
+    def _push_branch(self, branch: str, commit: str, expected: str | None) -> None:
+        name = f"the branch {branch}"
+        self.left[name] = partial(self._delete_branch, branch)
+        url = self.context.url(self.repository)
+        try:
+            self.context.remotes.push(url, commit, branch=branch, expected=expected)
+        except PushConflictError as error:
+            if expected is None and error.head is not None:
+                del self.left[name]  # the branch is somebody else's
+            raise
+
+    def _delete_branch(self, branch: str) -> None:
+        github, repository = self.context.github, self.repository
+        head = branches.head(github, repository, branch)
+        if head is not None:
+            refs.delete(github, repository, branch, expected=head)
+
+    def _open(self) -> PullRequest:
+        self.left["the pull request"] = self._close
+        pull, _ = pull_requests.ensure(
+            self.context.github,
+            self.repository,
+            head=self.head,
+            base=self.base,
+            title=TITLE,
+            body=TEXT,
+        )
+        return pull
+
+    def _close(self) -> None:
+        """Close the pull request unless it was merged or the deletion of a branch has closed it."""
+        github, repository = self.context.github, self.repository
+        for pull in pull_requests.find(github, repository, head=self.head):
+            self.number = pull.number
+            mark = marker("probe-end", self.head)
+            pull_requests.close(github, repository, pull.number, mark=mark, comment=TEXT)
+
+    def _add_label(self, number: int) -> None:
+        github, repository = self.context.github, self.repository
+        self.left[f"the label {self.head}"] = partial(labels.delete, github, repository, self.head)
+        labels.ensure(github, repository, self.head, description=TITLE)
+        labels.add(github, repository, number, [self.head])
+
+    def _merge(self, number: int, commit: str) -> None:
+        github, repository = self.context.github, self.repository
+        result = merging.merge_as_allowed(github, repository, number, head=commit)
+        if isinstance(result, merging.Refused):
+            message = f"pull request #{number} cannot be merged: GitHub says: {result.reason}"
+            status = 409 if HEAD_UNKNOWN in result.reason else 405
+            raise GitHubError(message, Location(repository), status=status, reason=result.reason)

@@ -1,0 +1,77 @@
+"""What the probe advises for refusals of GitHub, and which of them are problems."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from kalypso_actions.doctor_rules import pages
+from kalypso_actions.doctor_rules.check import State
+from kalypso_actions.doctor_rules.probe import (
+    BYPASS,
+    CONTROL_PLANE,
+    GITOPS,
+    Action,
+    Attempt,
+    Place,
+    probe_checks,
+)
+from kalypso_actions.errors import Problem
+
+ALLOW: Final = "allow a method of merging pull requests"
+OF_CLIENT: Final = "the advice of the client"
+
+
+@pytest.mark.parametrize(
+    ("reason", "advice", "page"),
+    [
+        ("Repository rule violations found Cannot delete this branch", BYPASS, pages.RULES),
+        ("GH013: Repository rule violations found for refs/heads/x", BYPASS, pages.RULES),
+        ("protected branch hook declined", BYPASS, pages.RULES),
+        ("You're not authorized to push to this branch.", BYPASS, pages.RULES),
+        ("Merge commits are not allowed on this repository.", ALLOW, pages.GENERAL),
+        ("Resource not accessible by integration", OF_CLIENT, ""),
+        (
+            "GitHub Actions is not permitted to create or approve pull requests.",
+            OF_CLIENT,
+            pages.ACTIONS,
+        ),
+        (
+            "Commits must have verified signatures.",
+            "let the identity of the jobs bypass the rule: commits that git pushes are not signed",
+            pages.RULES,
+        ),
+    ],
+)
+def test_advice(reason: str, advice: str, page: str) -> None:
+    attempt = Attempt("open", Problem(f"it failed: {reason}", advice=OF_CLIENT))
+    check = next(check for check in probe_checks(GITOPS, "a/b", [attempt]) if check.advice)
+    assert (check.advice, check.page) == (advice, page)
+
+
+@pytest.mark.parametrize(
+    ("place", "action", "state"),
+    [
+        (CONTROL_PLANE, "push", "problem"),
+        (CONTROL_PLANE, "status", "problem"),
+        (CONTROL_PLANE, "open", "warning"),
+        (CONTROL_PLANE, "merge", "ok"),
+        (GITOPS, "push", "problem"),
+        (GITOPS, "status", "ok"),
+        (GITOPS, "open", "problem"),
+        (GITOPS, "merge", "warning"),
+        (GITOPS, "clean up", "warning"),
+    ],
+)
+def test_a_refusal_is_as_bad_as_the_chain_needs_the_action(
+    place: Place, action: Action, state: State
+) -> None:
+    checks = list(probe_checks(place, "a/b", [Attempt(action, Problem("refused"))]))
+    assert [check.state for check in checks if check.text.startswith("refused")] == [state]
+
+
+def test_actions_that_depend_on_a_refused_one() -> None:
+    accepted = [Attempt("push"), Attempt("status")]
+    *_, last = probe_checks(GITOPS, "a/b", [*accepted, Attempt("open", Problem("refused"))])
+    assert last.text == "the probe could not try to add a label, comment or merge"
