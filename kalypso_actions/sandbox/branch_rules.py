@@ -12,6 +12,7 @@ from kalypso_actions.sandbox.store import BranchRule, Identity, PullRequest, Rep
 from kalypso_actions.sandbox.workflow_files import FOLDER
 
 BRANCHES: Final = "refs/heads/"
+UNSIGNED: Final = "Commits must have verified signatures."
 
 
 def rules_for_branch(repository: Repository, branch: str) -> Sequence[BranchRule]:
@@ -103,7 +104,10 @@ def _known_ancestor(git: BareRepository, commit: str) -> str | None:
 
 
 def merge_refusals(
-    repository: Repository, pull_request: PullRequest, identity: Identity | None = None
+    store: Store,
+    repository: Repository,
+    pull_request: PullRequest,
+    identity: Identity | None = None,
 ) -> Sequence[str]:
     """Return why a pull request may not be merged, in GitHub's words.
 
@@ -115,6 +119,10 @@ def merge_refusals(
         reasons += _context_refusals(repository, rule, pull_request.head_commit)
         if rule.restrict_pushes and identity and identity.login not in rule.may_push:
             reasons.append("You're not authorized to push to this branch.")
+        head = pull_request.head_commit
+        base = store.git(repository).head(pull_request.base_branch)
+        if rule.required_signatures and not _are_signed(store.git(repository), base, head):
+            reasons.append(UNSIGNED)
     return reasons
 
 
@@ -135,7 +143,29 @@ def _rule_refusal(
         return None
     if rule.restrict_pushes:
         return "You're not authorized to push to this branch."
+    if rule.required_signatures:
+        git = store.git(repository)
+        heads = [head for ref, head in git.refs().items() if _applies(rule, ref)]
+        if not _are_signed(git, before, after, heads):
+            return UNSIGNED
     return _direct_refusal(repository, rule, after) if before else None
+
+
+def _are_signed(
+    git: BareRepository, before: str | None, after: str, heads: Sequence[str] = ()
+) -> bool:
+    """Whether GitHub has signed all commits that a ref gets; those of `heads` do not count."""
+    base = before or _known_ancestor(git, after)
+    commits = git.commits_between(base, after) if base else [git.commit(after)]
+    return all(
+        commit.signature or any(git.is_ancestor(commit.id, head) for head in heads)
+        for commit in commits
+    )
+
+
+def _applies(rule: BranchRule, ref: str) -> bool:
+    parts = ref.removeprefix(BRANCHES).split("/")
+    return ref.startswith(BRANCHES) and _matches(parts, rule.pattern.split("/"))
 
 
 def _direct_refusal(repository: Repository, rule: BranchRule, commit: str) -> str | None:

@@ -231,6 +231,7 @@ class BranchRule(Entity):
     required_contexts: list[str] = Field(default_factory=list)
     allow_force_push: bool = False
     restrict_pushes: bool = False
+    required_signatures: bool = False
     may_push: list[str] = Field(default_factory=list)
 
 

@@ -10,6 +10,12 @@ from typing import Final
 
 PERSON: Final = re.compile(r"(.*?) ?<(.*)> (-?\d+) ([+-])(\d\d)(\d\d)\Z")
 
+SIGNATURE: Final = """\
+-----BEGIN PGP SIGNATURE-----
+GitHub of the sandbox
+-----END PGP SIGNATURE-----"""
+"""GitHub's own signature; nothing else in the sandbox signs commits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -22,7 +28,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class GitCommit:
-    """A git commit."""
+    """A git commit; `signature` is "" for an unsigned one."""
 
     id: str
     tree: str
@@ -30,10 +36,17 @@ class GitCommit:
     message: str
     author: Person
     committer: Person
+    signature: str = ""
 
 
 def commit_content(
-    tree: str, parents: Sequence[str], message: str, author: Person, committer: Person
+    tree: str,
+    parents: Sequence[str],
+    message: str,
+    author: Person,
+    committer: Person,
+    *,
+    signed: bool = False,
 ) -> bytes:
     """Return the text of a commit object."""
     lines = [
@@ -41,6 +54,7 @@ def commit_content(
         *(f"parent {parent}" for parent in parents),
         f"author {format_person(author)}",
         f"committer {format_person(committer)}",
+        *([f"gpgsig {SIGNATURE}".replace("\n", "\n ")] if signed else []),
         "",
         message,
     ]
@@ -51,7 +65,7 @@ def parse_commit(object_id: str, content: bytes) -> GitCommit:
     """Parse a commit object. Raises ValueError for an invalid author or committer."""
     head, _, message = content.decode("utf-8", "replace").partition("\n\n")
     fields: dict[str, list[str]] = {}
-    for line in head.split("\n"):
+    for line in head.replace("\n ", "\0").split("\n"):  # a value can have several lines
         key, _, value = line.partition(" ")
         fields.setdefault(key, []).append(value)
     return GitCommit(
@@ -61,6 +75,7 @@ def parse_commit(object_id: str, content: bytes) -> GitCommit:
         message=message,
         author=_person(fields["author"][0]),
         committer=_person(fields["committer"][0]),
+        signature=fields.get("gpgsig", [""])[0].replace("\0", "\n"),
     )
 
 

@@ -30,7 +30,7 @@ def check_mergeability(
         return Mergeability(None, "unknown")
     if not try_merge(store, repository, issue, pull_request):
         return Mergeability(False, "dirty")
-    return Mergeability(True, _state(repository, pull_request))
+    return Mergeability(True, _state(store, repository, pull_request))
 
 
 def try_merge(
@@ -68,10 +68,10 @@ def github_committer(now: datetime) -> Person:
     return Person("GitHub", "noreply@github.com", now)
 
 
-def _state(repository: Repository, pull_request: PullRequest) -> State:
+def _state(store: Store, repository: Repository, pull_request: PullRequest) -> State:
     if pull_request.draft:
         return "draft"
-    if branch_rules.merge_refusals(repository, pull_request):
+    if branch_rules.merge_refusals(store, repository, pull_request):
         return "blocked"
     known = statuses.latest(repository, pull_request.head_commit).values()
     return "unstable" if known and statuses.combined(known) != "success" else "clean"

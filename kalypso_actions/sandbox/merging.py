@@ -46,7 +46,8 @@ def merge(
     account = store.account(identity.login)
     author = Person(account.login, accounts.email(account), store.now)
     text = f"{title}\n\n{message}" if message else title
-    return git.make_commit(tree, parents, text, author, github_committer(store.now))
+    committer = github_committer(store.now)
+    return git.make_commit(tree, parents, text, author, committer, signed=True)
 
 
 def _squashed(commits: Sequence[GitCommit]) -> str:

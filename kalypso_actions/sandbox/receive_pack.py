@@ -28,6 +28,7 @@ VERBATIM_REASONS: Final = ("refusing ", "deny ")
 OBJECT: Final = re.compile(r"[0-9a-f]{40}")
 HOOK: Final = "pre-receive hook declined"
 PROTECTED: Final = "protected branch hook declined"
+VIOLATION: Final = "push declined due to repository rule violations"
 
 OTHER_USER: Final = Identity(kind="user", login="somebody-else", permissions={})
 """The author of the commit that a fault `raced` adds."""
@@ -163,8 +164,8 @@ def _refuse(
         if reason and reason.startswith(VERBATIM_REASONS):
             command.refusal = reason
         elif reason:
-            push.messages += _protected_messages(command.ref, reason)
-            command.refusal = PROTECTED
+            messages, command.refusal = _rule_refusal(repository, command.ref, reason)
+            push.messages += messages
     if "atomic" in push.capabilities and any(command.refusal for command in push.commands):
         _refuse_all(
             [command for command in push.commands if not command.refusal], "atomic push failure"
@@ -229,8 +230,14 @@ def _refuse_all(commands: Sequence[Command], reason: str) -> None:
         command.refusal = reason
 
 
-def _protected_messages(ref: str, reason: str) -> list[str]:
-    return [f"error: GH006: Protected branch update failed for {ref}.", "", f"- {reason}"]
+def _rule_refusal(repository: Repository, ref: str, reason: str) -> tuple[list[str], str]:
+    """Return the messages and the reason for git, by the kind of the rules."""
+    rules = branch_rules.rules_for_branch(repository, ref.removeprefix(BRANCHES))
+    if reason != branch_rules.UNSIGNED or any(rule.classic for rule in rules):
+        first = f"error: GH006: Protected branch update failed for {ref}."
+        return [first, "", f"- {reason}"], PROTECTED
+    first = f"error: GH013: Repository rule violations found for {ref}."
+    return [first, "", f"- {reason}"], VIOLATION
 
 
 def _large_file_messages(files: Sequence[tuple[str, int]], limit: int) -> list[str]:

@@ -15,7 +15,7 @@ from kalypso_actions.clients.git.objects import GitObject, batch_objects
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.sandbox.diff_tree import EMPTY_TREE, OPTIONS, FileChange, parse_diff_tree
-from kalypso_actions.sandbox.fast_import import fast_import
+from kalypso_actions.sandbox.fast_import import TREE_REF, fast_import, import_tree
 from kalypso_actions.sandbox.git_commits import (
     GitCommit,
     Person,
@@ -225,12 +225,46 @@ class BareRepository:
         return answer.decode().strip() if answer else None
 
     def make_commit(
-        self, tree: str, parents: Sequence[str], message: str, author: Person, committer: Person
+        self,
+        tree: str,
+        parents: Sequence[str],
+        message: str,
+        author: Person,
+        committer: Person,
+        *,
+        signed: bool = False,
     ) -> str:
         """Write a commit object and return its id."""
-        content = commit_content(tree, parents, message, author, committer)
+        content = commit_content(tree, parents, message, author, committer, signed=signed)
         answer = self._run("hash-object", "-t", "commit", "-w", "--stdin", stdin=content)
         return answer.decode().strip()
+
+    def write_blob(self, content: bytes) -> str:
+        """Write a blob and return its id."""
+        answer = self._run("hash-object", "-t", "blob", "-w", "--stdin", stdin=content)
+        return answer.decode().strip()
+
+    def write_tree(
+        self, base: str, changes: Mapping[str, tuple[str, str | bytes] | None]
+    ) -> str | None:
+        """Write the tree that changes `base` ("": nothing) and return its id.
+
+        Each path has a mode with an object id (text) or a content (bytes); None deletes it. Return
+        None if a path to delete does not exist.
+        """
+        known = set(self.tree_paths(base)) if base else set()
+        if any(change is None and path not in known for path, change in changes.items()):
+            return None
+        output = self._run("fast-import", "--quiet", "--force", stdin=import_tree(base, changes))
+        commit = output.decode().strip()
+        tree = self._run("rev-parse", f"{commit}^{{tree}}").decode().strip()
+        self._run("update-ref", "-d", TREE_REF)
+        return tree
+
+    def tree_paths(self, tree: str) -> Sequence[str]:
+        """Return the paths of a tree's files."""
+        output = self._run("ls-tree", "-r", "-z", "--name-only", tree)
+        return output.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
     def commit_files(
         self, branch: str, changes: Mapping[str, str | bytes | None], message: str, author: Person

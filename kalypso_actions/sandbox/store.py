@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field, PrivateAttr, ValidationError
 
@@ -58,6 +58,11 @@ __all__ = [
     "Store",
     "WorkflowRun",
 ]
+
+
+ACTIONS: Final = "github-actions[bot]"
+ACTIONS_ID: Final = 41_898_282
+"""The user of all GITHUB_TOKENs on github.com."""
 
 
 def _the_epoch() -> datetime:
@@ -193,6 +198,7 @@ class Store(Entity):
             if not is_valid_login(login):
                 raise ValueError(f"{login!r} is not a valid login")
             kind = "Bot" if login.endswith("[bot]") else kind
-            account = Account(id=self.new_id(), login=login, kind=kind)
+            account_id = ACTIONS_ID if login.lower() == ACTIONS else self.new_id()
+            account = Account(id=account_id, login=login, kind=kind)
             self.accounts[login.lower()] = account
         return account

@@ -86,7 +86,7 @@ class Scene:
         fleet.shared_secrets.append("SHARED_KEY")
         fleet.shared_variables["SHARED"] = "1"
         store.repositories["acme/fleet"].rules.append(
-            BranchRule(pattern="protected", required_reviews=1)
+            BranchRule(pattern="protected", required_reviews=1, required_signatures=True)
         )
         installations = store.apps[self.app].installations
         self.installation_id = installations["acme"].id
@@ -147,6 +147,10 @@ class Scene:
         self._make_branch(branch, self.first)
         self.sandbox.commit("acme/fleet", {f"{branch}.txt": branch}, branch=branch)
         return branch
+
+    def tree(self) -> str:
+        """The tree of main."""
+        return self.sandbox.git("acme/fleet").commit("main").tree
 
     def clashing_branch(self) -> str:
         """A branch that cannot be merged into main."""

@@ -20,6 +20,9 @@ DELETE  R/git/refs/{ref}
 GET     R/branches/{branch}
 GET     R/rules/branches/{branch}
 GET     R/git/commits/{commit_sha}
+POST    R/git/blobs
+POST    R/git/trees
+POST    R/git/commits
 GET     R/commits/{ref}
 GET     R/commits/{commit_sha}/pulls
 GET     R/compare/{basehead}
@@ -120,6 +123,9 @@ WEBHOOKS = (
 
 GRAPHQL_TYPES = (
     "Query",
+    "Mutation",
+    "UpdateRefsPayload",
+    "User",
     "Repository",
     "Ref",
     "RefConnection",

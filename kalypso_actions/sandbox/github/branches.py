@@ -76,6 +76,8 @@ def _parts(rule: BranchRule) -> list[Json]:
         parts.append({"type": "non_fast_forward"})
     if rule.restrict_pushes:
         parts.append({"type": "update"})
+    if rule.required_signatures:
+        parts.append({"type": "required_signatures"})
     if rule.required_reviews:
         reviews = {
             "required_approving_review_count": rule.required_reviews,

@@ -65,6 +65,8 @@ def _check(call: Call, issue: Issue, pull_request: PullRequest, sha: str | None)
     if sha is not None and sha != pull_request.head_commit:
         message = "Head branch was modified. Review and try the merge again."
         raise RefusedError(409, message)
-    reasons = branch_rules.merge_refusals(call.named_repository, pull_request, call.identity)
+    reasons = branch_rules.merge_refusals(
+        call.store, call.named_repository, pull_request, call.identity
+    )
     if reasons:
         raise RefusedError(405, " ".join(reasons))

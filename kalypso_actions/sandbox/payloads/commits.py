@@ -53,7 +53,7 @@ def git_commit(view: View, repository: Repository, commit: GitCommit) -> Json:
             }
             for parent in commit.parents
         ],
-        "verification": UNSIGNED,
+        "verification": _verification(commit),
     }
 
 
@@ -65,7 +65,7 @@ def full(view: View, repository: Repository, commit: GitCommit) -> Json:
     return {
         "sha": commit.id,
         "node_id": known["node_id"],
-        "commit": {**inner, "comment_count": 0, "verification": UNSIGNED},
+        "commit": {**inner, "comment_count": 0, "verification": known["verification"]},
         "url": f"{url}/{commit.id}",
         "html_url": known["html_url"],
         "comments_url": f"{url}/{commit.id}/comments",
@@ -107,6 +107,18 @@ def changed_file(view: View, repository: Repository, change: FileChange, commit:
     if change.previous_path:
         entry["previous_filename"] = change.previous_path
     return entry
+
+
+def _verification(commit: GitCommit) -> Json:
+    if not commit.signature:
+        return UNSIGNED
+    return {
+        "verified": True,
+        "reason": "valid",
+        "signature": commit.signature,
+        "payload": f"tree {commit.tree}\n",
+        "verified_at": timestamp(commit.committer.date),
+    }
 
 
 def _signature(person: Person) -> Json:

@@ -47,6 +47,56 @@ COMMITS: Final = (
     Provocation(200, "GET", "git/commits/{second}"),
     Provocation(404, "GET", f"git/commits/{NOWHERE}"),
     Provocation(409, "GET", f"/repos/acme/empty/git/commits/{NOWHERE}"),
+    Provocation(201, "POST", "git/blobs", {"content": "b25l", "encoding": "base64"}),
+    Provocation(201, "POST", "git/blobs", {"content": "one"}),
+    Provocation(422, "POST", "git/blobs", {"content": "one", "encoding": "utf-16"}),
+    Provocation(409, "POST", "/repos/acme/empty/git/blobs", {"content": "one"}),
+    Provocation(
+        201,
+        "POST",
+        "git/trees",
+        {
+            "base_tree": "{second}",
+            "tree": [
+                {"path": "a/b.txt", "mode": "100644", "type": "blob", "content": "one"},
+                {"path": "README.md", "mode": "100644", "type": "blob", "sha": None},
+            ],
+        },
+    ),
+    Provocation(
+        422,
+        "POST",
+        "git/trees",
+        {
+            "base_tree": "{second}",
+            "tree": [{"path": "nothing", "mode": "100644", "type": "blob", "sha": None}],
+        },
+    ),
+    Provocation(422, "POST", "git/trees", {"tree": []}),
+    Provocation(404, "POST", "git/trees", {"base_tree": NOWHERE, "tree": []}),
+    Provocation(409, "POST", "/repos/acme/empty/git/trees", {"tree": []}),
+    Provocation(
+        201,
+        "POST",
+        "git/commits",
+        {"message": "m", "tree": "{tree}", "parents": ["{second}"]},
+        "installation",
+    ),
+    Provocation(
+        201,
+        "POST",
+        "git/commits",
+        {
+            "message": "m",
+            "tree": "{tree}",
+            "author": {"name": "n", "email": "e@f.gh", "date": "2026-01-02T03:04:05Z"},
+        },
+    ),
+    Provocation(422, "POST", "git/commits", {"message": "m", "tree": NOWHERE}),
+    Provocation(
+        422, "POST", "git/commits", {"message": "m", "tree": "{tree}", "parents": [NOWHERE]}
+    ),
+    Provocation(409, "POST", "/repos/acme/empty/git/commits", {"message": "m", "tree": NOWHERE}),
     Provocation(200, "GET", "commits/{second}"),
     Provocation(200, "GET", "commits/main"),
     Provocation(200, "GET", "commits/{root}"),

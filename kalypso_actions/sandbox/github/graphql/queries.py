@@ -19,14 +19,17 @@ from graphql import (
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
 from kalypso_actions.sandbox.github import body_fields
 from kalypso_actions.sandbox.github.graphql.objects import Fields, repository
-from kalypso_actions.sandbox.github.graphql.schema import SCHEMA
-from kalypso_actions.sandbox.payloads.view import timestamp
+from kalypso_actions.sandbox.github.graphql.ref_updates import update_refs
+from kalypso_actions.sandbox.github.graphql.schema import MUTATION, SCHEMA
+from kalypso_actions.sandbox.payloads.view import node_id, timestamp
 from kalypso_actions.sandbox.permissions import allowed, not_accessible, visible
 
 CODES: Final = {"Cannot query field": "undefinedField", "Syntax Error": "parseError"}
 """graphql-core's error messages -> GitHub's error codes."""
 
 _SCHEMA: Final = build_schema(SCHEMA)
+_SERVER_SCHEMA: Final = build_schema(SCHEMA.replace(MUTATION, ""))
+"""Of a GitHub Enterprise Server that is too old for `updateRefs`."""
 
 
 @endpoint("POST", "/graphql", statuses=(200, 400))
@@ -36,10 +39,16 @@ def query(call: Call) -> Answer:
     if not text:
         message = "A query attribute must be specified and must be a string."
         raise RefusedError(400, message)
+    is_server = call.store.flavour == "ghes"
     result = graphql_sync(
-        _SCHEMA,
+        _SERVER_SCHEMA if is_server else _SCHEMA,
         text,
-        {"repository": _repository, "rateLimit": _rate_limit},
+        {
+            "repository": _repository,
+            "rateLimit": _rate_limit,
+            "viewer": _viewer,
+            "updateRefs": update_refs,
+        },
         context_value=call,
         variable_values=dict(body_fields.mapping(call.body, "variables")),
         operation_name=body_fields.text(call.body, "operationName"),
@@ -68,6 +77,17 @@ def _repository(
     if not allowed(call.identity, ["contents: read"], named):
         raise GraphQLError(not_accessible(call.identity), extensions={"type": "FORBIDDEN"})
     return repository(call, named)
+
+
+def _viewer(info: GraphQLResolveInfo[Any]) -> Fields:
+    """Return the account of the token; for an App or a job, its bot."""
+    call: Call = info.context
+    account = call.store.account(call.identity.login)
+    return {
+        "id": node_id(account.kind, account.id),
+        "databaseId": account.id,
+        "login": account.login,
+    }
 
 
 def _rate_limit(info: GraphQLResolveInfo[Any], dryRun: bool) -> Fields:  # noqa: N803 (GitHub's)

@@ -7,9 +7,36 @@ from __future__ import annotations
 
 from typing import Final
 
-SCHEMA: Final = """
+MUTATION: Final = """
+type Mutation {
+  updateRefs(input: UpdateRefsInput!): UpdateRefsPayload
+}
+
+input UpdateRefsInput {
+  clientMutationId: String
+  refUpdates: [RefUpdate!]!
+  repositoryId: ID!
+}
+
+input RefUpdate {
+  afterOid: GitObjectID!
+  beforeOid: GitObjectID
+  force: Boolean = false
+  name: GitRefname!
+}
+
+type UpdateRefsPayload {
+  clientMutationId: String
+}
+"""
+"""What a GitHub Enterprise Server may lack."""
+
+SCHEMA: Final = (
+    MUTATION
+    + """
 scalar DateTime
 scalar GitObjectID
+scalar GitRefname
 scalar GitTimestamp
 scalar URI
 
@@ -24,6 +51,13 @@ interface GitObject {
 type Query {
   repository(owner: String!, name: String!, followRenames: Boolean = true): Repository
   rateLimit(dryRun: Boolean = false): RateLimit
+  viewer: User!
+}
+
+type User implements Node {
+  id: ID!
+  databaseId: Int
+  login: String!
 }
 
 type RateLimit {
@@ -128,3 +162,4 @@ type Tag implements GitObject & Node {
   abbreviatedOid: String!
 }
 """
+)
