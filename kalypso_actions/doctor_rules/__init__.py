@@ -20,6 +20,7 @@ from kalypso_actions.doctor_rules.repository_settings import (
     approval_checks,
     proposal_checks,
     push_checks,
+    signature_checks,
 )
 from kalypso_actions.doctor_rules.setting_names import UsedNames, name_checks, used_names
 from kalypso_actions.doctor_rules.workflows import BranchWorkflows, used_actions, workflow_checks
@@ -40,6 +41,7 @@ __all__ = [
     "proposal_checks",
     "push_checks",
     "repositories",
+    "signature_checks",
     "used_actions",
     "used_names",
     "warning",

@@ -17,14 +17,14 @@ PULL_REQUESTS: Final = re.compile(
 REFUSING: Final = frozenset(
     {
         *("update", "pull_request", "merge_queue"),
-        *("required_status_checks", "required_deployments", "required_signatures"),
+        *("required_status_checks", "required_deployments"),
         *("workflows", "code_scanning", "code_quality"),
         *("branch_name_pattern", "commit_message_pattern"),
         *("commit_author_email_pattern", "committer_email_pattern"),
         *("file_path_restriction", "file_extension_restriction"),
     }
 )
-"""Rules that refuse, or may refuse, a push of unsigned commits without a pull request.
+"""Rules that refuse, or may refuse, a push without a pull request.
 
 https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 """
@@ -58,11 +58,21 @@ def push_checks(
             place,
             f"rules of {branch} refuse pushes ({', '.join(refusing)}); GitHub does not say whether "
             f"they apply to {command}",
-            f"let {command} bypass them{alternative}",
+            f"let {command} bypass them as a GitHub App, since GITHUB_TOKEN cannot{alternative}",
             pages.RULES,
         )
     else:
         yield ok(place, f"no rule keeps {command} from pushing to {branch}")
+
+
+def signature_checks(place: str, branch: str, rules: BranchRules, command: str) -> Iterator[Check]:
+    """Tell how a command commits if a ruleset requires signatures."""
+    if rules.requires_signatures:
+        yield ok(
+            place,
+            f"commits on {branch} must be signed: GitHub makes and signs those of {command}, if it "
+            "runs as an App or by the job's token (commit-by: auto or api)",
+        )
 
 
 def approval_checks(place: str, branch: str, rules: BranchRules) -> Iterator[Check]:

@@ -113,6 +113,14 @@ class CiInputs(PlanInputs):
     cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
 
 
+CommitBy = Annotated[
+    Literal["auto", "git", "api"],
+    Field(
+        description="How to commit: git; api (GitHub signs the commits of Apps and jobs); or auto "
+        "(api where a rule of the branch requires signatures)."
+    ),
+]
+
 VerifyOnly = Annotated[
     Flag, Field(description="Only verify the inputs, and write nothing but the start record.")
 ]
@@ -130,6 +138,7 @@ class CdInputs(ChainInputs):
         Literal["commit", "pull-request"],
         Field(description="How to change base-repo.yaml: commit or pull-request."),
     ] = "commit"
+    commit_by: CommitBy = "auto"
     allow_rollback: Annotated[
         Flag, Field(description="Allow a commit that is older than that of the environment.")
     ] = False
@@ -166,6 +175,7 @@ class ScheduleInputs(PlanInputs):
         str, Field(description="The prefix of the branches of proposals.", pattern=r"^[\w./-]+$")
     ] = OWN_BRANCHES
     labels: Annotated[List, Field(description="More labels for the pull requests.")] = ()
+    commit_by: CommitBy = "auto"
     check_promote_workflow: Annotated[
         str, Field(description="The workflow file that runs check-promote.")
     ] = "check-promote.yaml"

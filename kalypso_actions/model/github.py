@@ -28,6 +28,14 @@ class CommitStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Account:
+    """An account of GitHub: a user, an organization or a bot."""
+
+    login: str
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
 class Commit:
     """A commit, without its files."""
 
@@ -197,6 +205,11 @@ class BranchRules:
     required_approvals: int = 0
     dismisses_stale_approvals: bool = False
     is_classic: bool = False
+
+    @property
+    def requires_signatures(self) -> bool:
+        """Whether a ruleset refuses commits without a verified signature."""
+        return "required_signatures" in self.types
 
 
 @dataclass(frozen=True, slots=True)

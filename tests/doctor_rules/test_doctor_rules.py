@@ -18,6 +18,7 @@ from kalypso_actions.doctor_rules import (
     approval_checks,
     name_checks,
     push_checks,
+    signature_checks,
     used_names,
     workflow_checks,
 )
@@ -256,8 +257,8 @@ def test_a_workflow_that_is_switched_off() -> None:
         ),
         (
             BranchRules(("creation", "pull_request", "required_signatures"), 2, True),
-            "(pull_request, required_signatures)",
-            "(creation, pull_request, required_signatures)",
+            "(pull_request)",
+            "(creation, pull_request)",
             "ok: merges to dev need an approval of the latest commit",
         ),
     ],
@@ -273,6 +274,12 @@ def test_rules_of_a_branch(rules: BranchRules, pushes: str, own: str, merges: st
             assert push == "ok: no rule keeps cd from pushing to dev"
     (merge,) = told(approval_checks("r", "dev", rules))
     assert merge.startswith(merges)
+
+
+def test_required_signatures() -> None:
+    (line,) = told(signature_checks("r", "dev", BranchRules(("required_signatures",)), "cd"))
+    assert line.startswith("ok: commits on dev must be signed: GitHub makes and signs those of cd")
+    assert told(signature_checks("r", "dev", BranchRules(("update",)), "cd")) == []
 
 
 def test_a_classic_rule_says_nothing() -> None:

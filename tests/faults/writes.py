@@ -11,7 +11,9 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from kalypso_actions.clients.github import (
+    branches,
     comments,
+    git_data,
     issues,
     labels,
     merging,
@@ -25,6 +27,7 @@ from kalypso_actions.sandbox import Exchange
 from tests.faults.trials import Act, Trial
 
 TOKENS: Final = "/app/installations/{installation_id}/access_tokens"
+GRAPHQL: Final = "/graphql"
 Merge = Callable[..., merging.Merged | merging.Refused]
 
 MARK: Final = "<!-- kalypso -->"
@@ -96,6 +99,19 @@ def _update(trial: Trial) -> object:
 def _delete(trial: Trial) -> object:
     expected = trial.known["before"]
     return refs.delete(trial.github(), trial.repository, "behind", expected=expected)
+
+
+def _commit_by_api(trial: Trial) -> object:
+    """Commit to a branch: a text and a file that is no text; nothing if the branch has them."""
+    github, repository = trial.github(), trial.repository
+    head = branches.head(github, repository, "proposal")
+    changes = {"ours.txt": b"1", "ours.png": b"\0"}
+    if "ours.txt" in trial.sandbox.git(repository).files("proposal"):
+        return "unchanged"
+    commit = git_data.create_commit(
+        github, repository, parent=trial.head(), changes=changes, message="Ours"
+    )
+    return refs.move(github, repository, "proposal", commit, expected=head, fast_forward=False)
 
 
 # Statuses and workflows
@@ -248,6 +264,10 @@ WRITES: Final = (
     _write("refs.create", "POST R/git/refs", _create),
     _write("refs.update", "PATCH R/git/refs/{ref}", _update, _two_branches),
     _write("refs.delete", "DELETE R/git/refs/{ref}", _delete, _two_branches),
+    _write("refs.move", f"POST {GRAPHQL}", _commit_by_api, _branch),
+    _write("git_data.create_commit", "POST R/git/commits", _commit_by_api, _branch),
+    _write("git_data.create_commit: tree", "POST R/git/trees", _commit_by_api, _branch),
+    _write("git_data.create_commit: blob", "POST R/git/blobs", _commit_by_api, _branch),
     _write("statuses.post", "POST R/statuses/{sha}", _post_status),
     _write("pulls.ensure create", "POST R/pulls", _ensure_pull, _branch),
     _write("pulls.ensure: labels", _LABELS, _ensure_pull, _branch),

@@ -14,6 +14,7 @@ from kalypso_actions.clients.github import (
     comments,
     commits,
     environments,
+    git_data,
     issues,
     labels,
     merging,
@@ -23,6 +24,7 @@ from kalypso_actions.clients.github import (
     repositories,
     settings,
     statuses,
+    viewer,
     workflows,
 )
 from kalypso_actions.model.github import CommitStatus, RegisteredPath
@@ -108,6 +110,17 @@ def _update(github: GitHub, scene: Scene) -> None:
     refs.update(github, FLEET, branch, scene.second, expected=scene.first)
 
 
+def _move(github: GitHub, scene: Scene) -> None:
+    branch = scene.name()
+    refs.move(github, FLEET, branch, scene.second, expected=None, fast_forward=False)
+    refs.move(github, FLEET, branch, scene.first, expected=scene.second, fast_forward=False)
+
+
+def _create_commit(github: GitHub, scene: Scene) -> None:
+    changes = {"notes.txt": b"text", "logo.png": b"\x89\0", "README.md": None}
+    git_data.create_commit(github, FLEET, parent=scene.second, changes=changes, message="m")
+
+
 def _post_status(github: GitHub, scene: Scene) -> None:
     for url in ("", "https://example.com/run"):
         status = CommitStatus(scene.name(), "success", "d" * 200, url)
@@ -155,12 +168,23 @@ CALLS: Final = {
         "GET R/rules/branches/{branch}",
         "GET R/branches/{branch}",
     ),
+    "branches.requires_signatures": _call(
+        lambda github, _: branches.requires_signatures(github, FLEET, "protected"),
+        "GET R/rules/branches/{branch}",
+    ),
     "environments.names": _call(
         lambda github, _: environments.names(github, FLEET), "GET R/environments"
     ),
     "environments.variable": _call(
         lambda github, scene: environments.variable(github, FLEET, scene.environment(), "NEXT"),
         "GET R/environments/{environment_name}/variables/{name}",
+    ),
+    "git_data.create_commit": _call(
+        _create_commit,
+        "GET R/git/commits/{commit_sha}",
+        "POST R/git/blobs",
+        "POST R/git/trees",
+        "POST R/git/commits",
     ),
     "registered_heads.read": _call(
         lambda github, _: registered_heads.read(
@@ -267,6 +291,7 @@ CALLS: Final = {
         "POST R/git/refs",
         "PATCH R/git/refs/{ref}",
     ),
+    "refs.move": _call(_move, "GET R/git/ref/{ref}", "GET R", "POST /graphql"),
     "refs.delete": _call(
         _create_and_delete,
         "GET R/git/ref/{ref}",
@@ -313,6 +338,7 @@ CALLS: Final = {
         "GET R/actions/permissions",
         "GET R/actions/permissions/workflow",
     ),
+    "viewer.account": _call(lambda github, _: viewer.account(github, "acme"), "POST /graphql"),
     "workflows.states": _call(
         lambda github, _: workflows.states(github, FLEET), "GET R/actions/workflows"
     ),

@@ -240,3 +240,18 @@ def test_a_deleted_branch_closes_its_pull_request(tmp_path: Path) -> None:
             ("closed", "somebody"),
             ("head_ref_deleted", "somebody"),
         ]
+
+
+@pytest.mark.parametrize(("classic", "code"), [(False, "GH013"), (True, "GH006")])
+def test_an_unsigned_commit_is_refused(tmp_path: Path, classic: bool, code: str) -> None:
+    with serving(tmp_path) as sandbox:
+        copy = clone(sandbox, tmp_path)
+        before = refs(sandbox)["heads/main"]
+        rule = BranchRule(pattern="main", classic=classic, required_signatures=True)
+        with sandbox.lock:
+            sandbox.repository(FLEET).rules.append(rule)
+        copy.commit(a="1")
+        status, output = copy.push("HEAD:main")
+        assert status != 0
+        assert code in output and "Commits must have verified signatures." in output
+        assert refs(sandbox)["heads/main"] == before

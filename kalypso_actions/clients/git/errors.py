@@ -144,6 +144,12 @@ UNWRITABLE: Final = (
         "use the account's noreply address",
     ),
     (
+        r"must have verified signatures",
+        FORBIDDEN_BY_RULE,
+        "let GitHub make and sign the commits: commit-by: api, with a GitHub App or the job's "
+        "token",
+    ),
+    (
         r"gh006|protected branch",
         PROTECTED,
         "let the token's user or app bypass the protection, or name a branch that has none",
@@ -151,7 +157,8 @@ UNWRITABLE: Final = (
     (
         r"gh013|repository rule violations",
         FORBIDDEN_BY_RULE,
-        "put the token's app or user on the ruleset's bypass list, or name another branch",
+        "put the token's app or user on the ruleset's bypass list, or name another branch; a job's "
+        "GITHUB_TOKEN cannot be on the list",
     ),
     (
         r"refusing to delete the current branch|deletion of the current branch",

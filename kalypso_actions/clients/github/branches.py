@@ -52,6 +52,16 @@ def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
     )
 
 
+def requires_signatures(github: GitHub, repository: str, branch: str) -> bool:
+    """Whether a ruleset refuses unsigned commits on a branch, which need not exist.
+
+    Raises GitHubError.
+    """
+    failure = f"the rules of the branch {branch} cannot be read"
+    active = rest.read_all(github, repository, failure, f"/rules/branches/{rest.segment(branch)}")
+    return any(rule["type"] == "required_signatures" for rule in active)
+
+
 def _is_protected(github: GitHub, repository: str, branch: str, failure: str) -> bool:
     path = f"/branches/{rest.segment(branch)}"
     answer = rest.read_optional(github, repository, failure, path)

@@ -149,20 +149,38 @@ class GitHub:
 
         The query uses the credential for `repository_owner`. Raises GitHubError without data.
         """
-        request = Request(
-            "POST",
-            self.server.graphql_url,
-            lambda: self._authorization(repository_owner),
-            body={"query": query, "variables": dict(variables)},
-            idempotent=True,
-            account=self._account(repository_owner),
-        )
-        body = self.call(repository_owner, failure, lambda: self._transport.send(request).body)
+        body = self._graphql(repository_owner, repository_owner, failure, query, variables)
         data = body.get("data") if isinstance(body, dict) else None
         if not isinstance(data, dict):
             reason = message_of(body) or "the response contains no data"
             raise GitHubError(f"{failure}: GitHub says: {reason}", Location(repository_owner))
         return data, tuple(body.get("errors") or ())
+
+    def mutate(
+        self, repository: str, failure: str, mutation: str, variables: Mapping[str, Any]
+    ) -> None:
+        """Send a GraphQL mutation, once.
+
+        Raises GitHubError; with the status 422 for a refusal, 501 if the server's schema lacks the
+        mutation.
+        """
+        owner = _checked_owner(repository)
+        body = self._graphql(repository, owner, failure, mutation, variables, idempotent=False)
+        errors = tuple(body.get("errors") or ()) if isinstance(body, dict) else ()
+        if not errors:
+            return
+        reason = "; ".join(" ".join(str(error.get("message")).split()) for error in errors)
+        advice = ""
+        if any(error.get("type") == "FORBIDDEN" for error in errors):
+            advice = "give the token the permission contents: write"
+        raise GitHubError(
+            f"{failure}: GitHub says: {reason}",
+            Location(repository),
+            advice,
+            status=501 if "data" not in body and "'Mutation'" in reason else 422,
+            reason=reason,
+            errors=errors,
+        )
 
     def group_by_credential(self, owners: Collection[str]) -> Mapping[str, Sequence[str]]:
         """Group owners by the credential to use: credential's owner -> owners to read with it.
@@ -209,6 +227,27 @@ class GitHub:
             log.info("git has no credential for %s: %s", owner, error.problem.message)
             return ""
         return "Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode()
+
+    def _graphql(
+        self,
+        repository: str,
+        owner: str,
+        failure: str,
+        query: str,
+        variables: Mapping[str, Any],
+        *,
+        idempotent: bool = True,
+    ) -> Any:
+        """Return the response about a repository (or an owner), with the owner's credential."""
+        request = Request(
+            "POST",
+            self.server.graphql_url,
+            lambda: self._authorization(owner),
+            body={"query": query, "variables": dict(variables)},
+            idempotent=idempotent,
+            account=self._account(owner),
+        )
+        return self.call(repository, failure, lambda: self._transport.send(request).body)
 
     def _requester(self, owner: str) -> Requester:
         account = self._account(owner)

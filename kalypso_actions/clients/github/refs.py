@@ -1,4 +1,4 @@
-"""Create, fast-forward and delete branches by the REST API.
+"""Create, move and delete branches.
 
 Each write names the expected head of the branch, and never overwrites another commit.
 """
@@ -26,6 +26,26 @@ class RefConflictError(GitHubError):
         )
         self.head = head
 
+
+ABSENT: Final = "0" * 40
+"""In `updateRefs`, the id of a branch that does not exist."""
+
+UPDATE_REFS: Final = """\
+mutation Move(
+  $repository: ID!, $ref: GitRefname!, $before: GitObjectID!, $after: GitObjectID!, $force: Boolean!
+) {
+  updateRefs(input: {
+    repositoryId: $repository
+    refUpdates: [{name: $ref, beforeOid: $before, afterOid: $after, force: $force}]
+  }) { clientMutationId }
+}"""
+
+MISSING_MUTATION: Final = 501
+
+WITHOUT_MUTATION: Final = (
+    "this server cannot replace a commit of a branch safely by its API: delete the branch, or use "
+    "commit-by: git"
+)
 
 ADVICE: Final = {
     "object does not exist": "push the commit to the repository first",
@@ -82,6 +102,56 @@ def update(
         return commit
 
     _, written = idempotent_writes.write_if_absent(github, find, write)
+    return "updated" if written else "unchanged"
+
+
+def move(
+    github: GitHub,
+    repository: str,
+    branch: str,
+    commit: str,
+    *,
+    expected: str | None,
+    fast_forward: bool,
+) -> Literal["updated", "unchanged"]:
+    """Set a branch to a commit if it is at `expected` (None: if it does not exist).
+
+    GitHub compares at the moment of the change. A server that lacks the mutation only creates and
+    fast-forwards branches (`fast_forward`: the commit descends from `expected`). Raises
+    RefConflictError if the branch is at another commit, and GitHubError.
+    """
+
+    def find() -> str | None:
+        head = branches.head(github, repository, branch)
+        if head not in {expected, commit}:
+            raise RefConflictError(repository, branch, expected, head)
+        return head if head == commit else None
+
+    failure = f"the branch {branch} cannot be moved to {commit}"
+
+    def write() -> str:
+        variables = {
+            "repository": rest.read(github, repository, failure, "")["node_id"],
+            "ref": f"refs/heads/{branch}",
+            "before": expected or ABSENT,
+            "after": commit,
+            "force": not fast_forward,
+        }
+        github.mutate(repository, failure, UPDATE_REFS, variables)
+        return commit
+
+    try:
+        _, written = idempotent_writes.write_if_absent(github, find, write)
+    except GitHubError as error:
+        if error.status != MISSING_MUTATION:
+            raise
+        if expected is None:
+            create(github, repository, branch, commit)
+        elif fast_forward:
+            return update(github, repository, branch, commit, expected=expected)
+        else:
+            raise rest.with_advice(error, WITHOUT_MUTATION) from None
+        written = True
     return "updated" if written else "unchanged"
 
 

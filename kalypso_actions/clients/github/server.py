@@ -56,6 +56,12 @@ class GitHubServer:
         return self.api_url.removesuffix("/v3") + "/graphql"
 
     @property
+    def noreply_domain(self) -> str:
+        """The domain of the accounts' addresses; the sandbox, on this machine, is a github.com."""
+        host = urlsplit(self.server_url).hostname or ""
+        return f"users.noreply.{'github.com' if is_loopback(self.server_url) else host}"
+
+    @property
     def git_protocols(self) -> frozenset[str]:
         """The protocols for git: http only if the server itself uses it, on this machine."""
         return frozenset({"https", urlsplit(self.server_url).scheme})

@@ -187,8 +187,8 @@ def _write(
     hook: HookRun | None,
 ) -> Promoted:
     if inputs.mode == "commit":
-        made = branch.write(state, inputs.commit)
+        made = branch.write(state, inputs.commit, inputs.commit_by)
         return Promoted("written", before, before, changed=True, environment_commit=made, hook=hook)
-    pull, changed = branch.propose(state, inputs.commit)
+    pull, changed = branch.propose(state, inputs.commit, inputs.commit_by)
     replaced = state.proposal.instead_of(inputs.commit) if state.proposal else None
     return Promoted("proposed", before, replaced, changed=changed, pull=pull, hook=hook)

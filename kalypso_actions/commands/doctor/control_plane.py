@@ -18,6 +18,7 @@ from kalypso_actions.doctor_rules import (
     name_checks,
     proposal_checks,
     push_checks,
+    signature_checks,
 )
 from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.model.github import SettingNames
@@ -119,6 +120,7 @@ def _check_pushes(
     branch = target.own_name if by_pull_request else target.name
     branch_rules = checklist.optional(lambda: branches.rules(context.github, name, branch))
     if branch_rules:
+        checklist.add(signature_checks(name, branch, branch_rules, "cd"))
         alternative = "" if by_pull_request else ", or let cd propose (mode: pull-request)"
         checklist.add(
             push_checks(name, branch, branch_rules, "cd", alternative, is_own=by_pull_request)

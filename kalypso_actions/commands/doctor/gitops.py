@@ -10,7 +10,13 @@ from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.labels import PROMOTED
-from kalypso_actions.doctor_rules import actions_checks, approval_checks, name_checks, push_checks
+from kalypso_actions.doctor_rules import (
+    actions_checks,
+    approval_checks,
+    name_checks,
+    push_checks,
+    signature_checks,
+)
 from kalypso_actions.doctor_rules import repositories as rules
 
 
@@ -39,6 +45,7 @@ def check_gitops(
             partial(branches.rules, context.github, repository, own_branch), repository
         )
         if branch_rules:
+            checklist.add(signature_checks(repository, own_branch, branch_rules, "schedule"))
             checklist.add(
                 push_checks(repository, own_branch, branch_rules, "schedule", is_own=True)
             )
@@ -61,6 +68,7 @@ def _check_branch(
     )
     if branch_rules:
         checklist.add(approval_checks(repository, branch, branch_rules))
+        checklist.add(signature_checks(repository, branch, branch_rules, "schedule"))
     pulls = checklist.optional(
         lambda: pull_requests.open_into(github, repository, branch), repository
     )

@@ -10,10 +10,12 @@ from typing import Final, Protocol
 from kalypso_actions.clients.git import ProtectedBranchError, RemoteRepositories, Signature
 from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.clients.github import GitHub
+from kalypso_actions.commands.runtime.branch_writes import own_signature
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import RevisionFiles
 
-AUTHOR: Final = Signature("Kalypso", "kalypso@users.noreply.github.com")
+AUTHOR: Final = Signature("Kalypso", "kalypso@noreply.invalid")
+"""In clones without an author; nobody can own the address."""
 
 
 class Backend(Protocol):
@@ -57,7 +59,7 @@ class RemoteBackend:
             parent=parent or None,
             changes=changes,
             message=message,
-            author=AUTHOR,
+            author=own_signature(self.github, self.name),
             date=self.now(),
         )
 

@@ -10,9 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.clients.git import ProtectedBranchError, Signature
+from kalypso_actions.clients.git import ProtectedBranchError
 from kalypso_actions.clients.github import commits, pull_requests
 from kalypso_actions.clients.github.idempotent_writes import WriteResult
+from kalypso_actions.commands.runtime.branch_writes import BranchWrite, CommitBy, write_commit
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.labels import WITHDRAWN, make_labels
 from kalypso_actions.errors import KalypsoError
@@ -24,9 +25,8 @@ from kalypso_actions.report.cd_summary import proposal_body
 from kalypso_actions.report.markdown import marker
 from kalypso_actions.snapshot.base_file import BaseFile, read_base_file
 
-AUTHOR: Final = Signature("Git Ops", "agent@gitops.com")
 MESSAGE: Final = "Promoting Commit_Id to the environment"
-"""Author and message are upstream's."""
+"""The message is upstream's."""
 
 REPLACES: Final = "Kalypso-Replaces"
 """The trailer of a proposal's commit that names the commit proposed before it."""
@@ -122,21 +122,21 @@ class EnvironmentBranch:
         commit = self._base_at(newest.parents[0]).promoted_commit
         return commit if commit != state.base.promoted_commit else None
 
-    def write(self, state: EnvironmentState, promoted_commit: str) -> str:
+    def write(self, state: EnvironmentState, promoted_commit: str, commit_by: CommitBy) -> str:
         """Write a commit of main to the branch; return the new commit of the branch.
 
         Raises PushConflictError if the branch has moved, KalypsoError for other refusals.
         """
-        new = self._commit(state, promoted_commit, MESSAGE)
         try:
-            self._context.remotes.push(self._url, new, branch=self.name, expected=state.head)
+            return self._write(self.name, state.head, state, promoted_commit, MESSAGE, commit_by)
         except ProtectedBranchError as error:
             problem = error.problem
             advice = f"{problem.advice}; or use mode: pull-request"
             raise KalypsoError(problem.message, problem.where, advice) from error
-        return new
 
-    def propose(self, state: EnvironmentState, promoted_commit: str) -> tuple[PullRequest, bool]:
+    def propose(
+        self, state: EnvironmentState, promoted_commit: str, commit_by: CommitBy
+    ) -> tuple[PullRequest, bool]:
         """Open or update the pull request with a commit of main; return whether it changed.
 
         Raises PushConflictError if our branch has moved, KalypsoError for other refusals.
@@ -145,10 +145,8 @@ class EnvironmentBranch:
         if changed:
             replaced = state.proposal.instead_of(promoted_commit) if state.proposal else None
             trailer = f"\n\n{REPLACES}: {replaced}" if replaced else ""
-            new = self._commit(state, promoted_commit, MESSAGE + trailer)
-            self._context.remotes.push(
-                self._url, new, branch=self.own_name, expected=state.own_head or None
-            )
+            message = MESSAGE + trailer
+            self._write(self.own_name, state.own_head, state, promoted_commit, message, commit_by)
         pull, outcome = self.describe(state, promoted_commit)
         return pull, changed or outcome != "unchanged"
 
@@ -198,7 +196,16 @@ class EnvironmentBranch:
             labels=[WITHDRAWN],
         )
 
-    def _commit(self, state: EnvironmentState, promoted_commit: str, message: str) -> str:
+    def _write(
+        self,
+        branch: str,
+        head: str,
+        state: EnvironmentState,
+        promoted_commit: str,
+        message: str,
+        commit_by: CommitBy,
+    ) -> str:
+        """Commit to a branch at `head` ("": absent); return its new commit."""
         base = state.base
         text = with_commit(
             base.text,
@@ -207,14 +214,17 @@ class EnvironmentBranch:
             branch=self._main,
             where=base.where,
         )
-        return self._context.remotes.commit(
-            self._url,
+        branch_write = BranchWrite(
+            repository=self._context.control_plane,
+            url=self._url,
+            branch=branch,
+            base=self.name,
+            expected=head or None,
             parent=state.head,
             changes={base.where.path: text.encode()},
             message=message,
-            author=AUTHOR,
-            date=self._context.runtime.now(),
         )
+        return write_commit(branch_write, commit_by, self._context)
 
     def _base_at(self, commit: str) -> BaseFile:
         files = self._context.remotes.fetch(self._url, commit=commit)

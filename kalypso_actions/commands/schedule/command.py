@@ -129,7 +129,7 @@ def _propose(
 ) -> None:
     """Write every proposal. Push our branches first: only pushes can conflict with other runs."""
     open_proposals = [proposal for proposal in proposals if proposal.is_open]
-    commits = [push(proposal, context) for proposal in open_proposals]
+    commits = [push(proposal, inputs, context) for proposal in open_proposals]
     published = [
         publish(proposal, _text(proposal, commit, read, plan, inputs, context), inputs, context)
         for proposal, commit in zip(open_proposals, commits, strict=True)

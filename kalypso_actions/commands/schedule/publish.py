@@ -11,8 +11,8 @@ from functools import partial
 from typing import Final
 
 from kalypso_actions import gitops
-from kalypso_actions.clients.git import Signature
 from kalypso_actions.clients.github import commits, labels, merging, pull_requests, statuses
+from kalypso_actions.commands.runtime.branch_writes import BranchWrite, write_commit
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import start_check_promote
 from kalypso_actions.commands.runtime.labels import KALYPSO, PROMOTED, WITHDRAWN, make_labels
@@ -34,9 +34,8 @@ from kalypso_actions.report.chain_documents import PullRequestEntry
 from kalypso_actions.report.pull_request import PullRequestText
 from kalypso_actions.snapshot.gitops_state import GitOpsState
 
-AUTHOR: Final = Signature("Kalypso Scheduler", "kalypso.scheduler@email.com")
 MESSAGE: Final = "Kalypso Scheduler commit"
-"""Author and message are upstream's."""
+"""The message is upstream's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class Published:
     warnings: tuple[Problem, ...] = ()
 
 
-def push(proposal_plan: ProposalPlan, context: CommandContext) -> str:
+def push(proposal_plan: ProposalPlan, inputs: ScheduleInputs, context: CommandContext) -> str:
     """Push the proposed tree as one commit on top of the GitOps branch; return the commit.
 
     If our branch already has this commit, nothing is pushed. Raises PushConflictError if another
@@ -66,15 +65,17 @@ def push(proposal_plan: ProposalPlan, context: CommandContext) -> str:
         key = (own_branch.digest, own_branch.promoted_commit)
         if key == (proposal.digest, proposal.promoted_commit):
             return head
-    commit = context.remotes.commit(
-        state.url,
+    branch_write = BranchWrite(
+        repository=state.repository,
+        url=state.url,
+        branch=state.own_branch,
+        base=state.branch,
+        expected=head,
         parent=state.commit,
         changes=_files(proposal_plan),
         message=gitops.with_trailer(MESSAGE, proposal.digest),
-        author=AUTHOR,
-        date=context.runtime.now(),
     )
-    context.remotes.push(state.url, commit, branch=state.own_branch, expected=head)
+    commit = write_commit(branch_write, inputs.commit_by, context)
     context.runtime.log(f"{state.repository}: {state.own_branch} is at {commit[:7]}")
     return commit
 

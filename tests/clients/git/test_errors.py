@@ -41,6 +41,12 @@ remote:
 remote: - Changes must be made through a pull request.
 remote:"""
 
+SIGNATURES = """remote: error: GH013: Repository rule violations found for refs/heads/certificate.
+remote: Review all repository rules at https://github.com/acme/x/rules?ref=refs%2Fheads%2Fmain
+remote:
+remote: - Commits must have verified signatures.
+remote:"""
+
 SECRETS = """remote: error: GH013: Repository rule violations found for refs/heads/certificate.
 remote: - GITHUB PUSH PROTECTION
 remote:     - Push cannot contain secrets"""
@@ -75,6 +81,11 @@ SSO = (
             failed(RULES, "push declined due to repository rule violations"),
             "Changes must be made through a pull request.",
             "bypass list",
+        ),
+        (
+            failed(SIGNATURES, "push declined due to repository rule violations"),
+            "Commits must have verified signatures.",
+            "commit-by: api",
         ),
         (failed(SECRETS, "push declined"), "found a secret in a file", "remove the secret"),
         (failed(LARGE, "pre-receive hook declined"), "a.bin is 150.00 MB", "leave the file out"),

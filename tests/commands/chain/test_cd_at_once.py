@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.cd.command import cd
+from kalypso_actions.commands.runtime.branch_writes import CommitBy
 from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranch, EnvironmentState
 from kalypso_actions.inputs.chain import CdInputs
 from tests.commands.chain import documents
@@ -90,8 +91,10 @@ def test_the_status_of_an_overtaken_run_does_not_last(
     older, newer = commits(acme, 2)
     write = EnvironmentBranch.write
 
-    def overtaken(branch: EnvironmentBranch, standing: EnvironmentState, commit: str) -> str:
-        made = write(branch, standing, commit)
+    def overtaken(
+        branch: EnvironmentBranch, standing: EnvironmentState, commit: str, commit_by: CommitBy
+    ) -> str:
+        made = write(branch, standing, commit, commit_by)
         if commit == older:
             run(acme, newer)
         return made

@@ -18,7 +18,10 @@ def written(exchange: Exchange) -> str:
         repository, _, service = exchange.path.removeprefix("/").rpartition("/")
         pushes = exchange.method == "POST" and service == "git-receive-pack"
         return f"push {repository.removesuffix('.git')}" if pushes else ""
-    reads = exchange.method in {"GET", "HEAD"} or exchange.template in {"azure", "/graphql"}
+    if exchange.template == "/graphql":
+        is_mutation = str(exchange.request_body.get("query", "")).startswith("mutation")
+        return f"POST {exchange.path}" if is_mutation else ""
+    reads = exchange.method in {"GET", "HEAD"} or exchange.template == "azure"
     return "" if reads else f"{exchange.method} {exchange.path}"
 
 

@@ -20,7 +20,7 @@ from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoi
 from kalypso_actions.sandbox.github import body_fields
 from kalypso_actions.sandbox.github.graphql.objects import Fields, repository
 from kalypso_actions.sandbox.github.graphql.ref_updates import update_refs
-from kalypso_actions.sandbox.github.graphql.schema import MUTATION, SCHEMA
+from kalypso_actions.sandbox.github.graphql.schema import MUTATION, NO_MUTATION, SCHEMA
 from kalypso_actions.sandbox.payloads.view import node_id, timestamp
 from kalypso_actions.sandbox.permissions import allowed, not_accessible, visible
 
@@ -28,7 +28,7 @@ CODES: Final = {"Cannot query field": "undefinedField", "Syntax Error": "parseEr
 """graphql-core's error messages -> GitHub's error codes."""
 
 _SCHEMA: Final = build_schema(SCHEMA)
-_SERVER_SCHEMA: Final = build_schema(SCHEMA.replace(MUTATION, ""))
+_SERVER_SCHEMA: Final = build_schema(SCHEMA.replace(MUTATION, NO_MUTATION))
 """Of a GitHub Enterprise Server that is too old for `updateRefs`."""
 
 

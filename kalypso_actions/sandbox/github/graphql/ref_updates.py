@@ -14,7 +14,7 @@ from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.sandbox import branch_rules
 from kalypso_actions.sandbox.endpoints import Call
 from kalypso_actions.sandbox.payloads.view import node_id
-from kalypso_actions.sandbox.permissions import allowed, visible
+from kalypso_actions.sandbox.permissions import allowed, not_accessible, visible
 from kalypso_actions.sandbox.pushes import handle_push
 from kalypso_actions.sandbox.repositories import NO_OBJECT
 from kalypso_actions.sandbox.store import Repository
@@ -55,9 +55,7 @@ def _repository(call: Call, wanted: str) -> Repository:
         message = f"Could not resolve to a node with the global id of '{wanted}'"
         raise GraphQLError(message, extensions={"type": "NOT_FOUND"})
     if not allowed(call.identity, ["contents: write"], repository):
-        by = "personal access token" if call.identity.kind == "user" else "integration"
-        message = f"Resource not accessible by {by}"
-        raise GraphQLError(message, extensions={"type": "FORBIDDEN"})
+        raise GraphQLError(not_accessible(call.identity), extensions={"type": "FORBIDDEN"})
     return repository
 
 

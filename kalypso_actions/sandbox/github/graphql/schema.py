@@ -31,6 +31,8 @@ type UpdateRefsPayload {
 """
 """What a GitHub Enterprise Server may lack."""
 
+NO_MUTATION: Final = "type Mutation { unknown: Boolean }"
+
 SCHEMA: Final = (
     MUTATION
     + """

@@ -1,0 +1,113 @@
+"""Write commits to branches: git pushes them, or GitHub makes and signs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from kalypso_actions.clients.git import ProtectedBranchError, PushConflictError, Signature
+from kalypso_actions.clients.github import GitHub, GitHubError, branches, git_data, refs, viewer
+from kalypso_actions.commands.runtime.context import CommandContext
+from kalypso_actions.model.urls import owner_of
+
+CommitBy = Literal["auto", "git", "api"]
+
+RULE: Final = "rule violations"
+UNSIGNED: Final = "verified signatures"
+
+UNREADABLE_RULES: Final = frozenset({403, 404})
+"""The account's plan, or an old server, has no rulesets."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchWrite:
+    """A commit for a branch of a repository, which is at `expected` (None: absent).
+
+    `repository` is owner/name, `url` is for git.
+
+    `changes` apply to the files of `parent`: None deletes a file, bytes become one. `base` is the
+    branch that the commit is proposed to ("": none).
+    """
+
+    repository: str
+    url: str
+    branch: str
+    expected: str | None
+    parent: str
+    changes: Mapping[str, bytes | None]
+    message: str
+    base: str = ""
+
+
+def write_commit(write: BranchWrite, commit_by: CommitBy, context: CommandContext) -> str:
+    """Commit to a branch, and return the commit.
+
+    Raises PushConflictError if another run moved the branch, ProtectedBranchError if a rule refuses
+    the commit, and KalypsoError.
+    """
+    if commit_by == "auto":
+        commit_by = "api" if _requires_signatures(write, context.github) else "git"
+    if commit_by == "api":
+        return _write_by_api(write, context)
+    commit = context.remotes.commit(
+        write.url,
+        parent=write.parent,
+        changes=write.changes,
+        message=write.message,
+        author=own_signature(context.github, write.repository),
+        date=context.runtime.now(),
+    )
+    context.remotes.push(write.url, commit, branch=write.branch, expected=write.expected)
+    return commit
+
+
+def own_signature(github: GitHub, repository: str) -> Signature:
+    """Return the author of our commits: the token's account, by an address of its own.
+
+    Raises GitHubError.
+    """
+    account = viewer.account(github, owner_of(repository) or "")
+    return Signature(account.login, f"{account.id}+{account.login}@{github.server.noreply_domain}")
+
+
+def _requires_signatures(write: BranchWrite, github: GitHub) -> bool:
+    try:
+        return any(
+            branches.requires_signatures(github, write.repository, branch)
+            for branch in filter(None, (write.branch, write.base))
+        )
+    except GitHubError as error:
+        if error.status not in UNREADABLE_RULES:
+            raise
+        return False
+
+
+def _write_by_api(write: BranchWrite, context: CommandContext) -> str:
+    github, repository = context.github, write.repository
+    commit = git_data.create_commit(
+        github,
+        repository,
+        parent=write.parent,
+        changes=write.changes,
+        message=write.message,
+    )
+    try:
+        refs.move(
+            github,
+            repository,
+            write.branch,
+            commit,
+            expected=write.expected,
+            fast_forward=write.parent == write.expected,
+        )
+    except refs.RefConflictError as conflict:
+        raise PushConflictError(write.branch, write.url, conflict.head) from conflict
+    except GitHubError as error:
+        if RULE not in error.reason.lower():
+            raise
+        advice = "let the GitHub App bypass the branch's rules (a job's GITHUB_TOKEN cannot)"
+        if UNSIGNED in error.reason.lower():
+            advice = "GitHub signs no commit of a personal token: use a GitHub App"
+        raise ProtectedBranchError(error.problem.message, error.problem.where, advice) from error
+    return commit
