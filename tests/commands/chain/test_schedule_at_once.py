@@ -206,7 +206,7 @@ def test_the_environment_changes_while_it_is_read(
 def test_a_race_that_never_ends(acme: Organisation) -> None:
     with (
         acme.sandbox.faults.on(Fault("POST", "git", "raced", count=0)),
-        pytest.raises(PushConflictError, match="changed by somebody else meanwhile"),
+        pytest.raises(PushConflictError, match="another push has changed the branch"),
     ):
         run(acme)
 
