@@ -169,6 +169,10 @@ def _add_labels(trial: Trial) -> object:
     return labels.add(trial.github(), trial.repository, _number(trial), ["one", "two"])
 
 
+def _delete_label(trial: Trial) -> object:
+    return labels.delete(trial.github(), trial.repository, "kalypso")
+
+
 def _remove_label(trial: Trial) -> object:
     return labels.remove(trial.github(), trial.repository, _number(trial), "kalypso")
 
@@ -279,6 +283,7 @@ WRITES: Final = (
     _write("merge_as_allowed", _MERGE, _merge_as_allowed, _pull),
     _write("labels.add", _LABELS, _add_labels, _issue),
     _write("labels.remove", "DELETE R/issues/{issue_number}/labels/{name}", _remove_label, _issue),
+    _write("labels.delete", "DELETE R/labels/{name}", _delete_label, _ensure_label),
     _write("labels.ensure", "POST R/labels", _ensure_label),
     _write("issues.ensure create", "POST R/issues", _ensure_issue),
     _write("issues.ensure update", _ISSUE, _ensure_issue, _issue),

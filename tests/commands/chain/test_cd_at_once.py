@@ -128,8 +128,9 @@ def test_the_title_of_an_overtaken_run_does_not_last(
 
 
 @pytest.mark.parametrize("mode", ["commit", "pull-request"])
-def test_several_at_once(acme: Organisation, mode: str) -> None:
+def test_several_at_once(acme_over_http: Organisation, mode: str) -> None:
     """The newest commit wins; the others end superseded."""
+    acme = acme_over_http
     main = commits(acme, 3)
 
     def job(commit: str) -> None:
