@@ -35,7 +35,7 @@ def release(story: Story, *merged: int) -> str:
 def run_again(story: Story, file: str) -> None:
     """The newest run of a workflow file."""
     runs = [one.run.file for one in reversed(story.chain.done)]
-    story.run_again(runs.index(file))
+    story.run_again(place=runs.index(file))
     story.run_everything()
 
 
@@ -60,7 +60,8 @@ def test_a_tracking_file_names_what_waits_for_its_approval(
     story.write_tracking(DEV, older=0, with_sources=with_sources)
     story.run_everything()
     while "check-promote dev" in story.chain.waiting_for_approval:
-        story.decide(story.chain.waiting_for_approval.index("check-promote dev"), approved=True)
+        place = story.chain.waiting_for_approval.index("check-promote dev")
+        story.decide(place=place, approved=True)
         story.run_everything()
     end(story)
 
@@ -76,7 +77,7 @@ def test_what_waits_for_days_is_withdrawn_meanwhile(story: Story, by_cd: bool) -
         story.run_everything()
     else:
         story.write_base_repo(DEV, older=1)
-    story.decide(0, approved=True)
+    story.decide(place=0, approved=True)
     story.run_everything()
     end(story)
 
