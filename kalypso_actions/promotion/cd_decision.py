@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,12 +23,27 @@ class Advance:
     rollback: bool = False
 
 
+def is_proposed(
+    own_head: str,
+    promoted_commit: str | None,
+    current: str | None,
+    ended_heads: Collection[str],
+) -> bool:
+    """Whether our branch proposes `promoted_commit`, although no pull request is open.
+
+    A run pushes before it opens the pull request. Until then the branch's head alone says what it
+    proposes, and another run must neither overwrite nor ignore it. A head that a closed or merged
+    pull request had (`ended_heads`), and the environment's own commit (`current`), propose nothing.
+    """
+    return own_head not in ended_heads and promoted_commit not in {None, current}
+
+
 def expected_commit(
     current: str | None, proposed: str | None, relation: Relation | None
 ) -> str | None:
     """Return the commit that an environment has, or will have after the merge of a pull request.
 
-    `proposed` is the commit of the open pull request, `relation` its relation to the current one.
+    `proposed` is the commit that our branch proposes, `relation` its relation to the current one.
     Only a person merges an older commit than the current one, so it is not expected.
     """
     if proposed is None or (
@@ -70,7 +86,7 @@ def advance(
 def replaced_by(commit: str, current: str | None, proposed: str | None) -> str | None:
     """Return the commit that has replaced `commit` in the environment, if any.
 
-    `current` is the environment's commit, `proposed` that of the open pull request.
+    `current` is the environment's commit, `proposed` the one that our branch proposes.
     """
     newest = proposed or current
     return newest if newest != commit else None

@@ -19,6 +19,7 @@ from kalypso_actions.promotion import (
     unreached_environments,
 )
 from kalypso_actions.promotion import statuses as status_table
+from kalypso_actions.promotion.cd_decision import is_proposed
 
 OLD, NEW = "0" * 40, "1" * 40
 
@@ -230,6 +231,22 @@ def test_what_cd_does(
         )
         == decision
     )
+
+
+@pytest.mark.parametrize(
+    ("promoted_commit", "current", "ended_heads", "is_pending"),
+    [
+        pytest.param(NEW, OLD, set(), True, id="pushed, not opened yet"),
+        pytest.param(NEW, None, {"other"}, True, id="after an earlier pull request"),
+        pytest.param(NEW, OLD, {"head"}, False, id="closed or merged"),
+        pytest.param(NEW, NEW, set(), False, id="the environment has it"),
+        pytest.param(None, None, set(), False, id="names no commit"),
+    ],
+)
+def test_what_our_branch_proposes_without_a_pull_request(
+    promoted_commit: str | None, current: str | None, ended_heads: set[str], is_pending: bool
+) -> None:
+    assert is_proposed("head", promoted_commit, current, ended_heads) == is_pending
 
 
 @pytest.mark.parametrize("relation", ["behind", "diverged"])

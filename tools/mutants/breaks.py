@@ -35,6 +35,10 @@ ADOPTED: Final = story("adoption", "nothing_goes_while_nobody_knows_whose_it_is"
 CONFIGURED: Final = story("promotion", "a_configuration_merge_before_the_clusters_have_synced")
 HEALED: Final = story("sources", "a_registration_breaks_and_heals")
 OVERTAKEN: Final = story("promotion", "a_newer_commit_overtakes_what_is_proposed")
+UNOPENED: Final = (
+    "tests/commands/chain/test_cd_at_once.py"
+    "::test_an_older_commit_between_the_push_and_its_pull_request"
+)
 OUT_OF_ORDER: Final = story("promotion", "an_older_commit_comes_after_a_newer_one")
 ROLLED_BACK: Final = story("rejections", "a_rollback_stays_where_it_is")
 TAKEN_BACK: Final = story("rejections", "a_revert_while_the_clusters_sync_stops_the_promotion")
@@ -123,6 +127,13 @@ CHAIN_BREAKS: Final = (
         'relation is None or relation == "ahead":',
         'relation is None or relation in {"ahead", "behind"}:',
         (OUT_OF_ORDER,),
+    ),
+    Break(
+        "a commit that was pushed but not opened yet is overwritten",
+        f"{PROMOTION}/cd_decision.py",
+        "    return own_head not in ended_heads and",
+        "    return own_head in ended_heads and",
+        (UNOPENED,),
     ),
     Break(
         "a rollback needs nobody's word",

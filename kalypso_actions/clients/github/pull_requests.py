@@ -62,7 +62,7 @@ def newest_closed(
 
 
 def closed_pages(
-    github: GitHub, repository: str, *, head: str, base: str, without: str
+    github: GitHub, repository: str, *, head: str, base: str, without: str = ""
 ) -> Iterator[tuple[PullRequest, ...]]:
     """Yield the closed and merged pull requests from `head` into `base`, newest first, by page.
 

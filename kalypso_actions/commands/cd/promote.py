@@ -62,6 +62,7 @@ def promote(
         state = branch.read(proposals=inputs.mode == "pull-request")
         before, decision = _decide(inputs, context, state, main)
         if decision.action == "superseded":
+            branch.complete(state)
             return Promoted("superseded", before, hook=hook)
         if decision.action == "unchanged":
             return _unchanged(branch, state, before, hook)

@@ -21,6 +21,7 @@ from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.promotion import with_commit
+from kalypso_actions.promotion.cd_decision import is_proposed
 from kalypso_actions.report.cd_summary import proposal_body
 from kalypso_actions.report.markdown import marker
 from kalypso_actions.snapshot.base_file import BaseFile, read_base_file
@@ -33,14 +34,15 @@ REPLACES: Final = "Kalypso-Replaces"
 
 
 @dataclass(frozen=True, slots=True)
-class PromotionPullRequest:
-    """An open pull request into the environment branch, and the commit of main that it brings.
+class PromotionProposal:
+    """The commit of main that our branch brings, by an open pull request.
 
-    `replaces` is the commit that it brought before. `outdated`: it conflicts, because its file has
-    changed on the environment branch since.
+    `pull` is None as long as no run has opened it after the push. `replaces` is the commit that our
+    branch brought before. `outdated`: it conflicts, because its file has changed on the environment
+    branch since.
     """
 
-    pull: PullRequest
+    pull: PullRequest | None
     promoted_commit: str | None
     replaces: str | None
     outdated: bool
@@ -58,10 +60,10 @@ class EnvironmentState:
     head: str
     own_head: str
     base: BaseFile
-    proposal: PromotionPullRequest | None
+    proposal: PromotionProposal | None
 
     def brings(self, promoted_commit: str) -> bool:
-        """Whether the open pull request brings a commit, and can be merged."""
+        """Whether our branch proposes a commit that can be merged."""
         proposal = self.proposal
         return (
             proposal is not None
@@ -98,7 +100,7 @@ class EnvironmentBranch:
         return heads.get(self.name, ""), heads.get(self.own_name, "")
 
     def read(self, *, proposals: bool) -> EnvironmentState:
-        """Read the branch; with `proposals`, our open pull request too.
+        """Read the branch; with `proposals`, our proposal too.
 
         Raises KalypsoError for a branch that does not exist or cannot be read.
         """
@@ -165,6 +167,12 @@ class EnvironmentBranch:
             ),
         )
 
+    def complete(self, state: EnvironmentState) -> None:
+        """Open the pull request of our branch if the run that pushed has not opened it yet."""
+        proposal = state.proposal
+        if proposal and proposal.pull is None and proposal.promoted_commit:
+            self.describe(state, proposal.promoted_commit)
+
     def rejected(self, promoted_commit: str) -> PullRequest | None:
         """Return our newest pull request if people closed it unmerged and it brought the commit.
 
@@ -183,7 +191,9 @@ class EnvironmentBranch:
     def withdraw_empty(self, state: EnvironmentState) -> None:
         """Close our open pull request if the environment has its commit already."""
         proposal = state.proposal
-        if proposal is None or proposal.promoted_commit != state.base.promoted_commit:
+        if proposal is None or proposal.pull is None:
+            return
+        if proposal.promoted_commit != state.base.promoted_commit:
             return
         make_labels(self._context.control_plane, [WITHDRAWN], self._context)
         pull_requests.close(
@@ -230,17 +240,23 @@ class EnvironmentBranch:
         files = self._context.remotes.fetch(self._url, commit=commit)
         return read_base_file(files, self._environment.control_plane.path)
 
-    def _proposal(self, head: str, own_head: str, base: BaseFile) -> PromotionPullRequest | None:
+    def _proposal(self, head: str, own_head: str, base: BaseFile) -> PromotionProposal | None:
         github, control_plane = self._context.github, self._context.control_plane
-        pulls = pull_requests.find(github, control_plane, head=self.own_name, base=self.name)
-        if not pulls:
-            return None
+        own, base_branch = self.own_name, self.name
+        pulls = pull_requests.find(github, control_plane, head=own, base=base_branch)
+        pull = next(iter(pulls), None)
+        promoted_commit = self._base_at(own_head).promoted_commit
+        if pull is None:
+            ended = pull_requests.closed_pages(github, control_plane, head=own, base=base_branch)
+            ended_heads = {other.head_commit for other in next(ended)}
+            if not is_proposed(own_head, promoted_commit, base.promoted_commit, ended_heads):
+                return None
         comparison = commits.compare(github, control_plane, head, own_head)
         message = commits.get(github, control_plane, own_head).message
         replaces = re.search(rf"^{REPLACES}: ([0-9a-f]+)$", message, re.MULTILINE)
-        return PromotionPullRequest(
-            pulls[0],
-            self._base_at(own_head).promoted_commit,
+        return PromotionProposal(
+            pull,
+            promoted_commit,
             replaces[1] if replaces else None,
             outdated=self._base_at(comparison.merge_base).text != base.text,
         )

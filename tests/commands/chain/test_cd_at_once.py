@@ -127,6 +127,44 @@ def test_the_title_of_an_overtaken_run_does_not_last(
     assert acme.statuses(older)[DEV][1] == f"Superseded by {newer[:7]}"
 
 
+def test_an_older_commit_between_the_push_and_its_pull_request(acme: Organisation) -> None:
+    """Our branch's head counts as proposed: the slower run completes it, and ends superseded."""
+    older, newer = commits(acme, 2)
+    between = acme.sandbox.interruptions.add(
+        lambda: run(acme, older, mode="pull-request", promoted_from="ci"),
+        path="*/git-receive-pack",
+        after=True,
+    )
+    run(acme, newer, mode="pull-request", promoted_from="ci")
+    between.result(0)
+    assert acme.files(PROPOSALS)["base-repo.yaml"] == documents.base_repo(acme.url(), newer)
+    (pull,) = acme.pulls(CONTROL_PLANE, "all")
+    assert pull["title"] == f"Promote {newer[:7]} to dev"
+    assert newer in pull["body"]
+    assert acme.statuses(older) == {DEV: ("pending", f"Superseded by {newer[:7]}")}
+    assert acme.statuses(newer) == {DEV: ("pending", f"Waiting for #{pull['number']}")}
+
+
+@pytest.mark.parametrize("end", ["merged", "closed"])
+def test_the_branch_of_an_ended_pull_request_proposes_nothing(acme: Organisation, end: str) -> None:
+    """The branch may remain after its pull request: people have decided about its commit."""
+    older, newer = commits(acme, 2)
+    run(acme, newer, mode="pull-request")
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    if end == "merged":
+        acme.merge(pull["number"], CONTROL_PLANE)
+        run(acme, older, mode="commit", allow_rollback="true")
+        newest = acme.commit({"notes.txt": "newest"})
+        run(acme, newest, mode="pull-request", promoted_from="ci")
+        expected = newest
+    else:
+        acme.close(pull["number"], CONTROL_PLANE)
+        run(acme, older, mode="pull-request", promoted_from="ci")
+        expected = older
+    (pull,) = acme.pulls(CONTROL_PLANE)
+    assert pull["title"] == f"Promote {expected[:7]} to dev"
+
+
 @pytest.mark.parametrize("mode", ["commit", "pull-request"])
 def test_several_at_once(acme_over_http: Organisation, mode: str) -> None:
     """The newest commit wins; the others end superseded."""
