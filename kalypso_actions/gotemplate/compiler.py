@@ -208,8 +208,8 @@ class _Compiler(PipelineCompiler):
 
         Returns also the `else` body and the slots to unset before the first condition.
         """
-        runtime = self.scope.container
-        inside = None if isinstance(node, With) else runtime
+        outer = self.scope.container
+        inside = None if isinstance(node, With) else outer
         unset: list[int] = []
         cases: list[tuple[Evaluate, Steps]] = []
         with self.scope.inside(unset):
@@ -217,12 +217,12 @@ class _Compiler(PipelineCompiler):
                 condition = self.pipe(case.pipe).evaluate
                 self.scope.container = inside
                 cases.append((condition, self.block(case.body)))
-                self.scope.container = runtime
+                self.scope.container = outer
             otherwise = self.block(node.otherwise) if node.otherwise else ()
         return cases, otherwise, unset
 
     def range_(self, node: Range) -> Run:
-        runtime = self.scope.container
+        outer = self.scope.container
         container, unused = self.scope.reserve(), self.scope.reserve()
         unset: list[int] = []
         with self.scope.inside(unset):
@@ -231,7 +231,7 @@ class _Compiler(PipelineCompiler):
             loop = Loop(self.definition, node, pipe, container, unused, *variables)
             self.scope.container = container
             steps = self.block(node.body)
-            self.scope.container = runtime
+            self.scope.container = outer
             otherwise = self.block(node.otherwise) if node.otherwise else ()
         run = loop.compile(steps, otherwise)
         return _after(_unsetting(unset), run) if unset else run

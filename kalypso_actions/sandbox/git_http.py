@@ -246,9 +246,9 @@ def _is_cacheable(body: bytes, result: bytes) -> bool:
 
     Objects never change, and nothing deletes them.
     """
-    git_request = body.startswith(b"0011command=fetch") and b"0009done\n" in body
+    names_objects = body.startswith(b"0011command=fetch") and b"0009done\n" in body
     return (
-        git_request
+        names_objects
         and b"have " not in body
         and b"packfile\n" in result
         and len(result) <= MAX_CACHED_SIZE
