@@ -5,6 +5,7 @@ Each write names the expected head of the branch, and never overwrites another c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal
 from urllib.parse import quote
 
@@ -63,19 +64,12 @@ def create(
     Raises RefConflictError if the branch exists at another commit, and GitHubError.
     """
 
-    def find() -> str | None:
-        head = branches.head(github, repository, branch)
-        if head not in {None, commit}:
-            raise RefConflictError(repository, branch, None, head)
-        return head
-
-    def write() -> str:
+    def write() -> None:
         body = {"ref": f"refs/heads/{branch}", "sha": commit}
         failure = f"the branch {branch} cannot be created at {commit}"
         rest.write(github, repository, failure, "POST", "/git/refs", body, advice=ADVICE)
-        return commit
 
-    _, written = idempotent_writes.write_if_absent(github, find, write)
+    written = _write_once(github, repository, branch, None, commit, write)
     return "created" if written else "unchanged"
 
 
@@ -88,20 +82,13 @@ def update(
     RefConflictError if the branch is at another commit, and GitHubError.
     """
 
-    def find() -> str | None:
-        head = branches.head(github, repository, branch)
-        if head not in {expected, commit}:
-            raise RefConflictError(repository, branch, expected, head)
-        return head if head == commit else None
-
-    def write() -> str:
+    def write() -> None:
         failure = f"the branch {branch} cannot be moved from {expected} to {commit}"
         path = f"/git/refs/heads/{quote(branch)}"
         body = {"sha": commit, "force": False}
         rest.write(github, repository, failure, "PATCH", path, body, advice=ADVICE)
-        return commit
 
-    _, written = idempotent_writes.write_if_absent(github, find, write)
+    written = _write_once(github, repository, branch, expected, commit, write)
     return "updated" if written else "unchanged"
 
 
@@ -120,16 +107,9 @@ def move(
     fast-forwards branches (`fast_forward`: the commit descends from `expected`). Raises
     RefConflictError if the branch is at another commit, and GitHubError.
     """
-
-    def find() -> str | None:
-        head = branches.head(github, repository, branch)
-        if head not in {expected, commit}:
-            raise RefConflictError(repository, branch, expected, head)
-        return head if head == commit else None
-
     failure = f"the branch {branch} cannot be moved to {commit}"
 
-    def write() -> str:
+    def write() -> None:
         variables = {
             "repository": rest.read(github, repository, failure, "")["node_id"],
             "ref": f"refs/heads/{branch}",
@@ -138,10 +118,9 @@ def move(
             "force": not fast_forward,
         }
         github.mutate(repository, failure, UPDATE_REFS, variables)
-        return commit
 
     try:
-        _, written = idempotent_writes.write_if_absent(github, find, write)
+        written = _write_once(github, repository, branch, expected, commit, write)
     except GitHubError as error:
         if error.status != MISSING_MUTATION:
             raise
@@ -164,20 +143,40 @@ def delete(
     lost with the branch. Raises RefConflictError, GitHubError.
     """
 
-    def find() -> Literal[True] | None:
-        head = branches.head(github, repository, branch)
-        if head not in {None, expected}:
-            raise RefConflictError(repository, branch, expected, head)
-        return True if head is None else None
-
-    def write() -> Literal[True]:
+    def write() -> None:
         failure = f"the branch {branch} cannot be deleted"
         path = f"/git/refs/heads/{quote(branch)}"
         rest.write(github, repository, failure, "DELETE", path, advice=ADVICE)
+
+    written = _write_once(github, repository, branch, expected, None, write)
+    return "deleted" if written else "unchanged"
+
+
+def _write_once(
+    github: GitHub,
+    repository: str,
+    branch: str,
+    expected: str | None,
+    new: str | None,
+    write: Callable[[], None],
+) -> bool:
+    """Move a branch from `expected` to `new` by `write`, unless it is there; return whether it did.
+
+    None means that the branch does not exist. Raises RefConflictError if the branch is at neither,
+    and GitHubError.
+    """
+
+    def find() -> Literal[True] | None:
+        head = branches.head(github, repository, branch)
+        if head not in {expected, new}:
+            raise RefConflictError(repository, branch, expected, head)
+        return True if head == new else None
+
+    def write_and_return() -> Literal[True]:
+        write()
         return True
 
-    _, written = idempotent_writes.write_if_absent(github, find, write)
-    return "deleted" if written else "unchanged"
+    return idempotent_writes.write_if_absent(github, find, write_and_return)[1]
 
 
 def _state(head: str | None) -> str:
