@@ -6,11 +6,9 @@ https://git-scm.com/docs/http-protocol
 from __future__ import annotations
 
 import gzip
-import os
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,6 +22,7 @@ from kalypso_actions.sandbox.endpoints import RefusedError
 from kalypso_actions.sandbox.permissions import allowed, visible
 from kalypso_actions.sandbox.pkt_lines import FLUSH, ProtocolError
 from kalypso_actions.sandbox.receive_pack import receive
+from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.rest import RequestContext
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.store import Identity, Repository, Store
@@ -136,18 +135,20 @@ class GitHttp:
         """
         protocol = request.headers.get("Git-Protocol", "")
         with self._state.lock:
-            git_dir = self._state.store.git(repository).git_dir
+            bare = self._state.store.git(repository)
         if git_request.rest == UPLOAD:
-            return self._upload(git_dir, request, body, protocol)
+            return self._upload(bare, request, body, protocol)
         cacheable = not git_request.writes and protocol == "version=2"
         output = self._capabilities if cacheable else None
         if output is None:
-            output = self._begin(git_dir, git_request, request, protocol)
+            output = self._begin(bare.git_dir, git_request, request, protocol)
             if cacheable and output.status == 200:
                 self._capabilities = output
         return Response(output.content, output.status, output.headers | HEADERS)
 
-    def _upload(self, git_dir: Path, request: Request, body: bytes, protocol: str) -> Response:
+    def _upload(
+        self, bare: BareRepository, request: Request, body: bytes, protocol: str
+    ) -> Response:
         """Do what `git http-backend` does for such a request, with half as many processes.
 
         Most requests of a fetch are of this kind.
@@ -156,13 +157,13 @@ class GitHttp:
             return Response(status=405, headers=HEADERS | {"Allow": "POST"})
         if request.content_type != f"application/x-{UPLOAD}-request":
             return Response("Unsupported Media Type\n", 415, HEADERS, content_type=TEXT)
-        refs = _refs(git_dir) if body.startswith(LS_REFS) else b""
-        request_key = (git_dir, body, refs)
+        refs = bare.ref_files() if body.startswith(LS_REFS) else b""
+        request_key = (bare.git_dir, body, refs)
         result = self._cached_results.get(request_key)
         if result is None:
-            command = ["git", "upload-pack", "--strict", "--stateless-rpc", str(git_dir)]
+            command = ["git", "upload-pack", "--strict", "--stateless-rpc", str(bare.git_dir)]
             result = self._git(command, body, {"GIT_PROTOCOL": protocol})
-            if _is_cacheable(body, result) or (refs and refs == _refs(git_dir)):
+            if _is_cacheable(body, result) or (refs and refs == bare.ref_files()):
                 kept = list(self._cached_results.items())[1 - MAX_CACHED_RESULTS :]
                 self._cached_results = {**dict(kept), request_key: result}
         return Response(result, headers=HEADERS, content_type=f"application/x-{UPLOAD}-result")
@@ -253,20 +254,6 @@ def _is_cacheable(body: bytes, result: bytes) -> bool:
         and b"packfile\n" in result
         and len(result) <= MAX_CACHED_SIZE
     )
-
-
-def _refs(git_dir: Path) -> bytes:
-    """Return all that git reads to list the refs; nothing else changes the list."""
-    loose = (
-        Path(folder) / name
-        for folder, _, names in sorted(os.walk(git_dir / "refs"))
-        for name in sorted(names)
-    )
-    content = bytearray()
-    for file in (git_dir / "HEAD", git_dir / "packed-refs", *loose):
-        with suppress(FileNotFoundError):  # a push may be removing it
-            content += b"%s %s\n" % (os.fsencode(file), file.read_bytes())
-    return bytes(content)
 
 
 def _body(request: Request) -> bytes:

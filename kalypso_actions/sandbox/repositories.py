@@ -93,6 +93,14 @@ class BareRepository:
         lines = output.decode("utf-8", "replace").splitlines()
         return {name: object_id for object_id, name in (line.split(" ", 1) for line in lines)}
 
+    def ref_files(self) -> bytes:
+        """Return all that git reads to list the refs; nothing else changes the list."""
+        content = bytearray()
+        for name in ("HEAD", "packed-refs", *sorted(_files_below(self.git_dir, "refs"))):
+            with suppress(FileNotFoundError):  # a push may be removing it
+                content += b"%s %s\n" % (os.fsencode(name), (self.git_dir / name).read_bytes())
+        return bytes(content)
+
     def head(self, branch: str) -> str | None:
         """Return the commit at a branch's head."""
         return self.ref(f"refs/heads/{branch}")
@@ -351,8 +359,8 @@ class BareRepository:
 
 
 def _files_below(git_dir: Path, folder: str) -> Iterator[str]:
-    """The paths of files below a folder of a repository, but for those of locks."""
-    with os.scandir(git_dir / folder) as entries:
+    """Yield the paths of files below a folder, which a push may be removing; without locks."""
+    with suppress(FileNotFoundError), os.scandir(git_dir / folder) as entries:
         for entry in entries:
             path = f"{folder}/{entry.name}"
             if entry.is_dir():
