@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from kalypso_actions.model.verdicts import Verdict
 from kalypso_actions.report.documents import ChangesEntry, Document, ProblemEntry
 
 
@@ -167,17 +168,6 @@ class ForeignPathsEntry(Document):
 
     id: str
     paths: tuple[str, ...]
-
-
-Verdict = Literal[
-    "compliant",
-    "nothing-scheduled",
-    "waiting",
-    "superseded",
-    "failed",
-    "none-targeted",
-    "timed-out",
-]
 
 
 class CheckPromoteDocument(ChainDocument):

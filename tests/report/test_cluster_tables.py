@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.model.verdicts import Verdict
 from kalypso_actions.report.chain_documents import (
     CheckPromoteDocument,
     ClusterEntry,
     ForeignPathsEntry,
-    Verdict,
 )
 from kalypso_actions.report.check_promote_summary import CheckPromoteFacts, check_promote_summary
 from kalypso_actions.report.cluster_tables import FEW, MOST_ROWS, cluster_tables, foreign_paths_line
