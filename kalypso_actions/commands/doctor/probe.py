@@ -24,6 +24,7 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.clients.github.connection import GitHubError
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
+from kalypso_actions.commands.runtime.branch_writes import own_signature
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.doctor_rules import Check
 from kalypso_actions.doctor_rules import probe as rules
@@ -43,7 +44,6 @@ LAGGING: Final = frozenset({404, 409, 422})
 HEAD_UNKNOWN: Final = "Head branch was modified"
 """GitHub's reason not to merge until the pull request follows the last push."""
 
-AUTHOR: Final = Signature("Kalypso", "kalypso@users.noreply.github.com")
 TITLE: Final = "Probe of kalypso doctor"
 TEXT: Final = "kalypso doctor --probe tries what GitHub accepts. It deletes its branches itself."
 
@@ -178,21 +178,22 @@ class _Trial:
 
     def _push(self) -> str:
         """Push both branches, and the head once more by force, as schedule does."""
-        root = self._commit(None, "base")
+        author = own_signature(self.context.github, self.repository)
+        root = self._commit(author, None, "base")
         self._push_branch(self.base, root, None)
-        first = self._commit(root, "first")
+        first = self._commit(author, root, "first")
         self._push_branch(self.head, first, None)
-        second = self._commit(root, "second")
+        second = self._commit(author, root, "second")
         self._push_branch(self.head, second, first)
         return second
 
-    def _commit(self, parent: str | None, content: str) -> str:
+    def _commit(self, author: Signature, parent: str | None, content: str) -> str:
         return self.context.remotes.commit(
             self.context.url(self.repository),
             parent=parent,
             changes={"probe.md" if parent else "README.md": f"{TEXT}\n{content}\n".encode()},
             message=TITLE,
-            author=AUTHOR,
+            author=author,
             date=self.context.runtime.now(),
         )
 
