@@ -26,9 +26,8 @@ ADVICE: Final[Mapping[str, str]] = {
     "superseded": "There is nothing to do: the run of that commit decides.",
     "failed": "Correct the failure in main or on the environment's branch: the merge of the "
     "correction continues the promotion. If the cause was outside of git, run this job again.",
-    "none-targeted": "Let the clusters' Flux configurations follow this repository and branch, and "
-    "give the identity the role Reader on their subscriptions (azure-scopes). If no cluster is to "
-    "follow it, set require-targets to false. Then run this job again.",
+    "none-targeted": "{no_reports_advice}. If no cluster is to follow this branch, set "
+    "require-targets to false. Then run this job again.",
     "timed-out": "Look at the clusters below. Repair them, give them more time (timeout), or leave "
     "them out (ignore-clusters, min-compliant); then run this job again. The merge of a correction "
     "continues the promotion.",
@@ -40,12 +39,14 @@ ADVICE: Final[Mapping[str, str]] = {
 class CheckPromoteFacts:
     """Facts that the document lacks.
 
-    The URLs are those of the repositories. `hook` is the output of the post-deployment command as
-    Markdown, `started` the URLs of the started runs, by environment.
+    The URLs are those of the repositories. `no_reports_advice` is that of the source of cluster
+    reports. `hook` is the output of the post-deployment command as Markdown, `started` the URLs of
+    the started runs, by environment.
     """
 
     control_plane_url: str
     gitops_url: str
+    no_reports_advice: str = ""
     hook: str = ""
     started: Mapping[str, str] = field(default_factory=dict)
 
@@ -67,6 +68,12 @@ def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFac
     return "\n\n".join(part for part in parts if part)
 
 
+def verdict_advice(verdict: str, facts: CheckPromoteFacts) -> str:
+    """Say what people have to do after a verdict."""
+    advice = facts.no_reports_advice
+    return ADVICE.get(verdict, "").format(no_reports_advice=advice[:1].upper() + advice[1:])
+
+
 def _commits(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
     """Name the GitOps commit and the promoted commit."""
     commit = document.gitops_commit
@@ -80,7 +87,7 @@ def _commits(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
 
 def _next(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:
     """Say what happens next, and what people have to do."""
-    advice = ADVICE.get(document.verdict, "")
+    advice = verdict_advice(document.verdict, facts)
     if document.verdict not in {"compliant", "nothing-scheduled", ""}:
         return advice
     if facts.started:

@@ -38,9 +38,9 @@ from kalypso_actions.report.chain_documents import (
     ForeignPathsEntry,
 )
 from kalypso_actions.report.check_promote_summary import (
-    ADVICE,
     CheckPromoteFacts,
     check_promote_summary,
+    verdict_advice,
 )
 from kalypso_actions.report.documents import ProblemEntry
 
@@ -118,7 +118,8 @@ def check_promote(
                 {inputs.gitops_commit, watch.gitops_commit},
                 watch.gitops_commit,
             )
-    return _result(inputs, ending, _facts(context, verified))
+    facts = replace(_facts(context, verified), no_reports_advice=source.no_reports_advice)
+    return _result(inputs, ending, facts)
 
 
 def _verified(
@@ -266,7 +267,7 @@ def _result(inputs: CheckPromoteInputs, ending: _Ending, facts: CheckPromoteFact
     verdict = ending.verdict.verdict if ending.verdict else ""
     reason = ending.verdict.reason if ending.verdict else ""
     failed = ending.verdict is not None and ending.verdict.is_failure
-    problems = [Problem(reason, advice=ADVICE[verdict])] if failed else []
+    problems = [Problem(reason, advice=verdict_advice(verdict, facts))] if failed else []
     document = CheckPromoteDocument(
         environment=inputs.environment,
         promoted_commit=inputs.promoted_commit or "",

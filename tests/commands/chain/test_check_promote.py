@@ -8,6 +8,7 @@ import pytest
 
 from kalypso_actions.sandbox.azure import QueryFault
 from tests.commands.chain import documents
+from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.chain.organisation import Dispatch, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
 
@@ -203,6 +204,18 @@ def test_no_cluster_at_all(acme: Organisation) -> None:
     assert verdict(outcome) == "compliant"
     assert [one.message for one in document(outcome).warnings] == [nobody]
     assert acme.dispatches() == [cd_of(commit)]
+
+
+def test_the_source_of_reports_advises_what_to_do_without_reports(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    reports = FakeClusterReports(lambda _url, _branch: [])
+    outcome = check(acme, merge(acme, commit), commit, reports=reports)
+    advice = (
+        "Make some reports up. If no cluster is to follow this branch, set require-targets to "
+        "false. Then run this job again."
+    )
+    assert [problem.advice for problem in document(outcome).problems] == [advice]
+    assert advice in outcome.summary
 
 
 def test_nothing_is_scheduled(acme: Organisation) -> None:
