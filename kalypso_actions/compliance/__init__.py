@@ -3,6 +3,7 @@
 interface      a source of cluster reports
 revisions      the revision in a report → a commit
 paths          the paths in a report → those of the environment's tree
+kustomizations the Kustomizations of a report, and the commits that they have applied
 relevant_part  the part of a report that counts, if not all of its paths do
 clusters       one report → the state of its cluster
 assessment     all clusters of a GitOps branch → a verdict, or still waiting

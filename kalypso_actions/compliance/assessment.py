@@ -13,6 +13,7 @@ from kalypso_actions.compliance.clusters import (
     STATES,
     Cluster,
     DesiredState,
+    Timing,
     cluster_name,
     clusters_of,
 )
@@ -33,6 +34,7 @@ class Requirements:
 
     min_compliant: int = 100
     grace: timedelta = timedelta(minutes=2)
+    settle: timedelta = timedelta(minutes=1)
     stale_after: timedelta | None = None
     missing: Literal["fail", "warn"] = "fail"
     require_targets: bool = True
@@ -107,18 +109,11 @@ def assess(
         for report in reports
         if not _is_ignored(report, requirements)
     ]
+    timing = Timing(started, now, requirements.grace, requirements.settle, requirements.stale_after)
     clusters = _worst_of_each(
         cluster
         for report, paths in followed
-        for cluster in clusters_of(
-            report,
-            paths,
-            desired,
-            grace=requirements.grace,
-            stale_after=requirements.stale_after,
-            started=started,
-            now=now,
-        )
+        for cluster in clusters_of(report, paths, desired, timing)
     )
     not_ours = _foreign_paths(followed)
     reporting = {cluster.cluster_type for cluster in clusters}

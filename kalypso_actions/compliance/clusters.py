@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from kalypso_actions.compliance.kustomizations import (
+    applied_commit,
+    is_of_earlier_revision,
+    is_ready_condition,
+)
 from kalypso_actions.compliance.paths import EnvironmentTree, FollowedPaths
 from kalypso_actions.compliance.relevant_part import RelevantPart, normal_state, relevant_part
 from kalypso_actions.compliance.revisions import synced_commit
@@ -39,6 +44,20 @@ class DesiredState:
 
 
 @dataclass(frozen=True, slots=True)
+class Timing:
+    """The moment of a judgement, and the periods, named as the inputs of check-promote.
+
+    The waiting began at `started`.
+    """
+
+    started: datetime
+    now: datetime
+    grace: timedelta
+    settle: timedelta
+    stale_after: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """A cluster's state for one cluster type ("" if it follows the whole tree), and the reason."""
 
@@ -60,18 +79,11 @@ def cluster_name(cluster: str) -> str:
 
 
 def clusters_of(
-    report: ClusterReport,
-    followed: FollowedPaths,
-    desired: DesiredState,
-    *,
-    grace: timedelta,
-    stale_after: timedelta | None,
-    started: datetime,
-    now: datetime,
+    report: ClusterReport, followed: FollowedPaths, desired: DesiredState, timing: Timing
 ) -> Iterable[Cluster]:
     """Return the cluster of a report, once for each cluster type that it follows."""
     part = relevant_part(report, followed)
-    state, reason = _state(report, part, desired, grace, stale_after, started, now)
+    state, reason = _state(report, part, desired, timing)
     reason = "; ".join(filter(None, (reason, part.note)))
     commit = synced_commit(report.revision)
     for cluster_type in followed.cluster_types:
@@ -79,53 +91,82 @@ def clusters_of(
 
 
 def _state(
-    report: ClusterReport,
-    part: RelevantPart,
-    desired: DesiredState,
-    grace: timedelta,
-    stale_after: timedelta | None,
-    started: datetime,
-    now: datetime,
+    report: ClusterReport, part: RelevantPart, desired: DesiredState, timing: Timing
 ) -> tuple[ClusterState, str]:
     """Return the first state that fits, and the reason."""
     commit = synced_commit(report.revision)
     if report.suspended or normal_state(part.state) == "suspended":
         return "suspended", "its reconciliation is suspended"
-    if stale_after is not None and _age(report.reported_at, now) > stale_after:
+    if timing.stale_after is not None and _age(report, timing) > timing.stale_after:
         return "stale", f"it has not reported since {_moment(report.reported_at)}"
     if commit in desired.commits:
-        return _health(report, part, grace, started, now)
+        return _health(report, part, desired, timing)
     if commit in desired.later:
         return "ahead", "it runs a later commit"
     return "progressing", _not_synced(report, commit)
 
 
 def _health(
-    report: ClusterReport, part: RelevantPart, grace: timedelta, started: datetime, now: datetime
+    report: ClusterReport, part: RelevantPart, desired: DesiredState, timing: Timing
 ) -> tuple[ClusterState, str]:
     """Return the state of a cluster that has synced a desired commit, and the reason."""
     state = normal_state(part.state)
     broken = report.provisioning_state.lower() in {"failed", "canceled"}
     if state == "compliant" and not broken:
-        return "compliant", ""
+        return _applied(report, part, desired, timing)
     if state != "noncompliant" and not broken:
         return "progressing", f"its state is {part.state or 'not known'}"
-    unready = [
-        condition
-        for reported in part.objects
-        for condition in reported.conditions
-        if _is_unready(condition)
-    ]
+    unready = []
+    has_leftover = False
+    for reported in part.objects:
+        for condition in filter(_is_unready, reported.conditions):
+            if reported in part.own and is_of_earlier_revision(condition, report.source_updated_at):
+                has_leftover = True
+            else:
+                unready.append(condition)
+    if has_leftover and not unready and not broken:
+        return "progressing", "it has not begun to apply the commit; the one before fails"
     is_being_set_up = report.provisioning_state.lower() in BEING_SET_UP
     only_in_progress = unready and all(map(_is_in_progress, unready))
-    in_grace = now - _failing_since(report, unready, started) <= grace
+    in_grace = timing.now - _failing_since(report, unready, timing.started) <= timing.grace
     if in_grace or is_being_set_up or (only_in_progress and not broken):
         return "progressing", _reason(report, part, unready)
     return "failed", _reason(report, part, unready)
 
 
-def _age(moment: datetime | None, now: datetime) -> timedelta:
-    return timedelta.max if moment is None else now - moment
+def _applied(
+    report: ClusterReport, part: RelevantPart, desired: DesiredState, timing: Timing
+) -> tuple[ClusterState, str]:
+    """Return whether a compliant cluster has applied what it has synced, and the reason.
+
+    Each Kustomization must name a desired commit. If one names none, as without statuses, the state
+    must outlast the moment in which the Kustomizations begin with a new revision.
+    """
+    names_none = not part.own
+    for kustomization in part.own:
+        commit = applied_commit(kustomization) if kustomization else ""
+        if kustomization and commit and commit not in desired.commits:
+            if commit in desired.later:
+                return "ahead", "it runs a later commit"
+            return "progressing", f"its Kustomization {kustomization.name} runs {commit[:7]}"
+        names_none = names_none or not commit
+    if not names_none:
+        return "compliant", ""
+    synced_at = report.source_updated_at
+    if synced_at and (report.reported_at is None or report.reported_at < synced_at):
+        return "progressing", "it has not reported since it synced the commit"
+    if timing.now - (synced_at or timing.started) < timing.settle:
+        seconds = timing.settle.total_seconds()
+        return (
+            "progressing",
+            f"it names no applied commit, and has complied for less than {seconds:.0f} s",
+        )
+    return "compliant", ""
+
+
+def _age(report: ClusterReport, timing: Timing) -> timedelta:
+    """Return how long ago a cluster reported."""
+    return timedelta.max if report.reported_at is None else timing.now - report.reported_at
 
 
 def _moment(moment: datetime | None) -> str:
@@ -139,7 +180,7 @@ def _not_synced(report: ClusterReport, commit: str) -> str:
 
 def _is_unready(condition: Condition) -> bool:
     """Return whether an object is not ready; `Unknown` means that Flux works on it."""
-    return condition.type.lower() == "ready" and condition.status.lower() in {"false", "unknown"}
+    return is_ready_condition(condition) and condition.status.lower() in {"false", "unknown"}
 
 
 def _is_in_progress(condition: Condition) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from kalypso_actions.compliance.kustomizations import is_ready_condition, own_kustomizations
 from kalypso_actions.compliance.paths import FollowedPaths
 from kalypso_actions.model.cluster_reports import ClusterReport, ObjectReference, ReportedObject
 from kalypso_actions.model.counts import abbreviated
@@ -15,11 +16,13 @@ from kalypso_actions.model.counts import abbreviated
 class RelevantPart:
     """The state as reported, and the objects behind it.
 
-    `note` says which part of the report this is; "" for all of it.
+    `own` are the Kustomizations of the paths that count; None for one without a status. `note` says
+    which part of the report this is; "" for all of it.
     """
 
     state: str
     objects: tuple[ReportedObject, ...]
+    own: tuple[ReportedObject | None, ...]
     note: str = ""
 
 
@@ -28,37 +31,23 @@ def relevant_part(report: ClusterReport, followed: FollowedPaths) -> RelevantPar
 
     Without a state of each Kustomization that counts, the paths cannot be told apart.
     """
-    if not followed.passed_over:
-        return RelevantPart(report.state, report.objects)
-    passed_over = abbreviated(followed.passed_over)
-    kustomizations = _declared_kustomizations(report)
+    kustomizations = own_kustomizations(report)
     counted = {path.kustomization.lower() for path in followed.counted}
-    if not all(name in kustomizations and _state(kustomizations[name]) for name in counted):
+    own = tuple(kustomizations.get(name) for name in sorted(counted))
+    if not followed.passed_over:
+        return RelevantPart(report.state, report.objects, own)
+    passed_over = abbreviated(followed.passed_over)
+    if not all(kustomization and _state(kustomization) for kustomization in own):
         note = f"judged by the whole configuration with {passed_over}: statuses are missing"
-        return RelevantPart(report.state, report.objects, note)
+        return RelevantPart(report.state, report.objects, own, note)
     objects = _counted_objects(report, counted)
-    return RelevantPart(_worst(objects), objects, f"judged without {passed_over}")
+    return RelevantPart(_worst(objects), objects, own, f"judged without {passed_over}")
 
 
 def normal_state(state: str) -> str:
     """Return a state as letters: Azure's portal says `Not Compliant`, its API `Non-Compliant`."""
     letters = re.sub(r"[^a-z]", "", state.lower())
     return "noncompliant" if letters == "notcompliant" else letters
-
-
-def _declared_kustomizations(report: ClusterReport) -> Mapping[str, ReportedObject]:
-    """Return the Kustomizations that the configuration itself declares, by their names there.
-
-    On the cluster they are named `<configuration>-<name>`, and no other object applies them.
-    """
-    prefix = f"{report.configuration}-".lower()
-    return {
-        reported.name.lower().removeprefix(prefix): reported
-        for reported in report.objects
-        if reported.kind == "Kustomization"
-        and reported.applied_by is None
-        and reported.name.lower().startswith(prefix)
-    }
 
 
 def _counted_objects(report: ClusterReport, counted: Collection[str]) -> tuple[ReportedObject, ...]:
@@ -120,7 +109,7 @@ def _state(reported: ReportedObject) -> str:
     ready = [
         condition.status.lower()
         for condition in reported.conditions
-        if condition.type.lower() == "ready"
+        if is_ready_condition(condition)
     ]
     if not ready:
         return ""

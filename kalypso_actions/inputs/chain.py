@@ -245,6 +245,10 @@ class CheckPromoteInputs(ClusterReportsInputs):
         Duration,
         Field(description="How long a cluster must fail or be absent before it counts as failed."),
     ] = timedelta(minutes=2)
+    settle: Annotated[
+        Duration,
+        Field(description="How long a cluster that names no applied commit must comply with it."),
+    ] = timedelta(minutes=1)
     stale_after: Annotated[
         DurationOrOff,
         Field(description="Clusters that do not report for this long are stale; off: none is."),

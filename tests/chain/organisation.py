@@ -146,6 +146,13 @@ def _found_gitops(sandbox: Sandbox, repository: str, layout: Layout) -> None:
     for name in layout.environments:
         sandbox.commit(repository, workflow_files("gitops", MARKS), branch=name)
         for cluster_type in layout.cluster_types:
-            follows = Configuration(repository=repository, branch=name, paths=[f"./{cluster_type}"])
+            follows = Configuration(
+                repository=repository,
+                branch=name,
+                paths=[f"./{cluster_type}"],
+                reconcile_delay=10,
+                releases=True,
+                nested=True,
+            )
             cluster = Cluster(name=f"{short}{name}-{cluster_type}", configurations=[follows])
             sandbox.azure.put(cluster)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kalypso_actions.compliance import Cluster, DesiredState, EnvironmentTree
-from kalypso_actions.compliance.clusters import clusters_of
+from kalypso_actions.compliance.clusters import Timing, clusters_of
 from kalypso_actions.compliance.paths import followed_paths
 from kalypso_actions.model.cluster_reports import (
     ClusterReport,
@@ -75,10 +75,6 @@ DESIRED = DesiredState(frozenset({MERGED}), TREE, frozenset({FIXED}))
 
 def clusters(report: ClusterReport, **more: Any) -> list[Cluster]:
     """Return the clusters of a report, which should have the merged commit."""
-    options: dict[str, Any] = {
-        "grace": minutes(2),
-        "stale_after": None,
-        "started": NOW - minutes(30),
-        "now": NOW,
-    }
-    return list(clusters_of(report, followed_paths(report, TREE), DESIRED, **(options | more)))
+    timing = Timing(started=NOW - minutes(30), now=NOW, grace=minutes(2), settle=minutes(1))
+    timing = dataclasses.replace(timing, **more)
+    return list(clusters_of(report, followed_paths(report, TREE), DESIRED, timing))

@@ -84,6 +84,7 @@ class Watch:
         self._requirements = Requirements(
             min_compliant=inputs.min_compliant,
             grace=inputs.grace_period,
+            settle=inputs.settle,
             stale_after=inputs.stale_after,
             missing=inputs.missing,
             require_targets=inputs.require_targets,

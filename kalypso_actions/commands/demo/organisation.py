@@ -134,7 +134,10 @@ def _cluster(environment: str, cluster_type: str, number: int) -> Cluster:
         branch=environment,
         paths=[f"./{cluster_type}"],
         delay=(25 if slow else 5) + 10 * number,
+        reconcile_delay=20,
         settle=20,
+        releases=True,
+        nested=True,
         behaviour="fail" if name == OLD_DRONE else "follow",
         failure=TOO_MUCH,
     )

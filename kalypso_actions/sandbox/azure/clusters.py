@@ -48,8 +48,13 @@ class Configuration(_Entity):
     paths              of its kustomizations
     ordered            each kustomization depends on the one before
     releases           each kustomization applies a HelmRelease, which is as ready as itself
+    nested             each kustomization applies a Kustomization of the application's repository,
+                       `<kustomization>-app`, as Kalypso's reconciler.yaml does
     tells_statuses     if false, Azure knows only the state of the whole configuration
-    delay, settle      seconds from a push to its sync, and from the sync to readiness
+    delay              seconds from a push to the sync of the source
+    reconcile_delay    seconds from there until the kustomizations begin with the commit; until
+                       then they report the one before
+    settle             seconds from there to readiness
     behaviour          `follow` syncs the branch's head after `delay`, and complies after `settle`
                        `fail` follows, but broken commits (see Failure) never comply
                        `flap` follows, then alternates every `period` seconds
@@ -70,8 +75,10 @@ class Configuration(_Entity):
     paths: list[str] = Field(default_factory=lambda: ["./"])
     ordered: bool = True
     releases: bool = False
+    nested: bool = False
     tells_statuses: bool = True
     delay: float = Field(default=0, ge=0)
+    reconcile_delay: float = Field(default=0, ge=0)
     settle: float = Field(default=0, ge=0)
     sync_interval: int = 600
     behaviour: Behaviour = "follow"

@@ -9,6 +9,9 @@ from typing import Any, Final
 from kalypso_actions.sandbox.azure.clusters import Configuration
 from kalypso_actions.sandbox.azure.sync import SyncState
 
+APPLICATION_REVISION: Final = f"main@sha1:{'5' * 40}"
+"""The revision of nested Kustomizations: a commit of an application's repository."""
+
 COMPLIANCE: Final = {"True": "Compliant", "False": "Non-Compliant", "Unknown": "Pending"}
 """By the status of an object's Ready condition."""
 
@@ -34,13 +37,24 @@ def statuses(configuration: Configuration, sync_state: SyncState) -> list[dict[s
 def _kustomization_statuses(
     configuration: Configuration, sync_state: SyncState, position: int, name: str
 ) -> Iterator[dict[str, Any]]:
-    """Yield the status of a kustomization, and of its HelmRelease."""
+    """Yield the status of a kustomization, and of the objects that it applies."""
     readiness = _readiness(configuration, sync_state, position)
     kustomization = f"{configuration.name}-{name}"
     yield _status(configuration, "Kustomization", kustomization, readiness)
+    by = {"name": kustomization, "namespace": configuration.namespace}
     if configuration.releases:
-        by = {"name": kustomization, "namespace": configuration.namespace}
-        yield _status(configuration, "HelmRelease", f"{name}-release", readiness, by)
+        is_ready = readiness["status"] == "True"
+        release = {**readiness, "message": "Helm upgrade succeeded"} if is_ready else readiness
+        yield _status(configuration, "HelmRelease", f"{name}-release", release, by)
+    if configuration.nested:
+        nested = f"{name}-app"
+        failure = configuration.failure
+        if sync_state.phase == "failing" and failure.kustomization == nested:
+            ready = _ready("False", failure.reason, failure.message, sync_state.changed_at)
+        else:
+            message = f"Applied revision: {APPLICATION_REVISION}"
+            ready = _ready("True", "ReconciliationSucceeded", message, sync_state.changed_at)
+        yield _status(configuration, "Kustomization", nested, ready, by)
 
 
 def revision(configuration: Configuration, commit: str) -> str:
@@ -92,7 +106,7 @@ def _readiness(
             return _ready("False", failure.reason, failure.message, changed_at)
         case "failing" if configuration.ordered and broken in names[:position]:
             return _depending(configuration, names[position - 1], changed_at)
-    message = f"Applied revision: {revision(configuration, sync_state.commit)}"
+    message = f"Applied revision: {revision(configuration, sync_state.applied)}"
     return _ready("True", "ReconciliationSucceeded", message, changed_at)
 
 

@@ -18,9 +18,10 @@ STOPPED_BEHAVIOURS: Final = frozenset({"stall", "suspended", "disconnected"})
 
 @dataclass(frozen=True, slots=True)
 class SyncState:
-    """The synced commit ("" for none), its phase, and since when.
+    """The commit of the source ("" for none), and the phase of the Kustomizations, since when.
 
-    `reported_at` is the time of the cluster's last report to Azure.
+    `applied` is the commit that the Kustomizations work on: an earlier one until they begin with
+    the source's. `reported_at` is the time of the cluster's last report to Azure.
     """
 
     commit: str
@@ -28,6 +29,7 @@ class SyncState:
     synced_at: datetime | None
     changed_at: datetime | None
     reported_at: datetime | None
+    applied: str = ""
 
 
 def sync_state(
@@ -61,9 +63,13 @@ def _following(
     if not synced:
         return SyncState("", "waiting", None, None, None)
     commit, synced_at = synced[-1]
-    broken = configuration.behaviour == "fail" and is_broken(commit)
-    phase, changed_at = _phase(configuration, synced_at, now, broken=broken)
-    return SyncState(commit, phase, synced_at, changed_at, None)
+    begun = [(commit, at) for commit, at in _reconciles(configuration, synced) if at <= now]
+    if not begun:
+        return SyncState(commit, "applying", synced_at, synced_at, None)
+    applied, begun_at = begun[-1]
+    broken = configuration.behaviour == "fail" and is_broken(applied)
+    phase, changed_at = _phase(configuration, begun_at, now, broken=broken)
+    return SyncState(commit, phase, synced_at, changed_at, None, applied)
 
 
 def _syncs(configuration: Configuration, heads: Sequence[Head]) -> list[tuple[str, datetime]]:
@@ -77,16 +83,36 @@ def _syncs(configuration: Configuration, heads: Sequence[Head]) -> list[tuple[st
     return [(head.commit, max(head.pushed_at + delay, since or head.pushed_at)) for head in heads]
 
 
+def _reconciles(
+    configuration: Configuration, syncs: Sequence[tuple[str, datetime]]
+) -> list[tuple[str, datetime]]:
+    """Return the commits that the Kustomizations apply, each with the time when they begin.
+
+    A commit waits until a running health check ends (fluxcd/kustomize-controller#1518). A newer
+    one that comes meanwhile replaces it.
+    """
+    begun: list[tuple[str, datetime]] = []
+    busy_until = None
+    for position, (commit, synced_at) in enumerate(syncs):
+        begins_at = synced_at + timedelta(seconds=configuration.reconcile_delay)
+        if busy_until is not None:
+            begins_at = max(begins_at, busy_until)
+        if all(later_at > begins_at for _, later_at in syncs[position + 1 :][:1]):
+            begun.append((commit, begins_at))
+            busy_until = begins_at + timedelta(seconds=configuration.settle)
+    return begun
+
+
 def _phase(
-    configuration: Configuration, synced_at: datetime, now: datetime, *, broken: bool
+    configuration: Configuration, begun_at: datetime, now: datetime, *, broken: bool
 ) -> tuple[Phase, datetime]:
     """Return the phase and its start: half of `settle` is applying, half is waiting."""
     settle = timedelta(seconds=configuration.settle)
-    settled_at = synced_at + settle
-    if now < synced_at + settle / 2:
-        return "applying", synced_at
+    settled_at = begun_at + settle
+    if now < begun_at + settle / 2:
+        return "applying", begun_at
     if now < settled_at:
-        return "depending", synced_at + settle / 2
+        return "depending", begun_at + settle / 2
     if configuration.behaviour == "flap":
         period = timedelta(seconds=configuration.period)
         turns = (now - settled_at) // period

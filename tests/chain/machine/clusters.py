@@ -38,5 +38,5 @@ class Clusters:
                 )
                 for one in followed
             ]
-        commits = {one.commit if one.phase == "ready" else "" for one in stands}
+        commits = {one.applied if one.phase == "ready" else "" for one in stands}
         return commits.pop() if len(commits) == 1 else ""

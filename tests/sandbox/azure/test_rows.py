@@ -212,6 +212,34 @@ def test_one_of_several_kustomizations_fails(ordered: bool, drone: tuple[str, ..
     assert properties(**given, tells_statuses=False)["statuses"] == []
 
 
+def test_kustomizations_keep_the_revision_before_until_they_begin() -> None:
+    given: dict[str, Any] = {"heads": ((0, "a"), (50, "b")), "reconcile_delay": 20}
+    early = properties(60, **given)
+    assert (early["sourceSyncedCommitId"], early["complianceState"]) == (
+        f"dev@sha1:{sha('b')}",
+        "Compliant",
+    )
+    messages = [
+        properties(seconds, **given)["statuses"][1]["statusConditions"][0]["message"]
+        for seconds in (60, 70)
+    ]
+    assert messages == [f"Applied revision: dev@sha1:{sha(one)}" for one in "ab"]
+
+
+def test_a_nested_kustomization_has_its_own_revision() -> None:
+    nested = properties(nested=True, releases=True)["statuses"][2:]
+    assert [one["kind"] for one in nested] == ["HelmRelease", "Kustomization"]
+    assert {one["appliedBy"]["name"] for one in nested} == {"cluster-config-drone"}
+    messages = [one["statusConditions"][0]["message"] for one in nested]
+    assert messages == ["Helm upgrade succeeded", f"Applied revision: main@sha1:{'5' * 40}"]
+    failure = {"kustomization": "drone-app"}
+    broken = properties(nested=True, behaviour="fail", broken=sha("a"), failure=failure)
+    assert [one["complianceState"] for one in broken["statuses"][1:]] == [
+        "Compliant",
+        "Non-Compliant",
+    ]
+
+
 def test_a_suspended_configuration_says_so() -> None:
     found = properties(behaviour="suspended", since=at(10))
     assert (found["suspend"], found["complianceState"]) == (True, "Suspended")

@@ -37,8 +37,10 @@ def seen(seconds: float, broken: str = "", **fields: Any) -> tuple[str, str]:
         (40, ("a", "ready")),
         (129, ("a", "ready")),
         (130, ("b", "applying")),
-        (135, ("c", "applying")),
-        (145, ("c", "ready")),
+        # The newer commit waits for the health check.
+        (135, ("c", "depending")),
+        (140, ("c", "applying")),
+        (150, ("c", "ready")),
         (9999, ("c", "ready")),
     ],
 )
@@ -46,6 +48,30 @@ def test_following_takes_every_head_after_the_delay(
     seconds: float, expected: tuple[str, str]
 ) -> None:
     assert seen(seconds, delay=30, settle=10) == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "source", "applied", "phase"),
+    [
+        pytest.param(0, "a", "", "applying", id="nothing was applied before"),
+        pytest.param(20, "a", "a", "ready", id="begins after a delay"),
+        pytest.param(100, "b", "a", "ready", id="a new source, an old state"),
+        pytest.param(119, "c", "a", "ready", id="another replaces it"),
+        pytest.param(125, "c", "c", "ready", id="begins with the newest"),
+    ],
+)
+def test_kustomizations_begin_later_than_the_source(
+    seconds: float, source: str, applied: str, phase: str
+) -> None:
+    state = at_second(seconds, reconcile_delay=20)
+    assert (state.commit[:1], state.applied[:1], state.phase) == (source, applied, phase)
+
+
+def test_a_failure_is_left_over_until_the_kustomizations_begin() -> None:
+    given: dict[str, Any] = {"behaviour": "fail", "reconcile_delay": 20}
+    state = at_second(124, sha("a"), **given)
+    assert (state.phase, state.synced_at, state.changed_at) == ("failing", at(105), at(20))
+    assert at_second(125, sha("a"), **given).phase == "ready"
 
 
 def test_following_without_delays_is_ready_at_once() -> None:

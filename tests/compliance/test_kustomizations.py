@@ -1,0 +1,227 @@
+"""What a configuration's own Kustomizations have applied, and what nested objects say."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from kalypso_actions.model.cluster_reports import (
+    Condition,
+    ObjectReference,
+    ReportedObject,
+)
+from tests.compliance.cluster_reports import (
+    FIXED,
+    MERGED,
+    NOW,
+    OLD,
+    clusters,
+    healthy_report,
+    minutes,
+    reported_paths,
+)
+
+SYNCED = NOW - minutes(20)
+ELSEWHERE = "5" * 40
+
+
+def kustomization(
+    name: str = "fleet-drone",
+    message: str = f"Applied revision: dev@sha1:{MERGED}",
+    *,
+    status: str = "True",
+    reason: str = "ReconciliationSucceeded",
+    since: float = 0,
+    by: str = "",
+) -> ReportedObject:
+    """Return a Kustomization whose condition Ready changed so many minutes after the sync."""
+    condition = Condition("Ready", status, reason, message, SYNCED + minutes(since))
+    state = {"True": "Compliant", "False": "Non-Compliant"}.get(status, "Pending")
+    applier = ObjectReference(by, "flux-system") if by else None
+    return ReportedObject("Kustomization", name, state, (condition,), "flux-system", applier)
+
+
+def applied(revision: str, name: str = "fleet-drone", by: str = "") -> ReportedObject:
+    return kustomization(name, f"Applied revision: {revision}", by=by)
+
+
+def failing(name: str = "fleet-drone", *, since: float, by: str = "") -> ReportedObject:
+    """Return a failure that began so many minutes after the sync."""
+    return kustomization(
+        name,
+        f"{name} is broken",
+        status="False",
+        reason="HealthCheckFailed",
+        since=since,
+        by=by,
+    )
+
+
+def judged(
+    objects: Sequence[ReportedObject],
+    *,
+    paths: Sequence[str] = ("./drone",),
+    **fields: Any,
+) -> tuple[str, str]:
+    """Return state and reason of a cluster that synced the commit twenty minutes ago."""
+    report = healthy_report(
+        **{
+            "paths": reported_paths(*paths),
+            "objects": tuple(objects),
+            "source_updated_at": SYNCED,
+            **fields,
+        }
+    )
+    (cluster, *_) = clusters(report)
+    return cluster.state, cluster.reason
+
+
+APP = applied(f"main@sha1:{ELSEWHERE}", "drone-app", by="fleet-drone")
+RELEASE = dataclasses.replace(
+    kustomization("drone-release", "Helm upgrade succeeded", by="fleet-drone"), kind="HelmRelease"
+)
+BEHIND = ("progressing", "its Kustomization fleet-drone runs 0000000")
+
+
+@pytest.mark.parametrize(
+    ("objects", "outcome"),
+    [
+        pytest.param([applied(f"dev@sha1:{MERGED}")], ("compliant", ""), id="Flux 2"),
+        pytest.param([applied(f"dev/{MERGED}")], ("compliant", ""), id="Flux before 0.35"),
+        pytest.param([applied(f"sha1:{MERGED}")], ("compliant", ""), id="no branch"),
+        pytest.param([applied(f"dev@sha1:{MERGED.upper()}")], ("compliant", ""), id="upper case"),
+        pytest.param([applied(f"dev@sha1:{OLD}")], BEHIND, id="the commit before"),
+        pytest.param([applied(f"dev/{OLD}")], BEHIND, id="the commit before, by an old Flux"),
+        pytest.param(
+            [applied(f"dev@sha1:{FIXED}")], ("ahead", "it runs a later commit"), id="a later one"
+        ),
+        pytest.param(
+            [applied(f"dev@sha1:{MERGED}"), APP, RELEASE],
+            ("compliant", ""),
+            id="nested objects name no commit of ours",
+        ),
+        pytest.param(
+            [applied(f"dev@sha1:{OLD}"), applied(f"dev@sha1:{MERGED}", "drone-app", "fleet-drone")],
+            BEHIND,
+            id="a nested Kustomization does not stand for ours",
+        ),
+        pytest.param(
+            [
+                applied(f"dev@sha1:{OLD}"),
+                applied(f"dev@sha1:{MERGED}", "other-drone"),
+                applied(f"dev@sha1:{MERGED}", "fleet-drone", "fleet-drone"),
+            ],
+            BEHIND,
+            id="neither does one of another configuration",
+        ),
+        pytest.param([applied(f"dev@sha1:{OLD}", "FLEET-Drone")], None, id="another case"),
+    ],
+)
+def test_each_own_kustomization_names_a_commit_of_the_target(
+    objects: list[ReportedObject], outcome: tuple[str, str] | None
+) -> None:
+    expected = outcome or ("progressing", "its Kustomization FLEET-Drone runs 0000000")
+    assert judged(objects) == expected
+    assert judged(objects[::-1]) == expected
+
+
+@pytest.mark.parametrize(
+    ("second", "state"),
+    [(applied(f"dev@sha1:{OLD}", "fleet-web"), "progressing"), (APP, "compliant")],
+)
+def test_every_own_kustomization_counts(second: ReportedObject, state: str) -> None:
+    given = [applied(f"dev@sha1:{MERGED}"), second]
+    assert judged(given, paths=["./drone", "./drone/web"])[0] == state
+
+
+def test_a_kustomization_of_another_path_may_be_behind() -> None:
+    given = [applied(f"dev@sha1:{MERGED}"), applied(f"dev@sha1:{OLD}", "fleet-monitoring")]
+    assert judged(given, paths=["./drone", "./monitoring"])[0] == "compliant"
+
+
+SHORT = ("progressing", "it names no applied commit, and has complied for less than 60 s")
+SILENT = ("progressing", "it has not reported since it synced the commit")
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        pytest.param([], id="no status"),
+        pytest.param([APP, RELEASE], id="nested objects only"),
+        pytest.param([kustomization(message="is healthy")], id="another message"),
+        pytest.param([applied("dev@sha1:abc1234")], id="a short commit"),
+        pytest.param([kustomization(message="")], id="no message"),
+    ],
+)
+def test_without_an_applied_commit_the_state_must_last(objects: list[ReportedObject]) -> None:
+    def at(seconds: float, **fields: Any) -> tuple[str, str]:
+        synced = NOW - timedelta(seconds=seconds)
+        return judged(objects, **{"source_updated_at": synced, "reported_at": synced} | fields)
+
+    assert at(0) == SHORT
+    assert at(59) == SHORT
+    assert at(60) == ("compliant", "")
+    assert at(-5) == SHORT, "a clock of the cluster that is fast"
+    assert at(3600, reported_at=NOW - timedelta(seconds=3601)) == SILENT
+    assert at(3600, reported_at=None) == SILENT
+
+
+def test_without_any_time_the_state_must_last_from_the_start() -> None:
+    report = healthy_report(source_updated_at=None, reported_at=None)
+    states = [
+        cluster.state
+        for started in (0.5, 1)
+        for cluster in clusters(report, started=NOW - minutes(started))
+    ]
+    assert states == ["progressing", "compliant"]
+
+
+LEFT_OVER = ("progressing", "it has not begun to apply the commit; the one before fails")
+
+
+@pytest.mark.parametrize(
+    ("objects", "outcome"),
+    [
+        pytest.param([failing(since=-1)], LEFT_OVER, id="from before the sync"),
+        pytest.param([failing(since=0)], "failed", id="from the sync on"),
+        pytest.param([failing(since=1)], "failed", id="from after the sync"),
+        pytest.param(
+            [failing(since=-1), failing("drone-app", since=-1, by="fleet-drone")],
+            "failed",
+            id="nested objects are not excused",
+        ),
+        pytest.param(
+            [applied(f"dev@sha1:{MERGED}"), failing("drone-app", since=-1, by="fleet-drone")],
+            "failed",
+            id="a nested object alone",
+        ),
+        pytest.param(
+            [failing("other-drone", since=-1)], "failed", id="another configuration's Kustomization"
+        ),
+        pytest.param(
+            [dataclasses.replace(failing(since=-1), kind="HelmRelease")],
+            "failed",
+            id="another kind",
+        ),
+    ],
+)
+def test_a_failure_of_the_revision_before(
+    objects: list[ReportedObject], outcome: tuple[str, str] | str
+) -> None:
+    state, reason = judged(objects, state="Non-Compliant")
+    assert outcome in (state, (state, reason))
+
+
+def test_a_failed_provisioning_is_not_excused() -> None:
+    state, _ = judged([failing(since=-1)], state="Non-Compliant", provisioning_state="Failed")
+    assert state == "failed"
+
+
+def test_a_failure_without_a_time_counts() -> None:
+    condition = Condition("Ready", "False", "BuildFailed", "no such path", None)
+    timeless = ReportedObject("Kustomization", "fleet-drone", "Non-Compliant", (condition,))
+    assert judged([timeless], state="Non-Compliant")[0] == "failed"
