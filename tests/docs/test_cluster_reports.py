@@ -8,15 +8,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.cluster_reports import ClusterReport
+from tests import http_servers
 from tests.commands.chain.conftest import acme
 from tests.commands.chain.organisation import Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge
@@ -52,19 +51,14 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 def inventory(answer: Any) -> Iterator[str]:
     """Serve one answer to every request; yield the URL."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Handler(http_servers.Handler):
+        def answer(self) -> None:
             self.send_response(200)
             self.end_headers()
             self.wfile.write(json.dumps(answer).encode())
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/clusters"
-        server.shutdown()
+    with http_servers.serving(Handler) as url:
+        yield f"{url}/clusters"
 
 
 def entry(cluster_type: str, commit: str, *, healthy: bool = True) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests import http_servers
 
 
 @dataclass
@@ -27,31 +27,14 @@ def listening() -> Iterator[Listener]:
     """Start a server on a new port; all servers of the tests share a host."""
     listener = Listener()
     handler = type("Handler", (_Handler,), {"listener": listener})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    listener.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with http_servers.serving(handler) as listener.url:
         yield listener
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(http_servers.Handler):
     listener: Listener
 
-    def __getattr__(self, name: str) -> Callable[[], None]:
-        """Every method is the same."""
-        if name.startswith("do_"):
-            return self._note
-        raise AttributeError(name)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def _note(self) -> None:
+    def answer(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         self.listener.requests.append(
             f"{self.requestline}\n{self.headers}{body.decode('utf-8', 'replace')}"

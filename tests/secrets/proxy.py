@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import http.client
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
+
+from tests import http_servers
 
 LENGTHS = frozenset({"content-length", "transfer-encoding", "connection"})
 
@@ -41,16 +41,8 @@ def between(behind: str, meddle: Meddle) -> Iterator[Between]:
     """Start a server on a new port; `behind` is the URL of the real server."""
     found = Between(behind, meddle)
     handler = type("Handler", (_Handler,), {"between": found})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    found.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with http_servers.serving(handler) as found.url:
         yield found
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def redirected(to: str, status: int, *, end: str = "") -> Meddle:
@@ -79,20 +71,11 @@ def linked(own: Callable[[], str], to: str) -> Meddle:
     return meddle
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(http_servers.Handler):
     protocol_version = "HTTP/1.1"
     between: Between
 
-    def __getattr__(self, name: str) -> Callable[[], None]:
-        """Every method is the same."""
-        if name.startswith("do_"):
-            return self._hand_on
-        raise AttributeError(name)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def _hand_on(self) -> None:
+    def answer(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         connection = http.client.HTTPConnection(urlsplit(self.between.behind).netloc, timeout=60)
         # With this Host, the links in responses point to this server.

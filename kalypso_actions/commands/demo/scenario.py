@@ -39,19 +39,8 @@ def registration(runner: ScenarioRunner) -> None:
 
 def configuration(runner: ScenarioRunner) -> None:
     """The configuration of one environment changes."""
-    message = "Log more"
-    files = change("configuration", runner.sandbox)
-    commit = runner.people.push(CONTROL_PLANE, "dev", files, message)
-    runner.person(
-        f"push to dev: {message} ({commit[:7]})",
-        environment="dev",
-        change="config/environment.yaml: LOG_LEVEL: debug",
-    )
-    runner.job("start-schedule", "dev", ends="started")
-    runner.job("schedule", "dev", ends="created")
-    runner.merge_proposal("dev")
-    runner.job("notify", ends="configuration")
-    runner.job("check-promote", "dev", ends="compliant")
+    line = "config/environment.yaml: LOG_LEVEL: debug"
+    push_to_dev(runner, "configuration", "Log more", line, notified="configuration")
 
 
 def failure(runner: ScenarioRunner) -> None:
@@ -70,20 +59,26 @@ def failure(runner: ScenarioRunner) -> None:
 def correction(runner: ScenarioRunner) -> None:
     """A correction continues the promotion."""
     broken = runner.sandbox.git(CONTROL_PLANE).head("main") or ""
-    message = "Smaller on drones"
-    commit = runner.people.push(CONTROL_PLANE, "dev", change("fix", runner.sandbox), message)
-    runner.person(
-        f"push to dev: {message} ({commit[:7]})",
-        environment="dev",
-        change="config/drones.yaml: CACHE_MEGABYTES: 96",
-    )
+    line = "config/drones.yaml: CACHE_MEGABYTES: 96"
+    push_to_dev(runner, "fix", "Smaller on drones", line, notified="promotion")
+    promotion(runner, "stage")
+    runner.statuses(broken, {"dev": ("pending", "Deployed"), "stage": ("success", "Deployed")})
+
+
+def push_to_dev(
+    runner: ScenarioRunner, name: str, message: str, line: str, *, notified: str
+) -> None:
+    """Push the change of this name to dev and bring it to the clusters.
+
+    `line` is the changed line, `notified` the expected end of notify.
+    """
+    commit = runner.people.push(CONTROL_PLANE, "dev", change(name, runner.sandbox), message)
+    runner.person(f"push to dev: {message} ({commit[:7]})", environment="dev", change=line)
     runner.job("start-schedule", "dev", ends="started")
     runner.job("schedule", "dev", ends="created")
     runner.merge_proposal("dev")
-    runner.job("notify", ends="promotion")
+    runner.job("notify", ends=notified)
     runner.job("check-promote", "dev", ends="compliant")
-    promotion(runner, "stage")
-    runner.statuses(broken, {"dev": ("pending", "Deployed"), "stage": ("success", "Deployed")})
 
 
 def promotion(runner: ScenarioRunner, environment: str, *, ends: str = "compliant") -> None:

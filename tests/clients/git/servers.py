@@ -5,15 +5,14 @@ from __future__ import annotations
 import socket
 import ssl
 import subprocess
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from tests import http_servers
 from tests.git_repositories import ENVIRONMENT
 
 PUSH = "/git-receive-pack"
@@ -63,41 +62,21 @@ def serving(
     server = Server(root)
     version = "HTTP/1.1" if keep_connections else "HTTP/1.0"
     handler = type("Handler", (_Handler,), {"noted": server, "protocol_version": version})
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    if certificate:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        listener.socket = context.wrap_socket(listener.socket, server_side=True)
-    scheme = "https" if certificate else "http"
-    server.url = f"{scheme}://127.0.0.1:{listener.server_address[1]}"
-    thread = threading.Thread(target=listener.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if certificate else None
+    if tls and certificate:
+        tls.load_cert_chain(certificate)
+    with http_servers.serving(handler, tls) as server.url:
         yield server
-    finally:
-        listener.shutdown()
-        listener.server_close()
-        thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(http_servers.Handler):
     noted: Server
 
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self._answer()
-
-    def do_CONNECT(self) -> None:
-        """Refuse a tunnel, which https needs through a proxy."""
-        self.noted.requests.append((self.command, self.path, self.headers["Authorization"]))
-        self._send(403, {}, b"")
-
-    def _answer(self) -> None:
+    def answer(self) -> None:
+        if self.command == "CONNECT":  # a tunnel, which https needs through a proxy
+            self.noted.requests.append((self.command, self.path, self.headers["Authorization"]))
+            self._send(403, {}, b"")
+            return
         body = self._body()
         parts = urlsplit(self.path)  # a proxy is given whole URLs
         path = parts._replace(scheme="", netloc="").geturl()

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import ssl
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenAuth
+from tests import http_servers
 
 API = "https://api.github.com"
 REPOSITORY = f"{API}/repos/acme/fleet"
@@ -75,39 +74,14 @@ class Scripted:
 def scripted(*replies: Reply | Dropped, tls: ssl.SSLContext | None = None) -> Iterator[Scripted]:
     script = Scripted(list(replies))
     handler = type("Handler", (_Handler,), {"script": script})
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    if tls is not None:
-        listener.socket = tls.wrap_socket(listener.socket, server_side=True)
-    script.url = f"{'https' if tls else 'http'}://127.0.0.1:{listener.server_address[1]}"
-    thread = threading.Thread(target=listener.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with http_servers.serving(handler, tls) as script.url:
         yield script
-    finally:
-        listener.shutdown()
-        listener.server_close()
-        thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(http_servers.Handler):
     script: Scripted
 
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self._answer()
-
-    def do_CONNECT(self) -> None:
-        self._answer()
-
-    def do_PATCH(self) -> None:
-        self._answer()
-
-    def _answer(self) -> None:
+    def answer(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"] or 0))
         self.script.requests.append(f"{self.command} {self.path}")
         self.script.authorizations.append(self.headers["Authorization"])

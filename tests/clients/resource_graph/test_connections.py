@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
 import pytest
 
 from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
 from kalypso_actions.errors import KalypsoError
+from tests import http_servers
 from tests.clients.resource_graph.azure import (
     ACCESS_TOKEN,
     REPOSITORY,
@@ -41,31 +40,14 @@ class Server:
 def serving(*ways: Way, redirect: str = "") -> Iterator[Server]:
     server = Server(list(ways), redirect)
     handler = type("Handler", (_Handler,), {"noted": server})
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.url = f"http://127.0.0.1:{listener.server_address[1]}"
-    thread = threading.Thread(target=listener.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with http_servers.serving(handler) as server.url:
         yield server
-    finally:
-        listener.shutdown()
-        listener.server_close()
-        thread.join()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(http_servers.Handler):
     noted: Server
 
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self._answer()
-
-    def _answer(self) -> None:
+    def answer(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.noted.seen.append((self.path, self.headers["Authorization"]))
         way = self.noted.ways.pop(0) if self.noted.ways else "answered"
