@@ -1,4 +1,4 @@
-"""Resource Graph's answers, and a client that waits for nothing."""
+"""Resource Graph's answers, and a client that reads them without waiting."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 import responses
 from azure.core.credentials import AccessToken
 
 from kalypso_actions.clients.resource_graph import ResourceGraph, cloud_of
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.cluster_reports import ClusterReport
 
 ENDPOINT = "https://management.azure.com"
 RESOURCES = f"{ENDPOINT}/providers/Microsoft.ResourceGraph/resources"
@@ -110,6 +113,27 @@ def resource_graph(
     )
 
 
-def asked(server: responses.RequestsMock) -> list[dict[str, Any]]:
+def request_bodies(server: responses.RequestsMock) -> list[dict[str, Any]]:
     """The bodies of the requests so far."""
     return [json.loads(call.request.body or b"") for call in server.calls]
+
+
+def read(
+    waits: Waits, *answers: dict[str, Any], **settings: Any
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the clusters of a reading with these answers, and the requests."""
+    with responses.RequestsMock() as server, resource_graph(waits, **settings) as client:
+        for answer in answers:
+            server.post(RESOURCES, **answer)
+        return names(client.cluster_reports(REPOSITORY, "dev")), request_bodies(server)
+
+
+def names(reports: tuple[ClusterReport, ...]) -> list[str]:
+    return [report.cluster.split("/")[8] for report in reports]
+
+
+def refused(*answers: dict[str, Any], waits: Waits | None = None, **settings: Any) -> KalypsoError:
+    """Return the error of a reading with these answers."""
+    with pytest.raises(KalypsoError) as raised:
+        read(waits or Waits(), *answers, **settings)
+    return raised.value

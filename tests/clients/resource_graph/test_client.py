@@ -1,16 +1,16 @@
+"""The client's queries: scopes, pages, quotas, and the subscriptions that it checks."""
+
 from __future__ import annotations
 
 import logging
 from typing import Any
 
 import pytest
-import requests
 import responses
 
 from kalypso_actions import __version__
 from kalypso_actions.clients.resource_graph import ResourceGraph, cloud_of
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.model.cluster_reports import ClusterReport
 from tests.clients.resource_graph.azure import (
     ACCESS_TOKEN,
     OTHER_SUBSCRIPTION,
@@ -19,9 +19,12 @@ from tests.clients.resource_graph.azure import (
     SUBSCRIPTION,
     FakeCredential,
     Waits,
-    asked,
+    names,
     page,
+    read,
     refusal,
+    refused,
+    request_bodies,
     resource_graph,
     row,
 )
@@ -36,34 +39,13 @@ def quota(remaining: int, resets_after: str) -> dict[str, str]:
     }
 
 
-def read(
-    waits: Waits, *answers: dict[str, Any], **settings: Any
-) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return the clusters of a reading with these answers, and the requests."""
-    with responses.RequestsMock() as server, resource_graph(waits, **settings) as client:
-        for answer in answers:
-            server.post(RESOURCES, **answer)
-        return names(client.cluster_reports(REPOSITORY, "dev")), asked(server)
-
-
-def names(configurations: tuple[ClusterReport, ...]) -> list[str]:
-    return [one.cluster.split("/")[8] for one in configurations]
-
-
-def refused(*answers: dict[str, Any], waits: Waits | None = None, **settings: Any) -> KalypsoError:
-    """Return the error of a reading with these answers."""
-    with pytest.raises(KalypsoError) as raised:
-        read(waits or Waits(), *answers, **settings)
-    return raised.value
-
-
 def test_one_request_asks_for_all_states() -> None:
     rows = [row("a"), row("b", complianceState="Suspended"), row("c", complianceState="Pending")]
     with responses.RequestsMock() as server, resource_graph(Waits()) as client:
         server.post(RESOURCES, json=page(rows))
         assert names(client.cluster_reports(REPOSITORY, "dev")) == ["a", "b", "c"]
         sent = server.calls[0].request
-        body = asked(server)[0]
+        body = request_bodies(server)[0]
     assert sent.url == f"{RESOURCES}?api-version=2021-03-01"
     assert sent.headers["Authorization"] == f"Bearer {ACCESS_TOKEN}"
     assert sent.headers["User-Agent"].startswith(f"kalypso-actions/{__version__} azsdk-python")
@@ -101,7 +83,7 @@ def test_any_url_of_the_repository_asks_the_same(url: str) -> None:
     with responses.RequestsMock() as server, resource_graph(Waits()) as client:
         server.post(RESOURCES, json=page([row("a")]))
         assert names(client.cluster_reports(url, "dev")) == ["a"]
-        assert "contains 'acme/gitops'" in asked(server)[0]["query"]
+        assert "contains 'acme/gitops'" in request_bodies(server)[0]["query"]
 
 
 @pytest.mark.parametrize(
@@ -114,13 +96,13 @@ def test_a_url_without_a_repository_is_refused(url: str) -> None:
 
 
 def test_all_pages_are_read_and_each_row_once() -> None:
-    found, bodies = read(
+    clusters, bodies = read(
         Waits(),
         {"json": page([row("a"), row("b")], 5, token="second")},
         {"json": page([row("B", complianceState="Pending"), row("c")], 5, token="third")},
         {"json": page([row("d"), row("e")], 5)},
     )
-    assert found == ["a", "B", "c", "d", "e"]
+    assert clusters == ["a", "B", "c", "d", "e"]
     assert [body["options"].get("$skipToken") for body in bodies] == [None, "second", "third"]
     assert len({body["query"] for body in bodies}) == 1
 
@@ -128,8 +110,8 @@ def test_all_pages_are_read_and_each_row_once() -> None:
 def test_rows_that_come_and_go_between_pages_are_read_anew() -> None:
     moved = [{"json": page([row("a")], 2, token="t")}, {"json": page([row("a")], 2)}]
     settled = [{"json": page([row("a")], 2, token="t")}, {"json": page([row("b")], 2)}]
-    found, bodies = read(Waits(), *moved, *settled)
-    assert (found, len(bodies)) == (["a", "b"], 4)
+    clusters, bodies = read(Waits(), *moved, *settled)
+    assert (clusters, len(bodies)) == (["a", "b"], 4)
 
 
 def test_rows_that_stay_missing_are_an_error() -> None:
@@ -139,8 +121,8 @@ def test_rows_that_stay_missing_are_an_error() -> None:
 
 def test_pages_without_new_rows_end() -> None:
     rows = page([row("a")], 1, token="again")
-    found, bodies = read(Waits(), {"json": rows}, {"json": rows})
-    assert (found, len(bodies)) == (["a"], 2)
+    clusters, bodies = read(Waits(), {"json": rows}, {"json": rows})
+    assert (clusters, len(bodies)) == (["a"], 2)
 
 
 def test_a_truncated_answer_is_refused() -> None:
@@ -181,8 +163,8 @@ def test_throttled_queries_wait_as_azure_says(
     if slept is None:
         assert "it would take another 86400 s" in str(refused(throttled, waits=waits))
         return
-    found, _ = read(waits, throttled, throttled, {"json": page([row("a")])})
-    assert (found, waits.slept) == (["a"], slept)
+    clusters, _ = read(waits, throttled, throttled, {"json": page([row("a")])})
+    assert (clusters, waits.slept) == (["a"], slept)
 
 
 def test_waiting_for_the_quota_has_a_bound() -> None:
@@ -198,8 +180,8 @@ def test_a_used_up_quota_paces_the_next_page() -> None:
     waits = Waits()
     first = {"json": page([row("a")], 3, token="t"), "headers": quota(0, "00:00:04")}
     second = {"json": page([row("b")], 3, token="u"), "headers": quota(14, "00:00:05")}
-    found, _ = read(waits, first, second, {"json": page([row("c")], 3)})
-    assert (found, waits.slept) == (["a", "b", "c"], [4.0])
+    clusters, _ = read(waits, first, second, {"json": page([row("c")], 3)})
+    assert (clusters, waits.slept) == (["a", "b", "c"], [4.0])
 
 
 def test_a_used_up_quota_paces_the_next_reading_by_what_is_left() -> None:
@@ -212,169 +194,13 @@ def test_a_used_up_quota_paces_the_next_reading_by_what_is_left() -> None:
     assert waits.slept == [3, 2.0]
 
 
-CUT = '{"totalRecords": 1, "count": 1, "data": [{"id": "/subscri'
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        {"status": 500},
-        {"status": 502, "body": "<html>Bad Gateway"},
-        {"status": 503, "json": refusal("ServerBusy", "later")},
-        {"status": 408},
-        {"body": requests.ConnectionError("reset")},
-        {"body": requests.exceptions.ReadTimeout("slow")},
-        {"body": requests.exceptions.ChunkedEncodingError("IncompleteRead(5)")},
-        {"body": CUT},
-        {"body": ""},
-        {"json": {}},
-        {"json": []},
-        {"json": {"totalRecords": 1, "data": {"columns": [], "rows": []}}},
-    ],
-)
-def test_a_query_without_answer_is_repeated(fault: dict[str, Any]) -> None:
-    waits = Waits()
-    found, bodies = read(waits, fault, fault, {"json": page([row("a")])})
-    assert (found, waits.slept, len(bodies)) == (["a"], [1.0, 2.0], 3)
-
-
-def test_a_time_that_the_server_names_is_kept() -> None:
-    waits = Waits()
-    busy = {"status": 503, "headers": {"Retry-After": "30"}}
-    assert read(waits, busy, {"json": page([row("a")])})[0] == ["a"]
-    assert waits.slept == [30.0]
-
-
-def test_lasting_faults_are_an_error() -> None:
-    waits = Waits()
-    error = refused(*[{"status": 502}] * 6, waits=waits)
-    assert waits.slept == [1.0, 2.0, 4.0, 8.0, 16.0]
-    assert error.problem.message.endswith("it answers with status 502 (6 attempts)")
-    assert "HTTPS_PROXY" in error.problem.advice
-
-
-def test_an_answer_resets_the_count_of_faults() -> None:
-    answers: list[dict[str, Any]] = []
-    for number in range(4):
-        token = "" if number == 3 else f"page-{number}"
-        answers += [{"status": 500}] * 2 + [{"json": page([row(f"{number}")], 4, token=token)}]
-    waits = Waits()
-    assert read(waits, *answers)[0] == ["0", "1", "2", "3"]
-    assert waits.slept == [1.0, 2.0] * 4
-
-
-SUPPORT = "Please provide below info when asking for support: timestamp = 1, correlationId = 2."
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "message", "advice"),
-    [
-        (
-            403,
-            refusal("AccessDenied", SUPPORT, ("AccessDenied", "Access is denied.")),
-            "the identity may not read the scope (403 AccessDenied: Access is denied.)",
-            f"the role Reader on subscription {SUBSCRIPTION}",
-        ),
-        (403, "<html>", "the identity may not read the scope (403)", "the role Reader"),
-        (
-            400,
-            refusal(
-                "BadRequest",
-                SUPPORT,
-                ("NoValidSubscriptionsInQueryRequest", "There must be at least one subscription"),
-            ),
-            "the identity sees nothing in the scope (400 NoValidSubscriptions",
-            "check azure-scopes",
-        ),
-        (
-            400,
-            refusal("BadRequest", SUPPORT, ("DisabledSubscription", "It is disabled")),
-            "a subscription of the scope is disabled",
-            "remove it from azure-scopes",
-        ),
-        (
-            401,
-            refusal(
-                "InvalidAuthenticationTokenTenant", "The access token is from the wrong issuer"
-            ),
-            "the identity belongs to another tenant than the scope",
-            "azure-tenant-id",
-        ),
-        (
-            401,
-            refusal("ExpiredAuthenticationToken", "The access token expiry UTC time is earlier"),
-            "the access token is not accepted",
-            "clock",
-        ),
-        (401, "", "the access token is not accepted (401)", "azure-cloud"),
-        (
-            404,
-            refusal("ManagementGroupNotFound", "no such group"),
-            "the identity sees nothing in the scope",
-            "not display names",
-        ),
-        (404, "", "the scope does not exist (404)", "azure-scopes"),
-        (
-            400,
-            refusal("BadRequest", SUPPORT, ("InvalidQuery", "Query is invalid.")),
-            "the reason is unknown (400 InvalidQuery: Query is invalid.)",
-            "please report it",
-        ),
-        (307, "", "the reason is unknown (307)", ""),
-    ],
-)
-def test_refusals_say_what_to_change(status: int, body: object, message: str, advice: str) -> None:
-    content = {"body": body} if isinstance(body, str) else {"json": body}
-    elsewhere = {"Location": "https://attacker.example/"}
-    waits = Waits()
-    error = refused({"status": status, "headers": elsewhere, **content}, waits=waits)
-    assert error.problem.message.startswith(f"Azure Resource Graph refused the query: {message}")
-    assert advice in error.problem.advice
-    assert "support" not in str(error)
-    assert waits.slept == []
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        {},
-        {"WWW-Authenticate": 'Bearer error="invalid_token", error_description="revoked"'},
-        {"WWW-Authenticate": 'Bearer error="insufficient_claims", claims="%%%"'},
-        {"WWW-Authenticate": 'Bearer error="insufficient_claims"'},
-        {"WWW-Authenticate": "Negotiate"},
-    ],
-)
-def test_a_refused_token_is_replaced_once(header: dict[str, str]) -> None:
-    refusal_of_token = {"status": 401, "headers": header}
-    with responses.RequestsMock() as server, resource_graph(Waits()) as client:
-        for answer in (refusal_of_token, {"json": page([row("a")])}):
-            server.post(RESOURCES, **answer)
-        assert names(client.cluster_reports(REPOSITORY, "dev")) == ["a"]
-        sent = [call.request.headers["Authorization"] for call in server.calls]
-    assert sent == [f"Bearer {ACCESS_TOKEN}", f"Bearer {ACCESS_TOKEN}-anew"]
-
-
-def test_a_second_refusal_of_a_token_is_an_error() -> None:
-    waits = Waits()
-    with responses.RequestsMock() as server, resource_graph(waits) as client:
-        server.post(RESOURCES, status=401)
-        with pytest.raises(KalypsoError, match="the access token is not accepted"):
-            client.cluster_reports(REPOSITORY, "dev")
-        assert len(server.calls) == 2
-    assert waits.slept == []
-
-
-def test_an_untrusted_certificate_is_not_retried() -> None:
-    error = refused({"body": requests.exceptions.SSLError("certificate verify failed")})
-    assert "certificate of Azure Resource Manager is not trusted" in error.problem.message
-    assert "SSL_CERT_FILE" in error.problem.advice
-
-
 def test_each_call_is_logged_with_its_time_and_no_secret(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     read(Waits(), {"status": 500}, {"json": page([row("a")], 1, token="skip")}, {"json": page([])})
-    ours = [one.getMessage() for one in caplog.records if one.name.startswith("kalypso_actions")]
-    assert [one.rpartition("  ")[0] for one in ours if one.startswith("POST")] == [
+    messages = [
+        entry.getMessage() for entry in caplog.records if entry.name.startswith("kalypso_actions")
+    ]
+    assert [text.rpartition("  ")[0] for text in messages if text.startswith("POST")] == [
         "POST https://management.azure.com, Resource Graph  500",
         "POST https://management.azure.com, Resource Graph  200, 1 of 1 rows",
         "POST https://management.azure.com, Resource Graph  200, 0 of 0 rows",
@@ -383,12 +209,12 @@ def test_each_call_is_logged_with_its_time_and_no_secret(caplog: pytest.LogCaptu
 
 
 def checked(*subscriptions: str, waits: Waits | None = None, answer: Any = None) -> list[Any]:
-    """The bodies by which it was asked whether these can be read."""
+    """The bodies by which it was request_bodies whether these can be read."""
     with responses.RequestsMock() as server, resource_graph(waits or Waits()) as client:
-        rows = [{"subscriptionId": one} for one in subscriptions]
+        rows = [{"subscriptionId": name} for name in subscriptions]
         server.post(RESOURCES, json=page(rows) if answer is None else answer)
         client.check_subscriptions()
-        return asked(server)
+        return request_bodies(server)
 
 
 def test_named_subscriptions_must_be_visible() -> None:
