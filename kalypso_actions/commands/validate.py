@@ -65,7 +65,7 @@ def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[R
 
 def _branches(url: str, reader: Reader) -> list[RepositoryPath]:
     """Return main and its environments' branches; the check of main reports faulty Environments."""
-    main = RepositoryPath(url, reader.repositories.default_branch(url), ".")
+    main = RepositoryPath(url, reader.repositories.main_branch(url), ".")
     environments, _ = find_environments(reader, url, main.branch)
     own = [
         dataclasses.replace(environment.control_plane, repo=url)

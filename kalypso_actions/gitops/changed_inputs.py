@@ -1,6 +1,6 @@
 """Whether somebody changed the inputs of a tree since it was made.
 
-A change and its revert count as well: whoever sets a value again wants its result again.
+A change and its revert count as well: setting a value again requests its result again.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ class _Era:
             paths = list(self._own(step.commit))
             for path in paths:
                 if merge is not None and self._changed.get(path, 0) <= merged_at:
-                    # Our last merge kept this version, whoever made it.
+                    # Our last merge kept the version before this commit, even one of others.
                     versions = self._after_merges.setdefault(path, {})
                     versions.setdefault(step.commit.changes[path].before, merge.number or 0)
             if step.number is not None:

@@ -108,7 +108,7 @@ class CiInputs(PlanInputs):
     ] = ()
     start_cd: Annotated[
         Literal["auto", "true", "false"],
-        Field(description="Start CD: auto (on a push to the default branch), true or false."),
+        Field(description="Start CD: auto (on a push to main), true or false."),
     ] = "auto"
     cd_workflow: Annotated[str, Field(description="The workflow file that runs cd.")] = "cd.yaml"
 

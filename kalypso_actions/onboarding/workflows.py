@@ -13,7 +13,7 @@ from kalypso_actions.onboarding.starter import scalar
 CD_FILE: Final = f"{FOLDER}cd.yaml"
 CHECK_PROMOTE_FILE: Final = f"{FOLDER}check-promote.yaml"
 MAIN: Final = "branches: [main]"
-"""The line of a template that names the default branch."""
+"""The line of a template that names the main branch."""
 
 MODE: Final = re.compile(r"^\s*mode:\s*['\"]?pull-request\b", re.MULTILINE)
 APP: Final = re.compile(r"^\s*app-private-key:", re.MULTILINE)
@@ -23,7 +23,7 @@ APP: Final = re.compile(r"^\s*app-private-key:", re.MULTILINE)
 class WorkflowFiles:
     """Our filled-in workflow files, by path, for each kind of branch.
 
-    `main` is the control plane's default branch, `environment` an environment's branch there,
+    `main` is the control plane's main branch, `environment` an environment's branch there,
     `gitops` one in the GitOps repository.
     """
 
@@ -33,7 +33,7 @@ class WorkflowFiles:
 
 
 def for_branch(files: Mapping[str, str], branch: str) -> dict[str, str]:
-    """Name the default branch in the control plane's workflow files."""
+    """Name the main branch in the control plane's workflow files."""
     ours = f"branches: [{scalar(branch)}]"
     return {path: text.replace(MAIN, ours) for path, text in files.items()}
 

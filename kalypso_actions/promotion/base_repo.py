@@ -34,7 +34,7 @@ spec:
 def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where: Location) -> str:
     """Return `text` with `commit` in the BaseRepo named main, or a whole new file.
 
-    `repo` and `branch` (main's URL and default branch) are for a new document only. Raise
+    `repo` and `branch` (the control plane's URL and main branch) are for a new document only. Raise
     KalypsoError for a file whose commit cannot be set without another change.
     """
     new = NEW_FILE.format(

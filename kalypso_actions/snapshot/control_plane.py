@@ -61,7 +61,7 @@ def read_environment_branch(reader: Reader, control_plane: str, environment: str
     Its Environment object names the branch; the default is the environment's name. The object's
     `repo` does not matter: the caller names the control plane.
     """
-    main = reader.repositories.default_branch(control_plane)
+    main = reader.repositories.main_branch(control_plane)
     environments, problems = find_environments(reader, control_plane, main)
     if problems:
         raise KalypsoError.of(problems)

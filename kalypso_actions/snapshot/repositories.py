@@ -14,7 +14,7 @@ from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.urls import repository_key
 
-DEFAULT_BRANCH = "main"
+MAIN_BRANCH = "main"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +69,19 @@ class Repositories:
                 return self._open_folder(_existing(url), url, branch, commit)
         return self._remotes.fetch(url, branch=branch, commit=commit or "")
 
-    def default_branch(self, url: str) -> str:
+    def main_branch(self, url: str) -> str:
         """Return `main` if it exists, else the branch that HEAD names."""
         self.check(url)
         if not self._is_path(url):
-            return self._remotes.default_branch(url, preferred=DEFAULT_BRANCH)
+            return self._remotes.default_branch(url, preferred=MAIN_BRANCH)
         with _explaining(url):
             path = _existing(url)
             if not is_repository(path):
                 advice = "name a clone or a bare repository, or use --environment-dir for a folder"
                 raise UsageError(f"{url} is not a git repository", advice=advice)
             repository = GitRepository(path, self._programs, repository=url)
-            if repository.has_branch(DEFAULT_BRANCH):
-                return DEFAULT_BRANCH
+            if repository.has_branch(MAIN_BRANCH):
+                return MAIN_BRANCH
             return repository.default_branch()
 
     def _is_path(self, url: str) -> bool:

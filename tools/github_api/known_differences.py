@@ -30,7 +30,7 @@ KNOWN_DIFFERENCES: Final[tuple[KnownDifference, ...]] = (
         for name in ("x-accepted-github-permissions", "x-github-api-version-selected")
     ),
     *(
-        KnownDifference(f"*: missing header {name}", "speaks to browsers")
+        KnownDifference(f"*: missing header {name}", "for browsers only")
         for name in (
             "access-control-allow-origin",
             "access-control-expose-headers",
@@ -47,7 +47,9 @@ KNOWN_DIFFERENCES: Final[tuple[KnownDifference, ...]] = (
         for name in ("cache-control", "etag", "last-modified")
     ),
     *(
-        KnownDifference(f"*: missing header {name}", "told of classic tokens; here are none")
+        KnownDifference(
+            f"*: missing header {name}", "describes classic tokens, which the sandbox lacks"
+        )
         for name in ("x-accepted-oauth-scopes", "x-oauth-scopes")
     ),
     KnownDifference("*: added $*.user_view_type", "newer than the recordings"),
@@ -57,7 +59,7 @@ KNOWN_DIFFERENCES: Final[tuple[KnownDifference, ...]] = (
     KnownDifference("* 422: added $.status", "newer than the recordings"),
     KnownDifference(
         "GET /repos/{owner}/{repo} 200: missing $.temp_clone_token",
-        "optional in the description, and the sandbox gives no other tokens than it is told to",
+        "optional in the description, and the sandbox issues tokens only on request",
     ),
     KnownDifference(
         "GET /repos/{owner}/{repo} 200: missing $.use_squash_pr_title_as_default",
@@ -65,11 +67,11 @@ KNOWN_DIFFERENCES: Final[tuple[KnownDifference, ...]] = (
     ),
     KnownDifference(
         "GET /repos/{owner}/{repo}/issues 200: added $[].closed_by",
-        "optional in the description; the sandbox tells it in lists as well",
+        "optional in the description; the sandbox adds it to lists as well",
     ),
     KnownDifference(
         "GET /repos/octokit-fixture-org/git-refs/git/refs/ is not answered",
-        "no longer in the description: git/matching-refs is asked instead",
+        "no longer in the description: git/matching-refs replaces it",
     ),
     KnownDifference("PATCH /repos*/* is not answered", "no client renames repositories"),
 )

@@ -49,7 +49,7 @@ class EnvironmentFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The control plane's default branch and its environments."""
+    """The control plane's main branch, as `CommandContext.main` finds it, and its environments."""
 
     main: str
     environments: tuple[EnvironmentFacts, ...]

@@ -45,7 +45,7 @@ class Used:
 
 
 def templates(place: Place, control_plane: str, main: str) -> Templates:
-    """Return the templates of a place; `main` is the control plane's default branch."""
+    """Return the templates of a place; `main` is the control plane's main branch."""
 
     def fill(actions: str, ref: str) -> Mapping[str, str]:
         files = workflow_files(place, Placeholders(actions, ref, control_plane))

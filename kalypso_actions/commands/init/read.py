@@ -27,7 +27,7 @@ from kalypso_actions.onboarding.environments import (
     may_hold_kalypso_documents,
 )
 from kalypso_actions.snapshot.control_plane import environments_among
-from kalypso_actions.snapshot.repositories import DEFAULT_BRANCH
+from kalypso_actions.snapshot.repositories import MAIN_BRANCH
 from kalypso_actions.snapshot.revision_reader import read_documents
 
 
@@ -57,11 +57,11 @@ def read_current_state(inputs: InitInputs, repositories: InitRepositories) -> Cu
         existing,
         inputs.environments,
         DEFAULT_ENVIRONMENTS,
-        {DEFAULT_BRANCH, control_plane.main.lower(), gitops.main.lower()},
+        {MAIN_BRANCH, control_plane.main.lower(), gitops.main.lower()},
         is_new=is_new,
     )
     branches = [environment.branch for environment in environments]
-    reader.read_heads(control_plane, [DEFAULT_BRANCH, *branches])
+    reader.read_heads(control_plane, [MAIN_BRANCH, *branches])
     reader.check_main()
     names = [environment.name for environment in environments]
     reader.read_heads(gitops, [gitops.main, *names])
@@ -90,9 +90,9 @@ class _Reader:
     def check_main(self) -> None:
         """Warn if the chain takes another branch than the default one for main."""
         repository = self._repositories.control_plane
-        if self._heads[repository.role, DEFAULT_BRANCH] and repository.main != DEFAULT_BRANCH:
+        if self._heads[repository.role, MAIN_BRANCH] and repository.main != MAIN_BRANCH:
             self.warnings.append(
-                default_branch_conflict(repository.name, repository.main, DEFAULT_BRANCH)
+                default_branch_conflict(repository.name, repository.main, MAIN_BRANCH)
             )
 
     def read(self, repository: RepositorySetup, branch: str) -> Reading | None:

@@ -20,7 +20,7 @@ from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.urls import name_in, owner_of, repository_key
 from kalypso_actions.onboarding import Identity, RepositorySetup
 from kalypso_actions.onboarding.setup import RepositoryRole
-from kalypso_actions.snapshot.repositories import DEFAULT_BRANCH
+from kalypso_actions.snapshot.repositories import MAIN_BRANCH
 
 ADVICE: Final = (
     "set the variable KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN to a token that may write contents, "
@@ -151,7 +151,7 @@ def _setup_of_clone(
     if is_on_server and not runtime.environment.get("GITHUB_SERVER_URL"):
         server_url = f"https://{server}"
     name = name or name_in(origin)
-    main = clone.main_branch(DEFAULT_BRANCH)
+    main = clone.main_branch(MAIN_BRANCH)
     return RepositorySetup(role, name, f"{server_url}/{name}", main)
 
 

@@ -73,8 +73,8 @@ class CommandContext:
         return name_in(url)
 
     def main(self) -> str:
-        """Return the control plane's default branch."""
-        return self.repositories.default_branch(self.url(self.control_plane))
+        """Return the control plane's main branch: `main` if it exists, else the default branch."""
+        return self.repositories.main_branch(self.url(self.control_plane))
 
     def environments(self) -> dict[str, Environment]:
         """Return the Environment objects of main by name. Raises KalypsoError."""

@@ -2,7 +2,7 @@
 
 `workflows-templates` has a folder for each place, with a file for each workflow.
 
-    control-plane               the control plane's default branch
+    control-plane               the control plane's main branch
     control-plane-environment   each of its environment branches
     gitops                      each environment branch of a GitOps repository
 """
