@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.command_line import call_kalypso
 from tools.reference.schemas import REFERENCE, output_documents
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,13 +27,8 @@ RENDER = ["render", "dev", *(f"--source={url}={folder}" for url, folder in SOURC
 
 def kalypso(arguments: list[str]) -> tuple[int, dict[str, Any]]:
     """Exit code and JSON document of a command, run as users run it."""
-    done = subprocess.run(
-        [sys.executable, "-m", "kalypso_actions", *arguments, "--output", "json"],
-        cwd=ROOT,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    with chdir(ROOT):
+        done = call_kalypso(*arguments, "--output", "json")
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
 

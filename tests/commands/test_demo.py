@@ -78,12 +78,14 @@ def cloned(played: Played, name: str, branch: str, folder: Path) -> Path:
     return folder / f"{branch}-clone"
 
 
+@pytest.mark.slow
 def test_every_step_ends_as_expected(played: Played) -> None:
     assert played.document.problems == ()
     assert [step for step in played.document.steps if not step.as_expected] == []
     assert list(dict.fromkeys(step.act for step in played.document.steps)) == ACTS
 
 
+@pytest.mark.slow
 def test_a_failure_stops_and_its_correction_continues_the_promotion(played: Played) -> None:
     checks = [step for step in played.document.steps if step.who == "check-promote"]
     assert [(step.environment, step.ending, step.act) for step in checks] == [
@@ -97,6 +99,7 @@ def test_a_failure_stops_and_its_correction_continues_the_promotion(played: Play
     assert any("goes on to stage" in detail for detail in checks[4].details)
 
 
+@pytest.mark.slow
 def test_repositories_can_be_cloned_from_the_folder(played: Played, tmp_path: Path) -> None:
     main = git(cloned(played, "acme/control-plane", "main", tmp_path), "rev-parse", "HEAD")
     for environment, cache in (("dev", "96"), ("stage", "512")):
@@ -110,6 +113,7 @@ def test_repositories_can_be_cloned_from_the_folder(played: Played, tmp_path: Pa
     assert "fluxcd.io" in (tree / "command-center/monitoring-agent/reconciler.yaml").read_text()
 
 
+@pytest.mark.slow
 def test_each_step_leaves_its_page_and_its_log(played: Played) -> None:
     folder = played.folder("schedule", "dev")
     assert (folder / "summary.md").read_text().startswith("## kalypso schedule: ")
@@ -118,6 +122,7 @@ def test_each_step_leaves_its_page_and_its_log(played: Played) -> None:
     assert (folder / "pull-request-1.md").read_text().startswith("# Update manifests in dev")
 
 
+@pytest.mark.slow
 def test_no_log_holds_a_secret(played: Played) -> None:
     folder = Path(played.document.dir)
     key = (folder / "app-key.pem").read_text().splitlines()[1]
@@ -135,6 +140,7 @@ def test_nobody_else_may_look_into_the_folder(played: Played) -> None:
     assert stat.S_IMODE((folder / "app-key.pem").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 def test_the_document_is_as_its_schema_says(played: Played) -> None:
     file = REFERENCE / "kalypso.demo.v1.schema.json"
     schema = json.loads(file.read_text(encoding="utf-8"))
@@ -143,6 +149,7 @@ def test_the_document_is_as_its_schema_says(played: Played) -> None:
     assert [error.message for error in validator.iter_errors(document)] == []
 
 
+@pytest.mark.slow
 def test_the_timeline_fits_the_terminal(played: Played) -> None:
     assert max(len(line) for line in played.timeline.splitlines()) <= 80
 
@@ -158,6 +165,7 @@ def masked(text: str) -> str:
     return re.sub(r"\b[0-9a-f]{7}\b", "commit!", "\n".join(lines))
 
 
+@pytest.mark.slow
 def test_the_readme_shows_what_is_printed(played: Played) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"```text\n(.*?)```", readme, re.DOTALL)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from rich.console import Console
 
 from kalypso_actions.report.documents import RenderDocument
 from kalypso_actions.report.render_report import print_render
+from tests.command_line import call_kalypso, start_kalypso
 
+Run = Callable[..., CompletedProcess[str]]
 FLEET = Path(__file__).parents[1] / "golden" / "fleet"
 CONTROL_PLANE = "https://git.example/acme/control-plane"
 
@@ -26,22 +28,12 @@ def planes(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FLEET, tmp_path / "planes"))
 
 
-def kalypso(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kalypso_actions", *arguments],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        env={**os.environ, "COLUMNS": "200"},
-    )
-
-
-def render(planes: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def render(planes: Path, *options: str, run: Run = call_kalypso) -> CompletedProcess[str]:
     sources = {"control-plane": "main", "clinic": "apps/clinic", "archive": "apps/archive"}
     arguments = ["render", "dev", "--environment-dir", str(planes / "dev"), *options]
     for name, folder in {**sources, "lost": "apps/archive-of-old"}.items():
         arguments += ["--source", f"https://git.example/acme/{name}={planes / folder}"]
-    return kalypso(*arguments)
+    return run(*arguments)
 
 
 def edit(file: Path, old: str, new: str) -> None:
@@ -183,7 +175,7 @@ def test_out_on_somebodys_folder(planes: Path) -> None:
     ],
 )
 def test_wrong_usage(arguments: list[str], said: str) -> None:
-    done = kalypso(*arguments)
+    done = call_kalypso(*arguments)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
@@ -219,7 +211,7 @@ def test_json_is_one_document_and_nothing_else(planes: Path) -> None:
     ],
 )
 def test_json_tells_what_ended_the_run(arguments: list[str], status: int, said: str) -> None:
-    done = kalypso(*arguments, "--output", "json")
+    done = call_kalypso(*arguments, "--output", "json")
     document = json.loads(done.stdout)
     assert document["schema"] == f"kalypso.{arguments[0]}/v1"
     assert said in document["problems"][0]["message"]
@@ -229,7 +221,8 @@ def test_json_tells_what_ended_the_run(arguments: list[str], status: int, said: 
 def test_a_terminal_that_lacks_characters(planes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit(planes / "dev/policies/all.yaml", "operator: In,", "operator: Ün,")
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    text, document = render(planes), render(planes, "--output", "json")
+    text = render(planes, run=start_kalypso)
+    document = render(planes, "--output", "json", run=start_kalypso)
     assert text.returncode == document.returncode == 1
     assert "'\\xdcn' is not a selector operator" in text.stdout
     assert (
@@ -246,7 +239,7 @@ def test_a_narrow_terminal_loses_nothing(planes: Path) -> None:
 
 def test_verbose_tells_each_call_on_a_line(planes: Path) -> None:
     subprocess.run(["git", "init", "-q", "-b", "main", planes / "empty"], check=True)
-    done = kalypso("render", "dev", "--control-plane", str(planes / "empty"), "--verbose")
+    done = start_kalypso("render", "dev", "--control-plane", planes / "empty", "--verbose")
     (asked, *_) = done.stderr.splitlines()
     assert f"{planes / 'empty'}/.git: git rev-parse --verify" in asked
     assert "hooksPath" not in done.stderr

@@ -22,6 +22,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import sandbox
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.sandbox import SandboxInputs
+from tests.command_line import PROGRAM, call_kalypso
 from tests.git_repositories import ENVIRONMENT, git
 from tests.sandbox.served_sandbox import over_http
 
@@ -38,15 +39,15 @@ git ls-remote
 """
 
 
-def kalypso(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "kalypso_actions", "sandbox", *map(str, arguments)]
+def command(*arguments: object) -> list[str]:
+    return [*PROGRAM, "sandbox", *map(str, arguments)]
 
 
 @contextmanager
 def started(folder: Path, *options: str, end: int = signal.SIGTERM) -> Iterator[dict[str, Any]]:
     """Yield the command's document; afterwards the command must stop on a signal."""
-    command = kalypso("--dir", folder, "--output", "json", *options)
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8") as process:
+    arguments = command("--dir", folder, "--output", "json", *options)
+    with subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stdout is not None
         try:
             lines = iter(process.stdout.readline, "}\n")
@@ -73,7 +74,9 @@ def ask(document: dict[str, Any], method: str, path: str, *, token: str = "", **
     return answer.json()
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "end", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_a_trial(tmp_path: Path, end: int) -> None:
     """A repository with a push survives a stop and a start."""
     folder = tmp_path / "kept"
@@ -113,15 +116,14 @@ def test_the_app_of_the_first_start(tmp_path: Path) -> None:
     with started(tmp_path / "kept") as again:
         assert again["app"]["id"] == app["id"], "whose key it is"
     key.write_text("no key")
-    command = kalypso("--dir", tmp_path / "kept")
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    done = call_kalypso("sandbox", "--dir", tmp_path / "kept")
     assert (done.returncode, "remove the file" in done.stderr) == (1, True)
 
 
 def test_what_people_are_told_can_be_typed(tmp_path: Path) -> None:
     """The exports and the commands below them work in a shell."""
     process = subprocess.Popen(
-        kalypso("--dir", tmp_path / "kept it"), cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
+        command("--dir", tmp_path / "kept it"), cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8"
     )
     with process:
         assert process.stdout is not None
@@ -161,19 +163,17 @@ def test_what_people_are_told_can_be_typed(tmp_path: Path) -> None:
 def test_wrong_inputs(tmp_path: Path, options: list[str], words: str) -> None:
     (tmp_path / "file").write_text("")
     given = [option.format(file=tmp_path / "file") for option in options]
-    command = kalypso("--dir", tmp_path / "kept", *given)
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
-    assert done.returncode == 2
-    assert words in done.stderr
-    told = subprocess.run([*command, "--output=json"], cwd=ROOT, capture_output=True, check=False)
-    assert words in json.loads(told.stdout)["problems"][0]["message"]
+    arguments = ["sandbox", "--dir", tmp_path / "kept", *given]
+    as_text, as_json = call_kalypso(*arguments), call_kalypso(*arguments, "--output=json")
+    assert as_text.returncode == as_json.returncode == 2
+    assert words in as_text.stderr
+    assert words in json.loads(as_json.stdout)["problems"][0]["message"]
 
 
 def test_a_port_that_is_taken(tmp_path: Path) -> None:
     with started(tmp_path / "one") as document:
         port = document["url"].rpartition(":")[2]
-        command = kalypso("--dir", tmp_path / "two", "--port", port)
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+        done = call_kalypso("sandbox", "--dir", tmp_path / "two", "--port", port)
     assert done.returncode == 1
     assert f"the port {port} cannot be used" in done.stderr
     assert "choose another one with --port" in done.stderr
@@ -181,8 +181,7 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_served(tmp_path: Path) -> None:
     with started(tmp_path / "one"):
-        command = kalypso("--dir", tmp_path / "one")
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+        done = call_kalypso("sandbox", "--dir", tmp_path / "one")
     assert done.returncode == 1
     assert f"another sandbox is running in {tmp_path / 'one'}" in done.stderr
 
@@ -198,9 +197,9 @@ def test_without_its_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_verbose_tells_requests_without_what_moves_a_cursor(tmp_path: Path) -> None:
-    command = kalypso("--dir", tmp_path / "kept", "--output=json", "--verbose")
+    arguments = command("--dir", tmp_path / "kept", "--output=json", "--verbose")
     with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+        arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
     ) as process:
         assert process.stdout is not None and process.stderr is not None
         document = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from kalypso_actions.report.documents import TemplateDocument
+from tests.command_line import call_kalypso
 from tools.reference.schemas import schema_of
-
-
-def kalypso(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kalypso_actions", "template", *map(str, arguments)],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        env={**os.environ, "COLUMNS": "200", "PYTHONUTF8": "1"},
-    )
 
 
 def test_standard_output_is_what_would_be_written(tmp_path: Path) -> None:
     file = tmp_path / "template.txt"
     file.write_text("a:\t{{ .Workload }}  [bold] :smile:\n" + "x" * 300 + "\n\x1b[31m é")
-    done = kalypso(file)
+    done = call_kalypso("template", file)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "a:\tapp  [bold] :smile:\n" + "x" * 300 + "\n\x1b[31m é"
 
@@ -36,7 +24,7 @@ def test_standard_output_is_what_would_be_written(tmp_path: Path) -> None:
 def test_failures_on_a_terminal(tmp_path: Path) -> None:
     file = tmp_path / "template.txt"
     file.write_text("a: 1\nb: {{ .Nope }}\n")
-    done = kalypso(file)
+    done = call_kalypso("template", file)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
         f'problem template.txt:2 ({tmp_path}): template: template:2:6: executing "template" at '
@@ -49,7 +37,7 @@ def test_failures_on_a_terminal(tmp_path: Path) -> None:
 def test_json(tmp_path: Path) -> None:
     file = tmp_path / "template.txt"
     file.write_text("b: {{ .Nope }}")
-    done = kalypso(file, "--output", "json")
+    done = call_kalypso("template", file, "--output", "json")
     document = json.loads(done.stdout)
     assert (done.returncode, done.stderr) == (1, "")
     jsonschema.validate(document, schema_of(TemplateDocument))
@@ -65,7 +53,9 @@ def test_json(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path, missing: str) -> None:
     (tmp_path / "there").write_text("{}")
     names = {"template": "there", "values": "there", missing: "nowhere"}
-    done = kalypso(tmp_path / names["template"], "--values", tmp_path / names["values"])
+    done = call_kalypso(
+        "template", tmp_path / names["template"], "--values", tmp_path / names["values"]
+    )
     assert done.returncode == 2
     assert "nowhere cannot be read: No such file or directory" in done.stderr
     assert "Traceback" not in done.stderr
@@ -73,6 +63,6 @@ def test_files_that_cannot_be_read(tmp_path: Path, missing: str) -> None:
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\xfd")
-    done = kalypso(tmp_path / "binary")
+    done = call_kalypso("template", tmp_path / "binary")
     assert done.returncode == 2
     assert "the file is not UTF-8" in done.stderr

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.command_line import call_kalypso, start_kalypso
 from tests.git_repositories import commit_branch, git
 
 FLEET = Path(__file__).parents[1] / "golden" / "fleet"
@@ -31,20 +30,7 @@ def planes(tmp_path: Path) -> Path:
 
 
 def validate(*places: object) -> tuple[int, dict[str, Any]]:
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "kalypso_actions",
-            "validate",
-            *map(str, places),
-            "--output",
-            "json",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = call_kalypso("validate", *places, "--output", "json")
     assert "Traceback" not in done.stderr
     return done.returncode, json.loads(done.stdout)
 
@@ -132,9 +118,9 @@ def test_an_environment_that_nothing_leads_to_is_a_note(planes: Path) -> None:
 
 @pytest.mark.parametrize("verbose", [True, False])
 def test_notes_are_counted_and_shown_with_verbose(planes: Path, *, verbose: bool) -> None:
-    command = [sys.executable, "-m", "kalypso_actions", "validate", str(planes / "main")]
     options = ["--verbose"] if verbose else []
-    done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+    done = start_kalypso("validate", planes / "main", *options)
+    assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[-1].endswith("of 1 branch: 0 problems, 0 warnings, 1 note")
     assert len(lines) == (3 if verbose else 1)

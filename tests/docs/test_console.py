@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the pages are for a she
 RENDERING = Page(ROOT / "docs" / "guide" / "rendering.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [one for one in pages() if BLOCK.search(one.text)], ids=str)
 def test_console_blocks_show_what_their_commands_print(page: Page, tmp_path: Path) -> None:
     assert replayed(page, tmp_path) == page.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -16,23 +17,35 @@ from tests.faults.writes import WRITES, Write
 from tests.git_repositories import git
 from tests.github_api.client_calls import ASKED, CALLS
 
-
-def chosen(write: Write, extent: Extent) -> list[Disturbance]:
-    """All transient faults; of the lasting ones, those with an unknown result."""
-    met = [one for one in DISTURBANCES if one.meets(write, extent)]
-    return met if extent == "once" else [one for one in met if one.uncertain]
+TEMPTING: Final = frozenset({"502 acted", "lost", "doubled"})
+"""Faults after which a careless client writes twice."""
 
 
-@pytest.mark.parametrize("extent", ["once", pytest.param("from then on", marks=pytest.mark.slow)])
+def disturbances(write: Write, extent: Extent, *, every: bool) -> list[Disturbance]:
+    """Return transient faults, all or the tempting ones; of lasting ones, the uncertain."""
+    met = [disturbance for disturbance in DISTURBANCES if disturbance.meets(write, extent)]
+    if extent == "once":
+        return [disturbance for disturbance in met if every or disturbance.name in TEMPTING]
+    return [disturbance for disturbance in met if disturbance.uncertain]
+
+
+@pytest.mark.parametrize(
+    ("extent", "every"),
+    [
+        pytest.param("once", False, id="a tempting fault once"),
+        pytest.param("once", True, id="every fault once", marks=pytest.mark.slow),
+        pytest.param("from then on", True, id="from then on", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("name", BY_NAME)
 def test_the_state_is_as_before_or_as_wanted_once(
-    tmp_path: Path, name: str, extent: Extent
+    tmp_path: Path, name: str, extent: Extent, *, every: bool
 ) -> None:
     write = BY_NAME[name]
     with ground(tmp_path) as found:
         course = undisturbed(found, write)
         wrong = {}
-        for disturbance in chosen(write, extent):
+        for disturbance in disturbances(write, extent, every=every):
             tried = cell(found, write, course, disturbance, extent)
             if tried.faults:
                 wrong[disturbance.name] = tried.faults

@@ -140,7 +140,8 @@ def by_token(laboratory: Laboratory) -> dict[str, str]:
 Given = Callable[[Laboratory], dict[str, str]]
 
 
-@pytest.mark.parametrize("given", [by_token, pytest.param(by_app, marks=SLOW)])
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [by_token, by_app])
 def test_the_chain(laboratory: Laboratory, given: Given) -> None:
     acme = laboratory.acme
     commit = acme.commit({"notes.txt": "a change"})

@@ -29,6 +29,8 @@ from tests.commands.chain.proposals import (
 )
 
 SCHEDULE = "kalypso_actions.commands.schedule.command"
+SLOW = pytest.mark.slow
+"""The matrix of faults tries these writes alone."""
 REPO = "/repos/{owner}/{repo}"
 
 
@@ -215,12 +217,12 @@ def test_a_race_that_never_ends(acme: Organisation) -> None:
     ("method", "path", "kind"),
     [
         ("POST", "git", "lost"),
-        ("POST", "git", "dropped"),
-        ("POST", f"{REPO}/labels", "doubled"),
+        pytest.param("POST", "git", "dropped", marks=SLOW),
+        pytest.param("POST", f"{REPO}/labels", "doubled", marks=SLOW),
         ("POST", f"{REPO}/pulls", "lost"),
-        ("POST", f"{REPO}/pulls", "doubled"),
-        ("POST", f"{REPO}/issues/{{issue_number}}/labels", "truncated"),
-        ("PATCH", f"{REPO}/pulls/{{pull_number}}", "lost"),
+        pytest.param("POST", f"{REPO}/pulls", "doubled", marks=SLOW),
+        pytest.param("POST", f"{REPO}/issues/{{issue_number}}/labels", "truncated", marks=SLOW),
+        pytest.param("PATCH", f"{REPO}/pulls/{{pull_number}}", "lost", marks=SLOW),
         ("POST", f"{REPO}/issues/{{issue_number}}/comments", "doubled"),
     ],
 )

@@ -55,6 +55,7 @@ def ran(chain: Chain) -> list[str]:
     return list(dict.fromkeys(steps))  # a dispatch is verified by the same command
 
 
+@pytest.mark.slow
 def test_the_push_to_main_starts_the_chain_and_each_merge_carries_it_on(
     acme: Acme, chain: Chain
 ) -> None:
