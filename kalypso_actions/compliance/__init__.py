@@ -7,17 +7,25 @@ kustomizations the Kustomizations of a report, and the commits that they have ap
 relevant_part  the part of a report that counts, if not all of its paths do
 clusters       one report → the state of its cluster
 assessment     all clusters of a GitOps branch → a verdict, or still waiting
+other_urls     clusters that follow the tree by another URL
 """
 
-from kalypso_actions.compliance.assessment import Assessment, ForeignPaths, Requirements, assess
+from kalypso_actions.compliance.assessment import (
+    Assessment,
+    ForeignPaths,
+    Requirements,
+    assess,
+    missing_cluster_types,
+)
 from kalypso_actions.compliance.clusters import Cluster, ClusterState, DesiredState
-from kalypso_actions.compliance.interface import ClusterReports
+from kalypso_actions.compliance.interface import ClusterLookup, ClusterReports
 from kalypso_actions.compliance.paths import EnvironmentTree
 from kalypso_actions.compliance.revisions import synced_commit
 
 __all__ = [
     "Assessment",
     "Cluster",
+    "ClusterLookup",
     "ClusterReports",
     "ClusterState",
     "DesiredState",
@@ -25,5 +33,6 @@ __all__ = [
     "ForeignPaths",
     "Requirements",
     "assess",
+    "missing_cluster_types",
     "synced_commit",
 ]

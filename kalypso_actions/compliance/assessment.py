@@ -40,6 +40,13 @@ class Requirements:
     require_targets: bool = True
     ignore_clusters: tuple[str, ...] = ()
 
+    def ignore(self, report: ClusterReport) -> bool:
+        """Return whether the cluster of a report does not count."""
+        cluster = report.cluster.lower()
+        return any(
+            fnmatch.fnmatchcase(cluster, pattern.lower()) for pattern in self.ignore_clusters
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ForeignPaths:
@@ -107,7 +114,7 @@ def assess(
     followed = [
         (report, followed_paths(report, desired.tree))
         for report in reports
-        if not _is_ignored(report, requirements)
+        if not requirements.ignore(report)
     ]
     timing = Timing(started, now, requirements.grace, requirements.settle, requirements.stale_after)
     clusters = _worst_of_each(
@@ -126,10 +133,16 @@ def assess(
     return Assessment(verdict, clusters, missing, reason, not_ours)
 
 
-def _is_ignored(report: ClusterReport, requirements: Requirements) -> bool:
-    cluster = report.cluster.lower()
-    return any(
-        fnmatch.fnmatchcase(cluster, pattern.lower()) for pattern in requirements.ignore_clusters
+def missing_cluster_types(
+    reports: Iterable[ClusterReport], tree: EnvironmentTree, requirements: Requirements
+) -> frozenset[str]:
+    """Return the cluster types with assignments that no cluster follows."""
+    return tree.reporting.difference(
+        *(
+            followed_paths(report, tree).cluster_types
+            for report in reports
+            if not requirements.ignore(report)
+        )
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from kalypso_actions.model.cluster_reports import ClusterReport
+from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
 
 
 class ClusterReports(Protocol):
@@ -32,3 +32,11 @@ class ClusterReports(Protocol):
 
     def close(self) -> None:
         """Close the connections."""
+
+
+@runtime_checkable
+class ClusterLookup(Protocol):
+    """A source that can explain missing clusters. Sources may leave it out."""
+
+    def followers(self, branch: str) -> Sequence[BranchFollower]:
+        """Return the clusters that follow a branch of this name, of any repository."""

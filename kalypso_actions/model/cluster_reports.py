@@ -54,6 +54,15 @@ class ReportedPath:
 
 
 @dataclass(frozen=True, slots=True)
+class BranchFollower:
+    """A cluster that follows a branch of this name, in the repository at `repository_url`."""
+
+    cluster: str
+    repository_url: str
+    paths: tuple[ReportedPath, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterReport:
     """The state of one configuration (of Flux, Argo CD, …) by which a cluster follows a branch.
 

@@ -41,7 +41,7 @@ UNOPENED: Final = (
 )
 OUT_OF_ORDER: Final = story("promotion", "an_older_commit_comes_after_a_newer_one")
 ROLLED_BACK: Final = story("rejections", "a_rollback_stays_where_it_is")
-APPLIED: Final = "tests/commands/chain/test_check_promote_applied.py"
+CHECK_PROMOTE: Final = "tests/commands/chain/test_check_promote"
 TAKEN_BACK: Final = story("rejections", "a_revert_while_the_clusters_sync_stops_the_promotion")
 
 CHAIN_BREAKS: Final = (
@@ -92,14 +92,21 @@ CHAIN_BREAKS: Final = (
         f"{COMPLIANCE}/clusters.py",
         "        if kustomization and commit and commit not in desired.commits:\n",
         "        if kustomization and not commit:\n",
-        (f"{APPLIED}::test_a_synced_commit_is_not_applied_yet",),
+        (f"{CHECK_PROMOTE}_applied.py::test_a_synced_commit_is_not_applied_yet",),
+    ),
+    Break(
+        "clusters of a former name are overlooked",
+        f"{COMMANDS}/check_promote/other_urls.py",
+        "        former.update(new)\n",
+        "        new.clear()\n",
+        (f"{CHECK_PROMOTE}_other_urls.py::test_the_clusters_of_a_former_name_count",),
     ),
     Break(
         "a failure of the commit before fails the new one",
         f"{COMPLIANCE}/kustomizations.py",
         "        and condition.last_transition < source_updated_at\n",
         "        and condition.last_transition == source_updated_at\n",
-        (f"{APPLIED}::test_a_failure_of_the_commit_before_is_no_verdict",),
+        (f"{CHECK_PROMOTE}_applied.py::test_a_failure_of_the_commit_before_is_no_verdict",),
     ),
     Break(
         "a failed commit is not carried on by its correction",

@@ -14,12 +14,20 @@ from typing import TYPE_CHECKING, Final, Self
 from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredError
 from kalypso_actions.clients.resource_graph.clouds import Cloud
 from kalypso_actions.clients.resource_graph.errors import unseen
-from kalypso_actions.clients.resource_graph.query import SUBSCRIPTIONS, flux_configurations_query
-from kalypso_actions.clients.resource_graph.rows import cluster_reports, subscription_ids
+from kalypso_actions.clients.resource_graph.query import (
+    SUBSCRIPTIONS,
+    flux_configurations_query,
+    followers_query,
+)
+from kalypso_actions.clients.resource_graph.rows import (
+    branch_followers,
+    cluster_reports,
+    subscription_ids,
+)
 from kalypso_actions.clients.resource_graph.scopes import Scopes
 from kalypso_actions.clients.resource_graph.wait_budget import WaitBudget
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.model.cluster_reports import ClusterReport
+from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
 from kalypso_actions.model.urls import repository_key
 
 if TYPE_CHECKING:
@@ -82,6 +90,13 @@ class ResourceGraph:
         key = _key(repository_url)
         query = flux_configurations_query(key.partition("/")[2], branch)
         return cluster_reports(self._rows(query, "Flux configurations"), key)
+
+    def followers(self, branch: str) -> tuple[BranchFollower, ...]:
+        """Return the Flux configurations that follow a branch of this name, of any repository.
+
+        Raise KalypsoError if the answer is incomplete.
+        """
+        return branch_followers(self._rows(followers_query(branch), "Flux configurations"))
 
     def check_subscriptions(self) -> None:
         """Check that the identity may read every named subscription; one query for each run.

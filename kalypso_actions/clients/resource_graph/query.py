@@ -1,4 +1,4 @@
-"""The queries: the Flux configurations that follow a branch, and the visible subscriptions."""
+"""The queries: Flux configurations by their branch, and the visible subscriptions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ kubernetesconfigurationresources
 case and matches URLs of any form; `rows` decides which of them name the repository. Without the
 order, and without the id among the columns, pages may repeat and skip rows."""
 
+FOLLOWERS: Final = """\
+kubernetesconfigurationresources
+| where type =~ 'microsoft.kubernetesconfiguration/fluxconfigurations'
+| where tostring(properties.gitRepository.repositoryRef.branch) == {branch}
+| project id, url = properties.gitRepository.url, kustomizations = properties.kustomizations
+| order by id asc"""
+
 SUBSCRIPTIONS: Final = """\
 resourcecontainers
 | where type =~ 'microsoft.resources/subscriptions'
@@ -29,6 +36,11 @@ LINE_SEPARATORS: Final = "\x85\u2028\u2029"
 def flux_configurations_query(repository: str, branch: str) -> str:
     """Return the query; all URLs of the repository contain `repository`, such as `owner/name`."""
     return QUERY.format(branch=string_literal(branch), repository=string_literal(repository))
+
+
+def followers_query(branch: str) -> str:
+    """Return the query for the configurations that follow a branch of any repository."""
+    return FOLLOWERS.format(branch=string_literal(branch))
 
 
 def string_literal(text: str) -> str:

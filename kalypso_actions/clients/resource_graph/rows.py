@@ -7,8 +7,9 @@ field of another type makes the row an error, because its cluster must not vanis
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Final, TypeVar
 
@@ -17,6 +18,7 @@ from pydantic.alias_generators import to_camel
 
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.cluster_reports import (
+    BranchFollower,
     ClusterReport,
     Condition,
     ObjectReference,
@@ -24,6 +26,8 @@ from kalypso_actions.model.cluster_reports import (
     ReportedPath,
 )
 from kalypso_actions.model.urls import repository_key
+
+log = logging.getLogger(__name__)
 
 Value = TypeVar("Value")
 
@@ -48,6 +52,17 @@ def cluster_reports(rows: Iterable[object], repository: str) -> tuple[ClusterRep
     if problems:
         raise KalypsoError.of(problems)
     return tuple(reports)
+
+
+def branch_followers(rows: Iterable[object]) -> tuple[BranchFollower, ...]:
+    """Return the followers of a branch; a row of an unknown form cannot explain anything."""
+    followers = []
+    for row in rows:
+        try:
+            followers.append(_FollowerRow.model_validate(row).follower())
+        except ValidationError as error:
+            log.debug("Azure Resource Graph gave a row of an unknown form: %s", error)
+    return tuple(followers)
 
 
 def subscription_ids(rows: Iterable[object]) -> frozenset[str]:
@@ -92,6 +107,11 @@ def _unreadable(row: object, place: int, error: ValidationError) -> Problem:
         advice="if the configuration works, please report this form; the state of its cluster is "
         "unknown",
     )
+
+
+def _cluster(configuration: str) -> str:
+    """Return the cluster's part of a configuration's resource id."""
+    return PROVIDER.split(configuration)[0]
 
 
 def _moment(text: object) -> object:
@@ -172,6 +192,24 @@ class _Kustomization(_Part):
     path: Text = ""
 
 
+Kustomizations = Annotated[dict[str, Annotated[_Kustomization, _or(_Kustomization)]], _or(dict)]
+
+
+def _paths(kustomizations: Mapping[str, _Kustomization]) -> tuple[ReportedPath, ...]:
+    return tuple(
+        ReportedPath(kustomization.path, name) for name, kustomization in kustomizations.items()
+    )
+
+
+class _FollowerRow(_Part):
+    id: Annotated[str, Field(min_length=1)]
+    url: Text = ""
+    kustomizations: Kustomizations = Field(default_factory=dict)
+
+    def follower(self) -> BranchFollower:
+        return BranchFollower(_cluster(self.id), self.url, _paths(self.kustomizations))
+
+
 class _GitRepository(_Part):
     url: str
 
@@ -185,9 +223,7 @@ class _Properties(_Part):
     source_updated_at: Moment = None
     status_updated_at: Moment = None
     error_message: Text = ""
-    kustomizations: Annotated[
-        dict[str, Annotated[_Kustomization, _or(_Kustomization)]], _or(dict)
-    ] = Field(default_factory=dict)
+    kustomizations: Kustomizations = Field(default_factory=dict)
     statuses: Annotated[list[_Object], _or(list)] = Field(default_factory=list)
 
 
@@ -198,12 +234,9 @@ class _Row(_Part):
     def report(self) -> ClusterReport:
         given = self.properties
         return ClusterReport(
-            cluster=PROVIDER.split(self.id)[0],
+            cluster=_cluster(self.id),
             configuration=self.id.rstrip("/").rpartition("/")[2],
-            paths=tuple(
-                ReportedPath(kustomization.path, name)
-                for name, kustomization in given.kustomizations.items()
-            ),
+            paths=_paths(given.kustomizations),
             revision=given.source_synced_commit_id,
             state=given.compliance_state,
             suspended=given.suspend,

@@ -10,6 +10,7 @@ from functools import partial
 
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.check_promote.followed_branch import FollowedBranch
+from kalypso_actions.commands.check_promote.other_urls import OtherUrls
 from kalypso_actions.commands.check_promote.verify_request import VerifiedRequest
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.environment_history import EnvironmentCommit
@@ -22,6 +23,7 @@ from kalypso_actions.compliance import (
     ForeignPaths,
     Requirements,
     assess,
+    missing_cluster_types,
 )
 from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.errors import Location, Problem
@@ -78,6 +80,7 @@ class Watch:
         """Raise KalypsoError if the cluster types of the environment cannot be read."""
         self._context = context
         self._reports = reports
+        self._other_urls = OtherUrls(context, reports)
         self._promoted_commit = verified.request.promoted_commit
         self._relations: dict[str, Relation | None] = {}
         self._environment_commit = EnvironmentCommit(context, verified.environment)
@@ -140,12 +143,22 @@ class Watch:
 
     def read_reports(self) -> ReportsOfBranches:
         """Read the reports of the clusters that follow the branches. Raise KalypsoError."""
-        branches = {
-            (branch.branch.url, branch.branch.branch): None
-            for branch in self._branches
-            if self._tree(branch).reporting
-        }
-        return {(url, branch): self._reports.reports(url, branch) for url, branch in branches}
+        reports: dict[tuple[str, str], Sequence[ClusterReport]] = {}
+        for followed in self._branches:
+            tree, branch = self._tree(followed), followed.branch
+            if not tree.reporting:
+                continue
+            key = branch.url, branch.branch
+            if key not in reports:
+                urls = branch.url, *self._other_urls.former_urls(branch.repository)
+                reports[key] = self._reports_at(urls, branch.branch)
+            missing = missing_cluster_types(reports[key], tree, self._requirements)
+            urls = self._other_urls.look(branch, tree, missing)
+            reports[key] = (*reports[key], *self._reports_at(urls, branch.branch))
+        return reports
+
+    def _reports_at(self, urls: Sequence[str], branch: str) -> tuple[ClusterReport, ...]:
+        return tuple(report for url in urls for report in self._reports.reports(url, branch))
 
     def observe(self, reports: ReportsOfBranches, started: datetime) -> Observation:
         """Judge reports that were read before the branches.
@@ -171,6 +184,7 @@ class Watch:
                 where = Location(self._context.url(branch.branch.repository))
                 advice = self._reports.no_reports_advice
                 warnings += assessment.warnings(self._tree(branch), where, advice)
+                warnings += self._other_urls.warnings(branch.branch)
         return Observation(
             tuple(branches),
             tuple(cluster for one in assessments for cluster in one.clusters),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.inputs.chain import ClusterReportsInputs
-from kalypso_actions.model.cluster_reports import ClusterReport
+from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
 
 
 class AzureResourceGraph:
@@ -44,6 +44,10 @@ class AzureResourceGraph:
             client.check_subscriptions()
             self._has_checked_subscriptions = True
         return client.cluster_reports(repository_url, branch)
+
+    def followers(self, branch: str) -> tuple[BranchFollower, ...]:
+        """Return the Flux configurations that follow a branch of this name, of any repository."""
+        return self._connected().followers(branch)
 
     def close(self) -> None:
         """Close the connections."""

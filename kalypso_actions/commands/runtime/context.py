@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from urllib.parse import urlsplit
 
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.git.credentials import CredentialTable
@@ -64,7 +63,7 @@ class CommandContext:
     def repository(self, url: str, where: Location | None = None) -> str:
         """Return `owner/name` of a URL on this GitHub. Raises KalypsoError for another server."""
         server, _, path = repository_key(url).partition("/")
-        if server != urlsplit(self.github.server.server_url).netloc.lower() or "/" not in path:
+        if server != repository_key(self.github.server.server_url) or "/" not in path:
             raise KalypsoError(
                 f"{url} is no repository of {self.github.server.server_url}",
                 where,

@@ -1,0 +1,63 @@
+"""`kalypso check-promote` and clusters that follow the GitOps repository by another URL."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.commands.chain.organisation import GITOPS, Organisation
+from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
+
+OTHER = "https://git.acme.example/acme/gitops"
+
+
+@pytest.fixture(autouse=True)
+def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
+    sign_in(acme, monkeypatch)
+
+
+def follow(acme: Organisation, name: str, url: str, path: str = "./drone", **more: str) -> None:
+    """Let a cluster of dev follow the GitOps branch at another URL."""
+    acme.cluster("dev", name, repository=url, paths=[path], **more)
+
+
+def test_the_clusters_of_a_former_name_count(acme: Organisation) -> None:
+    """GitHub redirects git from the former name; without it, nobody sees them."""
+    acme.sandbox.repository(GITOPS).former_names.append("acme/fleet")
+    former = f"{acme.sandbox.url}/acme/fleet.git"
+    follow(acme, "drone", former)
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit), commit)
+    assert document(outcome).clusters == {"compliant": 2}
+    assert (verdict(outcome), document(outcome).warnings) == ("compliant", ())
+    follow(acme, "drone", former, behaviour="fail")
+    assert verdict(check(acme, merge(acme, commit, config="2"), missing="warn")) == "failed"
+
+
+def test_clusters_of_another_host_or_repository_are_named(acme: Organisation) -> None:
+    password = OTHER.replace("https://", "https://user:secret@")
+    follow(acme, "drone", password)
+    for number in range(10):
+        follow(acme, f"other-{number}", f"{acme.sandbox.url}/acme/shop")
+    follow(acme, "elsewhere", OTHER, "./monitoring")
+    follow(acme, "whole", OTHER, "./")
+    acme.cluster("dev", "branch", repository=OTHER, branch="main", paths=["./drone"])
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit), commit, timeout="2m")
+    assert (verdict(outcome), document(outcome).missing) == ("timed-out", ("drone",))
+    (warning,) = document(outcome).warnings
+    assert warning.message.startswith(
+        "11 clusters follow the branch 'dev' of another repository by a path of a cluster type "
+        "without a cluster: dev-drone (git.acme.example/acme/gitops), dev-other-0 ("
+    )
+    assert warning.message.endswith("acme/shop) and 1 more")
+    assert "elsewhere" not in warning.message
+    assert "secret" not in outcome.summary
+    assert warning.advice.endswith(f"follow {acme.url(GITOPS)}")
+    assert "11 clusters follow" in outcome.summary
+
+
+def test_nobody_looks_while_every_cluster_type_has_a_cluster(acme: Organisation) -> None:
+    follow(acme, "stranger", OTHER)
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit), commit)
+    assert (verdict(outcome), document(outcome).warnings) == ("compliant", ())
