@@ -6,10 +6,24 @@ imported when it is called, because each step of a job waits for its imports.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Final
+
+from kalypso_actions.model.permissions import (
+    CONTROL_PLANE,
+    GITOPS,
+    OF_JOBS_ALONE,
+    READS_GITOPS,
+    READS_MAIN,
+    READS_WORKLOADS,
+    RECORDS,
+    Level,
+    Permission,
+    Place,
+    highest,
+)
 
 if TYPE_CHECKING:
     from kalypso_actions.commands.runtime.context import CommandContext
@@ -24,10 +38,18 @@ class ChainCommand:
 
     Its parts are named after it: `CheckPromoteInputs`, `CheckPromoteDocument`, and the function
     `check_promote` in the module or package `check_promote`.
+
+    `permissions` are those that its token needs, `verify_only` those that it needs with the input
+    `verify-only`. They are complete, but for reading public repositories and metadata, which any
+    token may do. A job's own token (`github.token`) works in the job's repository alone:
+    `permissions:` of the workflow grants it the rows of that place. A GitHub App works in all
+    repositories where it is installed, and gets the highest level of all rows.
     """
 
     name: str
     summary: str
+    permissions: tuple[Permission, ...]
+    verify_only: tuple[Permission, ...] = ()
 
     @property
     def model(self) -> type[ChainInputs]:
@@ -61,27 +83,162 @@ class ChainCommand:
 
 CHAIN: Final = (
     ChainCommand(
-        "ci", "Check a commit of main in every environment, and start cd for the first ones."
+        "ci",
+        "Check a commit of main in every environment, and start cd for the first ones.",
+        permissions=(
+            READS_MAIN,
+            Permission(
+                CONTROL_PLANE,
+                "statuses",
+                "write",
+                "posts the status `kalypso / ci`; else a warning",
+            ),
+            Permission(
+                CONTROL_PLANE,
+                "actions",
+                "write",
+                "starts `cd.yaml`",
+                "on a push to main, or start-cd",
+            ),
+            Permission(GITOPS, "contents", "read", "reports what would change; else a warning"),
+            READS_WORKLOADS,
+        ),
     ),
-    ChainCommand("cd", "Promote a commit of main to an environment, and start schedule for it."),
+    ChainCommand(
+        "cd",
+        "Promote a commit of main to an environment, and start schedule for it.",
+        permissions=(
+            Permission(CONTROL_PLANE, "contents", "write", "writes `base-repo.yaml` to a branch"),
+            Permission(CONTROL_PLANE, "statuses", "write", "posts the state of the commit"),
+            Permission(
+                CONTROL_PLANE,
+                "actions",
+                "write",
+                "starts `schedule.yaml`",
+                "the branch has the commit",
+            ),
+            Permission(
+                CONTROL_PLANE,
+                "pull-requests",
+                "write",
+                "proposes the commit to the branch",
+                "mode: pull-request",
+            ),
+        ),
+        verify_only=(READS_MAIN, RECORDS),
+    ),
     ChainCommand(
         "schedule",
         "Render an environment and propose its tree: one pull request for each GitOpsRepo.",
+        permissions=(
+            READS_MAIN,
+            Permission(
+                CONTROL_PLANE,
+                "statuses",
+                "write",
+                "reads whether the commit is deployed; records its inputs for poll",
+            ),
+            Permission(
+                CONTROL_PLANE,
+                "actions",
+                "write",
+                "starts `check-promote.yaml`",
+                "auto-merge, or its start after a merge was lost",
+            ),
+            Permission(
+                GITOPS,
+                "contents",
+                "write",
+                "pushes the branch of the proposal; merges, with auto-merge",
+            ),
+            Permission(GITOPS, "pull-requests", "write", "proposes the tree, with labels"),
+            Permission(
+                GITOPS, "issues", "write", "opens and closes issues about failing assignments"
+            ),
+            READS_WORKLOADS,
+        ),
     ),
     ChainCommand(
         "notify",
         "Tell the control plane of a push to a GitOps branch, and whether it is a promotion.",
+        permissions=(
+            READS_GITOPS,
+            READS_MAIN,
+            Permission(
+                CONTROL_PLANE,
+                "statuses",
+                "write",
+                "reads whether the commit is deployed; records the start for poll",
+            ),
+            Permission(CONTROL_PLANE, "actions", "write", "starts `check-promote.yaml`"),
+        ),
     ),
     ChainCommand(
         "check-promote",
         "Wait until the clusters of an environment comply with a merge, then promote its commit.",
+        permissions=(
+            READS_MAIN,
+            Permission(CONTROL_PLANE, "statuses", "write", "posts the state of the commit"),
+            Permission(
+                CONTROL_PLANE, "actions", "write", "starts `cd.yaml`, or itself after some hours"
+            ),
+            Permission(
+                CONTROL_PLANE,
+                "id-token",
+                "write",
+                "signs in to Azure",
+                "with OIDC: azure-client-id",
+            ),
+            READS_GITOPS,
+        ),
+        verify_only=(READS_MAIN, READS_GITOPS, RECORDS),
     ),
     ChainCommand(
         "poll",
         "Start schedule where the inputs of an environment have changed, and repeat lost starts.",
+        permissions=(
+            READS_MAIN,
+            Permission(
+                CONTROL_PLANE, "statuses", "write", "reads and writes the records of starts"
+            ),
+            Permission(
+                CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`; repeats lost starts"
+            ),
+            READS_GITOPS,
+            Permission(GITOPS, "pull-requests", "read", "reads the proposals"),
+            READS_WORKLOADS,
+        ),
     ),
     ChainCommand(
         "start-schedule",
         "Start schedule for every environment that a branch of the control plane belongs to.",
+        permissions=(
+            READS_MAIN,
+            Permission(
+                CONTROL_PLANE, "statuses", "write", "records the start; else poll may repeat it"
+            ),
+            Permission(CONTROL_PLANE, "actions", "write", "starts `schedule.yaml`"),
+        ),
     ),
 )
+
+COMMANDS: Final[Mapping[str, ChainCommand]] = {command.name: command for command in CHAIN}
+
+
+def job_permissions(command: str, place: Place, *, verify_only: bool = False) -> dict[str, Level]:
+    """Return the `permissions:` of a job that runs a command by its token in a repository.
+
+    Raises KeyError for an unknown command.
+    """
+    rows = COMMANDS[command].verify_only if verify_only else COMMANDS[command].permissions
+    return highest(row for row in rows if row.place == place)
+
+
+def app_permissions(commands: Iterable[str] = COMMANDS) -> dict[str, Level]:
+    """Return the permissions of a GitHub App for these commands, by the names of GitHub's API.
+
+    Raises KeyError for an unknown command.
+    """
+    rows = (row for command in commands for row in COMMANDS[command].permissions)
+    levels = highest(row for row in rows if row.name not in OF_JOBS_ALONE)
+    return {name.replace("-", "_"): level for name, level in sorted(levels.items())}

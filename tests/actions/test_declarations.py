@@ -13,9 +13,8 @@ import yaml
 from pydantic.fields import FieldInfo
 
 from kalypso_actions.commands import set_up
-from kalypso_actions.commands.registry import CHAIN
+from kalypso_actions.commands.registry import CHAIN, COMMANDS
 from kalypso_actions.inputs.chain import ChainInputs
-from kalypso_actions.inputs.permissions import PERMISSIONS
 from kalypso_actions.inputs.set_up import SetUpInputs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -121,7 +120,7 @@ def literal(field: FieldInfo) -> bool:
 def test_the_page_says_which_permissions_a_command_needs(name: str) -> None:
     rows = table(name, "permission | in the | because it")
     assert [row[:2] for row in rows] == [
-        [f"`{one.name}: {one.level}`", one.place] for one in PERMISSIONS[name]
+        [f"`{one.name}: {one.level}`", one.place] for one in COMMANDS[name].permissions
     ]
 
 

@@ -27,7 +27,7 @@ GIVEN = {"environment": "dev", "commit": COMMIT}
 DONE = CommandResult(CdDocument(environment="dev", action="written"), "## kalypso cd: done")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Replaced(ChainCommand):
     """A command with another function."""
 
@@ -67,10 +67,10 @@ class Job:
             now=lambda: NOON,
             sleep=lambda _: None,
         )
-        return run_command(Replaced("cd", "", command), options, runtime)
+        return run_command(Replaced("cd", "", (), replacement=command), options, runtime)
 
-    def told(self, name: str) -> str:
-        """What lies in one of the files of the step."""
+    def content(self, name: str) -> str:
+        """Return the content of one of the files of the step."""
         return (self.folder / name).read_text()
 
 
@@ -87,8 +87,8 @@ def test_what_a_command_comes_to_is_told(tmp_path: Path) -> None:
     assert (inputs.environment, inputs.commit) == ("dev", COMMIT)
     assert context.runtime.job.repository == context.control_plane == "acme/control-plane"
     assert job.stream.getvalue() == "::add-mask::of-the-job\n"
-    assert job.told("summary") == "## kalypso cd: done\n\n"
-    assert "changed<<" in job.told("outputs")
+    assert job.content("summary") == "## kalypso cd: done\n\n"
+    assert "changed<<" in job.content("outputs")
 
 
 def test_notes_annotate_nothing(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_an_error_is_told_as_any_other_outcome(
     assert isinstance(outcome.document, CdDocument)
     assert outcome.document.environment == "dev"
     assert [one.problem() for one in outcome.document.problems] == [Problem(str(error))]
-    assert f"- {error}" in job.told("summary")
+    assert f"- {error}" in job.content("summary")
     assert str(error) in job.stream.getvalue()
 
 

@@ -12,13 +12,14 @@ from typing import Any, Final, get_args
 import pytest
 import yaml
 
+from kalypso_actions.commands.registry import job_permissions
 from kalypso_actions.commands.runtime.workflow_templates import (
     Place,
     templates_folder,
     workflow_files,
 )
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs import permissions
+from kalypso_actions.model import permissions
 from kalypso_actions.model.workflow_placeholders import Placeholders, fill_in
 from tests.commands.chain import documents
 
@@ -146,7 +147,7 @@ def test_a_job_s_own_token_may_do_what_its_command_needs(file: Path) -> None:
         (step,) = job["steps"]
         given = step["with"]
         command = given.get("run") or step["uses"].rpartition("@")[0].rpartition("/")[2]
-        wanted = permissions.of_job(command, place, verify_only="verify-only" in given)
+        wanted = job_permissions(command, place, verify_only="verify-only" in given)
         if command == "cd" and given.get("mode") != "pull-request":
             wanted.pop("pull-requests", None)
         if command == "ci":  # without secrets, as in pull requests of forks

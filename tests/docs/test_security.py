@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kalypso_actions.inputs.permissions import of_app
+from kalypso_actions.commands.registry import app_permissions
 from tests.docs.pages import ROOT, Page
 
 NAMES = {"commit_statuses": "statuses"}
@@ -23,4 +23,4 @@ def test_an_app_gets_what_it_needs_and_nothing_else() -> None:
     ):
         key = name.lower().replace(" ", "_")
         told[NAMES.get(key, key)] = LEVELS[level]
-    assert told == {**of_app(), "metadata": "read"}
+    assert told == {**app_permissions(), "metadata": "read"}

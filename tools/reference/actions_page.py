@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from kalypso_actions.commands.registry import COMMANDS
 from kalypso_actions.inputs.chain import ChainInputs
-from kalypso_actions.inputs.permissions import PERMISSIONS, VERIFY_ONLY, Permission
+from kalypso_actions.model.permissions import Permission
 from tools.reference.actions import ACTIONS, Action, Input, inputs_of
 from tools.reference.tables import table
 
@@ -123,12 +124,11 @@ def tables_of(action: Action) -> str:
     own = [one for one in action.inputs if one.name not in common or one.required]
     outputs = [(f"`{name}`", text) for name, text in action.outputs.items()]
     parts = [input_table(own), table(("output", ""), outputs)]
-    if action.command in PERMISSIONS:
-        parts.append(permission_table(PERMISSIONS[action.command]))
-    if action.command in VERIFY_ONLY:
-        needed = (
-            f"{one} in the {place}" for place, one in map(_right, VERIFY_ONLY[action.command])
-        )
+    command = COMMANDS.get(action.command)
+    if command:
+        parts.append(permission_table(command.permissions))
+    if command and command.verify_only:
+        needed = (f"{right} in the {place}" for place, right in map(_right, command.verify_only))
         parts.append(f"With `verify-only`: {', '.join(needed)}.\n")
     return "\n".join(parts)
 

@@ -9,11 +9,11 @@ from kalypso_actions.clients.github import repositories
 from kalypso_actions.clients.github.apps import Installations
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
+from kalypso_actions.commands.registry import app_permissions
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.doctor_rules import app_checks, app_repository_check, ok, warning
 from kalypso_actions.doctor_rules import repositories as rules
-from kalypso_actions.inputs import permissions
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.github import AppInstallation
 from kalypso_actions.model.urls import owner_of
@@ -38,7 +38,7 @@ def _check_app(app: Installations, names: Sequence[str], checklist: Checklist) -
         installation = checklist.required(partial(app.installation, owner), owner)
         if installation:
             installations[owner] = installation
-            checklist.add(app_checks(owner, installation, permissions.of_app()))
+            checklist.add(app_checks(owner, installation, app_permissions()))
     for name in names:
         installation = installations.get(_owner(name))
         if installation is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kalypso_actions.commands.init.read import CurrentState
 from kalypso_actions.commands.init.repositories import InitRepositories
-from kalypso_actions.inputs import permissions
+from kalypso_actions.commands.registry import app_permissions
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.onboarding import BranchPlan, Consent, remaining_tasks, unified_diff
 from kalypso_actions.onboarding.changes import WrittenBranch, kept_warnings
@@ -42,7 +42,7 @@ def init_document(
         *remaining_tasks(
             setup,
             repositories.identity,
-            permissions.of_app(),
+            app_permissions(),
             jobs_propose=_jobs_propose(current),
         ),
         *closing_tasks(setup, written, _clone_folders(inputs)),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.registry import CHAIN
+from kalypso_actions.commands.registry import COMMANDS
 from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.commands.runtime.run import run_command
 from kalypso_actions.errors import KalypsoError
@@ -18,8 +17,6 @@ from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.workflow_runner.job_log import JobLog
 from kalypso_actions.sandbox.workflow_runner.runs import StepResult
-
-COMMANDS: Final = {command.name: command for command in CHAIN}
 
 
 @dataclass(frozen=True, slots=True)

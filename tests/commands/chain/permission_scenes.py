@@ -26,7 +26,7 @@ from kalypso_actions.inputs.chain import (
     ScheduleInputs,
     StartScheduleInputs,
 )
-from kalypso_actions.inputs.permissions import Level
+from kalypso_actions.model.permissions import Level
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import (
     CONTROL_PLANE,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.registry import CHAIN
+from kalypso_actions.commands.registry import COMMANDS
 from tests.commands.chain.killing import is_killed
 from tests.commands.chain.organisation import Dispatch, Organisation
 from tests.commands.chain.permission_scenes import DEV, SCENES, Scene
@@ -71,7 +71,8 @@ def test_killed_anywhere_run_again_and_twice_at_once(
     while is_killed(writes, run):
         writes += 1
         assert writes < 20
-    assert writes == 1 if scene.verify_only else writes > 0
+    may_write = any("write" in levels.values() for levels in scene.needs.values())
+    assert writes == 1 if scene.verify_only else bool(writes) == may_write
     scene.check(acme)
     once = left(acme)
     with ThreadPoolExecutor(2) as pool:
@@ -80,4 +81,4 @@ def test_killed_anywhere_run_again_and_twice_at_once(
 
 
 def test_there_is_a_scene_of_every_command() -> None:
-    assert {scene.command for scene in SCENES} == {command.name for command in CHAIN}
+    assert {scene.command for scene in SCENES} == set(COMMANDS)

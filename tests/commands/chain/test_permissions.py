@@ -8,19 +8,11 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.check_promote.command import check_promote
-from kalypso_actions.commands.registry import CHAIN
+from kalypso_actions.commands.registry import CHAIN, COMMANDS, app_permissions
 from kalypso_actions.commands.runtime.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.chain import CheckPromoteInputs
-from kalypso_actions.inputs.permissions import (
-    OF_JOBS_ALONE,
-    PERMISSIONS,
-    VERIFY_ONLY,
-    Level,
-    Permission,
-    Place,
-    of_app,
-)
+from kalypso_actions.model.permissions import OF_JOBS_ALONE, Level, Permission, Place
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.sandbox import Exchange
 from kalypso_actions.sandbox.store import Permissions
@@ -206,7 +198,7 @@ def test_a_job_that_signs_in_to_azure_by_oidc_says_what_it_lacks(acme: Organisat
     def run(credential: Credential) -> CommandResult:
         return acme.run(check_promote, CheckPromoteInputs, **{**given, **credential})
 
-    (row,) = [row for row in PERMISSIONS["check-promote"] if row.name in OF_JOBS_ALONE]
+    (row,) = [row for row in COMMANDS["check-promote"].permissions if row.name in OF_JOBS_ALONE]
     assert_missing(run, {"token": acme.token}, f"{row.name}: {row.level}", fails=True)
 
 
@@ -228,21 +220,19 @@ def assert_missing(
 
 
 def test_every_command_has_a_scene() -> None:
-    commands = {command.name for command in CHAIN}
-    assert commands <= set(PERMISSIONS)
-    assert commands == {scene.command for scene in SCENES}
+    assert {scene.command for scene in SCENES} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", sorted({scene.command for scene in SCENES}))
 def test_the_table_is_what_the_scenes_need(command: str) -> None:
-    rows = [row for row in PERMISSIONS[command] if row.name not in OF_JOBS_ALONE]
+    rows = [row for row in COMMANDS[command].permissions if row.name not in OF_JOBS_ALONE]
     assert levels_of(rows) == needed(command)
     assert len(rows) == len(needed(command))
 
 
-@pytest.mark.parametrize("command", VERIFY_ONLY)
+@pytest.mark.parametrize("command", [command.name for command in CHAIN if command.verify_only])
 def test_the_table_is_what_is_needed_to_verify(command: str) -> None:
-    assert levels_of(VERIFY_ONLY[command]) == needed(command, verify_only=True)
+    assert levels_of(COMMANDS[command].verify_only) == needed(command, verify_only=True)
 
 
 def levels_of(rows: Iterable[Permission]) -> dict[tuple[Place, str], Level]:
@@ -269,8 +259,12 @@ def test_an_app_gets_the_most_of_every_row() -> None:
         "pull_requests": "write",
         "statuses": "write",
     }
-    assert of_app() == everything
-    assert of_app(["notify"]) == {"actions": "write", "contents": "read", "statuses": "write"}
+    assert app_permissions() == everything
+    assert app_permissions(["notify"]) == {
+        "actions": "write",
+        "contents": "read",
+        "statuses": "write",
+    }
 
 
 def needs(traffic: Iterable[Exchange]) -> dict[str, dict[str, str]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kalypso_actions.commands.registry import app_permissions
 from kalypso_actions.commands.runtime.in_process import InProcess
-from kalypso_actions.inputs import permissions
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner
 from tests.chain.clock import StoryClock
@@ -32,7 +32,7 @@ def acme(tmp_path: Path) -> Iterator[Acme]:
 def chain(acme: Acme) -> Chain:
     """Two empty repositories with the credentials of the tasks."""
     acme.create()
-    app, key = acme.sandbox.create_app("acme", {"metadata": "read", **permissions.of_app()})
+    app, key = acme.sandbox.create_app("acme", {"metadata": "read", **app_permissions()})
     with acme.sandbox.lock:
         for name in (CONTROL_PLANE, GITOPS):
             acme.sandbox.repository(name).variables["KALYPSO_APP_ID"] = str(app)

@@ -1,17 +1,11 @@
-"""The permissions of a job's token, from the table."""
+"""The permissions of a job's token, from the commands' rows."""
 
 from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.inputs.permissions import (
-    CONTROL_PLANE,
-    GITOPS,
-    PERMISSIONS,
-    REGISTERED,
-    Place,
-    of_job,
-)
+from kalypso_actions.commands.registry import CHAIN, ChainCommand, job_permissions
+from kalypso_actions.model.permissions import CONTROL_PLANE, GITOPS, REGISTERED, Place
 
 
 @pytest.mark.parametrize(
@@ -26,11 +20,11 @@ from kalypso_actions.inputs.permissions import (
     ],
 )
 def test_what_a_job_is_granted(command: str, place: Place, verify_only: bool, wanted: str) -> None:
-    granted = of_job(command, place, verify_only=verify_only)
+    granted = job_permissions(command, place, verify_only=verify_only)
     assert ", ".join(f"{name} {level}" for name, level in granted.items()) == wanted
 
 
-@pytest.mark.parametrize("command", PERMISSIONS)
-def test_a_permission_has_one_row_for_each_place(command: str) -> None:
-    rows = [(row.place, row.name) for row in PERMISSIONS[command]]
+@pytest.mark.parametrize("command", CHAIN, ids=lambda command: command.name)
+def test_a_permission_has_one_row_for_each_place(command: ChainCommand) -> None:
+    rows = [(row.place, row.name) for row in command.permissions]
     assert len(rows) == len(set(rows))
