@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
+import pytest
+
 from kalypso_actions.fleet import Branch, assemble
+from kalypso_actions.fleet.parsing import KINDS
 from tests.builders import documents
 
 API = "scheduler.kalypso.io/v1alpha1"
+
+CONTENTS = {
+    "BaseRepo": "spec: {repo: r, branch: main, path: .}",
+    "GitOpsRepo": "spec: {repo: r, branch: dev, path: .}",
+    "ClusterType": "spec: {reconciler: flux, namespaceService: ns}",
+    "SchedulingPolicy": "spec: {deploymentTargetSelector: &s {labelSelector: {}}, clusterTypeSelector: *s}",
+    "ConfigMap": "data: {REGION: north}",
+    "ConfigSchema": "spec: {schema: x}",
+    "Template": "spec: {type: reconciler, manifests: [x]}",
+    "WorkloadRegistration": "spec: {workload: {repo: r, branch: main, path: .}, workspace: s}",
+    "DeploymentTarget": "spec: {environment: dev, manifests: {repo: r}}",
+}
+"""The smallest document of each kind in a fleet."""
+
+OUTSIDE = {"Environment", "Workload"}
+"""Kinds of main and of registered repositories."""
 
 
 def cluster_type(name: str, reconciler: str = "flux") -> str:
@@ -24,6 +45,19 @@ def target(name: str, environment: str) -> str:
 
 def branch(owner: str, text: str, path: str) -> Branch:
     return Branch(owner, documents(text, path))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in OUTSIDE])
+def test_a_document_of_every_kind_reaches_the_fleet(kind: str) -> None:
+    text = (
+        f"{{apiVersion: {KINDS[kind].api_version}, kind: {kind}, metadata: {{name: a, labels: "
+        f"{{workload: w, workspace: s, platform-config: 'true'}}}}, {CONTENTS[kind]}}}"
+    )
+    fleet, diagnostics = assemble("dev", branch("dev", text, "f.yaml"), [])
+    assert not diagnostics.problems
+    resources = [getattr(fleet, field.name) for field in fields(fleet)]
+    resources.remove("dev")
+    assert [type(resource).__name__ for (resource,) in filter(None, resources)] == [kind]
 
 
 def test_flux_labels_name_the_branch() -> None:
