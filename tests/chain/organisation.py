@@ -153,6 +153,7 @@ def _found_gitops(sandbox: Sandbox, repository: str, layout: Layout) -> None:
                 reconcile_delay=10,
                 releases=True,
                 nested=True,
+                null_entries=True,
             )
             cluster = Cluster(name=f"{short}{name}-{cluster_type}", configurations=[follows])
             sandbox.azure.put(cluster)

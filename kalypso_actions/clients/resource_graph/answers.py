@@ -24,6 +24,10 @@ class Answer:
     pause: float = 0.0
 
 
+class PayloadTooLargeError(Exception):
+    """The page is larger than Resource Graph answers: ask for fewer rows."""
+
+
 class UnansweredError(Exception):
     """No answer to a query that may succeed later.
 

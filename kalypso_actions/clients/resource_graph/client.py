@@ -11,7 +11,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Self
 
-from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredError
+from kalypso_actions.clients.resource_graph.answers import (
+    Answer,
+    PayloadTooLargeError,
+    UnansweredError,
+)
 from kalypso_actions.clients.resource_graph.clouds import Cloud
 from kalypso_actions.clients.resource_graph.errors import unseen
 from kalypso_actions.clients.resource_graph.query import (
@@ -34,6 +38,9 @@ if TYPE_CHECKING:
     from kalypso_actions.clients.resource_graph.authorization import RenewableCredential
 
 log = logging.getLogger(__name__)
+
+LARGEST_PAGE: Final = 1000
+"""Rows of a page: the maximum of Resource Graph."""
 
 MAX_READINGS: Final = 3
 """Readings of an answer that is incomplete because rows change between two pages."""
@@ -67,6 +74,7 @@ class ResourceGraph:
         self._sleep = sleep
         self._now = now
         self._quota_from = 0.0
+        self._page_size = LARGEST_PAGE
 
     def __enter__(self) -> Self:
         return self
@@ -117,7 +125,7 @@ class ResourceGraph:
         """Return every row of a query; `noun` names the rows in errors. Raise KalypsoError."""
         budget = WaitBudget(self._max_wait, self._sleep)
         for _ in range(MAX_READINGS):
-            rows, total = self._all_pages(query, noun, budget)
+            rows, total = self._in_smaller_pages(query, noun, budget)
             if len(rows) >= total:
                 return rows
             log.debug("Azure Resource Graph gave %d rows of %d", len(rows), total)
@@ -125,6 +133,26 @@ class ResourceGraph:
             f"Azure Resource Graph gave {len(rows)} of {total} {noun}",
             advice="run this again; if it stays so, ask for less by azure-scopes",
         )
+
+    def _in_smaller_pages(
+        self, query: str, noun: str, budget: WaitBudget
+    ) -> tuple[Sequence[object], int]:
+        """Read all pages; halve their size and begin again while a page is too large.
+
+        The size stays for later readings. Whether a token for the next page allows another size is
+        not documented.
+        """
+        while True:
+            try:
+                return self._all_pages(query, noun, budget)
+            except PayloadTooLargeError:
+                self._page_size //= 2
+                log.debug("Azure Resource Graph: a page is too large; now %d", self._page_size)
+                if not self._page_size:
+                    raise KalypsoError(
+                        f"Azure Resource Graph refuses a single row of the {noun} as too large",
+                        advice="please report this; ask for less by azure-scopes meanwhile",
+                    ) from None
 
     def _all_pages(self, query: str, noun: str, budget: WaitBudget) -> tuple[Sequence[object], int]:
         """Return every row once, from its last page, and the announced number of rows."""
@@ -143,7 +171,7 @@ class ResourceGraph:
         while True:
             budget.wait(self._quota_from - self._now(), "the quota is used up")
             try:
-                answer = self._service.ask(query, skip_token)
+                answer = self._service.ask(query, skip_token, self._page_size)
             except UnansweredError as fault:
                 budget.after(fault)
                 continue

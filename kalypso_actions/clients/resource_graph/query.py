@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
+PROPERTIES: Final = (
+    *("complianceState", "provisioningState", "suspend", "errorMessage"),
+    *("sourceSyncedCommitId", "sourceUpdatedAt", "statusUpdatedAt", "kustomizations", "statuses"),
+)
+"""The properties that `rows` reads: an answer may have 16 MiB (microsoft/ARI#199)."""
+
+COLUMNS: Final = ", ".join(f"{name} = properties.{name}" for name in PROPERTIES)
+
 QUERY: Final = """\
 kubernetesconfigurationresources
 | where type =~ 'microsoft.kubernetesconfiguration/fluxconfigurations'
 | where tostring(properties.gitRepository.repositoryRef.branch) == {branch}
 | where tostring(properties.gitRepository.url) contains {repository}
-| project id, properties
+| project id, url = properties.gitRepository.url, {columns}
 | order by id asc"""
 """One query for all states, because Azure allows about 15 queries in 5 seconds. `contains` ignores
 case and matches URLs of any form; `rows` decides which of them name the repository. Without the
@@ -35,7 +43,9 @@ LINE_SEPARATORS: Final = "\x85\u2028\u2029"
 
 def flux_configurations_query(repository: str, branch: str) -> str:
     """Return the query; all URLs of the repository contain `repository`, such as `owner/name`."""
-    return QUERY.format(branch=string_literal(branch), repository=string_literal(repository))
+    return QUERY.format(
+        branch=string_literal(branch), repository=string_literal(repository), columns=COLUMNS
+    )
 
 
 def followers_query(branch: str) -> str:

@@ -1,8 +1,9 @@
 """A row of Resource Graph → the report of a Flux configuration, or a subscription.
 
 The fields are those of Azure's own API for Flux configurations (Microsoft.KubernetesConfiguration,
-2022-03-01 to 2025-04-01). Each may be null or absent, except the id and the repository's URL. A
-field of another type makes the row an error, because its cluster must not vanish from the count.
+2022-03-01 to 2025-04-01). Each may be null or absent, except the id and the repository's URL, and
+entries of lists may be null, as Azure's own libraries declare them. A field of another type makes
+the row an error, because its cluster must not vanish from the count.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def subscription_ids(rows: Iterable[object]) -> frozenset[str]:
 def _may_be_of(row: object, repository: str) -> bool:
     """Return False for a row that certainly names another repository."""
     match row:
-        case {"properties": {"gitRepository": {"url": str(url)}}}:
+        case {"url": str(url)}:
             try:
                 return repository_key(url) == repository
             except ValueError:  # not a URL, so no cluster can follow it
@@ -134,6 +135,13 @@ def _or(fallback: Callable[[], Value]) -> BeforeValidator:
     return BeforeValidator(lambda given: fallback() if given is None else given)
 
 
+def _entries(given: object) -> object:
+    """Return a list without its null entries; null is an empty list."""
+    if isinstance(given, list):
+        return [entry for entry in given if entry is not None]
+    return [] if given is None else given
+
+
 Text = Annotated[str, _or(str)]
 Moment = Annotated[datetime | None, BeforeValidator(_moment)]
 
@@ -173,7 +181,9 @@ class _Object(_Part):
     namespace: Text = ""
     applied_by: _Reference | None = None
     compliance_state: Text = ""
-    status_conditions: Annotated[list[_Condition], _or(list)] = Field(default_factory=list)
+    status_conditions: Annotated[list[_Condition], BeforeValidator(_entries)] = Field(
+        default_factory=list
+    )
 
     def reported_object(self) -> ReportedObject:
         conditions = tuple(one.condition() for one in self.status_conditions)
@@ -210,12 +220,9 @@ class _FollowerRow(_Part):
         return BranchFollower(_cluster(self.id), self.url, _paths(self.kustomizations))
 
 
-class _GitRepository(_Part):
+class _Row(_Part):
+    id: Annotated[str, Field(min_length=1)]
     url: str
-
-
-class _Properties(_Part):
-    git_repository: _GitRepository
     compliance_state: Text = ""
     provisioning_state: Text = ""
     suspend: Annotated[bool, _or(bool)] = False
@@ -224,25 +231,19 @@ class _Properties(_Part):
     status_updated_at: Moment = None
     error_message: Text = ""
     kustomizations: Kustomizations = Field(default_factory=dict)
-    statuses: Annotated[list[_Object], _or(list)] = Field(default_factory=list)
-
-
-class _Row(_Part):
-    id: Annotated[str, Field(min_length=1)]
-    properties: _Properties
+    statuses: Annotated[list[_Object], BeforeValidator(_entries)] = Field(default_factory=list)
 
     def report(self) -> ClusterReport:
-        given = self.properties
         return ClusterReport(
             cluster=_cluster(self.id),
             configuration=self.id.rstrip("/").rpartition("/")[2],
-            paths=_paths(given.kustomizations),
-            revision=given.source_synced_commit_id,
-            state=given.compliance_state,
-            suspended=given.suspend,
-            message=given.error_message,
-            source_updated_at=given.source_updated_at,
-            reported_at=given.status_updated_at,
-            provisioning_state=given.provisioning_state,
-            objects=tuple(status.reported_object() for status in given.statuses),
+            paths=_paths(self.kustomizations),
+            revision=self.source_synced_commit_id,
+            state=self.compliance_state,
+            suspended=self.suspend,
+            message=self.error_message,
+            source_updated_at=self.source_updated_at,
+            reported_at=self.status_updated_at,
+            provisioning_state=self.provisioning_state,
+            objects=tuple(status.reported_object() for status in self.statuses),
         )

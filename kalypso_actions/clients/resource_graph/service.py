@@ -18,7 +18,11 @@ from azure.mgmt.resourcegraph import ResourceGraphClient
 from azure.mgmt.resourcegraph.models import QueryRequest, QueryRequestOptions, QueryResponse
 
 from kalypso_actions import __version__
-from kalypso_actions.clients.resource_graph.answers import Answer, UnansweredError
+from kalypso_actions.clients.resource_graph.answers import (
+    Answer,
+    PayloadTooLargeError,
+    UnansweredError,
+)
 from kalypso_actions.clients.resource_graph.authorization import Authorization, RenewableCredential
 from kalypso_actions.clients.resource_graph.clouds import Cloud
 from kalypso_actions.clients.resource_graph.errors import UNTRUSTED_CERTIFICATE, query_refusal
@@ -28,9 +32,6 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.urls import is_loopback
 
 log = logging.getLogger(__name__)
-
-PAGE: Final = 1000
-"""Rows of a page: the maximum of Resource Graph."""
 
 DURATION: Final = re.compile(r"(?:(\d+)\.)?(\d+):(\d+):(\d+(?:\.\d+)?)")
 """`hh:mm:ss`; .NET writes days before it, and fractions of a second after it."""
@@ -64,17 +65,18 @@ class Service:
         """Close the connections."""
         self._client.close()
 
-    def ask(self, query: str, skip_token: str) -> Answer:
-        """Return a page of the query's answer; `skip_token` is "" for the first.
+    def ask(self, query: str, skip_token: str, size: int) -> Answer:
+        """Return a page of `size` rows of the answer; `skip_token` is "" for the first.
 
-        Raise UnansweredError if the query may succeed later, else KalypsoError.
+        Raise UnansweredError if the query may succeed later, PayloadTooLargeError if fewer rows
+        may, else KalypsoError.
         """
         request = QueryRequest(
             query=query,
             subscriptions=list(self._scopes.subscriptions) or None,
             management_groups=list(self._scopes.management_groups) or None,
             options=QueryRequestOptions(
-                top=PAGE, skip_token=skip_token or None, result_format="objectArray"
+                top=size, skip_token=skip_token or None, result_format="objectArray"
             ),
         )
         started = time.monotonic()
@@ -102,7 +104,9 @@ class Service:
         answer: Answer = result
         return answer
 
-    def _refusal(self, error: HttpResponseError) -> UnansweredError | KalypsoError:
+    def _refusal(
+        self, error: HttpResponseError
+    ) -> UnansweredError | PayloadTooLargeError | KalypsoError:
         status = error.status_code
         headers: Mapping[str, str] = getattr(error.response, "headers", {})
         if status is None:
@@ -114,6 +118,8 @@ class Service:
         body = error.error
         details = [body, *body.details] if body else []
         codes = [detail.code for detail in details if detail.code]
+        if "ResponsePayloadTooLarge" in codes:
+            return PayloadTooLargeError("the page is too large")
         words = [detail.message for detail in details if detail.message]
         return query_refusal(status, codes, words, self._scopes)
 

@@ -50,6 +50,7 @@ class Configuration(_Entity):
     releases           each kustomization applies a HelmRelease, which is as ready as itself
     nested             each kustomization applies a Kustomization of the application's repository,
                        `<kustomization>-app`, as Kalypso's reconciler.yaml does
+    null_entries       lists of statuses have a null entry, as Azure's libraries declare
     tells_statuses     if false, Azure knows only the state of the whole configuration
     delay              seconds from a push to the sync of the source
     reconcile_delay    seconds from there until the kustomizations begin with the commit; until
@@ -76,6 +77,7 @@ class Configuration(_Entity):
     ordered: bool = True
     releases: bool = False
     nested: bool = False
+    null_entries: bool = False
     tells_statuses: bool = True
     delay: float = Field(default=0, ge=0)
     reconcile_delay: float = Field(default=0, ge=0)

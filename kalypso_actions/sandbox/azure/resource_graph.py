@@ -127,6 +127,7 @@ def _response_body(
     azure.queries += 1
     result = _result(azure, request.query, [] if kind == "unseen" else scope)
     page = _page(azure, request, result)
+    _check_size(page.rows, azure.settings.max_bytes)
     if kind == "truncated":
         page = Page(page.rows[: len(page.rows) // 2], truncated=True)
     return {
@@ -204,6 +205,18 @@ def _page(azure: Azure, request: Request, result: kql.Result) -> Page:
     if result.limited or (more and result.all_dynamic):
         return Page(rows, truncated=True)
     return Page(rows, token=_token(digest, end, size) if more else "")
+
+
+def _check_size(rows: Sequence[Row], limit: int) -> None:
+    """Raise RefusedQueryError for too large a page, in Azure's words (microsoft/ARI#199)."""
+    size = len(json.dumps(list(rows)))
+    if size > limit:
+        message = (
+            f"Response payload size is {size}, and has exceeded the limit of {limit}. Please "
+            "consider querying less data at a time and make paginated call if needed."
+        )
+        detail = {"code": "ResponsePayloadTooLarge", "message": message}
+        raise RefusedQueryError(400, "BadRequest", detail)
 
 
 def _token(digest: str, offset: int, size: int) -> str:

@@ -46,6 +46,7 @@ class Settings(_Settings):
 
     quota, quota_window     queries of one principal in a window of seconds; 0 means no limit
     page_size               rows of a response at most
+    max_bytes               the size of a response's rows at most
     subscription_limit      subscriptions that a query over a tenant or a group reads at most
     subscriptions           subscriptions without clusters
     unreadable              subscriptions that nobody may read: they are silently left out
@@ -57,6 +58,7 @@ class Settings(_Settings):
     quota: int = Field(default=15, ge=0)
     quota_window: int = Field(default=5, ge=1)
     page_size: int = Field(default=1000, ge=1, le=1000)
+    max_bytes: int = Field(default=16 * 1024 * 1024, ge=1)
     subscription_limit: int = Field(default=10_000, ge=1)
     subscriptions: list[str] = Field(default_factory=list)
     unreadable: list[str] = Field(default_factory=list)

@@ -16,7 +16,7 @@ COMPLIANCE: Final = {"True": "Compliant", "False": "Non-Compliant", "Unknown": "
 """By the status of an object's Ready condition."""
 
 
-def statuses(configuration: Configuration, sync_state: SyncState) -> list[dict[str, Any]]:
+def statuses(configuration: Configuration, sync_state: SyncState) -> list[dict[str, Any] | None]:
     """Return the statuses of the source and each kustomization; none before the first sync."""
     if sync_state.phase == "waiting" or configuration.source_kind != "GitRepository":
         return []
@@ -25,6 +25,7 @@ def statuses(configuration: Configuration, sync_state: SyncState) -> list[dict[s
     message = f"stored artifact for revision '{revision(configuration, sync_state.commit)}'"
     stored = _ready("True", "Succeeded", message, sync_state.synced_at)
     return [
+        *[None] * configuration.null_entries,
         _status(configuration, "GitRepository", configuration.name, stored),
         *(
             status
@@ -132,7 +133,7 @@ def _status(
         "complianceState": COMPLIANCE[condition["status"]],
         "appliedBy": applied_by,
         "helmReleaseProperties": None,
-        "statusConditions": [condition],
+        "statusConditions": [*[None] * configuration.null_entries, condition],
     }
 
 

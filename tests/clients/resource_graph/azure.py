@@ -25,30 +25,22 @@ ACCESS_TOKEN = "access-token-of-the-test"
 
 
 def row(cluster: str = "large-1", **properties: object) -> dict[str, Any]:
-    """A Flux configuration as Azure's own API describes it; properties replace its own."""
+    """A Flux configuration as the query projects it; properties replace its own."""
     return {
         "id": f"/subscriptions/{SUBSCRIPTION}/resourceGroups/fleet/providers/"
         f"Microsoft.ContainerService/managedClusters/{cluster}/providers/"
         "Microsoft.KubernetesConfiguration/fluxConfigurations/cluster-config",
-        "properties": {
-            "complianceState": "Compliant",
-            "provisioningState": "Succeeded",
-            "suspend": False,
-            "scope": "cluster",
-            "sourceKind": "GitRepository",
-            "gitRepository": {
-                "url": REPOSITORY,
-                "repositoryRef": {"branch": "dev", "commit": None, "semver": None, "tag": None},
-                "syncIntervalInSeconds": 600,
-            },
-            "sourceSyncedCommitId": "dev@sha1:c4e327286379495f8b6edc2c9c208095b6cc53ab",
-            "sourceUpdatedAt": "2022-05-13T11:54:42+00:00",
-            "statusUpdatedAt": "2022-05-13T11:54:54.830000+00:00",
-            "errorMessage": "",
-            "kustomizations": {"apps": {"path": "./large", "dependsOn": [], "prune": True}},
-            "statuses": [],
-            **properties,
-        },
+        "url": REPOSITORY,
+        "complianceState": "Compliant",
+        "provisioningState": "Succeeded",
+        "suspend": False,
+        "sourceSyncedCommitId": "dev@sha1:c4e327286379495f8b6edc2c9c208095b6cc53ab",
+        "sourceUpdatedAt": "2022-05-13T11:54:42+00:00",
+        "statusUpdatedAt": "2022-05-13T11:54:54.830000+00:00",
+        "errorMessage": "",
+        "kustomizations": {"apps": {"path": "./large", "dependsOn": [], "prune": True}},
+        "statuses": [],
+        **properties,
     }
 
 

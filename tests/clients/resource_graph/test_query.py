@@ -81,6 +81,13 @@ def test_the_query() -> None:
         "| where type =~ 'microsoft.kubernetesconfiguration/fluxconfigurations'",
         "| where tostring(properties.gitRepository.repositoryRef.branch) == 'dev'",
         "| where tostring(properties.gitRepository.url) contains 'acme/gitops'",
-        "| project id, properties",
+        "| project id, url = properties.gitRepository.url, "
+        "complianceState = properties.complianceState, "
+        "provisioningState = properties.provisioningState, suspend = properties.suspend, "
+        "errorMessage = properties.errorMessage, "
+        "sourceSyncedCommitId = properties.sourceSyncedCommitId, "
+        "sourceUpdatedAt = properties.sourceUpdatedAt, "
+        "statusUpdatedAt = properties.statusUpdatedAt, "
+        "kustomizations = properties.kustomizations, statuses = properties.statuses",
         "| order by id asc",
     ]

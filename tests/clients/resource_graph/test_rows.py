@@ -31,7 +31,7 @@ def read(given_row: object) -> ClusterReport:
 
 
 def at_url(url: object) -> dict[str, Any]:
-    return row(gitRepository={"url": url, "repositoryRef": {"branch": "dev"}})
+    return row(url=url)
 
 
 def test_a_row_with_everything() -> None:
@@ -105,26 +105,29 @@ def test_a_row_with_everything() -> None:
     )
 
 
-FIELDS = sorted(row()["properties"].keys() - {"gitRepository"})
+FIELDS = sorted(row().keys() - {"id", "url"})
 NOTHING = ClusterReport(CLUSTER, "cluster-config", (), "", "")
 
 
 @pytest.mark.parametrize(
     "properties",
     [
-        {"gitRepository": {"url": REPOSITORY}},
-        {"gitRepository": {"url": REPOSITORY, "repositoryRef": None}, **dict.fromkeys(FIELDS)},
-        {"gitRepository": {"url": REPOSITORY, "repositoryRef": {"branch": None}}},
-        # Field names of a preview.
-        {
-            "gitRepository": {"url": REPOSITORY},
-            "lastSourceSyncedCommitId": "dev@sha1:c4e327286379495f8b6edc2c9c208095b6cc53ab",
-            "lastSourceUpdatedAt": "2022-05-13T11:54:42Z",
-        },
+        pytest.param({}, id="absent"),
+        pytest.param(dict.fromkeys(FIELDS), id="null"),
+        pytest.param({"lastSourceUpdatedAt": "2022-05-13T11:54:42Z"}, id="a field of a preview"),
     ],
 )
 def test_fields_that_are_null_or_absent(properties: dict[str, object]) -> None:
-    assert read({"id": ID, "properties": properties}) == NOTHING
+    assert read({"id": ID, "url": REPOSITORY, **properties}) == NOTHING
+
+
+def test_null_entries_of_lists_are_skipped() -> None:
+    """Azure's libraries declare `statuses?: (null | ObjectStatusDefinition)[]`."""
+    condition = {"type": "Ready", "status": "True"}
+    statuses = [None, {"kind": "Kustomization", "statusConditions": [None, condition, None]}, None]
+    assert [
+        [one.status for one in given.conditions] for given in read(row(statuses=statuses)).objects
+    ] == [["True"]]
 
 
 def test_parts_that_are_null() -> None:
@@ -194,16 +197,15 @@ def test_times_with_any_offset_and_2_to_7_digits(moment: datetime, digits: int) 
         ({"suspend": "false"}, "suspend"),
         ({"kustomizations": [{"path": "apps"}]}, "kustomizations"),
         ({"statuses": {"kind": "Kustomization"}}, "statuses"),
-        ({"statuses": [{"statusConditions": [None]}]}, "statuses.0.statusConditions.0"),
-        ({"gitRepository": None}, "gitRepository"),
-        ({"gitRepository": {"url": None}}, "gitRepository.url"),
-        ({"gitRepository": {"url": ["https://github.com/acme/gitops"]}}, "gitRepository.url"),
+        ({"statuses": [{"statusConditions": ["x"]}]}, "statuses.0.statusConditions.0"),
+        ({"url": None}, "url"),
+        ({"url": ["https://github.com/acme/gitops"]}, "url"),
     ],
 )
 def test_a_row_that_cannot_be_read_is_named(properties: dict[str, Any], field: str) -> None:
     with pytest.raises(KalypsoError, match=re.escape(ID)) as raised:
         cluster_reports([row("small"), row(**properties), row("small-2")], KEY)
-    assert f"properties.{field}" in raised.value.problem.message
+    assert f": {field}: " in raised.value.problem.message
     assert "the state of its cluster is unknown" in raised.value.problem.advice
 
 

@@ -85,6 +85,32 @@ def test_a_managed_identity_reads_all_pages_through_throttling(
     assert sorted(waits.slept) == [2.0, 5.0]
 
 
+def test_pages_are_halved_until_an_answer_fits(
+    simulated: Azure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Resource Graph answers at most 16 MiB; here, about two rows."""
+    simulated.settings.quota = 0
+    simulated.settings.page_size = 1000
+    simulated.settings.page_size = 1000
+    row = next(
+        row
+        for row in simulated.tables()["kubernetesconfigurationresources"]
+        if row["name"] == "cluster-config"
+    )
+    simulated.settings.max_bytes = int(len(json.dumps(row["properties"])) * 2.2)
+    with serving(simulated) as url:
+        environment = use_managed_identity(simulated, url, monkeypatch)
+        with signed_in(environment) as client:
+            names = [f"drone-{number}" for number in range(5)]
+            assert found(client, simulated) == names
+            first = simulated.queries
+            assert found(client, simulated) == names
+            assert simulated.queries - first < first / 2, "the size stays"
+            simulated.settings.max_bytes = 100
+            with pytest.raises(KalypsoError, match="refuses a single row of the Flux conf"):
+                found(client, simulated)
+
+
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
