@@ -68,6 +68,13 @@ class ChainInputs(Inputs):
             "repositories of the control plane's owner."
         ),
     ] = ()
+    former_identities: Annotated[
+        List,
+        Field(
+            description="Logins that wrote for Kalypso before the token changed: their issues and "
+            "pull requests are replaced."
+        ),
+    ] = ()
     wheelhouse: Annotated[
         str, Field(description="A folder of wheels from which to install, without the network.")
     ] = ""

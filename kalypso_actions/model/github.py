@@ -17,13 +17,15 @@ RunStatus = Literal["requested", "pending", "waiting", "queued", "in_progress"]
 class CommitStatus:
     """A status of a commit in one context; contexts ignore case.
 
-    `created_at` is None for a status that is not posted yet; comparisons ignore it.
+    `created_at` is None for a status that is not posted yet. `author` is "" if GitHub does not say
+    it, as in a commit's combined status. Comparisons ignore both.
     """
 
     context: str
     state: StatusState
     description: str
     target_url: str = ""
+    author: str = field(default="", compare=False)
     created_at: datetime | None = field(default=None, compare=False)
 
 
@@ -79,6 +81,7 @@ class Issue:
     body: str
     state: Literal["open", "closed"]
     labels: tuple[str, ...]
+    author: str
 
 
 @dataclass(frozen=True, slots=True)

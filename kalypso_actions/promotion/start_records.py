@@ -26,6 +26,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from kalypso_actions.model.github import CommitStatus, StatusState
+from kalypso_actions.model.identity import Identity
 
 MOST_ATTEMPTS: Final = 3
 
@@ -99,6 +100,16 @@ def read_record(status: CommitStatus | None) -> StartRecord | None:
         return None
     kind: Kind = match["kind"].lower()  # type: ignore[assignment]  # the pattern has just these
     return StartRecord(kind, match["subject"], int(match["attempt"] or 0), status.created_at)
+
+
+def trusted_record(status: CommitStatus | None, identity: Identity) -> StartRecord | None:
+    """Return a recorded start, as `read_record` does, unless somebody else has posted it.
+
+    Anyone with write access can post a status.
+    """
+    if status is None or not identity.may_have_recorded(status.author):
+        return None
+    return read_record(status)
 
 
 @dataclass(frozen=True, slots=True)

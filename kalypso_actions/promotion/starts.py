@@ -29,7 +29,7 @@ def starts_cd(option: Literal["auto", "true", "false"], *, is_push_to_main: bool
 def may_start_cd(
     environment: str, promoted_from: str, *, first: Collection[str], known: Collection[str]
 ) -> bool:
-    """Return whether poll repeats a recorded start of cd: anyone who posts statuses can write one.
+    """Return whether poll repeats a recorded start of cd: any workflow of main can post one.
 
     ci starts cd for the `first` environments only; otherwise the commit comes from one of the
     `known` environments. cd itself checks that this environment has the commit.

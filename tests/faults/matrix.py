@@ -18,7 +18,7 @@ from kalypso_actions.sandbox import Exchange
 from tests.faults.disturbances import Disturbance, Extent
 from tests.faults.state import Facts, facts
 from tests.faults.trials import Ground, Trial
-from tests.faults.writes import TOKENS, Write
+from tests.faults.writes import GRAPHQL, TOKENS, Write
 
 Outcome = Literal["done", "later", "found", "part", "refused", "raced"]
 
@@ -186,6 +186,8 @@ def _named(requests: Iterable[Exchange]) -> list[str]:
 def _writes(exchange: Exchange) -> bool:
     if exchange.template == "git":
         return exchange.method == "POST" and exchange.path.endswith("git-receive-pack")
+    if exchange.template == GRAPHQL:
+        return str(exchange.request_body.get("query", "")).startswith("mutation")
     # A second token in place of a lost one does no harm, nor does an object of no branch.
     harmless = {TOKENS, *OBJECTS}
     return exchange.method not in {"GET", "HEAD"} and exchange.template not in harmless

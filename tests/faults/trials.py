@@ -16,6 +16,9 @@ from tests.clients.git.remotes import remotes
 from tests.clients.github.connections import Clock
 from tests.git_repositories import programs
 
+FORMER: Final = "ada"
+"""An account that wrote for Kalypso before."""
+
 AUTHOR: Final = Signature("Kalypso", "kalypso@example.com")
 WORKFLOW: Final = "on: workflow_dispatch\njobs: {}\n"
 FILES: Final = {"README.md": "fleet\n", ".github/workflows/poll.yaml": WORKFLOW}
@@ -74,7 +77,14 @@ class Trial:
     def _connected(self, auth: TokenAuth | AppAuth) -> GitHub:
         environment = self.sandbox.environment()
         server, clock = GitHubServer.of_environment(environment), self.ground.clock
-        return GitHub(server, auth, environment, clock.sleep, lambda: clock.now)
+        return GitHub(
+            server,
+            auth,
+            environment,
+            clock.sleep,
+            lambda: clock.now,
+            former_identities=[FORMER],
+        )
 
     def remotes(self) -> RemoteRepositories:
         """Return new remote repositories for git."""

@@ -24,7 +24,7 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.sandbox import Exchange
-from tests.faults.trials import Act, Trial
+from tests.faults.trials import FORMER, Act, Trial
 
 TOKENS: Final = "/app/installations/{installation_id}/access_tokens"
 GRAPHQL: Final = "/graphql"
@@ -150,6 +150,16 @@ def _pull(trial: Trial) -> None:
     trial.known["number"] = str(_ensure_pull(trial, "first"))
 
 
+def _former_pull(trial: Trial) -> None:
+    _pull(trial)
+    _by_former_identity(trial)
+
+
+def _by_former_identity(trial: Trial) -> None:
+    with trial.sandbox.lock:
+        trial.sandbox.repository(trial.repository).issues[_number(trial)].author = FORMER
+
+
 def _number(trial: Trial) -> int:
     return int(trial.known["number"])
 
@@ -198,13 +208,18 @@ def _ensure_label(trial: Trial) -> object:
 
 def _ensure_issue(trial: Trial, body: str = "second") -> int:
     issue, _ = issues.ensure(
-        trial.github(), trial.repository, title=TITLE, body=body, label="kalypso"
+        trial.github(), trial.repository, title=TITLE, body=body, labels=["kalypso"]
     )
     return issue.number
 
 
 def _issue(trial: Trial) -> None:
     trial.known["number"] = str(_ensure_issue(trial, "first"))
+
+
+def _former_issue(trial: Trial) -> None:
+    _issue(trial)
+    _by_former_identity(trial)
 
 
 def _close(trial: Trial) -> None:
@@ -233,7 +248,7 @@ def _two_issues(trial: Trial) -> None:
 
 def _ensure_issue_of_another_title(trial: Trial) -> None:
     issues.ensure(
-        trial.github(), trial.repository, title="another", body="doubled", label="kalypso"
+        trial.github(), trial.repository, title="another", body="doubled", labels=["kalypso"]
     )
 
 
@@ -276,6 +291,8 @@ WRITES: Final = (
     _write("pulls.ensure create", "POST R/pulls", _ensure_pull, _branch),
     _write("pulls.ensure: labels", _LABELS, _ensure_pull, _branch),
     _write("pulls.ensure update", _PULL, _ensure_pull, _pull),
+    _write("pulls.ensure: former", _PULL, _ensure_pull, _former_pull),
+    _write("pulls: on former", _COMMENT, _ensure_pull, _former_pull),
     _write("pulls.close", _PULL, _close_pull, _pull),
     _write("pulls.close: comment", _COMMENT, _close_pull, _pull),
     _write("pulls.close: labels", _LABELS, _close_pull, _pull),
@@ -290,6 +307,8 @@ WRITES: Final = (
     _write("issues.ensure reopen", _ISSUE, _ensure_issue, _closed_issue),
     _write("issues.ensure: label", _LABELS, _ensure_issue, _issue_without_label),
     _write("issues.ensure: twice", _ISSUE, _ensure_issue, _two_issues),
+    _write("issues.ensure: former", _ISSUE, _ensure_issue, _former_issue),
+    _write("issues: on former", _COMMENT, _ensure_issue, _former_issue),
     _write("issues.close", _ISSUE, _close, _issue),
     _write("issues.close: comment", _COMMENT, _close, _issue),
     _write("comments.ensure create", _COMMENT, _comment, _issue),

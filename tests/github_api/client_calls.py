@@ -58,12 +58,12 @@ def _ensure_comment(github: GitHub, scene: Scene) -> None:
 
 def _ensure_issue(github: GitHub, scene: Scene) -> None:
     title = scene.name()
-    issue, _ = issues.ensure(github, FLEET, title=title, body="first", label="kalypso")
+    issue, _ = issues.ensure(github, FLEET, title=title, body="first", labels=["kalypso"])
     scene.made("PATCH", f"issues/{issue.number}", {"state": "closed"})
-    issues.ensure(github, FLEET, title=title, body="second", label="kalypso")
+    issues.ensure(github, FLEET, title=title, body="second", labels=["kalypso"])
     scene.made("POST", "issues", {"title": title, "labels": ["kalypso"]})
     scene.made("PATCH", f"issues/{issue.number}", {"labels": []})
-    issues.ensure(github, FLEET, title=title, body="second", label="kalypso")
+    issues.ensure(github, FLEET, title=title, body="second", labels=["kalypso"])
 
 
 def _ensure_pull_request(github: GitHub, scene: Scene) -> None:
@@ -146,6 +146,7 @@ CALLS: Final = {
         *_COMMENTS,
         "PATCH R/issues/comments/{comment_id}",
         "DELETE R/issues/comments/{comment_id}",
+        "POST /graphql",
     ),
     "commits.get": _call(
         lambda github, scene: commits.get(github, FLEET, scene.second),
@@ -202,10 +203,16 @@ CALLS: Final = {
         lambda github, _: issues.find_all(github, FLEET, label="bug", state="all"), "GET R/issues"
     ),
     "issues.candidates": _call(
-        lambda github, _: issues.candidates(github, FLEET, "bug"), "GET R/issues"
+        lambda github, _: issues.candidates(github, FLEET, ["bug"]), "GET R/issues", "POST /graphql"
     ),
     "issues.ensure": _call(
-        _ensure_issue, "GET R/issues", "POST R/issues", _ISSUE[1], *_LABELS, *_COMMENTS
+        _ensure_issue,
+        "GET R/issues",
+        "POST R/issues",
+        _ISSUE[1],
+        *_LABELS,
+        *_COMMENTS,
+        "POST /graphql",
     ),
     "issues.events": _call(
         lambda github, scene: issues.events(github, FLEET, scene.issue()),
@@ -215,6 +222,7 @@ CALLS: Final = {
         lambda github, scene: issues.close(github, FLEET, scene.issue(), mark=MARK, comment="why"),
         *_ISSUE,
         *_COMMENTS,
+        "POST /graphql",
     ),
     "labels.exists": _call(
         lambda github, _: labels.exists(github, FLEET, "nothing"), "GET R/labels/{name}", "GET R"
@@ -275,9 +283,11 @@ CALLS: Final = {
         "GET R/pulls/{pull_number}",
     ),
     "pull_requests.ensure": _call(
-        _ensure_pull_request, "GET R/pulls", "POST R/pulls", _PULL[1], *_LABELS
+        _ensure_pull_request, "GET R/pulls", "POST R/pulls", _PULL[1], *_LABELS, "POST /graphql"
     ),
-    "pull_requests.close": _call(_close_pull_request, *_PULL, *_LABELS, *_COMMENTS),
+    "pull_requests.close": _call(
+        _close_pull_request, *_PULL, *_LABELS, *_COMMENTS, "POST /graphql"
+    ),
     "refs.create": _call(
         lambda github, scene: refs.create(github, FLEET, scene.name(), scene.first),
         "GET R/git/ref/{ref}",
@@ -338,6 +348,14 @@ CALLS: Final = {
         "GET R/actions/permissions",
         "GET R/actions/permissions/workflow",
     ),
+    "pull_requests.is_own": _call(
+        lambda github, scene: pull_requests.is_own(
+            github, FLEET, pull_requests.get(github, FLEET, scene.pull())
+        ),
+        "GET R/pulls/{pull_number}",
+        "POST /graphql",
+    ),
+    "viewer.identity": _call(lambda github, _: viewer.identity(github, FLEET), "POST /graphql"),
     "viewer.account": _call(lambda github, _: viewer.account(github, "acme"), "POST /graphql"),
     "workflows.states": _call(
         lambda github, _: workflows.states(github, FLEET), "GET R/actions/workflows"

@@ -23,7 +23,9 @@ def about(message: str = "no\n```\ntemplate", run: str = RUN) -> FailureIssue:
 
 
 def issue(title: str, body: str = "", state: str = "open", number: int = 1) -> Issue:
-    return Issue(number, "url", title, body, "open" if state == "open" else "closed", ())
+    return Issue(
+        number, "url", title, body, "open" if state == "open" else "closed", (), "kalypso[bot]"
+    )
 
 
 def test_what_it_says() -> None:

@@ -125,6 +125,8 @@ GRAPHQL_TYPES = (
     "Query",
     "Mutation",
     "UpdateRefsPayload",
+    "Actor",
+    "Bot",
     "User",
     "Repository",
     "Ref",

@@ -149,6 +149,16 @@ PROMOTION_BREAKS: Final = (
         (story("foreign_paths", "a_cluster_of_another_path_is_not_ours[failing]"),),
     ),
     Break(
+        "anybody's start records count",
+        f"{PROMOTION}/start_records.py",
+        "    if status is None or not identity.may_have_recorded(status.author):\n",
+        "    if status is None:\n",
+        (
+            "tests/commands/chain/test_identities.py"
+            "::test_poll_repeats_starts_that_our_own_accounts_recorded[mallory--False]",
+        ),
+    ),
+    Break(
         "a token that Azure refuses is kept",
         f"{CLIENTS}/resource_graph/authorization.py",
         "            self._renewable.forget_tokens()\n",

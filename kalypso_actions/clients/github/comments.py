@@ -1,30 +1,44 @@
-"""Comments on issues and pull requests, identified by a marker in their first line."""
+"""Our comments on issues and pull requests, identified by author and a marker in the first line."""
 
 from __future__ import annotations
 
-from kalypso_actions.clients.github import from_json, idempotent_writes, length_limits, rest
+from collections.abc import Iterable
+
+from kalypso_actions.clients.github import (
+    from_json,
+    idempotent_writes,
+    length_limits,
+    rest,
+    viewer,
+)
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import Comment
+from kalypso_actions.model.identity import Identity
 
 
 def ensure(
     github: GitHub, repository: str, number: int, mark: str, body: str
 ) -> tuple[Comment, idempotent_writes.WriteResult]:
-    """Create or update the comment that begins with the line `mark`.
+    """Create or update our comment that begins with the line `mark`.
 
     `number` is that of an issue or a pull request. Duplicates, which a repeated delivery may leave,
-    are deleted; the oldest comment stays. Raises GitHubError.
+    are deleted; the oldest comment stays. Comments of others stay; one of a former identity with
+    this text is enough. Raises GitHubError.
     """
     text = length_limits.truncate_body(f"{mark}\n{body}")
-    comments = marked(github, repository, number, mark)
+    identity = viewer.identity(github, repository)
+    every = marked(github, repository, number, mark)
+    for comment in every:
+        if identity.formerly_wrote(comment.author) and length_limits.same_text(comment.body, text):
+            return comment, "unchanged"
+    comments = _ours(every, identity)
     created = not comments
     if created:
         new = _create(github, repository, number, mark, text)
-        comments = marked(github, repository, number, mark) or (new,)
+        comments = _ours(marked(github, repository, number, mark), identity) or (new,)
     kept, *duplicates = comments
     for comment in duplicates:
-        if comment.author == kept.author:
-            _delete(github, repository, number, mark, comment)
+        _delete(github, repository, number, mark, comment)
     if length_limits.same_text(kept.body, text):
         return kept, "created" if created else "unchanged"
     updated = _update(github, repository, number, mark, kept, text)
@@ -40,8 +54,10 @@ def marked(github: GitHub, repository: str, number: int, mark: str) -> tuple[Com
 
 
 def _create(github: GitHub, repository: str, number: int, mark: str, text: str) -> Comment:
+    identity = viewer.identity(github, repository)
+
     def find() -> Comment | None:
-        return next(iter(marked(github, repository, number, mark)), None)
+        return next(iter(_ours(marked(github, repository, number, mark), identity)), None)
 
     def write() -> Comment:
         failure = f"#{number} cannot be commented on"
@@ -83,6 +99,10 @@ def _delete(github: GitHub, repository: str, number: int, mark: str, comment: Co
         return True
 
     idempotent_writes.write_verified(github, find, write)
+
+
+def _ours(comments: Iterable[Comment], identity: Identity) -> tuple[Comment, ...]:
+    return tuple(comment for comment in comments if identity.wrote(comment.author))
 
 
 def _first_line(text: str) -> str:

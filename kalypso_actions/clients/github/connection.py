@@ -28,6 +28,7 @@ from kalypso_actions.clients.github.requester import Requester
 from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
 from kalypso_actions.errors import Location, UsageError
+from kalypso_actions.model.github import Account
 from kalypso_actions.model.urls import owner_of
 
 __all__ = ["AppAuth", "GitHub", "GitHubError", "GitHubServer", "NoInstallationError", "TokenAuth"]
@@ -66,15 +67,20 @@ class GitHub:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         *,
         max_wait: float = MAX_WAIT,
+        former_identities: Collection[str] = (),
         mask: Callable[[str], object] = lambda _: None,
     ) -> None:
         """`environment` names proxies and certificates.
 
         `max_wait`: seconds that one request may wait for rate limits and failures to pass.
+        `former_identities`: logins that wrote for Kalypso before (see `viewer.identity`).
         `mask` gets each token of the App before its first use.
         """
         self.server = server
         self.sleep = sleep
+        self.former_identities = frozenset(former_identities)
+        self.accounts: dict[str, Account] = {}
+        """The credential's account by owner, as far as `viewer` has read it."""
         self._now = now
         self._transport = Transport(server, environment, sleep=sleep, now=now, max_wait=max_wait)
         self._per_owner = isinstance(auth, AppAuth)

@@ -48,6 +48,7 @@ def issue(answer: Json) -> Issue:
         body=answer["body"] or "",
         state=answer["state"],
         labels=_labels(answer),
+        author=_author(answer),
     )
 
 

@@ -1,4 +1,4 @@
-"""Issues, identified by their exact title.
+"""Our issues, identified by their exact title and their author.
 
 They are found by listing, not by GitHub's search: its index lags behind, and an issue that it lacks
 would be opened a second time.
@@ -6,7 +6,7 @@ would be opened a second time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -14,18 +14,26 @@ from kalypso_actions.clients.github import (
     comments,
     from_json,
     idempotent_writes,
-    labels,
     length_limits,
     rest,
+    viewer,
 )
 from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.clients.github.labels import add as add_labels
+from kalypso_actions.clients.github.labels import missing as missing_labels
 from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.model.github import Issue, IssueEvent
+from kalypso_actions.model.identity import Identity
 
 State = Literal["open", "closed", "all"]
 
 DUPLICATE: Final = "<!-- kalypso:v1 kind=duplicate -->"
 """The first line of the comment on a duplicate issue."""
+
+REPLACED: Final = "<!-- kalypso:v1 kind=replaced -->"
+"""The first line of the comment on an issue of a former identity."""
+
+MARK: Final = "<!-- kalypso:v1 "
 
 
 def find_all(
@@ -40,14 +48,24 @@ def find_all(
     return _issues(rest.read_all(github, repository, failure, "/issues", parameters))
 
 
-def candidates(github: GitHub, repository: str, label: str) -> tuple[Issue, ...]:
-    """Return the issues for `ensure`: all open ones, and the closed ones with our label.
+def candidates(
+    github: GitHub, repository: str, labels: Sequence[str], *, with_closed: bool = True
+) -> tuple[Issue, ...]:
+    """Return our issues for `ensure`, and those of former identities.
 
-    An open issue may have lost the label, or Kalypso's operator, which sets no label, opened it.
-    Read once, they serve many calls of `ensure`. Raises GitHubError.
+    These are all open ones, since one may have lost its labels, and the closed ones with the first
+    of our labels: no pull request has it, so that this list stays short. Read once, they serve many
+    calls of `ensure`. Raises GitHubError.
     """
-    open_issues = find_all(github, repository)
-    return open_issues + find_all(github, repository, label=label, state="closed")
+    listed = find_all(github, repository)
+    if with_closed:
+        listed += find_all(github, repository, label=labels[0], state="closed")
+    identity = viewer.identity(github, repository)
+    return tuple(
+        issue
+        for issue in listed
+        if is_ours(issue, identity, labels) or formerly_ours(issue, identity, labels)
+    )
 
 
 def ensure(
@@ -56,35 +74,53 @@ def ensure(
     *,
     title: str,
     body: str,
-    label: str,
+    labels: Sequence[str],
     among: Iterable[Issue] | None = None,
 ) -> tuple[Issue, idempotent_writes.WriteResult]:
-    """Create, update or reopen the issue with exactly this title, and set its body and label.
+    """Create, update or reopen our issue with exactly this title; set its body, add its labels.
 
-    The oldest issue of this title stays; others with the label, which a repeated delivery may
-    leave, are closed as duplicates. `among` is the result of `candidates`. Raises GitHubError.
+    The oldest issue of ours stays; others of this title, which a repeated delivery may leave, are
+    closed as duplicates, and those of former identities as replaced. Issues of others are left
+    alone. `among` is the result of `candidates`. Raises GitHubError.
     """
     title, body = (
         length_limits.truncate(title, length_limits.TITLE).strip(),
         length_limits.truncate_body(body),
     )
-    known = candidates(github, repository, label) if among is None else among
-    same_title = _with_title(known, title)
+    known = tuple(candidates(github, repository, labels) if among is None else among)
+    identity = viewer.identity(github, repository)
+    same_title = _with_title(known, title, identity, labels)
     created = not same_title
     if created:
-        issue = _create(github, repository, title, body, label)
-        same_title = _with_title([issue, *_newest(github, repository, label)], title)
+        issue = _create(github, repository, title, body, labels)
+        newest = _newest(github, repository, labels)
+        same_title = _with_title([issue, *newest], title, identity, labels)
     kept, *others = same_title
     for other in others:
-        if other.state == "open" and not labels.missing([label], other.labels):
-            _close_duplicate(github, repository, other, kept)
+        if other.state == "open":
+            _close_as_other(github, repository, other, DUPLICATE, f"Duplicate of #{kept.number}")
+    reason = f"{identity.login} writes for Kalypso now: #{kept.number} replaces this issue."
+    for former in known:
+        is_same = former.title == title and former.state == "open"
+        if is_same and formerly_ours(former, identity, labels):
+            _close_as_other(github, repository, former, REPLACED, reason)
     issue = _if_current(kept, body) or _update(github, repository, kept.number, body)
-    if labels.missing([label], issue.labels):
-        labels.add(github, repository, issue.number, [label])
-        issue = replace(issue, labels=(*issue.labels, label))
+    if added := missing_labels(labels, issue.labels):
+        add_labels(github, repository, issue.number, added)
+        issue = replace(issue, labels=(*issue.labels, *added))
     if created:
         return issue, "created"
     return issue, "unchanged" if issue == kept else "updated"
+
+
+def is_ours(issue: Issue, identity: Identity, labels: Sequence[str]) -> bool:
+    """Whether an issue is ours: by author; if others share the account, by label or marker too."""
+    return identity.wrote(issue.author, is_marked=_is_marked(issue, labels))
+
+
+def formerly_ours(issue: Issue, identity: Identity, labels: Sequence[str]) -> bool:
+    """Whether an issue is of a former identity: see `is_ours`."""
+    return identity.formerly_wrote(issue.author, is_marked=_is_marked(issue, labels))
 
 
 def events(github: GitHub, repository: str, number: int) -> tuple[IssueEvent, ...]:
@@ -119,16 +155,27 @@ def _issues(answers: Iterable[Json]) -> tuple[Issue, ...]:
     return tuple(sorted(issues, key=lambda issue: issue.number))
 
 
-def _with_title(issues: Iterable[Issue], title: str) -> list[Issue]:
-    """Return the issues of this title: open ones before closed ones, each oldest first."""
-    same = {issue.number: issue for issue in issues if issue.title == title}
+def _is_marked(issue: Issue, labels: Sequence[str]) -> bool:
+    has_label = len(missing_labels(labels, issue.labels)) < len(labels)
+    return has_label or issue.body.startswith(MARK)
+
+
+def _with_title(
+    issues: Iterable[Issue], title: str, identity: Identity, labels: Sequence[str]
+) -> list[Issue]:
+    """Return our issues of this title: open ones before closed ones, each oldest first."""
+    same = {
+        issue.number: issue
+        for issue in issues
+        if issue.title == title and is_ours(issue, identity, labels)
+    }
     return sorted(same.values(), key=lambda issue: (issue.state == "closed", issue.number))
 
 
-def _newest(github: GitHub, repository: str, label: str) -> tuple[Issue, ...]:
+def _newest(github: GitHub, repository: str, labels: Sequence[str]) -> tuple[Issue, ...]:
     """Return the newest page of open issues, which has a duplicate of an issue just opened."""
     failure = "the issues cannot be listed"
-    parameters = {**_filters(label, "open", "desc"), "per_page": "100"}
+    parameters = {**_filters(labels[0], "open", "desc"), "per_page": "100"}
     return _issues(rest.read(github, repository, failure, "/issues", parameters))
 
 
@@ -137,13 +184,16 @@ def _get(github: GitHub, repository: str, number: int) -> Issue:
     return from_json.issue(rest.read(github, repository, failure, f"/issues/{number}"))
 
 
-def _create(github: GitHub, repository: str, title: str, body: str, label: str) -> Issue:
+def _create(github: GitHub, repository: str, title: str, body: str, labels: Sequence[str]) -> Issue:
+    identity = viewer.identity(github, repository)
+
     def find() -> Issue | None:
-        return next(iter(_with_title(_newest(github, repository, label), title)), None)
+        newest = _newest(github, repository, labels)
+        return next(iter(_with_title(newest, title, identity, labels)), None)
 
     def write() -> Issue:
         failure = f"the issue “{title}” cannot be opened"
-        content = {"title": title, "body": body, "labels": [label]}
+        content = {"title": title, "body": body, "labels": list(labels)}
         return from_json.issue(rest.write(github, repository, failure, "POST", "/issues", content))
 
     return idempotent_writes.write_verified(github, find, write)
@@ -165,8 +215,9 @@ def _update(github: GitHub, repository: str, number: int, body: str) -> Issue:
     return idempotent_writes.write_verified(github, find, write)
 
 
-def _close_duplicate(github: GitHub, repository: str, issue: Issue, kept: Issue) -> None:
-    comments.ensure(github, repository, issue.number, DUPLICATE, f"Duplicate of #{kept.number}")
+def _close_as_other(github: GitHub, repository: str, issue: Issue, mark: str, reason: str) -> None:
+    """Close an issue in favour of another one."""
+    comments.ensure(github, repository, issue.number, mark, reason)
     _close(github, repository, issue.number, "not_planned")
 
 

@@ -1,7 +1,7 @@
-"""Pull requests, identified by their head and base branches.
+"""Our pull requests, identified by their head and base branches, and by their author.
 
 The head must be a branch of the repository itself; a branch of the same name in a fork belongs to
-somebody else.
+somebody else. A pull request that somebody else opened from our branch is never edited.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final, Literal
+from urllib.parse import urlencode
 
 from kalypso_actions.clients.github import (
     comments,
@@ -16,17 +17,22 @@ from kalypso_actions.clients.github import (
     idempotent_writes,
     length_limits,
     rest,
+    viewer,
 )
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.labels import add as add_labels
 from kalypso_actions.clients.github.labels import missing as missing_labels
 from kalypso_actions.clients.github.messages import Json
+from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import PullRequest
 
 State = Literal["open", "closed", "all"]
 
 PAGE_SIZE: Final = 50
 """The newest PR that people have closed is usually on the first page, after our withdrawn ones."""
+
+REPLACED: Final = "<!-- kalypso:v1 kind=replaced -->"
+"""The first line of the comment on a pull request of a former identity."""
 
 ADVICE: Final = {
     "no commits between": "there is nothing to propose: the base already contains the head",
@@ -116,11 +122,13 @@ def ensure(
     title: str,
     body: str,
     labels: Collection[str] = (),
+    replaced_labels: Collection[str] = (),
 ) -> tuple[PullRequest, idempotent_writes.WriteResult]:
-    """Open or update the pull request from `head` into `base`; set its title and body, add labels.
+    """Open or update our pull request from `head` into `base`; set title and body, add labels.
 
-    GitHub creates labels that the repository lacks, in a color of its own; to avoid that, call
-    `labels.ensure` before. Raises GitHubError.
+    One of a former identity is closed first, with `replaced_labels`. GitHub creates labels that the
+    repository lacks, in a color of its own; to avoid that, call `labels.ensure` before. Raises
+    GitHubError, and KalypsoError for a pull request that somebody else opened.
     """
     title, body = (
         length_limits.truncate(title, length_limits.TITLE),
@@ -128,7 +136,12 @@ def ensure(
     )
 
     def find_open() -> PullRequest | None:
-        return next(iter(find(github, repository, head=head, base=base)), None)
+        pulls = find(github, repository, head=head, base=base)
+        for pull in pulls:
+            if not is_own(github, repository, pull):
+                _replace(github, repository, pull, replaced_labels)
+                return None
+        return next(iter(pulls), None)
 
     def create() -> PullRequest:
         failure = f"the pull request from {head} into {base} cannot be opened"
@@ -146,6 +159,25 @@ def ensure(
     if created:
         return pull, "created"
     return pull, "unchanged" if pull == original else "updated"
+
+
+def is_own(github: GitHub, repository: str, pull: PullRequest) -> bool:
+    """Whether we opened an open pull request from our branch; False for a former identity.
+
+    Raises GitHubError, and KalypsoError if somebody else opened it: GitHub allows no second one.
+    """
+    identity = viewer.identity(github, repository)
+    if identity.wrote(pull.author):
+        return True
+    if identity.formerly_wrote(pull.author):
+        return False
+    raise KalypsoError(
+        f"{pull.author or 'a deleted account'} opened the pull request #{pull.number} from "
+        f"{pull.head_branch} into {pull.base_branch}; {identity.login} does not edit it",
+        Location(repository),
+        f"close it; or, if {pull.author or 'that account'} wrote for Kalypso before, name it in "
+        "former-identities",
+    )
 
 
 def close(
@@ -178,6 +210,15 @@ def close(
 
     idempotent_writes.write_verified(github, find_closed, write)
     return True
+
+
+def _replace(github: GitHub, repository: str, pull: PullRequest, labels: Collection[str]) -> None:
+    """Close a pull request of a former identity, with a link to the one to be opened."""
+    login = viewer.identity(github, repository).login
+    query = urlencode({"q": f"is:pr is:open head:{pull.head_branch}"})
+    url = f"{github.server.server_url}/{repository}/pulls?{query}"
+    reason = f"{login} writes for Kalypso now, and proposes this [in another pull request]({url})."
+    close(github, repository, pull.number, mark=REPLACED, comment=reason, labels=labels)
 
 
 def _listing(repository: str, head: str, base: str, state: State) -> tuple[str, dict[str, str]]:

@@ -22,7 +22,10 @@ ADVICE: Final = {
 
 BATCH_SIZE: Final = 100
 
-_STATUS: Final = "oid status { contexts { context state description createdAt targetUrl } }"
+_STATUS: Final = (
+    "oid status { contexts { context state description createdAt targetUrl "
+    "creator { __typename login } } }"
+)
 
 
 def latest(github: GitHub, repository: str, commit: str) -> Mapping[str, CommitStatus]:
@@ -174,7 +177,16 @@ def _contexts(status: Json) -> Mapping[str, CommitStatus]:
             state=context["state"].lower(),
             description=context["description"] or "",
             target_url=context["targetUrl"] or "",
+            author=_login(context["creator"]),
             created_at=datetime.fromisoformat(context["createdAt"]),
         )
         for context in contexts
     }
+
+
+def _login(actor: Json) -> str:
+    """Return an actor's login as REST writes it: GraphQL leaves out the `[bot]`."""
+    if actor is None:
+        return ""
+    login = str(actor["login"]).removesuffix("[bot]")
+    return f"{login}[bot]" if actor["__typename"] == "Bot" else login

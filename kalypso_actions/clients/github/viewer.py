@@ -6,6 +6,8 @@ from typing import Final
 
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import Account
+from kalypso_actions.model.identity import Identity
+from kalypso_actions.model.urls import owner_of
 
 QUERY: Final = "query Viewer { viewer { login databaseId } }"
 
@@ -13,8 +15,17 @@ QUERY: Final = "query Viewer { viewer { login databaseId } }"
 def account(github: GitHub, owner: str) -> Account:
     """Return the account of the credential for an owner; for an App or a job, its bot.
 
-    `GET /user` is refused for these. Raises GitHubError.
+    It is read once. `GET /user` is refused for these. Raises GitHubError.
     """
-    data, _ = github.graphql(owner, "the token's account cannot be read", QUERY, {})
-    viewer = data["viewer"]
-    return Account(viewer["login"], viewer["databaseId"])
+    key = owner.lower()
+    if key not in github.accounts:
+        data, _ = github.graphql(owner, "the token's account cannot be read", QUERY, {})
+        viewer = data["viewer"]
+        github.accounts[key] = Account(viewer["login"], viewer["databaseId"])
+    return github.accounts[key]
+
+
+def identity(github: GitHub, repository: str) -> Identity:
+    """Return who writes to a repository with this credential. Raises GitHubError."""
+    login = account(github, owner_of(repository) or "").login
+    return Identity(login, github.former_identities)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from kalypso_actions.clients.github import commits, pull_requests, workflows
+from kalypso_actions.clients.github import commits, pull_requests, viewer, workflows
 from kalypso_actions.commands.runtime import dispatch
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.schedule_inputs import EnvironmentInputs
@@ -18,7 +18,7 @@ from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.requests import ON_BRANCH
-from kalypso_actions.promotion.start_records import Command, StartRecord, read_record
+from kalypso_actions.promotion.start_records import Command, StartRecord
 from kalypso_actions.promotion.starts import (
     LOST,
     may_repeat_checks,
@@ -249,7 +249,9 @@ class Repairs:
         dispatch.post_record(self.context, commit, status_context, record)
 
     def _record(self, commit: str, status_context: str) -> StartRecord | None:
-        return read_record(self.statuses.get(commit, {}).get(status_context.lower()))
+        identity = viewer.identity(self.context.github, self.context.control_plane)
+        status = self.statuses.get(commit, {}).get(status_context.lower())
+        return start_records.trusted_record(status, identity)
 
     def _has(self, environment: EnvironmentInputs, commit: str) -> bool:
         """Whether the environment has a commit of main, or a later one."""

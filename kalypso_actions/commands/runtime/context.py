@@ -113,6 +113,7 @@ def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandConte
         runtime.environment,
         runtime.sleep,
         runtime.now,
+        former_identities=inputs.former_identities,
         mask=runtime.runner.mask,
     )
     table = CredentialTable.parse(inputs.git_credentials.get_secret_value())

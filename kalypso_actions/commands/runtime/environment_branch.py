@@ -165,6 +165,7 @@ class EnvironmentBranch:
             body=proposal_body(
                 self._environment.name, self._url, state.base.promoted_commit, promoted_commit
             ),
+            replaced_labels=[WITHDRAWN],
         )
 
     def complete(self, state: EnvironmentState) -> None:
@@ -245,6 +246,8 @@ class EnvironmentBranch:
         own, base_branch = self.own_name, self.name
         pulls = pull_requests.find(github, control_plane, head=own, base=base_branch)
         pull = next(iter(pulls), None)
+        if pull:
+            pull_requests.is_own(github, control_plane, pull)  # raises for somebody else's
         promoted_commit = self._base_at(own_head).promoted_commit
         if pull is None:
             ended = pull_requests.closed_pages(github, control_plane, head=own, base=base_branch)

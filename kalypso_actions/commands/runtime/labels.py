@@ -9,12 +9,16 @@ from kalypso_actions.clients.github import labels
 from kalypso_actions.commands.runtime.context import CommandContext
 
 KALYPSO: Final = "kalypso"
+FAILURE: Final = "kalypso-failure"
+"""The label of issues alone, so that listing them lists no pull request."""
+
 PROMOTED: Final = "promoted"
 WITHDRAWN: Final = "withdrawn"
 """The label of pull requests that Kalypso closed: nobody has rejected them."""
 
 LABELS: Final = {
     KALYPSO: ("5319e7", "Written by Kalypso"),
+    FAILURE: ("d73a4a", "A failure that Kalypso reports, and closes when it is gone"),
     PROMOTED: ("0e8a16", "Brings another commit of the control plane's main"),
     WITHDRAWN: ("c5c5c5", "Closed by Kalypso itself: nobody has rejected it"),
 }

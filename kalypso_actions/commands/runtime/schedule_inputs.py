@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from kalypso_actions.clients.github import pull_requests, registered_heads
+from kalypso_actions.clients.github import pull_requests, registered_heads, viewer
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.gitops_branches import (
     GitOpsBranch,
@@ -87,13 +87,15 @@ def our_pull_requests(
 ) -> tuple[PullRequest, ...]:
     """Return our open pull requests of an environment into a GitOps branch, oldest first.
 
-    The marks in their bodies tell them: the prefix of our branches is an input of schedule. Raises
+    Author and marker identify them: the prefix of our branches is an input of schedule. Raises
     GitHubError.
     """
+    identity = viewer.identity(context.github, repository)
     return tuple(
         pull
         for pull in pull_requests.open_into(context.github, repository, branch)
         if pull.head_repository.lower() == repository.lower()
+        and identity.wrote(pull.author)
         and pull_request.is_ours(pull.body, environment)
     )
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from kalypso_actions.clients.github import GitHubError, issues
+from kalypso_actions.clients.github import GitHubError, issues, viewer
 from kalypso_actions.commands.runtime.context import CommandContext
-from kalypso_actions.commands.runtime.labels import KALYPSO, make_labels
+from kalypso_actions.commands.runtime.labels import FAILURE, KALYPSO, make_labels
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import Issue
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.plan import Plan
 from kalypso_actions.report import failure_issues, markdown
 from kalypso_actions.report.failure_issues import FailureIssue
+
+LABELS: Final = (FAILURE, KALYPSO)
 
 DISABLED: Final = 410
 """GitHub's answer to the creation of an issue in a repository without issues."""
@@ -28,11 +30,7 @@ def update_issues(
     warning if the repository has issues disabled and needs one. Raises GitHubError.
     """
     wanted = {issue.title: issue for issue in _wanted(plan, snapshot, context)}
-    known = (
-        issues.candidates(context.github, repository, KALYPSO)
-        if wanted
-        else issues.find_all(context.github, repository)
-    )
+    known = issues.candidates(context.github, repository, LABELS, with_closed=bool(wanted))
     try:
         _write(repository, wanted.values(), known, context)
     except GitHubError as error:
@@ -51,14 +49,16 @@ def _write(
     context: CommandContext,
 ) -> None:
     if wanted:
-        make_labels(repository, [KALYPSO], context)
+        make_labels(repository, LABELS, context)
+    identity = viewer.identity(context.github, repository)
+    ours = [issue for issue in known if issues.is_ours(issue, identity, LABELS)]
     for issue in wanted:
         written, outcome = issues.ensure(
             context.github,
             repository,
             title=issue.title,
-            body=failure_issues.as_written(issue, known),
-            label=KALYPSO,
+            body=failure_issues.as_written(issue, ours),
+            labels=LABELS,
             among=known,
         )
         context.runtime.log(f"{repository}: issue #{written.number} {outcome}: {issue.title}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kalypso_actions import gitops
-from kalypso_actions.clients.github import pull_requests
+from kalypso_actions.clients.github import pull_requests, viewer
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.labels import WITHDRAWN
 from kalypso_actions.commands.schedule.read import EnvironmentSnapshot
@@ -25,11 +25,11 @@ from kalypso_actions.snapshot.past_proposals import PastPullRequests
 class ProposalPlan:
     """The proposal for one GitOps branch, and what to do about it.
 
-    `own_branch` is the proposal on our branch, `pull` our open pull request, `stale_pulls` are
-    others of ours, from or to another branch than now, `other_pulls` the numbers of people's pull
-    requests that change our files. `auto_merge` is the option that asks for an automatic merge (""
-    for none). `is_described`: the body of `pull` describes the commit on our branch and how it is
-    merged.
+    `own_branch` is the proposal on our branch, `pull` our open pull request, `former_pull` that of
+    a former identity, `stale_pulls` are others of ours, from or to another branch than now,
+    `other_pulls` the numbers of people's pull requests that change our files. `auto_merge` is the
+    option that asks for an automatic merge ("" for none). `is_described`: the body of `pull`
+    describes the commit on our branch and how it is merged.
     """
 
     state: GitOpsState
@@ -40,6 +40,7 @@ class ProposalPlan:
     pull: PullRequest | None
     auto_merge: str
     is_described: bool
+    former_pull: PullRequest | None = None
     stale_pulls: tuple[PullRequest, ...] = ()
     other_pulls: tuple[int, ...] = ()
 
@@ -94,6 +95,9 @@ def plan_proposal(
     proposal = gitops.propose(changes, state.tree, plan.environment, plan.promoted_commit)
     pulls = pull_requests.find(context.github, state.repository, head=state.own_branch)
     pull = next((item for item in pulls if item.base_branch == state.branch), None)
+    former_pull = None
+    if pull and not pull_requests.is_own(context.github, state.repository, pull):
+        pull, former_pull = None, pull
     if pull:  # a list of pull requests lacks `mergeable`
         pull = pull_requests.get(context.github, state.repository, pull.number)
     own_branch, restrictions = None, gitops.Restrictions()
@@ -114,13 +118,13 @@ def plan_proposal(
         decision=decision,
         own_branch=own_branch,
         pull=pull,
+        former_pull=former_pull,
         auto_merge=auto_merge,
         is_described=False,
         stale_pulls=tuple(
             other
             for other in pulls
-            if (pull is None or other.number != pull.number)
-            and pull_request.is_ours(other.body, plan.environment)
+            if other.base_branch != state.branch and _is_ours(other, state, plan, context)
         ),
     )
     mark = Mark(plan.environment, state.own_head or "", proposal_plan.merged_by)
@@ -128,6 +132,14 @@ def plan_proposal(
     if proposal_plan.writes:
         return _with_other_pulls(proposal_plan, plan, read.states, inputs, context)
     return proposal_plan
+
+
+def _is_ours(pull: PullRequest, state: GitOpsState, plan: Plan, context: CommandContext) -> bool:
+    """Whether Kalypso opened a pull request for this environment, now or as a former identity."""
+    identity = viewer.identity(context.github, state.repository)
+    author = pull.author
+    is_by_us = identity.wrote(author) or identity.formerly_wrote(author)
+    return is_by_us and pull_request.is_ours(pull.body, plan.environment)
 
 
 def _open_proposal(
@@ -157,18 +169,18 @@ def _with_other_pulls(
     context: CommandContext,
 ) -> ProposalPlan:
     """Add the other open pull requests into the GitOps branch that concern the proposal."""
-    state, pull = proposal_plan.state, proposal_plan.pull
+    state, pull, former = proposal_plan.state, proposal_plan.pull, proposal_plan.former_pull
     repository = state.repository.lower()
     siblings = {other.own_branch for other in states if other.repository.lower() == repository}
     stale_pulls, other_pulls = [], []
     for other in pull_requests.open_into(context.github, state.repository, state.branch):
         in_repository = other.head_repository.lower() == repository
         is_sibling = in_repository and other.head_branch in siblings
-        if is_sibling or (pull and other.number == pull.number):
+        if is_sibling or other.number in {item.number for item in (pull, former) if item}:
             continue
         # The name of our branch changes when the repository gets or loses another GitOpsRepo.
         has_prefix = other.head_branch.startswith(f"{inputs.branch_prefix}{plan.environment}")
-        if in_repository and has_prefix and pull_request.is_ours(other.body, plan.environment):
+        if in_repository and has_prefix and _is_ours(other, state, plan, context):
             stale_pulls.append(other)
             continue
         paths = pull_requests.changed_paths(context.github, state.repository, other.number)

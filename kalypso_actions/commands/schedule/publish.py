@@ -37,6 +37,10 @@ from kalypso_actions.snapshot.gitops_state import GitOpsState
 MESSAGE: Final = "Kalypso Scheduler commit"
 """The message is upstream's."""
 
+NOTHING_LEFT: Final = (
+    "{} has everything that the environment is to have: there is nothing to propose any more."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Published:
@@ -108,6 +112,7 @@ def publish(
             title=pull_request.title(state.branch, state.own_branch),
             body=pull_request.body(text) if proposal_plan.writes or pull is None else pull.body,
             labels=wanted,
+            replaced_labels=[WITHDRAWN],
         )
     # A reopened pull request no longer counts as withdrawn.
     for name in {PROMOTED, WITHDRAWN}.difference(wanted):
@@ -133,10 +138,11 @@ def withdraw(
         (pull, f"Kalypso proposes to {to} from {markdown.code(state.own_branch)} now.")
         for pull in proposal_plan.stale_pulls
     ]
+    if former := proposal_plan.former_pull:
+        closing += [] if proposal_plan.is_open else [(former, NOTHING_LEFT.format(to))]
     if proposal_plan.pull and decision.action in {"withdraw", "stop"}:
         reason = (
-            f"{to} has everything that the environment is to have: there "
-            "is nothing to propose any more."
+            NOTHING_LEFT.format(to)
             if decision.action == "withdraw"
             else "This is not what the environment is to have any more, and what it is to have was "
             f"rejected: {decision.reason}."

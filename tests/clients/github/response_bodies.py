@@ -40,6 +40,7 @@ def issue(number: int = 3, **changes: Json) -> Json:
         "body": "because",
         "state": "open",
         "labels": [{"name": "kalypso"}],
+        "user": {"login": "kalypso[bot]"},
         **changes,
     }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ import responses
 from responses.registries import OrderedRegistry
 
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth
+from kalypso_actions.model.github import Account
 from tests.github_api.description import check_request, published
 
 Json = Any
@@ -58,12 +59,28 @@ class Conversation:
 
 
 @contextmanager
-def conversation(*steps: Step, server: GitHubServer | None = None) -> Iterator[Conversation]:
-    """Yield a client of a GitHub that answers these requests, in this order, and no others."""
+def conversation(
+    *steps: Step,
+    server: GitHubServer | None = None,
+    login: str = "kalypso[bot]",
+    former_identities: Collection[str] = (),
+) -> Iterator[Conversation]:
+    """Yield a client of a GitHub that answers these requests, in this order, and no others.
+
+    The client knows its own `login`.
+    """
     server = server or GitHubServer()
     slept: list[float] = []
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    github = GitHub(server, TokenAuth("t0ken"), {}, sleep=slept.append, now=lambda: now)
+    github = GitHub(
+        server,
+        TokenAuth("t0ken"),
+        {},
+        sleep=slept.append,
+        now=lambda: now,
+        former_identities=former_identities,
+    )
+    github.accounts["acme"] = Account(login, 1)
     with responses.RequestsMock(registry=OrderedRegistry) as mock:
         for step in steps:
             _expect(mock, f"{server.api_url}/repos/{REPOSITORY}", step)

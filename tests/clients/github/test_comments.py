@@ -58,6 +58,33 @@ def test_the_comment_of_somebody_else_is_not_deleted() -> None:
     assert change == "unchanged"
 
 
+def test_the_comment_of_somebody_else_is_not_edited() -> None:
+    foreign = comment(10, user={"login": "mallory"})
+    with conversation(listed(foreign), (POST, 201, OURS), listed(foreign, OURS)) as recorded:
+        result, change = comments.ensure(recorded.github, REPOSITORY, 3, MARK, "text")
+    assert (result.id, change) == (11, "created")
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "outcome"),
+    [
+        ("text", [], "unchanged"),
+        (
+            "new text",
+            [(POST, 201, comment(12, body="<!-- mark -->\nnew text")), listed()],
+            "created",
+        ),
+    ],
+)
+def test_the_comment_of_a_former_identity_is_neither_doubled_nor_edited(
+    text: str, steps: list[Step], outcome: str
+) -> None:
+    former = comment(10, user={"login": "ada"})
+    with conversation(listed(former), *steps, former_identities=["ada"]) as recorded:
+        _, change = comments.ensure(recorded.github, REPOSITORY, 3, MARK, text)
+    assert change == outcome
+
+
 def test_a_mark_is_found_on_a_later_page() -> None:
     with conversation(
         page((LIST, 200, [OTHER]), "/issues/3/comments?page=2"), (LIST, 200, [OURS])

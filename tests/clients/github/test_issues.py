@@ -50,7 +50,7 @@ NOWHERE = [listed(), listed()]
 def test_there_is_one_open_issue_of_the_title(steps: list[Step], outcome: str) -> None:
     with conversation(*steps) as recorded:
         result, change = issues.ensure(
-            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+            recorded.github, REPOSITORY, title="It fails", body="because", labels=["kalypso"]
         )
     assert (result.number, result.state, result.body, change) == (3, "open", "because", outcome)
 
@@ -58,7 +58,7 @@ def test_there_is_one_open_issue_of_the_title(steps: list[Step], outcome: str) -
 def test_issues_are_looked_for_in_lists() -> None:
     with conversation(*NOWHERE, (POST, 201, OURS), listed(OURS)) as recorded:
         issues.ensure(
-            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+            recorded.github, REPOSITORY, title="It fails", body="because", labels=["kalypso"]
         )
         assert recorded.queries() == [
             {"state": "open", "sort": "created", "direction": "asc", "per_page": "100"},
@@ -118,7 +118,7 @@ CLOSING_OF_TWIN: list[Step] = [
 def test_a_doubled_issue_is_closed_and_the_oldest_stays(steps: list[Step], outcome: str) -> None:
     with conversation(*steps) as recorded:
         result, change = issues.ensure(
-            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+            recorded.github, REPOSITORY, title="It fails", body="because", labels=["kalypso"]
         )
         assert recorded.bodies("PATCH") == [{"state": "closed", "state_reason": "not_planned"}]
     assert (result.number, change) == (3, outcome)
@@ -127,20 +127,59 @@ def test_a_doubled_issue_is_closed_and_the_oldest_stays(steps: list[Step], outco
 def test_the_same_issue_in_both_lists_is_no_double() -> None:
     with conversation(listed(OURS), listed(CLOSED), (PATCH, 200, OURS)) as recorded:
         _, change = issues.ensure(
-            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+            recorded.github, REPOSITORY, title="It fails", body="because", labels=["kalypso"]
         )
     assert change == "updated"
 
 
 def test_a_person_s_issue_of_the_same_title_is_not_closed() -> None:
-    with conversation(listed(OURS, issue(6, labels=["bug"])), listed()) as recorded:
+    with conversation(listed(OURS, issue(6, user={"login": "ada"})), listed()) as recorded:
         _, change = issues.ensure(
-            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+            recorded.github, REPOSITORY, title="It fails", body="because", labels=["kalypso"]
         )
     assert change == "unchanged"
 
 
-def test_the_operator_s_issue_is_taken_over() -> None:
+def test_a_former_identity_s_issue_is_closed_and_replaced() -> None:
+    former = issue(6, labels=[], user={"login": "Ada"})
+    text = "kalypso[bot] writes for Kalypso now: #3 replaces this issue."
+    replaced = comment(body=f"{issues.REPLACED}\n{text}")
+    steps: list[Step] = [
+        listed(former),
+        listed(),
+        (POST, 201, OURS),
+        listed(OURS, former),
+        ("GET /issues/6/comments", 200, []),
+        ("POST /issues/6/comments", 201, replaced),
+        ("GET /issues/6/comments", 200, []),
+        ("PATCH /issues/6", 200, {**former, "state": "closed"}),
+    ]
+    with conversation(*steps, former_identities=["ada"]) as recorded:
+        result, change = issues.ensure(
+            recorded.github, REPOSITORY, title="It fails", body="because", labels=["kalypso"]
+        )
+        assert recorded.bodies("POST")[1] == {"body": replaced["body"]}
+        assert recorded.bodies("PATCH") == [{"state": "closed", "state_reason": "not_planned"}]
+    assert (result.number, change) == (3, "created")
+
+
+@pytest.mark.parametrize(
+    ("labels", "body", "is_ours"),
+    [(["bug"], "because", False), (["kalypso"], "", True), ([], "<!-- kalypso:v1 a=b -->", True)],
+)
+def test_an_issue_of_a_job_s_token_is_ours_with_a_label_or_marker(
+    labels: list[str], body: str, is_ours: bool
+) -> None:
+    """All workflows of a repository write as github-actions[bot]."""
+    jobs = issue(user={"login": "github-actions[bot]"}, labels=labels, body=body)
+    with conversation(
+        (LIST, 200, [jobs]), (LIST, 200, []), login="github-actions[bot]"
+    ) as recorded:
+        candidates = issues.candidates(recorded.github, REPOSITORY, ["kalypso"])
+    assert [item.number for item in candidates] == ([3] if is_ours else [])
+
+
+def test_an_issue_that_lost_its_label_gets_it_again() -> None:
     steps: list[Step] = [
         listed(issue(labels=[])),
         listed(),
@@ -149,7 +188,7 @@ def test_the_operator_s_issue_is_taken_over() -> None:
     ]
     with conversation(*steps) as recorded:
         result, change = issues.ensure(
-            recorded.github, REPOSITORY, title="It fails", body="because", label="kalypso"
+            recorded.github, REPOSITORY, title="It fails", body="because", labels=["kalypso"]
         )
     assert (result.labels, change) == (("kalypso",), "updated")
 
@@ -157,14 +196,14 @@ def test_the_operator_s_issue_is_taken_over() -> None:
 def test_one_reading_serves_many() -> None:
     other = issue(4, title="Other")
     with conversation((LIST, 200, [OURS, other]), (LIST, 200, [])) as recorded:
-        known = issues.candidates(recorded.github, REPOSITORY, "kalypso")
+        known = issues.candidates(recorded.github, REPOSITORY, ["kalypso"])
         for title in ("It fails", "Other"):
             _, change = issues.ensure(
                 recorded.github,
                 REPOSITORY,
                 title=title,
                 body="because",
-                label="kalypso",
+                labels=["kalypso"],
                 among=known,
             )
             assert change == "unchanged"
@@ -175,7 +214,7 @@ def test_a_long_title_is_found_again() -> None:
     kept = issue(title="t" * 255 + "…")
     with conversation((LIST, 200, [kept]), (LIST, 200, [])) as recorded:
         _, change = issues.ensure(
-            recorded.github, REPOSITORY, title=title, body="because", label="kalypso"
+            recorded.github, REPOSITORY, title=title, body="because", labels=["kalypso"]
         )
     assert change == "unchanged"
 
@@ -227,7 +266,7 @@ def test_an_issue_is_closed_with_its_reason(steps: list[Step], was_open: bool) -
 def test_a_repository_without_issues_is_told_so() -> None:
     gone = refusal("Issues has been disabled in this repository.")
     with conversation((LIST, 410, gone)) as recorded, pytest.raises(GitHubError) as caught:
-        issues.ensure(recorded.github, REPOSITORY, title="t", body="b", label="kalypso")
+        issues.ensure(recorded.github, REPOSITORY, title="t", body="b", labels=["kalypso"])
     assert "turn on Issues" in caught.value.problem.advice
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.clients.github import GitHubError, pull_requests
+from kalypso_actions.errors import KalypsoError
 from tests.clients.github.response_bodies import comment, merged, pull
 from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
@@ -144,6 +145,49 @@ def test_there_is_one_open_pull_request(steps: list[Step], outcome: str) -> None
         "what changes",
         outcome,
     )
+
+
+ADA = pull(user={"login": "ada"})
+
+
+def test_the_pull_request_of_somebody_else_is_not_edited() -> None:
+    with conversation(listed(ADA)) as recorded, pytest.raises(KalypsoError) as caught:
+        pull_requests.ensure(
+            recorded.github, REPOSITORY, head="kalypso/dev", base="dev", title="t", body="b"
+        )
+    assert caught.value.problem.message == (
+        "ada opened the pull request #7 from kalypso/dev into dev; kalypso[bot] does not edit it"
+    )
+
+
+def test_a_pull_request_of_a_former_identity_is_closed_before_another_is_opened() -> None:
+    url = "https://github.com/acme/fleet/pulls?q=is%3Apr+is%3Aopen+head%3Akalypso%2Fdev"
+    text = (
+        f"kalypso[bot] writes for Kalypso now, and proposes this [in another pull request]({url})."
+    )
+    replaced = comment(body=f"{pull_requests.REPLACED}\n{text}")
+    steps: list[Step] = [
+        listed(ADA),
+        (GET, 200, ADA),
+        ("GET /issues/7/labels", 200, []),
+        ("POST /issues/7/labels", 200, [{"name": "withdrawn"}]),
+        ("GET /issues/7/comments", 200, []),
+        ("POST /issues/7/comments", 201, replaced),
+        ("GET /issues/7/comments", 200, []),
+        (PATCH, 200, {**ADA, "state": "closed"}),
+        (POST, 201, pull(8)),
+    ]
+    with conversation(*steps, former_identities=["ada"]) as recorded:
+        result, change = pull_requests.ensure(
+            recorded.github,
+            REPOSITORY,
+            head="kalypso/dev",
+            base="dev",
+            title="Update dev",
+            body="what changes",
+            replaced_labels=["withdrawn"],
+        )
+    assert (result.number, change) == (8, "created")
 
 
 def test_what_is_sent() -> None:

@@ -138,7 +138,7 @@ def _schedule_done(acme: Organisation) -> None:
     (pull,) = acme.pulls()
     assert labels(pull) == {"kalypso", "promoted"}
     (issue,) = acme.issues()
-    assert labels(issue) == {"kalypso"}
+    assert labels(issue) == {"kalypso", "kalypso-failure"}
 
 
 def _schedule_merges(acme: Organisation) -> Run:

@@ -50,10 +50,10 @@ def test_nothing_has_changed(acme: Organisation) -> None:
 
 
 def test_what_a_poll_at_rest_asks_of_github(acme: Organisation) -> None:
-    """Three queries: heads of folders, statuses of main's commits, and of the others."""
+    """Four queries: heads of folders, statuses of main's commits and of the others, the account."""
     at_rest(acme)
     run(acme)
-    assert asked(acme, GRAPHQL) == 3
+    assert asked(acme, GRAPHQL) == 4
     assert asked(acme, PULLS) == 2
     assert asked(acme, RUNS) == 0
 
@@ -86,7 +86,7 @@ def test_a_registered_folder_that_has_changed(acme: Organisation) -> None:
     result = run(acme)
     assert acme.dispatches() == [schedule("dev"), schedule("stage")]
     assert document(result).outputs() == {"environments": '["dev","stage"]'}
-    assert asked(acme, GRAPHQL) == 3
+    assert asked(acme, GRAPHQL) == 4
 
 
 def test_a_push_beside_the_registered_folder_is_none(acme: Organisation) -> None:

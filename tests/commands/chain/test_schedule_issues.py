@@ -49,7 +49,7 @@ def test_a_failing_assignment_blocks_and_is_told_by_an_issue(acme: Organisation)
     ]
     assert acme.pulls() == []
     (issue,) = acme.issues()
-    assert (issue["title"], issue["labels"][0]["name"]) == (LARGE, "kalypso")
+    assert (issue["title"], issue["labels"][0]["name"]) == (LARGE, "kalypso-failure")
     body = issue["body"]
     assert body.startswith("<!-- kalypso:v1 kind=assignment environment=dev content=")
     assert '```\nTemplate.scheduler.kalypso.io "nowhere" not found\n```' in body
@@ -103,7 +103,7 @@ def test_the_issues_of_others_are_left_alone(acme: Organisation) -> None:
     blocked(acme)
     (issue,) = [one for one in acme.issues() if one["title"] == LARGE]
     assert '"nowhere" not found' in issue["body"]
-    assert issue["labels"][0]["name"] == "kalypso"
+    assert {label["name"] for label in issue["labels"]} == {"kalypso", "kalypso-failure"}
     acme.commit(WHOLE, "dev")
     run(acme)
     assert titles(acme) == theirs

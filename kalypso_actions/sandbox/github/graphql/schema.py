@@ -56,7 +56,15 @@ type Query {
   viewer: User!
 }
 
-type User implements Node {
+interface Actor { login: String! }
+
+type User implements Actor & Node {
+  id: ID!
+  databaseId: Int
+  login: String!
+}
+
+type Bot implements Actor & Node {
   id: ID!
   databaseId: Int
   login: String!
@@ -141,6 +149,7 @@ type StatusContext implements Node {
   id: ID!
   context: String!
   createdAt: DateTime!
+  creator: Actor
   description: String
   state: StatusState!
   targetUrl: URI

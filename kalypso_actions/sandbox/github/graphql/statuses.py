@@ -27,21 +27,34 @@ def of_commit(call: Call, repository: Repository, oid: str) -> Mapping[str, Any]
     return {
         "id": node_id("Status", f"{repository.id}:{oid}"),
         "state": statuses.combined(latest.values()).upper(),
-        "context": lambda _info, name: _optional(latest.get(name.lower())),
-        "contexts": [_context(one) for one in latest.values()],
+        "context": lambda _info, name: _optional(call, latest.get(name.lower())),
+        "contexts": [_context(call, one) for one in latest.values()],
     }
 
 
-def _optional(status: Status | None) -> Mapping[str, Any] | None:
-    return None if status is None else _context(status)
+def _optional(call: Call, status: Status | None) -> Mapping[str, Any] | None:
+    return None if status is None else _context(call, status)
 
 
-def _context(status: Status) -> Mapping[str, Any]:
+def _context(call: Call, status: Status) -> Mapping[str, Any]:
     return {
         "id": node_id("StatusContext", status.id),
         "context": status.context,
         "createdAt": timestamp(status.created_at),
+        "creator": _creator(call, status.author),
         "description": status.description,
         "state": status.state.upper(),
         "targetUrl": status.target_url,
+    }
+
+
+def _creator(call: Call, login: str) -> Mapping[str, Any]:
+    """Return GraphQL's `Actor`; the login of a bot lacks REST's `[bot]`."""
+    account = call.store.account(login)
+    kind = "Bot" if account.kind == "Bot" else "User"
+    return {
+        "__typename": kind,
+        "id": node_id(kind, account.id),
+        "databaseId": account.id,
+        "login": account.login.removesuffix("[bot]"),
     }

@@ -1,0 +1,48 @@
+"""The account that writes for Kalypso: issues, comments and pull requests are ours by author."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+JOBS: Final = "github-actions[bot]"
+"""The account of `GITHUB_TOKEN`, which all workflows of a repository share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Our login, and the `former` logins from before a change of the token; case is ignored."""
+
+    login: str
+    former: frozenset[str] = frozenset()
+
+    def wrote(self, author: str, *, is_marked: bool = True) -> bool:
+        """Whether something is ours: its author, and whether it has a label or marker of ours.
+
+        The marker decides only for the account that other workflows share.
+        """
+        return _same(author, self.login) and _is_kalypso(author, is_marked)
+
+    def formerly_wrote(self, author: str, *, is_marked: bool = True) -> bool:
+        """Whether something is ours from before a change of the token: see `wrote`."""
+        return (
+            not _same(author, self.login)
+            and any(_same(author, login) for login in self.former)
+            and _is_kalypso(author, is_marked)
+        )
+
+    def may_have_recorded(self, author: str) -> bool:
+        """Whether a start record by this author counts.
+
+        Other commands of the same chain may use the job's token: a job's token posts statuses in
+        its own repository only, and the form of a record marks it.
+        """
+        return any(_same(author, login) for login in (self.login, JOBS, *self.former))
+
+
+def _is_kalypso(author: str, is_marked: bool) -> bool:
+    return is_marked or not _same(author, JOBS)
+
+
+def _same(login: str, other: str) -> bool:
+    return bool(login) and login.lower() == other.lower()

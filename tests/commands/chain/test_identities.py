@@ -1,0 +1,133 @@
+"""Whose issues, pull requests and records are ours, also after a change of the token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kalypso_actions.commands.cd.command import cd
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.promotion import start_records
+from tests.commands.chain import documents
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
+from tests.commands.chain.polls import LONG, at_rest, started
+from tests.commands.chain.polls import run as poll
+from tests.commands.chain.proposals import OWN, actions, configure, labels, run, run_schedule
+
+LARGE = "Can't generate manifests for deplyment target shop-web in cluster type large in dev environment"
+BROKEN = {"cluster-types/large.yaml": documents.cluster_type("large", reconciler="nowhere")}
+WHOLE = {"cluster-types/large.yaml": documents.cluster_type("large")}
+
+
+def token_of(acme: Organisation, login: str) -> str:
+    """Return a token of another account: `ada`, `github-actions[bot]`."""
+    kind: Any = "user"
+    return acme.sandbox.create_token(kind, None, login=login, owner="acme")
+
+
+def authors(items: list[Any]) -> list[tuple[str, str]]:
+    return [(item["user"]["login"], item["state"]) for item in items]
+
+
+def test_after_a_change_of_the_token_the_pull_request_is_opened_anew(acme: Organisation) -> None:
+    before = token_of(acme, "ada")
+    (old,) = run(acme, token=before).pull_requests
+    configure(acme, REGION="north")
+    document = run(acme, former_identities="ada")
+    assert authors(acme.pulls(state="all")) == [("ada", "closed"), ("somebody", "open")]
+    assert actions(document) == [(2, "created")]
+    (comment,) = acme.comments(old.number)
+    assert "somebody writes for Kalypso now" in comment
+    assert f"/pulls?q=is%3Apr+is%3Aopen+head%3A{OWN.replace('/', '%2F')}" in comment
+    assert "withdrawn" in labels(acme.pulls(state="closed")[0])
+    acme.forget()
+    assert actions(run(acme, former_identities="ada")) == [(2, "unchanged")]
+    assert acme.writes() == []
+
+
+def test_nothing_to_propose_closes_the_former_pull_request(acme: Organisation) -> None:
+    run(acme, token=token_of(acme, "ada"))
+    proposed = acme.head(OWN, GITOPS)
+    acme.reset("dev", proposed, GITOPS)
+    with acme.sandbox.lock:  # as when the same content came by another way
+        acme.sandbox.repository(GITOPS).issues[1].state = "open"
+    assert actions(run(acme, former_identities="ada")) == [(1, "withdrawn")]
+
+
+def test_a_person_s_pull_request_from_our_branch_is_not_edited(acme: Organisation) -> None:
+    run(acme, token=token_of(acme, "ada"))
+    configure(acme, REGION="north")
+    (before,) = acme.pulls()
+    with pytest.raises(KalypsoError) as caught:
+        run_schedule(acme)
+    assert "ada opened the pull request #1 from kalypso/dev" in caught.value.problem.message
+    assert "former-identities" in caught.value.problem.advice
+    assert acme.pulls() == [before]
+
+
+def test_a_proposal_of_cd_is_opened_anew(acme: Organisation) -> None:
+    new = acme.commit({"notes.txt": "a change"})
+    given: dict[str, Any] = {"environment": "dev", "mode": "pull-request", "commit": new}
+    acme.run(cd, CdInputs, token=token_of(acme, "ada"), **given)
+    with pytest.raises(KalypsoError, match="ada opened the pull request #1"):
+        acme.run(cd, CdInputs, **given)
+    acme.run(cd, CdInputs, former_identities="ada", **given)
+    assert authors(acme.pulls(CONTROL_PLANE, "all")) == [("ada", "closed"), ("somebody", "open")]
+
+
+def test_the_issue_of_a_former_identity_is_closed_with_a_link(acme: Organisation) -> None:
+    acme.commit(BROKEN, "dev")
+    run_schedule(acme, token=token_of(acme, "ada"))
+    (old,) = acme.issues()
+    run_schedule(acme, former_identities="ada")
+    assert authors(acme.issues(state="all")) == [("ada", "closed"), ("somebody", "open")]
+    (comment,) = acme.comments(old["number"])
+    assert comment.endswith("somebody writes for Kalypso now: #2 replaces this issue.")
+    assert acme.issues(state="closed")[0]["body"] == old["body"]
+    acme.forget()
+    run_schedule(acme, former_identities="ada")
+    assert acme.writes() == []
+
+
+def test_a_former_issue_is_closed_when_the_failure_is_gone(acme: Organisation) -> None:
+    acme.commit(BROKEN, "dev")
+    run_schedule(acme, token=token_of(acme, "ada"))
+    acme.commit(WHOLE, "dev")
+    run(acme, former_identities="ada")
+    assert authors(acme.issues(state="all")) == [("ada", "closed")]
+
+
+def test_the_same_title_by_somebody_else_is_left_alone(acme: Organisation) -> None:
+    body = {"title": LARGE, "body": "mine", "labels": ["kalypso", "kalypso-failure"]}
+    acme.ask("POST", f"{GITOPS}/issues", body, token=token_of(acme, "ada"))
+    acme.commit(BROKEN, "dev")
+    run_schedule(acme)
+    assert authors(acme.issues()) == [("ada", "open"), ("somebody", "open")]
+    acme.commit(WHOLE, "dev")
+    run(acme)
+    assert authors(acme.issues(state="all")) == [("ada", "open"), ("somebody", "closed")]
+
+
+@pytest.mark.parametrize(
+    ("login", "former", "is_repeated"),
+    [
+        ("mallory", "", False),
+        ("mallory", "Mallory", True),
+        ("github-actions[bot]", "", True),
+        ("somebody", "", True),
+    ],
+)
+def test_poll_repeats_starts_that_our_own_accounts_recorded(
+    acme: Organisation, login: str, former: str, is_repeated: bool
+) -> None:
+    at_rest(acme)
+    new = acme.commit({"notes.txt": "a change"})
+    status: CommitStatus = start_records.starting("ci").status("kalypso / cd dev")
+    body = {"context": status.context, "description": status.description, "state": status.state}
+    acme.ask("POST", f"{CONTROL_PLANE}/statuses/{new}", body, token=token_of(acme, login))
+    acme.clock.sleep(LONG)
+    expected = [("cd.yaml", "dev", 2)] if is_repeated else []
+    assert started(poll(acme, former_identities=former)) == expected
