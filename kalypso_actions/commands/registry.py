@@ -21,7 +21,6 @@ from kalypso_actions.model.permissions import (
     RECORDS,
     Level,
     Permission,
-    Place,
     highest,
 )
 
@@ -223,15 +222,6 @@ CHAIN: Final = (
 )
 
 COMMANDS: Final[Mapping[str, ChainCommand]] = {command.name: command for command in CHAIN}
-
-
-def job_permissions(command: str, place: Place, *, verify_only: bool = False) -> dict[str, Level]:
-    """Return the `permissions:` of a job that runs a command by its token in a repository.
-
-    Raises KeyError for an unknown command.
-    """
-    rows = COMMANDS[command].verify_only if verify_only else COMMANDS[command].permissions
-    return highest(row for row in rows if row.place == place)
 
 
 def app_permissions(commands: Iterable[str] = COMMANDS) -> dict[str, Level]:

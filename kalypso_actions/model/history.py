@@ -27,13 +27,12 @@ class HistoryCommit:
     """A commit on the first-parent line of a branch.
 
     `changes` are the files that differ from the first parent, by path; a renamed file is a deleted
-    and an added one. `date` is the committer's. `author_email` is unchecked.
+    and an added one. `date` is the committer's.
     """
 
     id: str
     parents: tuple[str, ...]
     date: datetime
-    author_email: str
     message: str
     changes: Mapping[str, FileChange]
 

@@ -102,11 +102,6 @@ def settled(
     )
 
 
-def about(known: Iterable[Issue], environment: str) -> tuple[Issue, ...]:
-    """Return the open issues of an environment."""
-    return settled(known, environment, (), lambda *_: False)
-
-
 def _is_settled(title: str, environment: str, is_unknown: Callable[[str, str], bool]) -> bool:
     """Parse the title, which is unambiguous because names have no spaces."""
     assignment = ASSIGNMENT_TITLE.fullmatch(title)

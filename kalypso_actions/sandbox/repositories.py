@@ -79,10 +79,6 @@ class BareRepository:
         (self.git_dir / "HEAD").write_text(f"ref: refs/heads/{default_branch}\n", encoding="utf-8")
         (self.git_dir / "config").write_text(CONFIGURATION, encoding="utf-8")
 
-    def set_default_branch(self, branch: str) -> None:
-        """Point HEAD to a branch, which need not exist."""
-        self._run("symbolic-ref", "HEAD", f"refs/heads/{branch}")
-
     def refs(self) -> Mapping[str, str]:
         """Return full ref name -> object id."""
         names = _files_below(self.git_dir, "refs")

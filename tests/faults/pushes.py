@@ -49,14 +49,6 @@ def _rewrite(trial: Trial) -> object:
         return opened.push(trial.url, commit, branch="proposal", expected=before)
 
 
-def _delete(trial: Trial) -> object:
-    with trial.remotes() as opened:
-        before = opened.heads(trial.url, ["proposal"]).get("proposal")
-        if before is None:
-            return "unchanged"
-        return opened.delete_branch(trial.url, "proposal", before)
-
-
 def _proposal(trial: Trial) -> None:
     trial.commit("proposal")
 
@@ -65,5 +57,4 @@ PUSHES: Final = (
     Write("new branch", PUSH, lambda _: None, _push("new")),
     Write("commit on top", PUSH, lambda _: None, _push("main")),
     Write("branch renewed", PUSH, _proposal, _rewrite),
-    Write("branch deleted", PUSH, _proposal, _delete),
 )

@@ -314,10 +314,6 @@ CALLS: Final = {
         lambda github, scene: statuses.latest(github, FLEET, scene.second),
         "GET R/commits/{ref}/status",
     ),
-    "statuses.history": _call(
-        lambda github, scene: statuses.history(github, FLEET, scene.second),
-        "GET R/commits/{ref}/statuses",
-    ),
     "statuses.of_commits": _call(
         lambda github, scene: statuses.of_commits(
             github, FLEET, [scene.first, scene.second, "e" * 40]

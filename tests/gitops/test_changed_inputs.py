@@ -16,7 +16,7 @@ A, B = FileVersion("100644", "a" * 40), FileVersion("100644", "b" * 40)
 
 def commit(name: str, *paths: str) -> HistoryCommit:
     changes = {path: FileChange(A, B) for path in paths}
-    return HistoryCommit(name, (), datetime(2026, 3, 1, tzinfo=UTC), "", "", changes)
+    return HistoryCommit(name, (), datetime(2026, 3, 1, tzinfo=UTC), "", changes)
 
 
 @pytest.mark.parametrize(

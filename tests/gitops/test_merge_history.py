@@ -59,7 +59,7 @@ class Branch:
                 self.files[path] = text
         name = f"c{len(self.commits)}"
         date = datetime(2026, 3, 1, tzinfo=UTC)
-        self.commits.append(HistoryCommit(name, (), date, "", message, changes))
+        self.commits.append(HistoryCommit(name, (), date, message, changes))
         if number:
             self.merges[name] = number
         return name

@@ -226,11 +226,9 @@ def test_served_as_github_serves(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     first = commit(repository, {"a": "1"})
     commit(repository, {"a": "2"})
-    repository.set_default_branch("dev")
-    branched(repository, "dev", first)
     clone = tmp_path / "clone"
     url = repository.git_dir.as_uri()
     git(tmp_path, "clone", "--quiet", "--depth=1", "--filter=blob:none", url, str(clone))
-    assert git(clone, "branch", "--show-current") == "dev"
+    assert git(clone, "branch", "--show-current") == "main"
     for version in (0, 2):
         git(clone, "-c", f"protocol.version={version}", "fetch", "--quiet", "origin", first)

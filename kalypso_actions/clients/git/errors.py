@@ -161,11 +161,6 @@ UNWRITABLE: Final = (
         "GITHUB_TOKEN cannot be on the list",
     ),
     (
-        r"refusing to delete the current branch|deletion of the current branch",
-        "it is the repository's default branch",
-        "make another branch the default one first",
-    ),
-    (
         r"branch is currently checked out",
         "the branch is checked out there",
         "push to a bare repository, or check another branch out there",
@@ -258,34 +253,31 @@ def read_error(error: ProcessError, url: str, subject: str) -> KalypsoError:
     return KalypsoError(f"{subject} cannot be read: {message}", where, advice)
 
 
-def push_refusal(error: ProcessError, url: str, branch: str, action: str) -> KalypsoError | None:
-    """Convert the error of a push that the server certainly refuses; None for other errors.
-
-    `action` is the purpose of the push: `pushed` or `deleted`.
-    """
+def push_refusal(error: ProcessError, url: str, branch: str) -> KalypsoError | None:
+    """Convert the error of a push that the server certainly refuses; None for other errors."""
     output = _output(error).replace(url, "").replace(f"refs/heads/{branch}", "")
     match = None if RATE_LIMIT.search(output) else _match(UNWRITABLE, output)
-    return _push_error(*match, error, url, branch, action) if match else None
+    return _push_error(*match, error, url, branch) if match else None
 
 
-def push_failure(error: ProcessError, url: str, branch: str, action: str) -> KalypsoError:
+def push_failure(error: ProcessError, url: str, branch: str) -> KalypsoError:
     """Convert any other error of a push."""
     match = _match(UNREACHABLE, error.stderr.replace(url, "").replace(f"refs/heads/{branch}", ""))
     rejected = REJECTED.search(_output(error))
     reason = (rejected[1] if rejected else "") or error.problem.message
     message, advice = match or (reason, error.problem.advice)
-    return _push_error(message, advice, error, url, branch, action)
+    return _push_error(message, advice, error, url, branch)
 
 
 def _push_error(
-    message: str, advice: str, error: ProcessError, url: str, branch: str, action: str
+    message: str, advice: str, error: ProcessError, url: str, branch: str
 ) -> KalypsoError:
     """Add the server's message, which may name a rule, a file or a token."""
     remote = " ".join(REMOTE_LINE.findall(error.stderr))
     quote = (
         f" (the server says: {remote[:MAX_MESSAGE]})" if remote and remote not in message else ""
     )
-    text = f"the branch {branch!r} cannot be {action}: {message}{quote}"
+    text = f"the branch {branch!r} cannot be pushed: {message}{quote}"
     kind = ProtectedBranchError if message in {PROTECTED, FORBIDDEN_BY_RULE} else KalypsoError
     return kind(text, Location(without_secret(url)), advice)
 

@@ -140,13 +140,11 @@ def _commit(commit: str, content: bytes) -> HistoryCommit:
     """Parse a commit object: headers, an empty line, the message."""
     head, _, message = content.partition(b"\n\n")
     parents: list[str] = []
-    email, seconds = b"", 0
+    seconds = 0
     for line in head.split(b"\n"):
         key, _, value = line.partition(b" ")
         if key == b"parent":
             parents.append(value.decode())
-        elif key == b"author":
-            email = value.rpartition(b"<")[2].partition(b">")[0]
         elif key == b"committer":
             date = value.rpartition(b">")[2].split()
             seconds = int(date[0]) if date and date[0].isdigit() else 0
@@ -154,7 +152,6 @@ def _commit(commit: str, content: bytes) -> HistoryCommit:
         commit,
         tuple(parents),
         _date(seconds),
-        email.decode("utf-8", "replace"),
         message.decode("utf-8", "replace"),
         {},
     )

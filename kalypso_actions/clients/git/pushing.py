@@ -43,9 +43,9 @@ class PushConflictError(KalypsoError):
 
 
 def push(
-    connection: Connection, git_dir: Path, branch: str, commit: str | None, expected: str | None
+    connection: Connection, git_dir: Path, branch: str, commit: str, expected: str | None
 ) -> bool:
-    """Set a branch to a commit in `git_dir`, or delete it (None); return whether it changed.
+    """Set a branch to a commit in `git_dir`; return whether it changed.
 
     The branch must be at `expected` (None: must not exist); the server compares at the moment of
     the change. After an uncertain failure, the head of the branch is read before a retry, so that
@@ -62,7 +62,7 @@ class _Push:
         connection: Connection,
         git_dir: Path,
         branch: str,
-        commit: str | None,
+        commit: str,
         expected: str | None,
     ) -> None:
         self._connection = connection
@@ -70,7 +70,6 @@ class _Push:
         self._branch = branch
         self._ref = f"refs/heads/{branch}"
         self._commit = commit
-        self._action = "pushed" if commit else "deleted"
         self._expected = expected
         self._negotiated = False
         self._may_be_done = False
@@ -93,8 +92,7 @@ class _Push:
                     continue
                 delay = next(delays, None)
                 if delay is None or not may_push_later(error):
-                    url = self._connection.url
-                    raise push_failure(error, url, self._branch, self._action) from error
+                    raise push_failure(error, self._connection.url, self._branch) from error
                 self._connection.sleep(delay)
             else:
                 return self._may_be_done or _has_changed(output)
@@ -104,7 +102,7 @@ class _Push:
         lease = f"--force-with-lease={self._ref}:{self._expected or ''}"
         return self._connection.call(
             self._git_dir,
-            [*PUSH, lease, "origin", f"{self._commit or ''}:{self._ref}"],
+            [*PUSH, lease, "origin", f"{self._commit}:{self._ref}"],
             f"the branch {self._branch!r}",
             settings=NEGOTIATED if self._negotiated else (),
             lazy_fetch=self._negotiated,
@@ -115,7 +113,7 @@ class _Push:
 
         Raises PushConflictError if it is elsewhere, KalypsoError for a certain refusal.
         """
-        refusal = push_refusal(error, self._connection.url, self._branch, self._action)
+        refusal = push_refusal(error, self._connection.url, self._branch)
         if refusal:
             raise refusal from error
         self._may_be_done = self._may_be_done or not is_unsent(error)
@@ -131,7 +129,7 @@ class _Push:
             return self._connection.refs(self._git_dir, [self._ref]).get(self._ref)
         except KalypsoError as unknown:
             raise KalypsoError(
-                f"it is not known whether the branch {self._branch!r} was {self._action}: "
+                f"it is not known whether the branch {self._branch!r} was pushed: "
                 f"{error.problem.message}; then {unknown.problem.message}",
                 Location(self._connection.url),
                 "run again: a successful push is not repeated",

@@ -151,17 +151,6 @@ class RemoteRepositories:
         changed = self._clone(url).push(branch, commit, expected)
         return "pushed" if changed else "unchanged"
 
-    def delete_branch(
-        self, url: str, branch: str, expected: str
-    ) -> Literal["deleted", "unchanged"]:
-        """Delete a branch if it is at `expected`; "unchanged": it does not exist.
-
-        Raises PushConflictError if it is elsewhere, KalypsoError with advice.
-        """
-        _check_arguments(url, branch, expected)
-        changed = self._clone(url).push(branch, None, expected)
-        return "deleted" if changed else "unchanged"
-
     def _clone(self, url: str) -> ShallowClone:
         check_url(url, self._protocols)
         key = clone_key(url)

@@ -114,13 +114,10 @@ class ShallowClone:
             self._blobs.update(blob_id(content, self._format or "sha1") for content in written)
             return commit
 
-    def push(self, branch: str, commit: str | None, expected: str | None) -> bool:
-        """Set a remote branch, or delete it (None); see `pushing.push`."""
+    def push(self, branch: str, commit: str, expected: str | None) -> bool:
+        """Set a remote branch; see `pushing.push`."""
         with self._lock:
-            if commit:
-                self._need(commit)
-            elif not self._commits:
-                self._initialise(object_format_of(expected or ""))
+            self._need(commit)
             return push(self._connection, self._git_dir, branch, commit, expected)
 
     def _need(self, commit: str) -> None:

@@ -44,13 +44,6 @@ def latest(github: GitHub, repository: str, commit: str) -> Mapping[str, CommitS
     return {status.context.lower(): status for status in statuses}
 
 
-def history(github: GitHub, repository: str, commit: str) -> tuple[CommitStatus, ...]:
-    """Return all statuses of a commit, newest first. Raises GitHubError."""
-    failure = f"the statuses of commit {commit} cannot be read"
-    path = f"/commits/{rest.segment(commit)}/statuses"
-    return tuple(map(from_json.commit_status, rest.read_all(github, repository, failure, path)))
-
-
 def of_commits(
     github: GitHub, repository: str, commits: Collection[str]
 ) -> Mapping[str, Mapping[str, CommitStatus]]:

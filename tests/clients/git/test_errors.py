@@ -127,11 +127,6 @@ SSO = (
             "check the URL",
         ),
         (
-            failed("", "refusing to delete the current branch: refs/heads/certificate"),
-            "it is the repository's default branch",
-            "another branch",
-        ),
-        (
             failed("", "shallow update not allowed"),
             "does not have the parent of the commit",
             "run again",
@@ -141,7 +136,7 @@ SSO = (
 def test_pushes_that_the_server_does_not_want(
     error: ProcessError, message: str, advice: str
 ) -> None:
-    refused = push_refusal(error, URL, BRANCH, "pushed")
+    refused = push_refusal(error, URL, BRANCH)
     assert refused
     assert message in refused.problem.message
     assert advice in refused.problem.advice
@@ -167,7 +162,7 @@ def test_pushes_that_the_server_does_not_want(
     ],
 )
 def test_pushes_of_which_it_is_not_certain(error: ProcessError, *, later: bool) -> None:
-    assert push_refusal(error, URL, BRANCH, "pushed") is None
+    assert push_refusal(error, URL, BRANCH) is None
     assert may_push_later(error) is later
 
 
@@ -182,19 +177,15 @@ def test_what_git_did_not_send_was_not_done() -> None:
 
 
 def test_other_failures_of_a_push() -> None:
-    known = push_failure(
-        failed("fatal: SSL certificate problem: self-signed"), URL, BRANCH, "pushed"
-    )
+    known = push_failure(failed("fatal: SSL certificate problem: self-signed"), URL, BRANCH)
     assert "certificate is not trusted" in known.problem.message
-    error = push_failure(
-        failed("remote: Counting: 100% (1/1)\nremote: hm", "new"), URL, BRANCH, "pushed"
-    )
+    error = push_failure(failed("remote: Counting: 100% (1/1)\nremote: hm", "new"), URL, BRANCH)
     assert error.problem.message == (
         f"the branch {BRANCH!r} cannot be pushed: new (the server says: hm)"
     )
-    silent = push_failure(ProcessError("git: exit code 128", status=128), URL, BRANCH, "pushed")
+    silent = push_failure(ProcessError("git: exit code 128", status=128), URL, BRANCH)
     assert silent.problem.message == f"the branch {BRANCH!r} cannot be pushed: git: exit code 128"
-    long = push_failure(failed("remote: " + "x" * 2000, "new"), URL, BRANCH, "pushed")
+    long = push_failure(failed("remote: " + "x" * 2000, "new"), URL, BRANCH)
     assert len(long.problem.message) < 700
 
 

@@ -233,31 +233,12 @@ def test_the_users_configuration_of_pushes_is_not_used(tmp_path: Path) -> None:
     assert head(path) == commit
 
 
-@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
-@pytest.mark.parametrize("look", [False, True])
-def test_delete_branch(tmp_path: Path, object_format: str, *, look: bool) -> None:
-    path, before = bare(tmp_path, object_format=object_format)
-    git(path, "branch", "old")
-    url = f"file://{path}"
-    with remotes() as opened:
-        if look:
-            assert opened.heads(url, ["old"]) == {"old": before}
-        with pytest.raises(PushConflictError, match=f"it is at {before} now"):
-            opened.delete_branch(url, "old", "1" * len(before))
-        assert opened.delete_branch(url, "old", before) == "deleted"
-        assert head(path, "old") == ""
-        assert opened.delete_branch(url, "old", before) == "unchanged"
-        with pytest.raises(KalypsoError, match="cannot be deleted: it is the repository's default"):
-            opened.delete_branch(url, "main", before)
-
-
 @pytest.mark.parametrize(
     ("act", "message"),
     [
         (lambda opened: opened.push("u", "1" * 40, branch="-x", expected=None), "name of a branch"),
         (lambda opened: opened.push("u", "main", branch="x", expected=None), "not a commit id"),
         (lambda opened: opened.push("u", "1" * 40, branch="x", expected="y"), "not a commit id"),
-        (lambda opened: opened.delete_branch("u", "x", "HEAD"), "not a commit id"),
     ],
 )
 def test_what_is_refused_before_git_starts(

@@ -116,13 +116,3 @@ def test_somebody_who_comes_first_wins(tmp_path: Path, kind: FaultKind) -> None:
         assert [caught.value.head] == landed
         assert server.asked(PUSH) == 1
     assert [head(path)] == landed
-
-
-@pytest.mark.parametrize("kind", ["dropped", "lost", "cut"])
-def test_delete_branch_over_a_bad_line(tmp_path: Path, kind: FaultKind) -> None:
-    path, before = bare(tmp_path)
-    git(path, "branch", "old")
-    with serving(tmp_path / "srv") as server, remotes() as opened:
-        server.faults.append(Fault(PUSH, kind))
-        assert opened.delete_branch(f"{server.url}/org/repo", "old", before) == "deleted"
-    assert head(path, "old") == ""

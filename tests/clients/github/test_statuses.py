@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -33,16 +32,6 @@ def test_the_latest_of_each_context_on_every_page() -> None:
         "dev environment": CommitStatus("Dev Environment", "pending", "Promoted"),
         "ci": CommitStatus("ci", "success", "", "https://ci"),
     }
-
-
-def test_the_history_of_a_commit() -> None:
-    later = status(state="success", created_at="2026-01-02T00:00:00Z")
-    with conversation((f"GET /commits/{COMMIT}/statuses", 200, [later, status()])) as recorded:
-        result = statuses.history(recorded.github, REPOSITORY, COMMIT)
-    assert [(status.state, status.created_at) for status in result] == [
-        ("success", datetime(2026, 1, 2, tzinfo=UTC)),
-        ("pending", datetime(2026, 1, 1, tzinfo=UTC)),
-    ]
 
 
 def test_a_commit_without_statuses_has_none() -> None:

@@ -31,8 +31,7 @@ def before_writes(act: Callable[[int], object]) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rest, "write", counted(rest.write))
-        for name in ("push", "delete_branch"):
-            patch.setattr(RemoteRepositories, name, counted(getattr(RemoteRepositories, name)))
+        patch.setattr(RemoteRepositories, "push", counted(RemoteRepositories.push))
         yield
 
 
