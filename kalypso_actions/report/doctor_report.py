@@ -13,9 +13,10 @@ from rich.text import Text
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import CheckEntry, DoctorDocument
 from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.report.terminal import append_message
 
 STYLES: Final = {"ok": "green", "warning": "yellow", "problem": "bold red"}
-INDENT: Final = " " * 12
+INDENT: Final = 12
 
 
 def print_checks(console: Console, document: DoctorDocument) -> None:
@@ -50,10 +51,7 @@ def _by_place(entries: Sequence[CheckEntry]) -> list[CheckEntry]:
 
 def _line(check: CheckEntry) -> Text:
     text = Text(f"  {check.state:<9} ", style=STYLES[check.state])
-    lines = [escape_log_line(line) for line in check.text.splitlines() if line.strip()]
-    text.append(f"\n{INDENT}".join(lines), style="default")
-    if check.advice:
-        text.append(f"\n{INDENT}→ {escape_log_line(check.advice)}", style="cyan")
+    append_message(text, check.text, check.advice, indent=INDENT)
     if check.link:
-        text.append(f"\n{INDENT}  {escape_log_line(check.link)}", style="cyan")
+        text.append(f"\n{' ' * INDENT}  {escape_log_line(check.link)}", style="cyan")
     return text

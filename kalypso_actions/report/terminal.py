@@ -29,6 +29,15 @@ def print_notes(console: Console, notes: Iterable[ProblemEntry]) -> None:
         console.print(_finding("note", "cyan", entry), soft_wrap=True)
 
 
+def append_message(text: Text, message: str, advice: str, *, indent: int) -> None:
+    """Append the lines of a message, and the advice on a line of its own."""
+    margin = " " * indent
+    lines = [escape_log_line(line) for line in message.splitlines() if line.strip()]
+    text.append(f"\n{margin}".join(lines), style="default")
+    if advice:
+        text.append(f"\n{margin}→ {escape_log_line(advice)}", style="cyan")
+
+
 def _finding(heading: str, style: str, entry: ProblemEntry) -> Text:
     text = Text()
     text.append(heading, style=style)
@@ -40,8 +49,5 @@ def _finding(heading: str, style: str, entry: ProblemEntry) -> Text:
         if entry.where.path:
             place += f" ({entry.where.repository})"
     text.append(f" {escape_log_line(place)}: " if place else ": ")
-    lines = [escape_log_line(line) for line in entry.message.splitlines() if line.strip()]
-    text.append("\n    ".join(lines))
-    if entry.advice:
-        text.append(f"\n    → {escape_log_line(entry.advice)}", style="cyan")
+    append_message(text, entry.message, entry.advice, indent=4)
     return text

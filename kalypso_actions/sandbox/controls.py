@@ -16,16 +16,14 @@ PATCH               /_sandbox/runs/{id}             set a run's status and concl
 from __future__ import annotations
 
 import dataclasses
-import json
-from collections.abc import Callable
 from typing import Any, Final, Literal
 
 from flask import Blueprint, Response, abort, request
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from kalypso_actions.sandbox import strict_json
 from kalypso_actions.sandbox.administration import Administration
 from kalypso_actions.sandbox.azure import Azure, add_controls
+from kalypso_actions.sandbox.control_routes import add_control, request_body
 from kalypso_actions.sandbox.faults import FAULT
 from kalypso_actions.sandbox.routing import number
 from kalypso_actions.sandbox.store import BranchRule, Permissions
@@ -123,9 +121,9 @@ def _add_records(routes: Blueprint, contents: Administration) -> None:
     def events() -> Any:
         return [event.model_dump(mode="json") for event in state.store.events]
 
-    _add(routes, contents, "GET", "/_sandbox/requests", requests)
-    _add(routes, contents, "DELETE", "/_sandbox/requests", forget_requests)
-    _add(routes, contents, "GET", "/_sandbox/events", events)
+    add_control(routes, contents.lock, "GET", "/_sandbox/requests", requests)
+    add_control(routes, contents.lock, "DELETE", "/_sandbox/requests", forget_requests)
+    add_control(routes, contents.lock, "GET", "/_sandbox/events", events)
 
 
 def _add_faults(routes: Blueprint, contents: Administration) -> None:
@@ -135,7 +133,7 @@ def _add_faults(routes: Blueprint, contents: Administration) -> None:
         return [dataclasses.asdict(fault) for fault in state.faults]
 
     def add_fault() -> Any:
-        state.faults.add(FAULT.validate_python(_body()))
+        state.faults.add(FAULT.validate_python(request_body()))
         return faults()
 
     def end_faults() -> Any:
@@ -148,32 +146,32 @@ def _add_faults(routes: Blueprint, contents: Administration) -> None:
         }
 
     def change_limits() -> Any:
-        changes = LimitChanges.model_validate(_body())
+        changes = LimitChanges.model_validate(request_body())
         for kind, limit in changes.per_hour.items():
             state.rate_limits.per_hour[kind] = limit
         if "contents_per_minute" in changes.model_fields_set:
             state.rate_limits.contents_per_minute = changes.contents_per_minute
         return rate_limits()
 
-    _add(routes, contents, "GET", "/_sandbox/faults", faults)
-    _add(routes, contents, "POST", "/_sandbox/faults", add_fault)
-    _add(routes, contents, "DELETE", "/_sandbox/faults", end_faults)
-    _add(routes, contents, "GET", "/_sandbox/limits", rate_limits)
-    _add(routes, contents, "PATCH", "/_sandbox/limits", change_limits)
+    add_control(routes, contents.lock, "GET", "/_sandbox/faults", faults)
+    add_control(routes, contents.lock, "POST", "/_sandbox/faults", add_fault)
+    add_control(routes, contents.lock, "DELETE", "/_sandbox/faults", end_faults)
+    add_control(routes, contents.lock, "GET", "/_sandbox/limits", rate_limits)
+    add_control(routes, contents.lock, "PATCH", "/_sandbox/limits", change_limits)
 
 
 def _add_contents(routes: Blueprint, contents: Administration) -> None:
     def create_token() -> Any:
-        new_token = NewToken.model_validate(_body())
+        new_token = NewToken.model_validate(request_body())
         return {"token": contents.create_token(**dict(new_token))}
 
     def create_app() -> Any:
-        new_app = NewApp.model_validate(_body())
+        new_app = NewApp.model_validate(request_body())
         app_id, key = contents.create_app(**dict(new_app))
         return {"id": app_id, "private_key": key}
 
     def change_repository(owner: str, name: str) -> Any:
-        changes = RepositoryChanges.model_validate(_body())
+        changes = RepositoryChanges.model_validate(request_body())
         repository = contents.repository(f"{owner}/{name}")
         for field in changes.model_fields_set - {"name"}:
             value = getattr(changes, field)
@@ -184,10 +182,10 @@ def _add_contents(routes: Blueprint, contents: Administration) -> None:
             contents.rename_repository(repository.full_name, changes.name)
         return {"full_name": repository.full_name}
 
-    _add(routes, contents, "POST", "/_sandbox/tokens", create_token)
-    _add(routes, contents, "POST", "/_sandbox/apps", create_app)
+    add_control(routes, contents.lock, "POST", "/_sandbox/tokens", create_token)
+    add_control(routes, contents.lock, "POST", "/_sandbox/apps", create_app)
     path = "/_sandbox/repositories/<owner>/<name>"
-    _add(routes, contents, "PATCH", path, change_repository)
+    add_control(routes, contents.lock, "PATCH", path, change_repository)
 
 
 def _add_runs(routes: Blueprint, contents: Administration) -> None:
@@ -195,41 +193,9 @@ def _add_runs(routes: Blueprint, contents: Administration) -> None:
         return [run.model_dump(mode="json") for run in contents.runs(f"{owner}/{name}")]
 
     def change_run(run_id: str) -> Any:
-        changes = RunChanges.model_validate(_body())
+        changes = RunChanges.model_validate(request_body())
         contents.change_run(number(run_id), changes.status, changes.conclusion)
         return {"id": number(run_id), **changes.model_dump()}
 
-    _add(routes, contents, "GET", "/_sandbox/repositories/<owner>/<name>/runs", runs)
-    _add(routes, contents, "PATCH", "/_sandbox/runs/<run_id>", change_run)
-
-
-def _add(
-    routes: Blueprint, contents: Administration, method: str, path: str, handler: Callable[..., Any]
-) -> None:
-    """Add a route whose handler runs under the lock; None means an empty response."""
-
-    def view(**parameters: str) -> Response:
-        try:
-            with contents.lock:
-                body = handler(**parameters)
-        except ValidationError as error:
-            errors = error.errors(include_url=False, include_context=False, include_input=False)
-            return _json(422, {"message": "The body is not valid.", "errors": errors})
-        except LookupError as error:
-            return _json(404, {"message": str(error)})
-        except ValueError as error:
-            return _json(422, {"message": str(error)})
-        if body is None:
-            return Response(status=204)
-        return _json(201 if method == "POST" else 200, body)
-
-    routes.add_url_rule(path, handler.__name__, view, methods=[method])
-
-
-def _body() -> Any:
-    """Return the parsed JSON of the request. Raises ValueError."""
-    return strict_json.loads(request.get_data())
-
-
-def _json(status: int, body: Any) -> Response:
-    return Response(json.dumps(body, default=str) + "\n", status, mimetype="application/json")
+    add_control(routes, contents.lock, "GET", "/_sandbox/repositories/<owner>/<name>/runs", runs)
+    add_control(routes, contents.lock, "PATCH", "/_sandbox/runs/<run_id>", change_run)

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from flask import Blueprint, Response, request
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from kalypso_actions.sandbox import strict_json
 from kalypso_actions.sandbox.azure import clusters, resource_graph
 from kalypso_actions.sandbox.azure.cloud import IDENTITY_PATH, JOB_PATH, Azure
 from kalypso_actions.sandbox.azure.identity import entra, github_oidc
 from kalypso_actions.sandbox.azure.settings import QueryFault, Settings
+from kalypso_actions.sandbox.control_routes import add_control, request_body
 from kalypso_actions.sandbox.endpoints import Answer, Json
 
 REPORTED: Final = ("complianceState", "provisioningState", "suspend", "sourceSyncedCommitId")
@@ -86,27 +87,31 @@ def add_controls(routes: Blueprint, azure: Azure) -> None:
 def _add_clusters(routes: Blueprint, azure: Azure) -> None:
     """Add the controls of clusters, which save the store after each change."""
 
-    def list_clusters() -> Answer:
+    def saved(cluster: clusters.Cluster) -> Any:
+        azure.store.save()
+        return cluster.model_dump(mode="json")
+
+    def list_clusters() -> Any:
         states = _sync_states(azure)
         listed = [
             {**cluster.model_dump(mode="json"), "state": states.get(cluster.id, {})}
             for cluster in clusters.clusters(azure.store)
         ]
-        return Answer(200, {"clusters": listed})
+        return {"clusters": listed}
 
-    def add_cluster() -> Answer:
-        cluster = azure.put(clusters.Cluster.model_validate(_body()))
-        return _saved(azure, Answer(201, cluster.model_dump(mode="json")))
+    def add_cluster() -> Any:
+        cluster = azure.put(clusters.Cluster.model_validate(request_body()))
+        return saved(cluster)
 
-    def change_cluster(name: str) -> Answer:
+    def change_cluster(name: str) -> Any:
         changes = _changes()
         configuration = str(changes.pop("configuration", ""))
         cluster = clusters.change(azure.store, name, changes, configuration)
-        return _saved(azure, Answer(200, cluster.model_dump(mode="json")))
+        return saved(cluster)
 
-    def delete_cluster(name: str) -> Answer:
+    def delete_cluster(name: str) -> None:
         clusters.remove(azure.store, name)
-        return _saved(azure, Answer(204))
+        azure.store.save()
 
     for method, path, handler in (
         ("GET", "/_sandbox/clusters", list_clusters),
@@ -114,36 +119,34 @@ def _add_clusters(routes: Blueprint, azure: Azure) -> None:
         ("PATCH", "/_sandbox/clusters/<name>", change_cluster),
         ("DELETE", "/_sandbox/clusters/<name>", delete_cluster),
     ):
-        _add(routes, azure, method, path, _controlled(handler))
+        add_control(routes, azure.lock, method, path, handler)
 
 
 def _add_settings(routes: Blueprint, azure: Azure) -> None:
     """Add the controls of limits, faults and identities, which end with the server."""
 
-    def read_settings() -> Answer:
-        return Answer(200, azure.settings.model_dump(mode="json"))
+    def read_settings() -> Any:
+        return azure.settings.model_dump(mode="json")
 
-    def change_settings() -> Answer:
+    def change_settings() -> Any:
         azure.settings = Settings.model_validate({**azure.settings.model_dump(), **_changes()})
         return read_settings()
 
-    def add_query_fault() -> Answer:
-        azure.settings.faults.append(QueryFault.model_validate(_body()))
-        return Answer(201, azure.settings.model_dump(mode="json"))
+    def add_query_fault() -> Any:
+        azure.settings.faults.append(QueryFault.model_validate(request_body()))
+        return read_settings()
 
-    def clear_query_faults() -> Answer:
+    def clear_query_faults() -> None:
         azure.settings.faults.clear()
-        return Answer(204)
 
-    def add_application() -> Answer:
-        new = NewApplication.model_validate(_body())
+    def add_application() -> Any:
+        new = NewApplication.model_validate(request_body())
         application = azure.register(*new.subjects, secret=new.secret)
-        identity = {"clientId": application.client_id, "tenantId": azure.tenant}
-        return Answer(201, identity)
+        return {"clientId": application.client_id, "tenantId": azure.tenant}
 
-    def start_job() -> Answer:
-        job = github_oidc.Job(**NewJob.model_validate(_body()).model_dump())
-        return Answer(201, azure.job_environment(_url(), job))
+    def start_job() -> Any:
+        job = github_oidc.Job(**NewJob.model_validate(request_body()).model_dump())
+        return azure.job_environment(_url(), job)
 
     for method, path, handler in (
         ("GET", "/_sandbox/azure", read_settings),
@@ -153,7 +156,7 @@ def _add_settings(routes: Blueprint, azure: Azure) -> None:
         ("POST", "/_sandbox/azure/applications", add_application),
         ("POST", "/_sandbox/azure/jobs", start_job),
     ):
-        _add(routes, azure, method, path, _controlled(handler))
+        add_control(routes, azure.lock, method, path, handler)
 
 
 class NewJob(BaseModel):
@@ -181,27 +184,6 @@ def _add(
     routes.add_url_rule(path, handler.__name__, view, methods=[method])
 
 
-def _controlled(handler: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Answer 422 for invalid values and 404 for unknown names."""
-
-    def controlled(**parameters: str) -> Answer:
-        try:
-            return handler(**parameters)
-        except ValidationError as error:
-            errors = error.errors(include_url=False, include_context=False, include_input=False)
-            return Answer(422, {"message": "The body is not valid.", "errors": errors})
-        except clusters.UnknownNameError as error:
-            return Answer(404, {"message": str(error)})
-
-    controlled.__name__ = handler.__name__
-    return controlled
-
-
-def _saved(azure: Azure, answer: Answer) -> Answer:
-    azure.store.save()
-    return answer
-
-
 def _sync_states(azure: Azure) -> dict[str, dict[str, Any]]:
     """Return a cluster's resource id -> name of a configuration -> its state."""
     states: dict[str, dict[str, Any]] = {}
@@ -220,7 +202,7 @@ def _url() -> str:
 
 def _changes() -> dict[str, Json]:
     """Return the JSON object of the request. Raises ValidationError."""
-    return TypeAdapter(dict[str, Json]).validate_python(_body())
+    return TypeAdapter(dict[str, Json]).validate_python(request_body())
 
 
 def _body() -> Json:

@@ -65,7 +65,7 @@ def test_a_cluster_is_added_listed_changed_and_deleted(
     ("method", "path", "body", "status", "message"),
     [
         ("POST", "", {"name": ""}, 422, "The body is not valid."),
-        ("POST", "", None, 422, "The body is not valid."),
+        ("POST", "", None, 422, "Expecting value: line 1 column 1 (char 0)"),
         ("POST", "", {"name": "x", "colour": "red"}, 422, "The body is not valid."),
         ("PATCH", "/drone-1", {"behaviour": "dance"}, 422, "The body is not valid."),
         ("PATCH", "/drone-1", [], 422, "The body is not valid."),
