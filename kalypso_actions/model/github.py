@@ -108,18 +108,6 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """The relation of a commit (the head) to another one (the base).
-
-    `commits` are all commits after the base up to the head, oldest first.
-    """
-
-    relation: Relation
-    merge_base: str
-    commits: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class WorkflowRun:
     """A started workflow run."""
 

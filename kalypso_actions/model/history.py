@@ -55,6 +55,13 @@ class Ancestry:
             self._ancestors[newer] = self._reachable(newer)
         return older in self._ancestors[newer]
 
+    def since(self, commit: str) -> tuple[str, ...] | None:
+        """Return the commits after this one up to the head; None if it is not on the branch."""
+        if commit not in self:
+            return None
+        before = self._reachable(commit)
+        return tuple(item for item in self.parents if item not in before)
+
     def first_parent_line(self) -> frozenset[str]:
         """Return the commits on the first-parent line of the head."""
         line: set[str] = set()

@@ -169,7 +169,7 @@ class ProposalCommits:
     def _merge_base(self, commit: str) -> str:
         """Return the merge base of a branch to which others have pushed too."""
         repository = self._state.repository
-        return commits.compare(self._github, repository, self._state.commit, commit).merge_base
+        return commits.merge_base(self._github, repository, self._state.commit, commit)
 
     def _files(self, commit: str) -> RevisionFiles:
         return self._repositories.open(self._state.url, commit=commit)

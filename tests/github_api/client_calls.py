@@ -152,8 +152,8 @@ CALLS: Final = {
         lambda github, scene: commits.get(github, FLEET, scene.second),
         "GET R/git/commits/{commit_sha}",
     ),
-    "commits.compare": _call(
-        lambda github, scene: commits.compare(github, FLEET, scene.first, "main"),
+    "commits.merge_base": _call(
+        lambda github, scene: commits.merge_base(github, FLEET, scene.first, "main"),
         "GET R/compare/{basehead}",
     ),
     "commits.relation": _call(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from kalypso_actions.clients.github import rest
-from kalypso_actions.clients.github.connection import GitHub, GitHubError
-from kalypso_actions.errors import Location
-from kalypso_actions.model.github import Commit, Comparison, Relation
+from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.model.github import Commit, Relation
 
-PAGE_SIZE: Final = 100
+WITHOUT_FILES: Final = {"per_page": "1", "page": "2"}
+"""GitHub computes the differing files for the first page alone; for large trees, it fails there.
+
+https://docs.github.com/rest/commits/commits#compare-two-commits
+"""
 
 
 def get(github: GitHub, repository: str, commit: str) -> Commit:
@@ -30,37 +33,22 @@ def relation(github: GitHub, repository: str, base: str, head: str) -> Relation 
     It is None if one of them is not in the repository, or if they share no history.
     Raises GitHubError.
     """
-    failure = f"{base} and {head} cannot be compared"
-    path = f"/compare/{rest.segment(base)}...{rest.segment(head)}"
-    answer = rest.read_optional(github, repository, failure, path, {"per_page": "1", "page": "1"})
+    failure, path = _comparison(base, head)
+    answer = rest.read_optional(github, repository, failure, path, WITHOUT_FILES)
     status: Relation | None = None if answer is None else answer["status"]
     return status
 
 
-def compare(github: GitHub, repository: str, base: str, head: str) -> Comparison:
-    """Return the relation of `head` to `base` (commit ids or branches), and the commits between.
+def merge_base(github: GitHub, repository: str, base: str, head: str) -> str:
+    """Return the newest common ancestor of two commits or branches, by one request.
 
-    All pages are read, oldest commits first. Raises GitHubError, also if commits are missing.
+    Raises GitHubError.
     """
-    failure = f"{base} and {head} cannot be compared"
+    failure, path = _comparison(base, head)
+    answer = rest.read(github, repository, failure, path, WITHOUT_FILES)
+    return str(answer["merge_base_commit"]["sha"])
+
+
+def _comparison(base: str, head: str) -> tuple[str, str]:
     path = f"/compare/{rest.segment(base)}...{rest.segment(head)}"
-    commits: dict[str, None] = {}
-    page = 0
-    while True:
-        page += 1
-        parameters = {"per_page": str(PAGE_SIZE), "page": str(page)}
-        answer = rest.read(github, repository, failure, path, parameters)
-        ids = [commit["sha"] for commit in answer["commits"]]
-        commits.update(dict.fromkeys(ids))
-        if len(commits) == answer["total_commits"]:
-            return Comparison(
-                relation=answer["status"],
-                merge_base=answer["merge_base_commit"]["sha"],
-                commits=tuple(commits),
-            )
-        if not ids:
-            raise GitHubError(
-                f"{failure}: GitHub lists {len(commits)} of {answer['total_commits']} commits",
-                Location(repository),
-                "try again: one of the branches may have moved",
-            )
+    return f"{base} and {head} cannot be compared", path

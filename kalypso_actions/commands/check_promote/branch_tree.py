@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kalypso_actions.clients.github import branches
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.gitops_branches import GitOpsBranch, named_commit, tree_at
 from kalypso_actions.gitops import contradicts
@@ -31,8 +30,11 @@ class BranchTree:
 
 
 def read_head(context: CommandContext, branch: GitOpsBranch) -> str | None:
-    """Return the head of a branch now; None if the branch does not exist."""
-    return branches.head(context.github, branch.repository, branch.branch)
+    """Return the head of a branch now; None if the branch does not exist.
+
+    Git reads it: a run asks every few seconds, and git needs nothing of the API's rate limit.
+    """
+    return context.remotes.heads(branch.url, [branch.branch]).get(branch.branch)
 
 
 def read_tree(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.check_promote.branch_tree import read_head, read_tree
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.gitops_branches import GitOpsBranch
@@ -86,9 +85,6 @@ class FollowedBranch:
 
     def _between(self, base: str, head: str) -> tuple[str, ...] | None:
         """Return the commits after `base` up to `head`; None if `base` does not lead to `head`."""
-        github, repository = self._context.github, self.branch.repository
         if base == head:
             return ()
-        if commits.relation(github, repository, base, head) != "ahead":
-            return None
-        return commits.compare(github, repository, base, head).commits
+        return self._context.remotes.ancestry(self.branch.url, head).since(base)

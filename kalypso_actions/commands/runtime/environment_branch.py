@@ -254,12 +254,12 @@ class EnvironmentBranch:
             ended_heads = {other.head_commit for other in next(ended)}
             if not is_proposed(own_head, promoted_commit, base.promoted_commit, ended_heads):
                 return None
-        comparison = commits.compare(github, control_plane, head, own_head)
+        merge_base = commits.merge_base(github, control_plane, head, own_head)
         message = commits.get(github, control_plane, own_head).message
         replaces = re.search(rf"^{REPLACES}: ([0-9a-f]+)$", message, re.MULTILINE)
         return PromotionProposal(
             pull,
             promoted_commit,
             replaces[1] if replaces else None,
-            outdated=self._base_at(comparison.merge_base).text != base.text,
+            outdated=self._base_at(merge_base).text != base.text,
         )

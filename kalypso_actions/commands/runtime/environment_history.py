@@ -9,6 +9,7 @@ from itertools import takewhile
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.github import Relation
 from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.promotion.requests import PromotionRequest, environment_problem
@@ -34,6 +35,7 @@ class EnvironmentCommit:
         self._place = environment.control_plane
         self.head = ""
         self.promoted_commit: str | None = None
+        self._relations: dict[tuple[str, str], Relation | None] = {}
         self.where = Location(self._url)
 
     def look(self) -> str | None:
@@ -51,6 +53,14 @@ class EnvironmentCommit:
         self.where = base.where
         return base.promoted_commit
 
+    def _relation(self, promoted_commit: str, named: str) -> Relation | None:
+        """Return the relation of two commits of main, which never changes."""
+        key = promoted_commit, named
+        if key not in self._relations:
+            github, repository = self._context.github, self._context.control_plane
+            self._relations[key] = commits.relation(github, repository, promoted_commit, named)
+        return self._relations[key]
+
     def has_left(self, promoted_commit: str) -> bool:
         """Whether the branch named, at the last look, neither this commit nor a descendant of it.
 
@@ -58,8 +68,7 @@ class EnvironmentCommit:
         """
         relation = None
         if self.promoted_commit and self.promoted_commit != promoted_commit:
-            github, repository = self._context.github, self._context.control_plane
-            relation = commits.relation(github, repository, promoted_commit, self.promoted_commit)
+            relation = self._relation(promoted_commit, self.promoted_commit)
         return has_left(promoted_commit, self.promoted_commit, relation)
 
 

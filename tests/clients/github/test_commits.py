@@ -1,8 +1,7 @@
-"""Commits, comparisons of all their pages, and the pull requests of a commit."""
+"""Commits, and comparisons of two commits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import responses
 from responses import matchers
 
 from kalypso_actions.clients.github import GitHubError, commits
-from kalypso_actions.model.github import Commit, Comparison
+from kalypso_actions.model.github import Commit
 from tests.clients.github.connections import REPOSITORY, connect
 
 
@@ -34,45 +33,21 @@ def test_get_of_an_unknown_commit() -> None:
             commits.get(connect(), "acme/fleet", "c1")
 
 
-def page(
-    server: responses.RequestsMock, number: int, ids: Sequence[str], total: int, **more: Any
-) -> None:
-    answer = {
-        "status": "ahead",
-        "total_commits": total,
-        "merge_base_commit": {"sha": "base"},
-        "commits": [{"sha": commit} for commit in ids],
-        **more,
-    }
-    parameters = {"per_page": "100", "page": str(number)}
+def compared(server: responses.RequestsMock, path: str, **answer: Any) -> None:
+    """Answer the second page of a comparison, which has no files."""
     server.get(
-        f"{REPOSITORY}/compare/old...new",
-        json=answer,
-        match=[matchers.query_param_matcher(parameters)],
+        f"{REPOSITORY}/compare/{path}",
+        json={"total_commits": 5000, "commits": [{"sha": "c2"}], **answer},
+        match=[matchers.query_param_matcher({"per_page": "1", "page": "2"})],
     )
 
 
-def compare() -> Comparison:
-    return commits.compare(connect(), "acme/fleet", "old", "new")
-
-
 @pytest.mark.parametrize("relation", ["identical", "ahead", "behind", "diverged"])
-def test_relations(relation: str) -> None:
-    ids = ["c1"] if relation in {"ahead", "diverged"} else []
+def test_a_relation_takes_one_request_without_files(relation: str) -> None:
+    """Branches with slashes are one segment each."""
     with responses.RequestsMock() as server:
-        page(server, 1, ids, len(ids), status=relation)
-        result = compare()
-    assert (result.relation, result.merge_base, result.commits) == (relation, "base", tuple(ids))
-
-
-def test_a_relation_alone_takes_one_request_however_many_commits_lie_between() -> None:
-    with responses.RequestsMock() as server:
-        server.get(
-            f"{REPOSITORY}/compare/old...env%2Fqa",
-            json={"status": "ahead", "total_commits": 5000, "commits": [{"sha": "c1"}]},
-            match=[matchers.query_param_matcher({"per_page": "1", "page": "1"})],
-        )
-        assert commits.relation(connect(), "acme/fleet", "old", "env/qa") == "ahead"
+        compared(server, "env%2Fdev...env%2Fqa", status=relation)
+        assert commits.relation(connect(), "acme/fleet", "env/dev", "env/qa") == relation
 
 
 def test_what_is_not_there_has_no_relation() -> None:
@@ -82,42 +57,7 @@ def test_what_is_not_there_has_no_relation() -> None:
         assert commits.relation(connect(), "acme/fleet", "old", "new") is None
 
 
-@pytest.mark.parametrize("size", [100, 30, 250])
-def test_all_pages_whatever_their_size(size: int) -> None:
-    ids = [f"c{n}" for n in range(260)]
-    pages = [ids[start : start + size] for start in range(0, len(ids), size)]
+def test_a_merge_base() -> None:
     with responses.RequestsMock() as server:
-        for number, some in enumerate(pages, start=1):
-            page(server, number, some, len(ids))
-        assert compare().commits == tuple(ids)
-
-
-@pytest.mark.parametrize(
-    "pages",
-    [
-        [["c1"], []],  # the listing ends early
-        [["c1"], ["c1"], []],  # the same page twice
-        [["c1", "c2", "c3"], []],  # a branch has moved
-    ],
-)
-def test_an_incomplete_comparison_is_an_error(pages: Sequence[Sequence[str]]) -> None:
-    with responses.RequestsMock() as server:
-        for number, some in enumerate(pages, start=1):
-            page(server, number, some, 2)
-        with pytest.raises(GitHubError, match=r"cannot be compared: GitHub lists \d of 2 commits"):
-            compare()
-
-
-def test_branches_with_slashes_are_one_segment_each() -> None:
-    with responses.RequestsMock() as server:
-        server.get(
-            f"{REPOSITORY}/compare/env%2Fdev...env%2Fqa",
-            json={
-                "status": "identical",
-                "total_commits": 0,
-                "merge_base_commit": {"sha": "base"},
-                "commits": [],
-            },
-        )
-        commits.compare(connect(), "acme/fleet", "env/dev", "env/qa")
-        assert "/compare/env%2Fdev...env%2Fqa?" in str(server.calls[0].request.url)
+        compared(server, "old...new", merge_base_commit={"sha": "base"})
+        assert commits.merge_base(connect(), "acme/fleet", "old", "new") == "base"

@@ -28,7 +28,6 @@ from kalypso_actions.clients.github.connection import NoInstallationError
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.model.github import (
     CommitStatus,
-    Comparison,
     PathHead,
     RegisteredPath,
     RunStatus,
@@ -76,33 +75,8 @@ def test_branches_and_commits(sandbox: Sandbox) -> None:
     assert branches.head(github, "acme/fleet", "main") == second
     assert branches.head(github, "acme/fleet", "mai") is None
     assert commits.get(github, "acme/fleet", second).parents == (first,)
-    assert commits.compare(github, "acme/fleet", second, first).relation == "behind"
-    assert commits.compare(github, "acme/fleet", first, first).relation == "identical"
-
-
-def test_a_comparison_over_several_pages(sandbox: Sandbox) -> None:
-    github = connect(sandbox)
-    first = branches.head(github, "acme/fleet", "main")
-    assert first is not None
-    ids = many_commits(sandbox, first, 205)
-    result = commits.compare(github, "acme/fleet", first, ids[-1])
-    assert result == Comparison("ahead", first, tuple(ids))
-    assert len(sandbox.traffic.of("GET", "/repos/{owner}/{repo}/compare/{basehead}")) == 3
-
-
-def many_commits(sandbox: Sandbox, parent: str, count: int) -> list[str]:
-    """Commits in a row on main, the oldest first."""
-    stream = "".join(
-        "commit refs/heads/main\n"
-        # Later than its parent: git relies on it where it looks for what lies between.
-        f"committer n <n@example.com> {4_000_000_000 + number} +0000\ndata 1\nx\n"
-        + (f"from {parent}\n" if number == 0 else "")
-        + f"M 100644 inline a\ndata <<E\n{number}\nE\n\n"
-        for number in range(count)
-    )
-    folder = sandbox.git("acme/fleet").git_dir
-    git(folder, "fast-import", "--quiet", stdin=stream.encode())
-    return git(folder, "rev-list", "--reverse", f"{parent}..refs/heads/main").split()
+    assert commits.relation(github, "acme/fleet", second, first) == "behind"
+    assert commits.relation(github, "acme/fleet", first, first) == "identical"
 
 
 @Flavours
@@ -148,6 +122,21 @@ def test_statuses_of_many_commits(sandbox: Sandbox) -> None:
     ):
         assert each.created_at is not None
     assert not statuses.post(github, FLEET, root, wanted)
+
+
+def many_commits(sandbox: Sandbox, parent: str, count: int) -> list[str]:
+    """Commits in a row on main, the oldest first."""
+    stream = "".join(
+        "commit refs/heads/main\n"
+        # Later than its parent: git relies on it where it looks for what lies between.
+        f"committer n <n@example.com> {4_000_000_000 + number} +0000\ndata 1\nx\n"
+        + (f"from {parent}\n" if number == 0 else "")
+        + f"M 100644 inline a\ndata <<E\n{number}\nE\n\n"
+        for number in range(count)
+    )
+    folder = sandbox.git("acme/fleet").git_dir
+    git(folder, "fast-import", "--quiet", stdin=stream.encode())
+    return git(folder, "rev-list", "--reverse", f"{parent}..refs/heads/main").split()
 
 
 def test_a_hundred_commits_by_one_request(sandbox: Sandbox) -> None:

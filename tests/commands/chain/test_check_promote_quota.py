@@ -1,0 +1,52 @@
+"""How much of GitHub's rate limit `kalypso check-promote` needs while it waits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import requests
+
+from tests.commands.chain.fake_cluster_reports import FakeClusterReports
+from tests.commands.chain.organisation import Organisation
+from tests.commands.chain.promotions import check, main_commit, merge, verdict
+
+COMPARE = "/repos/{owner}/{repo}/compare/{basehead}"
+
+
+def used(acme: Organisation) -> int:
+    """Return the requests of this hour, as GitHub counts them."""
+    headers = {"authorization": f"Bearer {acme.token}"}
+    answer = requests.get(f"{acme.sandbox.api_url}/rate_limit", headers=headers, timeout=60)
+    resources = answer.json()["resources"]
+    return int(resources["core"]["used"]) + int(resources["graphql"]["used"])
+
+
+def test_waiting_needs_nothing_of_the_rate_limit(acme: Organisation) -> None:
+    """Twenty runs share the 5,000 requests an hour of an App's installation."""
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    before, began = used(acme), acme.clock()
+    outcome = check(
+        acme,
+        merged,
+        commit,
+        reports=FakeClusterReports(lambda _url, _branch: []),
+        timeout="59m",
+        poll_interval="1m",
+        missing="fail",
+        grace_period="59m",
+    )
+    assert (verdict(outcome), acme.clock() - began) == ("timed-out", timedelta(minutes=59))
+    assert used(acme) - before <= 20
+
+
+def test_comparisons_leave_out_the_files(acme: Organisation) -> None:
+    """GitHub computes them for the first page, and fails for large trees."""
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    merge(acme, commit, config="2")
+    acme.forget()
+    check(acme, merged, commit, reports=FakeClusterReports(lambda _url, _branch: []), timeout="1s")
+    comparisons = acme.sandbox.traffic.of("GET", COMPARE)
+    assert comparisons
+    assert all(exchange.response_body.get("files") == [] for exchange in comparisons)
