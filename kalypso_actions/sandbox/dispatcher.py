@@ -14,7 +14,8 @@ from kalypso_actions.sandbox import strict_json
 from kalypso_actions.sandbox.endpoints import Answer
 from kalypso_actions.sandbox.faults import PUSH_KINDS, Fault
 from kalypso_actions.sandbox.interruptions import Interruption
-from kalypso_actions.sandbox.rest import DOCUMENTATION, RequestContext, json_response
+from kalypso_actions.sandbox.lag import unknown_object
+from kalypso_actions.sandbox.rest import DOCUMENTATION, RequestContext, json_response, refusal
 from kalypso_actions.sandbox.state import State
 from kalypso_actions.sandbox.traffic import Exchange
 
@@ -42,7 +43,15 @@ REFUSALS: Final = {
     "too-many": "API rate limit exceeded",
     "secondary": "You have exceeded a secondary rate limit. Please wait a few minutes before you "
     "try again.",
+    "too-quickly": "Validation Failed",
 }
+TOO_QUICKLY: Final = {
+    "resource": "Issue",
+    "code": "custom",
+    "field": "base",
+    "message": "was submitted too quickly",
+}
+"""cli/cli#4801; others have the code `abuse` (cloudflare/pint#699)."""
 
 WRONG_HOST: Final = "Address the sandbox as localhost or 127.0.0.1.\n"
 
@@ -130,6 +139,9 @@ class Dispatcher:
             if fault.acts:
                 route.handle(request, context)
             return SentResponse(_refused(fault))
+        if fault.kind == "lag":
+            answer = refusal(unknown_object(request.method, route.template))
+            return SentResponse(json_response(answer, {}))
         response = route.handle(request, context)
         if fault.kind == "doubled":
             response = route.handle(request, context)
@@ -157,9 +169,12 @@ def _read_half(request: Request) -> None:
 
 
 def _refused(fault: Fault) -> Response:
-    status = {"too-many": 429, "secondary": 403}.get(fault.kind, fault.status)
+    statuses = {"too-many": 429, "secondary": 403, "too-quickly": 422}
+    status = statuses.get(fault.kind, fault.status)
     headers = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
-    body = {"message": REFUSALS[fault.kind]}
+    body: dict[str, Any] = {"message": REFUSALS[fault.kind]}
+    if fault.kind == "too-quickly":
+        body["errors"] = [TOO_QUICKLY]
     if fault.kind != "status":
         body |= {"documentation_url": DOCUMENTATION, "status": str(status)}
     return json_response(Answer(status, body), headers)

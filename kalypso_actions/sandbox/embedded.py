@@ -34,6 +34,9 @@ Flavour = Literal["github.com", "ghes"]
 
 log = logging.getLogger(__name__)
 
+USUAL_LAG: Final = 3.0
+"""Seconds of lag in the demo, and in tests of the whole chain."""
+
 AUTHORITY: Final = ("SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE")
 """Variables that lead programs to the file of trusted certificate authorities."""
 
@@ -43,7 +46,8 @@ class Sandbox(Administration):
 
     The data of `folder` persist. If `port` is 0, the last URL is used again if its port is free.
     With `sign_in`, sign-in to Azure uses https on another port: Azure's libraries require https.
-    Raises KalypsoError if the port, or the folder, is in use.
+    Some endpoints lag so many seconds behind a write as `lag` says. Raises KalypsoError if the
+    port, or the folder, is in use.
     """
 
     def __init__(
@@ -56,6 +60,7 @@ class Sandbox(Administration):
         tls: bool = False,
         sign_in: bool = False,
         flavour: Flavour = "github.com",
+        lag: float = 0.0,
     ) -> None:
         self._folder = folder.absolute()
         self._port = port
@@ -72,6 +77,7 @@ class Sandbox(Administration):
             folder_lock.release()
             raise
         store.flavour = flavour
+        store.lag = lag
         super().__init__(State(store, programs, self._stopping.wait))
         self._stack.callback(folder_lock.release)
         self._stack.callback(self._save)

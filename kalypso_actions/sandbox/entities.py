@@ -109,6 +109,7 @@ class PullRequest(Entity):
     """The fields that a pull request adds to an issue. Its commits stay once it is closed.
 
     `merge_commit` is the commit of the merge; before that, the test merge ("" for a conflict).
+    `former_head` is the head before the last push, at `head_moved_at`.
     """
 
     head_repository: str
@@ -116,6 +117,8 @@ class PullRequest(Entity):
     head_commit: str
     base_branch: str
     base_commit: str
+    former_head: str = ""
+    head_moved_at: datetime | None = None
     draft: bool = False
     reviews: list[Review] = Field(default_factory=list)
     merged_at: datetime | None = None
@@ -242,6 +245,7 @@ class Repository(Entity):
     Secrets have names only. `shared_variables` and `shared_secrets` belong to the organization.
     `actions_may_open_pull_requests` is the setting for GITHUB_TOKENs, and `allowed_actions`
     restricts the actions that workflows may use.
+    `branches_created_at` has the times of branches.
     """
 
     id: int
@@ -267,6 +271,7 @@ class Repository(Entity):
     shared_secrets: list[str] = Field(default_factory=list)
     rules: list[BranchRule] = Field(default_factory=list)
     next_number: int = 1
+    branches_created_at: dict[str, datetime] = Field(default_factory=dict)
 
     @property
     def full_name(self) -> str:

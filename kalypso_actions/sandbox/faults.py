@@ -5,6 +5,8 @@ A fault applies to the requests that it names: to `count` of them, after the fir
     status       an error of the server, 502 unless `status` is set
     too-many     429, with a header Retry-After if `retry_after` is set
     secondary    403 of a secondary rate limit, likewise
+    too-quickly  422 of the limit for new content
+    lag          the endpoint does not know yet of the object that the request names
     slow         the response comes `seconds` later
     dropped      the connection ends, and nothing is done
     lost         the request is carried out, and the connection ends without a response
@@ -37,6 +39,8 @@ FaultKind = Literal[
     "status",
     "too-many",
     "secondary",
+    "too-quickly",
+    "lag",
     "slow",
     "dropped",
     "lost",

@@ -32,7 +32,8 @@ def update_head(
     """Update the pull request after a push to its branch."""
     git = store.git(repository)
     before = pull_request.head_commit
-    pull_request.head_commit = commit
+    pull_request.former_head, pull_request.head_commit = before, commit
+    pull_request.head_moved_at = store.now
     pull_request.base_commit = git.head(pull_request.base_branch) or pull_request.base_commit
     issue.updated_at = store.now
     set_ref(git, f"refs/pull/{issue.number}/head", commit)

@@ -31,6 +31,7 @@ def handle_push(
         _branch_deleted(store, repository, branch, before, identity)
         return
     if before is None:
+        repository.branches_created_at[branch] = store.now
         _branch_restored(store, repository, branch, after, identity)
     _branch_moved(store, repository, branch, after, identity)
 

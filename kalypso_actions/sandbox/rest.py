@@ -78,7 +78,7 @@ class RestRequest:
             with self.state.lock:
                 answer = self._answer()
         except RefusedError as error:
-            answer = _refusal(error)
+            answer = refusal(error)
         except Exception:
             log.exception("an endpoint of the sandbox failed")
             answer = Answer(500, {"message": "Server Error: this is a bug in the sandbox"})
@@ -234,7 +234,8 @@ class MovedError(RefusedError):
         self.url = url
 
 
-def _refusal(error: RefusedError) -> Answer:
+def refusal(error: RefusedError) -> Answer:
+    """Return the answer of a refused request."""
     body: dict[str, Any] = {"message": error.message}
     if isinstance(error, MovedError):
         return Answer(error.status, {**body, "url": error.url, "documentation_url": DOCUMENTATION})

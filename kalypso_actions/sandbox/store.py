@@ -74,7 +74,7 @@ class Store(Entity):
 
     The keys of `repositories` are full names in lower case. Links in events begin with `api_url`
     and `server_url`. `flavour` is github.com or GitHub Enterprise Server, which lacks the newest
-    features.
+    features. `lag` is the number of seconds that some endpoints lag behind a write: see `lags`.
     """
 
     accounts: dict[str, Account] = Field(default_factory=dict)
@@ -87,6 +87,7 @@ class Store(Entity):
     flavour: Literal["github.com", "ghes"] = "github.com"
     api_url: str = "https://api.github.com"
     server_url: str = "https://github.com"
+    lag: float = 0.0
 
     _folder: Path = PrivateAttr(default=Path())
     _log: EventLog = PrivateAttr(default_factory=lambda: EventLog(Path()))
@@ -135,6 +136,15 @@ class Store(Entity):
     def now(self) -> datetime:
         """Return the current time without fractions of a second, as GitHub does."""
         return self._now().replace(microsecond=0)
+
+    def lags(self, written_at: datetime | None, identity: Identity) -> bool:
+        """Return whether an endpoint may not know yet of a write at this time.
+
+        People see everything: they are slower than the programs of a job.
+        """
+        if not self.lag or written_at is None or identity.kind == "user":
+            return False
+        return (self._now() - written_at).total_seconds() < self.lag
 
     def new_id(self) -> int:
         """Return a new, unique id."""

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from kalypso_actions.commands.runtime.in_process import InProcess
 from kalypso_actions.sandbox import Sandbox
+from kalypso_actions.sandbox.embedded import USUAL_LAG
 from kalypso_actions.sandbox.server import HOST
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner
@@ -95,7 +96,12 @@ def served(opening: Opening) -> Iterator[Chain]:
     machine = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     wait_until_free(opening.port)
     with Sandbox(
-        folder / "sandbox", programs(), now=clock, port=opening.port, sign_in=True
+        folder / "sandbox",
+        programs(),
+        now=clock,
+        port=opening.port,
+        sign_in=True,
+        lag=USUAL_LAG,
     ) as sandbox:
         may_sign_in(sandbox, opening.layout)
         runs = folder / "runs"

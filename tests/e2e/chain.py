@@ -32,6 +32,9 @@ from tests.e2e.stage import ActScenarioRunner
 
 PROGRAM: Final = ROOT / ".build" / "bin" / "act"
 
+LAG: Final = 1.0
+"""Seconds by which the sandbox lags behind a write. They are real: jobs wait for them."""
+
 ROOM: Final = 1 << 30
 """Bytes that the runner may need: an installation, and its packages once more."""
 
@@ -82,7 +85,7 @@ def opened(folder: Path) -> Iterator[Chain]:
     machine = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     with (
         tempfile.TemporaryDirectory(prefix="kalypso-e2e-", dir=_quick_folder()) as runner,
-        Sandbox(folder / "sandbox", Programs(machine), now=clock, sign_in=True) as sandbox,
+        Sandbox(folder / "sandbox", Programs(machine), now=clock, sign_in=True, lag=LAG) as sandbox,
     ):
         secrets = organisation.create_organisation(sandbox, clock)
         workflows = WorkflowRunner(

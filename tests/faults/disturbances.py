@@ -17,6 +17,9 @@ the call from there on, so that nothing can be looked up either."""
 EXTENTS: Final[Sequence[Extent]] = get_args(Extent)
 
 
+CONTENT: Final = ("/issues", "/pulls", "/comments")
+"""The ends of paths that have the limit for new content."""
+
 UNCERTAIN: Final[frozenset[FaultKind]] = frozenset({"status", "dropped", "lost", "truncated"})
 """Faults after which it is unknown whether the server has acted."""
 
@@ -40,8 +43,16 @@ class Disturbance:
         """Whether the response leaves open if the write happened."""
         return self.kind in UNCERTAIN
 
+    def ends_for(self, write: Write) -> bool:
+        """Whether the call fails at once: nobody waits for what another run may have written."""
+        return self.ends or (self.kind == "lag" and not write.is_recent)
+
     def meets(self, write: Write, extent: Extent) -> bool:
         """Whether the matrix has a cell for it."""
+        if self.kind == "lag":
+            return write.can_lag and extent != "from then on"
+        if self.kind == "too-quickly" and not write.endpoint[1].endswith(CONTENT):
+            return False
         if write.by_git:
             return "retry_after" not in self.options and (
                 self.kind not in PUSH_KINDS or extent != "from then on"
@@ -63,6 +74,8 @@ DISTURBANCES: Final = (
     Disturbance("429 after", "too-many", {"retry_after": 7}),
     Disturbance("403", "secondary"),
     Disturbance("403 after", "secondary", {"retry_after": 7}),
+    Disturbance("422 quick", "too-quickly"),
+    Disturbance("lag", "lag"),
     Disturbance("slow", "slow", {"seconds": 0.01}),
     Disturbance("dropped", "dropped"),
     Disturbance("lost", "lost", hides=True),

@@ -32,7 +32,7 @@ OUTCOMES: Final[dict[Outcome, str]] = {
     "later": "the call fails, everything is as before, and a second call does it",
     "found": "the call fails although it was done, and a second call finds that",
     "part": "the call fails half-way, and a second call does the rest",
-    "refused": "the server refuses the push, everything is as before, and a later call does it",
+    "refused": "the server refuses it, everything is as before, and a later call does it",
     "raced": "somebody else's commit was faster, and a second call goes on from there",
 }
 
@@ -89,7 +89,7 @@ def cell(
         again = _repair(trial, write, course, error, wrong)
         wrong += _wrong_repetitions(write, course, disturbance, [*requests, *again])
         outcome = _outcome(course, after, error)
-        if disturbance.ends and outcome == "later":
+        if disturbance.ends_for(write) and outcome == "later":
             outcome = "refused"
         return Cell(outcome, len(requests), tuple(wrong))
 
@@ -129,11 +129,12 @@ def _wrong_failure(
 ) -> Iterator[str]:
     """A transient fault must not fail a call, unless the result of the write is unknown."""
     known = write.can_be_found or not disturbance.uncertain
-    passes = extent == "once" and not disturbance.ends and known
+    ends = disturbance.ends_for(write)
+    passes = extent == "once" and not ends and known
     # git cannot distinguish the 403 of a rate limit from that of a missing permission.
     if error and passes and not (write.by_git and disturbance.kind == "secondary"):
         yield f"it fails: {error}"
-    if disturbance.ends and error is None:
+    if ends and error is None:
         yield "it does not tell that it was refused"
 
 

@@ -41,6 +41,7 @@ class Write:
 
     `endpoint`     method and path of the request that meets the faults
     `can_be_found` whether what was written can be found again, so that nothing is written twice
+    `is_recent`    whether the call itself has written or listed the object of that request
     """
 
     name: str
@@ -48,6 +49,13 @@ class Write:
     prepare: Act
     act: Act
     can_be_found: bool = True
+    is_recent: bool = False
+
+    @property
+    def can_lag(self) -> bool:
+        """Whether GitHub may not know the object of the request yet."""
+        path = self.endpoint[1]
+        return "_number}" in path or path.endswith(("/statuses/{sha}", "/pulls"))
 
     @property
     def by_git(self) -> bool:
@@ -62,11 +70,17 @@ class Write:
 
 
 def _write(
-    name: str, endpoint: str, act: Act, prepare: Act = lambda _: None, *, can_be_found: bool = True
+    name: str,
+    endpoint: str,
+    act: Act,
+    prepare: Act = lambda _: None,
+    *,
+    can_be_found: bool = True,
+    is_recent: bool = False,
 ) -> Write:
     method, _, path = endpoint.partition(" ")
     path = path.replace("R/", "/repos/{owner}/{repo}/")
-    return Write(name, (method, path), prepare, act, can_be_found)
+    return Write(name, (method, path), prepare, act, can_be_found, is_recent)
 
 
 # Branches
@@ -118,7 +132,9 @@ def _commit_by_api(trial: Trial) -> object:
 
 
 def _post_status(trial: Trial) -> object:
-    return statuses.post(trial.github(), trial.repository, trial.head(), STATUS)
+    github, head = trial.github(), trial.head()
+    github.recent_writes.add_push(trial.repository, "main", head)
+    return statuses.post(github, trial.repository, head, STATUS)
 
 
 def _dispatch(trial: Trial) -> object:
@@ -133,8 +149,10 @@ def _branch(trial: Trial) -> None:
 
 
 def _ensure_pull(trial: Trial, body: str = "second", *, label: str = "kalypso") -> int:
+    github = trial.github()
+    github.recent_writes.add_push(trial.repository, "proposal", trial.head("proposal"))
     pull, _ = pull_requests.ensure(
-        trial.github(),
+        github,
         trial.repository,
         head="proposal",
         base="main",
@@ -188,8 +206,9 @@ def _remove_label(trial: Trial) -> object:
 
 
 def _merge(trial: Trial, merge: Merge = merging.merge) -> None:
-    head = trial.head("proposal")
-    merged = merge(trial.github(), trial.repository, _number(trial), head=head)
+    github, head = trial.github(), trial.head("proposal")
+    github.recent_writes.add_push(trial.repository, "proposal", head)
+    merged = merge(github, trial.repository, _number(trial), head=head)
     assert isinstance(merged, merging.Merged), merged
 
 
@@ -287,17 +306,17 @@ WRITES: Final = (
     _write("git_data.create_commit", "POST R/git/commits", _commit_by_api, _branch),
     _write("git_data: tree", "POST R/git/trees", _commit_by_api, _branch),
     _write("git_data: blob", "POST R/git/blobs", _commit_by_api, _branch),
-    _write("statuses.post", "POST R/statuses/{sha}", _post_status),
-    _write("pulls.ensure create", "POST R/pulls", _ensure_pull, _branch),
-    _write("pulls.ensure: labels", _LABELS, _ensure_pull, _branch),
-    _write("pulls.ensure update", _PULL, _ensure_pull, _pull),
-    _write("pulls.ensure: former", _PULL, _ensure_pull, _former_pull),
-    _write("pulls: on former", _COMMENT, _ensure_pull, _former_pull),
+    _write("statuses.post", "POST R/statuses/{sha}", _post_status, is_recent=True),
+    _write("pulls.ensure create", "POST R/pulls", _ensure_pull, _branch, is_recent=True),
+    _write("pulls.ensure: labels", _LABELS, _ensure_pull, _branch, is_recent=True),
+    _write("pulls.ensure update", _PULL, _ensure_pull, _pull, is_recent=True),
+    _write("pulls.ensure: former", _PULL, _ensure_pull, _former_pull, is_recent=True),
+    _write("pulls: on former", _COMMENT, _ensure_pull, _former_pull, is_recent=True),
     _write("pulls.close", _PULL, _close_pull, _pull),
     _write("pulls.close: comment", _COMMENT, _close_pull, _pull),
     _write("pulls.close: labels", _LABELS, _close_pull, _pull),
-    _write("merge", _MERGE, _merge, _pull),
-    _write("merge_as_allowed", _MERGE, _merge_as_allowed, _pull),
+    _write("merge", _MERGE, _merge, _pull, is_recent=True),
+    _write("merge_as_allowed", _MERGE, _merge_as_allowed, _pull, is_recent=True),
     _write("labels.add", _LABELS, _add_labels, _issue),
     _write("labels.remove", "DELETE R/issues/{issue_number}/labels/{name}", _remove_label, _issue),
     _write("labels.delete", "DELETE R/labels/{name}", _delete_label, _ensure_label),

@@ -24,6 +24,7 @@ from kalypso_actions.clients.github.errors import (
 )
 from kalypso_actions.clients.github.messages import ErrorResponseError, NoResponseError, Request
 from kalypso_actions.clients.github.rate_limit_usage import Quota
+from kalypso_actions.clients.github.recent_writes import RecentWrites
 from kalypso_actions.clients.github.requester import Requester
 from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
 from kalypso_actions.clients.github.transport import Transport
@@ -81,6 +82,7 @@ class GitHub:
         self.former_identities = frozenset(former_identities)
         self.accounts: dict[str, Account] = {}
         """The credential's account by owner, as far as `viewer` has read it."""
+        self.recent_writes = RecentWrites(now, sleep)
         self._now = now
         self._transport = Transport(server, environment, sleep=sleep, now=now, max_wait=max_wait)
         self._per_owner = isinstance(auth, AppAuth)

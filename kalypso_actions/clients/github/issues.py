@@ -194,7 +194,9 @@ def _create(github: GitHub, repository: str, title: str, body: str, labels: Sequ
     def write() -> Issue:
         failure = f"the issue “{title}” cannot be opened"
         content = {"title": title, "body": body, "labels": list(labels)}
-        return from_json.issue(rest.write(github, repository, failure, "POST", "/issues", content))
+        issue = from_json.issue(rest.write(github, repository, failure, "POST", "/issues", content))
+        github.recent_writes.add_issue(repository, issue.number)
+        return issue
 
     return idempotent_writes.write_verified(github, find, write)
 

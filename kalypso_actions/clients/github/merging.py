@@ -49,7 +49,7 @@ def merge(
     """
 
     def find() -> Merged | Refused | None:
-        pull = pull_requests.get(github, repository, number)
+        pull = pull_requests.with_head(github, repository, number, head)
         if not pull.merged:
             return None
         if pull.head_commit != head:

@@ -23,6 +23,7 @@ from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.labels import add as add_labels
 from kalypso_actions.clients.github.labels import missing as missing_labels
 from kalypso_actions.clients.github.messages import Json
+from kalypso_actions.clients.github.recent_writes import DELAYS
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import PullRequest
 
@@ -52,8 +53,10 @@ def find(
     """
     failure, parameters = _listing(repository, head, base, state)
     answers = rest.read_all(github, repository, failure, "/pulls", parameters)
-    pulls = _matching(answers, head, base, state)
-    return tuple(sorted(pulls, key=lambda pull: -pull.number))
+    pulls = sorted(_matching(answers, head, base, state), key=lambda pull: -pull.number)
+    for pull in pulls:
+        github.recent_writes.add_issue(repository, pull.number)
+    return tuple(pulls)
 
 
 def newest_closed(
@@ -113,6 +116,23 @@ def get(github: GitHub, repository: str, number: int) -> PullRequest:
     return from_json.pull_request(rest.read(github, repository, failure, f"/pulls/{number}"))
 
 
+def with_head(github: GitHub, repository: str, number: int, head: str) -> PullRequest:
+    """Return an open pull request at its head commit, if this run has just pushed this commit.
+
+    GitHub moves the head of a pull request some seconds after a push; wait for that, but not for
+    ever. Raises GitHubError.
+    """
+    delays = iter(DELAYS)
+    while True:
+        pull = get(github, repository, number)
+        lags = pull.state == "open" and pull.head_commit != head
+        lags = lags and github.recent_writes.has_commit(repository, head)
+        delay = next(delays, None) if lags else None
+        if delay is None:
+            return pull
+        github.sleep(delay)
+
+
 def ensure(
     github: GitHub,
     repository: str,
@@ -146,9 +166,11 @@ def ensure(
     def create() -> PullRequest:
         failure = f"the pull request from {head} into {base} cannot be opened"
         content = {"head": head, "base": base, "title": title, "body": body}
-        return from_json.pull_request(
+        pull = from_json.pull_request(
             rest.write(github, repository, failure, "POST", "/pulls", content, advice=ADVICE)
         )
+        github.recent_writes.add_issue(repository, pull.number)
+        return pull
 
     original, created = idempotent_writes.write_if_absent(github, find_open, create)
     pull = _set_texts(github, repository, original, title, body)

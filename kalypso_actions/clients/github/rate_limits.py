@@ -13,12 +13,14 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from kalypso_actions.clients.github.messages import Response
+from kalypso_actions.clients.github.messages import Json, Response
 
 SECONDARY_WAIT: Final = 60.0
 """Seconds to wait if GitHub names none."""
 
 GRAPHQL_TYPES: Final = frozenset({"RATE_LIMITED", "RATE_LIMIT"})
+
+TOO_QUICKLY: Final = "submitted too quickly"
 
 SECONDS: Final = re.compile(r"[0-9]{1,10}")
 """Seconds from now or since 1970, few enough for a `datetime`."""
@@ -29,7 +31,8 @@ LIMIT_MESSAGE: Final = re.compile(r"rate limit|abuse detection|too many requests
 def is_limited(response: Response) -> bool:
     """Whether GitHub has not handled a request because of a rate limit.
 
-    GitHub answers 403 or 429; GraphQL also 200 with an error of a type of its own.
+    GitHub answers 403 or 429; for new content also 422 (cloudflare/pint#699, cli/cli#4801); GraphQL
+    also 200 with an error of a type of its own.
     """
     status, headers, body = response.status, response.headers, response.body
     if status == 429:
@@ -38,10 +41,17 @@ def is_limited(response: Response) -> bool:
     if status == 403:
         nothing_left = not message and headers.get("x-ratelimit-remaining") == "0"
         return "retry-after" in headers or nothing_left or LIMIT_MESSAGE.search(message) is not None
-    if status != 200 or not isinstance(body, dict) or not isinstance(body.get("errors"), list):
+    if status not in {200, 422} or not isinstance(body, dict):
         return False
-    errors = [error for error in body["errors"] if isinstance(error, dict)]
-    return any(error.get("type") in GRAPHQL_TYPES for error in errors)
+    errors = body.get("errors")
+    return isinstance(errors, list) and any(map(_is_limit, errors))
+
+
+def _is_limit(error: Json) -> bool:
+    if not isinstance(error, dict):
+        return False
+    is_limit = error.get("type") in GRAPHQL_TYPES or error.get("code") == "abuse"
+    return is_limit or TOO_QUICKLY in str(error.get("message") or "")
 
 
 def limited_until(headers: Mapping[str, str], now: datetime) -> datetime | None:

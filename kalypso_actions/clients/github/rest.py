@@ -142,8 +142,12 @@ def _read_pages(
 ) -> list[Json]:
     target = github.repository(repository)
     url, query = target.url + path, dict(parameters or {})
-    items = PaginatedList(_Item, target.requester, url, query, list_item=item)
-    return [entry.raw_data for entry in items]
+
+    def read_pages() -> list[Json]:
+        items = PaginatedList(_Item, target.requester, url, query, list_item=item)
+        return [entry.raw_data for entry in items]
+
+    return github.recent_writes.await_visibility(repository, "GET", path, None, read_pages)
 
 
 def _send(
@@ -155,7 +159,11 @@ def _send(
     parameters: Mapping[str, str] | None = None,
 ) -> Json:
     target = github.repository(repository)
-    _, answer = target.requester.requestJsonAndCheck(
-        method, target.url + path, parameters=dict(parameters or {}), input=body
-    )
-    return answer
+
+    def send() -> Json:
+        _, answer = target.requester.requestJsonAndCheck(
+            method, target.url + path, parameters=dict(parameters or {}), input=body
+        )
+        return answer
+
+    return github.recent_writes.await_visibility(repository, method, path, body, send)

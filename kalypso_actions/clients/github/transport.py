@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -45,6 +46,12 @@ HEADERS: Final = {
 
 REDIRECTS: Final = 5
 
+POST_INTERVAL: Final = 1.0
+"""Seconds between writes, as GitHub asks for: about 80 a minute end in a secondary rate limit.
+
+https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+"""
+
 MOVED: Final = frozenset({301, 302})
 MOVED_WITH_METHOD: Final = frozenset({307, 308})
 """GitHub redirects writes to a renamed repository like this; the method stays the same."""
@@ -69,6 +76,8 @@ class Transport:
         self._sleep = sleep
         self._now = now
         self._max_wait = max_wait
+        self._posting = threading.Lock()
+        self._last_post: datetime | None = None
 
     def send(self, request: Request) -> Response:
         """Return a successful response.
@@ -77,6 +86,7 @@ class Transport:
         """
         retries = RetryPolicy(self._max_wait, self._now, repeatable=request.repeatable)
         while True:
+            self._pace(request)
             try:
                 response = self._follow_redirects(request)
             except NoResponseError as error:
@@ -95,6 +105,17 @@ class Transport:
             path = _path(request.url)
             log.warning("%s %s: %s; again in %.0f s", request.method, path, reason, delay)
             self._sleep(delay)
+
+    def _pace(self, request: Request) -> None:
+        """Wait until a second has passed since the last POST that writes."""
+        if request.method != "POST" or request.idempotent:
+            return
+        with self._posting:
+            if self._last_post is not None:
+                seconds = POST_INTERVAL - (self._now() - self._last_post).total_seconds()
+                if seconds > 0:
+                    self._sleep(seconds)
+            self._last_post = self._now()
 
     def _follow_redirects(self, request: Request) -> Response:
         """Send a request; follow redirects on the same server."""

@@ -45,6 +45,7 @@ def demo(
     from kalypso_actions.commands.demo.scenario import run_scenario  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner  # noqa: PLC0415
     from kalypso_actions.commands.runtime.in_process import InProcess  # noqa: PLC0415
+    from kalypso_actions.sandbox.embedded import USUAL_LAG  # noqa: PLC0415
     from kalypso_actions.sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
     from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner  # noqa: PLC0415
 
@@ -57,7 +58,8 @@ def demo(
         report(step)
 
     problems: tuple[ProblemEntry, ...] = ()
-    with sandbox_class(folder, Programs(machine), now=clock, sign_in=True) as sandbox:
+    programs = Programs(machine)
+    with sandbox_class(folder, programs, now=clock, sign_in=True, lag=USUAL_LAG) as sandbox:
         secrets = organisation.create_organisation(sandbox)
         keep_key(folder, secrets["KALYPSO_APP_PRIVATE_KEY"])
         workflows = WorkflowRunner(

@@ -21,7 +21,6 @@ from kalypso_actions.clients.github import (
     refs,
     statuses,
 )
-from kalypso_actions.clients.github.connection import GitHubError
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.doctor.facts import Facts
 from kalypso_actions.commands.runtime.branch_writes import own_signature
@@ -34,15 +33,6 @@ from kalypso_actions.model.github import CommitStatus, PullRequest
 from kalypso_actions.report.markdown import marker
 
 T = TypeVar("T")
-
-DELAYS: Final = (1.0, 3.0)
-"""Seconds between the attempts of a write."""
-
-LAGGING: Final = frozenset({404, 409, 422})
-"""GitHub's statuses for branches and pull requests that it does not know yet."""
-
-HEAD_UNKNOWN: Final = "Head branch was modified"
-"""GitHub's reason not to merge until the pull request follows the last push."""
 
 TITLE: Final = "Probe of kalypso doctor"
 TEXT: Final = "kalypso doctor --probe tries what GitHub accepts. It deletes its branches itself."
@@ -160,21 +150,13 @@ class _Trial:
                 del self.left[name]
 
     def _attempt(self, action: Action, call: Callable[[], T]) -> T | None:
-        """Try a write; repeat it while GitHub may not know yet what the probe has just made."""
-        delays = iter(DELAYS)
-        while True:
-            try:
-                result = call()
-            except KalypsoError as error:
-                status = error.status if isinstance(error, GitHubError) else None
-                delay = next(delays, None) if status in LAGGING else None
-                if delay is None:
-                    self.attempts += [Attempt(action, problem) for problem in error.problems]
-                    return None
-                self.context.github.sleep(delay)
-            else:
-                self.attempts.append(Attempt(action))
-                return result
+        try:
+            result = call()
+        except KalypsoError as error:
+            self.attempts += [Attempt(action, problem) for problem in error.problems]
+            return None
+        self.attempts.append(Attempt(action))
+        return result
 
     def _push(self) -> str:
         """Push both branches, and the head once more by force, as schedule does."""
@@ -207,6 +189,7 @@ class _Trial:
             if expected is None and error.head is not None:
                 del self.left[name]  # the branch is somebody else's
             raise
+        self.context.github.recent_writes.add_push(self.repository, branch, commit)
 
     def _delete_branch(self, branch: str) -> None:
         github, repository = self.context.github, self.repository
@@ -245,5 +228,4 @@ class _Trial:
         result = merging.merge_as_allowed(github, repository, number, head=commit)
         if isinstance(result, merging.Refused):
             message = f"pull request #{number} cannot be merged: GitHub says: {result.reason}"
-            status = 409 if HEAD_UNKNOWN in result.reason else 405
-            raise GitHubError(message, Location(repository), status=status, reason=result.reason)
+            raise KalypsoError(message, Location(repository))

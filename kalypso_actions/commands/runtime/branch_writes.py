@@ -48,17 +48,8 @@ def write_commit(write: BranchWrite, commit_by: CommitBy, context: CommandContex
     """
     if commit_by == "auto":
         commit_by = "api" if _requires_signatures(write, context.github) else "git"
-    if commit_by == "api":
-        return _write_by_api(write, context)
-    commit = context.remotes.commit(
-        write.url,
-        parent=write.parent,
-        changes=write.changes,
-        message=write.message,
-        author=own_signature(context.github, write.repository),
-        date=context.runtime.now(),
-    )
-    context.remotes.push(write.url, commit, branch=write.branch, expected=write.expected)
+    commit = _write_by_api(write, context) if commit_by == "api" else _write_by_git(write, context)
+    context.github.recent_writes.add_push(write.repository, write.branch, commit)
     return commit
 
 
@@ -81,6 +72,19 @@ def _requires_signatures(write: BranchWrite, github: GitHub) -> bool:
         if error.status not in UNREADABLE_RULES:
             raise
         return False
+
+
+def _write_by_git(write: BranchWrite, context: CommandContext) -> str:
+    commit = context.remotes.commit(
+        write.url,
+        parent=write.parent,
+        changes=write.changes,
+        message=write.message,
+        author=own_signature(context.github, write.repository),
+        date=context.runtime.now(),
+    )
+    context.remotes.push(write.url, commit, branch=write.branch, expected=write.expected)
+    return commit
 
 
 def _write_by_api(write: BranchWrite, context: CommandContext) -> str:

@@ -156,9 +156,12 @@ class EnvironmentBranch:
         self, state: EnvironmentState, promoted_commit: str
     ) -> tuple[PullRequest, WriteResult]:
         """Open the pull request of our branch, or update its text for `promoted_commit`."""
+        github, control_plane = self._context.github, self._context.control_plane
+        if state.own_head:
+            github.recent_writes.add_push(control_plane, self.own_name, state.own_head)
         return pull_requests.ensure(
-            self._context.github,
-            self._context.control_plane,
+            github,
+            control_plane,
             head=self.own_name,
             base=self.name,
             title=f"Promote {promoted_commit[:7]} to {self._environment.name}",

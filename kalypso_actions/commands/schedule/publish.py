@@ -63,12 +63,13 @@ def push(proposal_plan: ProposalPlan, inputs: ScheduleInputs, context: CommandCo
     state, own_branch = proposal_plan.state, proposal_plan.own_branch
     proposal = proposal_plan.proposal
     head = state.own_head
-    if proposal_plan.decision.action == "leave" and head:
-        return head
-    if head and own_branch and own_branch.fits and own_branch.parent == state.commit:
+    is_pushed = proposal_plan.decision.action == "leave"
+    if own_branch and own_branch.fits and own_branch.parent == state.commit:
         key = (own_branch.digest, own_branch.promoted_commit)
-        if key == (proposal.digest, proposal.promoted_commit):
-            return head
+        is_pushed = is_pushed or key == (proposal.digest, proposal.promoted_commit)
+    if head and is_pushed:
+        context.github.recent_writes.add_push(state.repository, state.own_branch, head)
+        return head
     branch_write = BranchWrite(
         repository=state.repository,
         url=state.url,

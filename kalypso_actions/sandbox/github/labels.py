@@ -97,7 +97,7 @@ def read_of_issue(call: Call) -> Answer:
 @endpoint("POST", OF_ISSUE, *WRITE, statuses=(200, 404, 422))
 def add(call: Call) -> Answer:
     """Add labels to an issue; create missing ones."""
-    issue = lookups.issue(call)
+    issue = lookups.issue_to_label(call)
     put(call, issue, [*issue.labels, *_requested(call)])
     return _labels(call, issue)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kalypso_actions.sandbox.endpoints import Call, RefusedError
 from kalypso_actions.sandbox.git_commits import GitCommit
+from kalypso_actions.sandbox.lag import ISSUE_NOT_FOUND
 from kalypso_actions.sandbox.routing import number
 from kalypso_actions.sandbox.store import Issue, PullRequest
 
@@ -39,15 +40,31 @@ def known_commit(call: Call, revision: str) -> GitCommit:
 
 def issue(call: Call) -> Issue:
     """Return the issue or pull request of the path. Raises RefusedError."""
-    issue = call.named_repository.issues.get(number(call.parameters["issue_number"]))
-    if issue is None:
-        raise not_found()
-    return issue
+    return _numbered(call, "issue_number", not_found())
+
+
+def issue_to_label(call: Call) -> Issue:
+    """Return the issue or pull request of the path. Raises RefusedError.
+
+    For a while after its creation, GitHub answers 422.
+    """
+    unknown = RefusedError(422, "Validation Failed", (ISSUE_NOT_FOUND,))
+    return _numbered(call, "issue_number", unknown)
 
 
 def pull_request(call: Call) -> tuple[Issue, PullRequest]:
     """Return the pull request of the path, and its issue. Raises RefusedError."""
-    issue = call.named_repository.issues.get(number(call.parameters["pull_number"]))
-    if issue is None or issue.pull_request is None:
+    issue = _numbered(call, "pull_number", not_found())
+    if issue.pull_request is None:
         raise not_found()
     return issue, issue.pull_request
+
+
+def _numbered(call: Call, parameter: str, unknown: RefusedError) -> Issue:
+    """Return an issue; raise `unknown` for one that this endpoint does not know yet."""
+    issue = call.named_repository.issues.get(number(call.parameters[parameter]))
+    if issue is None:
+        raise not_found()
+    if call.store.lags(issue.created_at, call.identity):
+        raise unknown
+    return issue

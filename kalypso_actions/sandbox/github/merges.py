@@ -8,7 +8,9 @@ from __future__ import annotations
 from kalypso_actions.sandbox import branch_rules, pull_request_changes
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
 from kalypso_actions.sandbox.github import body_fields, lookups
+from kalypso_actions.sandbox.lag import HEAD_MODIFIED
 from kalypso_actions.sandbox.merging import merge
+from kalypso_actions.sandbox.payloads.view import View
 from kalypso_actions.sandbox.pushes import handle_push
 from kalypso_actions.sandbox.store import Issue, PullRequest
 
@@ -62,9 +64,8 @@ def _check(call: Call, issue: Issue, pull_request: PullRequest, sha: str | None)
         raise RefusedError(405, NOT_MERGEABLE)
     if pull_request.draft:
         raise RefusedError(405, "Pull Request is still a draft")
-    if sha is not None and sha != pull_request.head_commit:
-        message = "Head branch was modified. Review and try the merge again."
-        raise RefusedError(409, message)
+    if sha is not None and sha != View.of(call).head(pull_request):
+        raise RefusedError(409, HEAD_MODIFIED)
     reasons = branch_rules.merge_refusals(
         call.store, call.named_repository, pull_request, call.identity
     )

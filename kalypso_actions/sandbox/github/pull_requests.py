@@ -161,7 +161,8 @@ def _check_branches(call: Call, base: str, head: str) -> tuple[str, str]:
     base_commit, head_commit = git.head(base), git.head(head)
     if base_commit is None:
         raise invalid("PullRequest", "base")
-    if head_commit is None:
+    created_at = call.named_repository.branches_created_at.get(head)
+    if head_commit is None or call.store.lags(created_at, call.identity):
         raise invalid("PullRequest", "head")
     if git.merge_base(base_commit, head_commit) is None:
         message = f"The {head} branch has no history in common with {base}"

@@ -39,7 +39,7 @@ def simple(view: View, repository: Repository, issue: Issue, pull_request: PullR
         "assignees": [],
         "requested_reviewers": [],
         "requested_teams": [],
-        "head": _branch(view, head, pull_request.head_branch, pull_request.head_commit),
+        "head": _branch(view, head, pull_request.head_branch, view.head(pull_request)),
         "base": _branch(view, repository, pull_request.base_branch, pull_request.base_commit),
         "_links": {name: {"href": url} for name, url in links.items()},
         "author_association": accounts.association(view, repository, issue.author),

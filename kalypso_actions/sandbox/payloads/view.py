@@ -8,21 +8,22 @@ from datetime import UTC, datetime
 from typing import Self
 
 from kalypso_actions.sandbox.endpoints import Call
-from kalypso_actions.sandbox.store import Repository, Store
+from kalypso_actions.sandbox.store import Identity, PullRequest, Repository, Store
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The store, and the beginnings of links."""
+    """The store, the beginnings of links, and who looks (None for events)."""
 
     store: Store
     api_url: str
     server_url: str
+    identity: Identity | None = None
 
     @classmethod
     def of(cls, call: Call) -> Self:
         """Begin links with the URL that the client used."""
-        return cls(call.store, call.api_url, call.server_url)
+        return cls(call.store, call.api_url, call.server_url, call.identity)
 
     @classmethod
     def of_events(cls, store: Store) -> Self:
@@ -32,6 +33,12 @@ class View:
     def api(self, repository: Repository) -> str:
         """Return a repository's URL in the API."""
         return f"{self.api_url}/repos/{repository.full_name}"
+
+    def head(self, pull_request: PullRequest) -> str:
+        """Return the head commit of a pull request, which follows a push after a while."""
+        moved_at, identity = pull_request.head_moved_at, self.identity
+        lags = identity is not None and self.store.lags(moved_at, identity)
+        return pull_request.former_head if lags else pull_request.head_commit
 
     def html(self, repository: Repository) -> str:
         """Return the URL of a repository's page."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import responses
 
-from kalypso_actions.clients.github import GitHubError
+from kalypso_actions.clients.github import GitHubError, rest
 from tests.clients.github.connections import NOON, REPOSITORY, Clock, connect
 
 PRIMARY = {"message": "API rate limit exceeded for installation ID 7."}
@@ -55,6 +55,9 @@ def ask(clock: Clock, **more: Any) -> object:
         (403, SECONDARY, {"Retry-After": "120"}, [120]),
         (403, {"message": "You have triggered an abuse detection mechanism."}, {}, [60]),
         (403, None, used_up(minutes=1), [61]),
+        (422, {"message": "Validation Failed", "errors": [{"code": "abuse"}]}, {}, [60]),
+        (422, {"errors": [{"message": "was submitted too quickly"}]}, {"Retry-After": "9"}, [9]),
+        (200, {"data": None, "errors": [{"message": "was submitted too quickly"}]}, {}, [60]),
     ],
 )
 def test_waits_as_github_says(
@@ -135,3 +138,16 @@ def test_a_commit_that_speaks_of_limits_is_none() -> None:
         server.get(REPOSITORY, json={"message": "Honour GitHub's rate limit", "errors": ["x"]})
         ask(clock)
     assert clock.waits == []
+
+
+def test_a_second_lies_between_two_posts() -> None:
+    clock = Clock()
+    with responses.RequestsMock() as server:
+        server.post(f"{REPOSITORY}/issues", json={})
+        server.patch(f"{REPOSITORY}/issues/1", json={})
+        github = connect(clock)
+        for method, path in (("POST", "/issues"), ("PATCH", "/issues/1"), ("POST", "/issues")):
+            rest.write(github, "acme/fleet", "it cannot be written", method, path)
+        clock.sleep(2)
+        rest.write(github, "acme/fleet", "it cannot be written", "POST", "/issues")
+    assert clock.waits == [1, 2]

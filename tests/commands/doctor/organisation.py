@@ -30,6 +30,7 @@ from kalypso_actions.report.documents import DoctorDocument
 from kalypso_actions.runner import Runner
 from kalypso_actions.sandbox import Sandbox
 from kalypso_actions.sandbox.azure import Job
+from kalypso_actions.sandbox.embedded import USUAL_LAG
 from kalypso_actions.sandbox.store import Environment, Repository
 from kalypso_actions.sandbox.workflow_runner.clock import Clock
 from tests.chain.quick_reads import quick_reads
@@ -118,15 +119,15 @@ class Acme:
             progress=no_progress,
             log=self.log.append,
             now=self.clock,
-            sleep=lambda _: None,
+            sleep=self.clock.sleep if isinstance(self.clock, Clock) else lambda _: None,
         )
 
 
 @contextmanager
 def acme(folder: Path, now: Callable[[], datetime] | None = None) -> Iterator[Acme]:
-    """Acme in a sandbox of its own; by default with a simulated clock."""
-    clock = now or Clock(NOON)
-    with Sandbox(folder / "sandbox", programs(), now=clock, sign_in=True) as sandbox:
+    """Acme in a sandbox of its own; by default with a simulated clock, so that nobody waits."""
+    clock, lag = now or Clock(NOON), 0.0 if now else USUAL_LAG
+    with Sandbox(folder / "sandbox", programs(), now=clock, sign_in=True, lag=lag) as sandbox:
         acme = Acme(sandbox, clock, folder)
         with quick_reads(sandbox):
             yield acme
