@@ -7,6 +7,7 @@ kustomizations the Kustomizations of a report, and the commits that they have ap
 relevant_part  the part of a report that counts, if not all of its paths do
 clusters       one report → the state of its cluster
 assessment     all clusters of a GitOps branch → a verdict, or still waiting
+deleted_clusters  clusters that may no longer exist
 other_urls     clusters that follow the tree by another URL
 """
 

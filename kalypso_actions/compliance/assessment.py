@@ -37,6 +37,7 @@ class Requirements:
     settle: timedelta = timedelta(minutes=1)
     stale_after: timedelta | None = None
     missing: Literal["fail", "warn"] = "fail"
+    unreachable: Literal["fail", "ignore"] = "fail"
     require_targets: bool = True
     ignore_clusters: tuple[str, ...] = ()
 
@@ -46,6 +47,10 @@ class Requirements:
         return any(
             fnmatch.fnmatchcase(cluster, pattern.lower()) for pattern in self.ignore_clusters
         )
+
+    def count(self, cluster: Cluster) -> bool:
+        """Return whether the state of a cluster counts."""
+        return self.unreachable == "fail" or cluster.state != "unreachable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,8 @@ class Assessment:
     """The verdict on the clusters of a branch; `waiting` as long as it is open.
 
     `missing` are the cluster types with assignments and without a cluster. `reason` says in one
-    line what decides, or what is still missing. The paths that are `not_ours` do not count.
+    line what decides, or what is still missing. The paths that are `not_ours` do not count, and
+    neither do the `uncounted` among the clusters.
     """
 
     verdict: Verdict
@@ -74,6 +80,7 @@ class Assessment:
     missing: tuple[str, ...] = ()
     reason: str = ""
     not_ours: tuple[ForeignPaths, ...] = ()
+    uncounted: tuple[Cluster, ...] = ()
 
     def warnings(self, tree: EnvironmentTree, where: Location, advice: str) -> list[Problem]:
         """Return a warning for clusters whose state is unknown, though the verdict ignores it.
@@ -89,6 +96,10 @@ class Assessment:
         if self.verdict == "compliant" and self.missing:
             message = f"no cluster reports for {', '.join(self.missing)}"
             problems.append(Problem(message if self.clusters else self.reason, where, advice))
+        if self.verdict == "compliant" and self.uncounted:
+            names = abbreviated([cluster.name for cluster in self.uncounted])
+            message = f"the state of unreachable clusters is not known: {names}"
+            problems.append(Problem(message, where, "look at them once they are connected again"))
         return problems
 
 
@@ -123,14 +134,19 @@ def assess(
         for cluster in clusters_of(report, paths, desired, timing)
     )
     not_ours = _foreign_paths(followed)
-    reporting = {cluster.cluster_type for cluster in clusters}
+    counted_clusters = tuple(filter(requirements.count, clusters))
+    uncounted = tuple(cluster for cluster in clusters if cluster not in counted_clusters)
+    reporting = {cluster.cluster_type for cluster in counted_clusters}
     missing = tuple(sorted(desired.tree.reporting - reporting))
     in_grace = now - started <= requirements.grace
-    if clusters:
-        verdict, reason = _verdict(clusters, missing, requirements)
+    if counted_clusters:
+        verdict, reason = _verdict(counted_clusters, missing, requirements)
+    elif uncounted:
+        verdict = "waiting" if requirements.require_targets else "compliant"
+        reason = _awaited(uncounted, ())
     else:
         verdict, reason = _without_clusters(requirements, not_ours, in_grace=in_grace)
-    return Assessment(verdict, clusters, missing, reason, not_ours)
+    return Assessment(verdict, clusters, missing, reason, not_ours, uncounted)
 
 
 def missing_cluster_types(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from kalypso_actions.compliance.kustomizations import (
     applied_commit,
@@ -17,10 +17,10 @@ from kalypso_actions.compliance.relevant_part import RelevantPart, normal_state,
 from kalypso_actions.compliance.revisions import synced_commit
 from kalypso_actions.model.cluster_reports import ClusterReport, Condition
 
-ClusterState = Literal["compliant", "ahead", "progressing", "stale", "suspended", "failed"]
-STATES: Final[tuple[ClusterState, ...]] = (
-    *("compliant", "ahead", "progressing", "stale", "suspended", "failed"),
-)
+ClusterState = Literal[
+    "compliant", "ahead", "progressing", "unreachable", "stale", "suspended", "failed"
+]
+STATES: Final[tuple[ClusterState, ...]] = get_args(ClusterState)
 """From the best to the worst."""
 
 IN_PROGRESS: Final = frozenset({"progressing", "dependencynotready"})
@@ -95,6 +95,8 @@ def _state(
 ) -> tuple[ClusterState, str]:
     """Return the first state that fits, and the reason."""
     commit = synced_commit(report.revision)
+    if report.unreachable:
+        return "unreachable", f"its connection is lost: {report.unreachable}"
     if report.suspended or normal_state(part.state) == "suspended":
         return "suspended", "its reconciliation is suspended"
     if timing.stale_after is not None and _age(report, timing) > timing.stale_after:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
@@ -36,7 +36,10 @@ class ClusterReports(Protocol):
 
 @runtime_checkable
 class ClusterLookup(Protocol):
-    """A source that can explain missing clusters. Sources may leave it out."""
+    """A source that can say more about clusters. Sources may leave it out."""
 
     def followers(self, branch: str) -> Sequence[BranchFollower]:
         """Return the clusters that follow a branch of this name, of any repository."""
+
+    def deleted(self, clusters: Iterable[str]) -> Collection[str]:
+        """Return which of these clusters certainly exist no longer; their reports do not count."""

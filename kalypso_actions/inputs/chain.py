@@ -243,7 +243,7 @@ class CheckPromoteInputs(ClusterReportsInputs):
         List, Field(description="The next environments; default: as annotated on the Environment.")
     ] = ()
     timeout: Annotated[Duration, Field(description="How long to wait for the clusters.")] = (
-        timedelta(minutes=30)
+        timedelta(minutes=60)
     )
     poll_interval: Annotated[
         Duration, Field(description="The time between two checks of the clusters.")
@@ -267,6 +267,10 @@ class CheckPromoteInputs(ClusterReportsInputs):
     missing: Annotated[
         Literal["fail", "warn"],
         Field(description="For a cluster type without a cluster: fail or warn."),
+    ] = "fail"
+    unreachable: Annotated[
+        Literal["fail", "ignore"],
+        Field(description="For clusters whose connection is lost: fail (wait for them) or ignore."),
     ] = "fail"
     require_targets: Annotated[
         Flag, Field(description="Fail if no cluster follows the branch.")

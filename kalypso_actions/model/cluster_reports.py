@@ -77,6 +77,7 @@ class ClusterReport:
     reported_at         when the cluster last reported
     provisioning_state  Creating or Updating: a failure is not final; Failed or Canceled: it failed
     objects             the objects behind the state
+    unreachable         why the cluster cannot be reached, such as Offline; "" if it can
     """
 
     cluster: str
@@ -90,3 +91,4 @@ class ClusterReport:
     reported_at: datetime | None = None
     provisioning_state: str = ""
     objects: tuple[ReportedObject, ...] = ()
+    unreachable: str = ""

@@ -10,7 +10,9 @@ from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.report.chain_documents import ClusterEntry, ForeignPathsEntry
 from kalypso_actions.report.markdown import code, details, table, text
 
-WORST_FIRST: Final = ("failed", "suspended", "stale", "progressing", "ahead", "compliant")
+WORST_FIRST: Final = (
+    *("failed", "suspended", "stale", "unreachable", "progressing", "ahead", "compliant"),
+)
 MOST_ROWS: Final = 300
 """Clusters in a table; the JSON output has all."""
 

@@ -8,6 +8,7 @@ import pytest
 
 from kalypso_actions.compliance import DesiredState, Requirements, assess
 from kalypso_actions.compliance.assessment import Assessment, ForeignPaths
+from kalypso_actions.errors import Location
 from kalypso_actions.model.cluster_reports import ClusterReport
 from tests.compliance.cluster_reports import (
     MERGED,
@@ -173,6 +174,66 @@ def test_no_cluster_follows_the_tree() -> None:
     )
     assert assessed(reports, require_targets=False).verdict == "compliant"
     assert assessed(reports, since=1).verdict == "waiting"
+
+
+OFFLINE = healthy_report("offline", unreachable="Offline")
+
+
+@pytest.mark.parametrize(
+    ("reports", "options", "verdict", "reason"),
+    [
+        pytest.param([*drones(1), OFFLINE], {}, "waiting", "unreachable: offline", id="fail"),
+        pytest.param(
+            [*drones(1), OFFLINE],
+            {"unreachable": "ignore"},
+            "compliant",
+            "1 cluster complies",
+            id="ignore",
+        ),
+        pytest.param(
+            [*drones(1), OFFLINE],
+            {"min_compliant": 50},
+            "compliant",
+            "1 cluster complies",
+            id="50%",
+        ),
+        pytest.param(
+            [*drones(1), LATE, OFFLINE],
+            {"unreachable": "ignore", "min_compliant": 67},
+            "waiting",
+            "progressing: late",
+            id="it does not count for the share",
+        ),
+        pytest.param(
+            [OFFLINE], {"unreachable": "ignore"}, "waiting", "unreachable: offline", id="alone"
+        ),
+        pytest.param(
+            [OFFLINE],
+            {"unreachable": "ignore", "require_targets": False},
+            "compliant",
+            "unreachable: offline",
+            id="alone, without targets",
+        ),
+    ],
+)
+def test_unreachable_clusters(
+    reports: list[ClusterReport], options: dict[str, Any], verdict: str, reason: str
+) -> None:
+    assessment = assessed(reports, **options)
+    assert (assessment.verdict, assessment.reason) == (verdict, reason)
+    assert "offline" in [cluster.name for cluster in assessment.clusters]
+
+
+def test_an_unreachable_cluster_does_not_stand_for_its_type() -> None:
+    big = healthy_report("big", "./large", unreachable="Expired")
+    assessment = assessed([*drones(1), big], ("drone", "large"), unreachable="ignore")
+    assert (assessment.verdict, assessment.missing) == ("waiting", ("large",))
+
+
+def test_a_verdict_without_unreachable_clusters_warns() -> None:
+    assessment = assessed([*drones(1), OFFLINE], unreachable="ignore")
+    (warning,) = assessment.warnings(TREE, Location("x"), "")
+    assert warning.message == "the state of unreachable clusters is not known: offline"
 
 
 def test_ignored_clusters() -> None:

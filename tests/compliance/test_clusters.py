@@ -146,6 +146,21 @@ def test_a_cluster_that_has_stopped_reporting() -> None:
     assert state_of(healthy_report(reported_at=None), stale_after=minutes(10))[0] == "stale"
 
 
+@pytest.mark.parametrize(
+    "report",
+    [
+        pytest.param(healthy_report(unreachable="Offline"), id="compliant"),
+        pytest.param(failing_report(unreachable="Offline"), id="failing"),
+        pytest.param(healthy_report(unreachable="Offline", suspended=True), id="suspended"),
+        pytest.param(healthy_report(unreachable="Offline", reported_at=None), id="stale"),
+        pytest.param(healthy_report(unreachable="Offline", revision=""), id="not synced"),
+    ],
+)
+def test_a_cluster_whose_connection_is_lost(report: ClusterReport) -> None:
+    expected = "unreachable", "its connection is lost: Offline"
+    assert state_of(report, stale_after=minutes(10)) == expected
+
+
 def test_one_configuration_of_several_cluster_types() -> None:
     report = healthy_report(paths=reported_paths("./drone", "./large/web", "./drone/web", "./"))
     found = clusters(report)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.model.verdicts import Verdict
 from kalypso_actions.report.chain_documents import (
     CheckPromoteDocument,
@@ -11,7 +12,13 @@ from kalypso_actions.report.chain_documents import (
     ForeignPathsEntry,
 )
 from kalypso_actions.report.check_promote_summary import CheckPromoteFacts, check_promote_summary
-from kalypso_actions.report.cluster_tables import FEW, MOST_ROWS, cluster_tables, foreign_paths_line
+from kalypso_actions.report.cluster_tables import (
+    FEW,
+    MOST_ROWS,
+    WORST_FIRST,
+    cluster_tables,
+    foreign_paths_line,
+)
 
 FACTS = CheckPromoteFacts("https://github.com/acme/fleet", "https://github.com/acme/gitops")
 
@@ -24,6 +31,10 @@ def cluster(name: str, state: str = "compliant", cluster_type: str = "drone") ->
         reason="" if state == "compliant" else f"why {name}",
         revision="a" * 40,
     )
+
+
+def test_every_state_has_a_place_in_the_tables() -> None:
+    assert WORST_FIRST[::-1] == STATES
 
 
 def test_tables_of_cluster_types_and_clusters() -> None:

@@ -41,6 +41,7 @@ UNOPENED: Final = (
 )
 OUT_OF_ORDER: Final = story("promotion", "an_older_commit_comes_after_a_newer_one")
 ROLLED_BACK: Final = story("rejections", "a_rollback_stays_where_it_is")
+RESOURCE_MANAGER: Final = "tests/clients/resource_graph/test_resource_manager.py"
 CHECK_PROMOTE: Final = "tests/commands/chain/test_check_promote"
 TAKEN_BACK: Final = story("rejections", "a_revert_while_the_clusters_sync_stops_the_promotion")
 
@@ -93,6 +94,20 @@ CHAIN_BREAKS: Final = (
         "        if kustomization and commit and commit not in desired.commits:\n",
         "        if kustomization and not commit:\n",
         (f"{CHECK_PROMOTE}_applied.py::test_a_synced_commit_is_not_applied_yet",),
+    ),
+    Break(
+        "silent clusters count as deleted",
+        f"{COMMANDS}/check_promote/deleted_clusters.py",
+        "        self._deleted.update(deleted)\n",
+        "        self._deleted.update(clusters)\n",
+        (f"{CHECK_PROMOTE}_lost.py::test_a_cluster_that_azure_still_has_counts",),
+    ),
+    Break(
+        "every 404 means a deleted cluster",
+        f"{CLIENTS}/resource_graph/resource_manager.py",
+        "response.status_code == 404 and _code(response) in NOT_FOUND",
+        "response.status_code == 404",
+        (f"{RESOURCE_MANAGER}::test_any_other_answer_proves_nothing[no such type]",),
     ),
     Break(
         "clusters of a former name are overlooked",

@@ -7,6 +7,7 @@ rows           an answer's rows → model.cluster_reports
 client         the whole answer: its pages, the retries, and checks that it is complete
 wait_budget    the seconds that a reading may still wait
 service        one call, by Azure's client
+resource_manager  whether a cluster still exists
 answers        the answer of one call
 credentials    the choice of the credential by the inputs
 identity       that credential, by Azure's library

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Self
 
 from kalypso_actions.clients.resource_graph.answers import (
@@ -19,6 +19,7 @@ from kalypso_actions.clients.resource_graph.answers import (
 from kalypso_actions.clients.resource_graph.clouds import Cloud
 from kalypso_actions.clients.resource_graph.errors import unseen
 from kalypso_actions.clients.resource_graph.query import (
+    LOST_CLUSTERS,
     SUBSCRIPTIONS,
     flux_configurations_query,
     followers_query,
@@ -26,6 +27,7 @@ from kalypso_actions.clients.resource_graph.query import (
 from kalypso_actions.clients.resource_graph.rows import (
     branch_followers,
     cluster_reports,
+    lost_connections,
     subscription_ids,
 )
 from kalypso_actions.clients.resource_graph.scopes import Scopes
@@ -65,11 +67,15 @@ class ResourceGraph:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         # Importing Azure's client would cost every other command 0.1 s.
+        from kalypso_actions.clients.resource_graph.resource_manager import (  # noqa: PLC0415
+            ResourceManager,
+        )
         from kalypso_actions.clients.resource_graph.service import Service  # noqa: PLC0415
 
         self.scopes = Scopes.parse(scopes)
         self._credential = credential
         self._service = Service(credential, cloud, self.scopes, environment)
+        self._manager = ResourceManager(credential, cloud, environment)
         self._max_wait = max_wait
         self._sleep = sleep
         self._now = now
@@ -85,6 +91,7 @@ class ResourceGraph:
     def close(self) -> None:
         """Close the connections."""
         self._service.close()
+        self._manager.close()
         close = getattr(self._credential, "close", None)
         if close is not None:
             close()
@@ -98,6 +105,20 @@ class ResourceGraph:
         key = _key(repository_url)
         query = flux_configurations_query(key.partition("/")[2], branch)
         return cluster_reports(self._rows(query, "Flux configurations"), key)
+
+    def lost_connections(self) -> Mapping[str, str]:
+        """Return Azure's word for each lost connection of a cluster, by its id in lower case.
+
+        Raise KalypsoError if the answer is incomplete.
+        """
+        return lost_connections(self._rows(LOST_CLUSTERS, "clusters"))
+
+    def deleted(self, clusters: Iterable[str]) -> frozenset[str]:
+        """Return which of these clusters no longer exist, by Resource Manager's answer for each.
+
+        Resource Graph may show the configurations of a deleted cluster for hours.
+        """
+        return frozenset(filter(self._manager.is_gone, clusters))
 
     def followers(self, branch: str) -> tuple[BranchFollower, ...]:
         """Return the Flux configurations that follow a branch of this name, of any repository.

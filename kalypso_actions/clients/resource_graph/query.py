@@ -30,6 +30,17 @@ kubernetesconfigurationresources
 | project id, url = properties.gitRepository.url, kustomizations = properties.kustomizations
 | order by id asc"""
 
+LOST_CLUSTERS: Final = """\
+resources
+| where type =~ 'microsoft.kubernetes/connectedclusters' or \
+type =~ 'microsoft.containerservice/managedclusters'
+| where tostring(properties.connectivityStatus) =~ 'Offline' or \
+tostring(properties.connectivityStatus) =~ 'Expired' or \
+tostring(properties.powerState.code) =~ 'Stopped'
+| project id, connectivity = properties.connectivityStatus, power = properties.powerState.code
+| order by id asc"""
+"""The clusters of the scope whose connection is lost, or that are stopped: few of all."""
+
 SUBSCRIPTIONS: Final = """\
 resourcecontainers
 | where type =~ 'microsoft.resources/subscriptions'

@@ -66,6 +66,19 @@ def branch_followers(rows: Iterable[object]) -> tuple[BranchFollower, ...]:
     return tuple(followers)
 
 
+def lost_connections(rows: Iterable[object]) -> Mapping[str, str]:
+    """Return Azure's word for each lost connection, by the cluster's id in lower case."""
+    lost = {}
+    for row in rows:
+        match row:
+            case {"id": str(cluster), "connectivity": str(word)} | {
+                "id": str(cluster),
+                "power": str(word),
+            }:
+                lost[cluster.lower()] = word
+    return lost
+
+
 def subscription_ids(rows: Iterable[object]) -> frozenset[str]:
     """Return the subscriptions in lower case. Raise KalypsoError for any other row."""
     subscriptions: set[str] = set()

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 
 from kalypso_actions.clients.github import commits
+from kalypso_actions.commands.check_promote.deleted_clusters import DeletedClusters
 from kalypso_actions.commands.check_promote.followed_branch import FollowedBranch
 from kalypso_actions.commands.check_promote.other_urls import OtherUrls
 from kalypso_actions.commands.check_promote.verify_request import VerifiedRequest
@@ -26,6 +27,10 @@ from kalypso_actions.compliance import (
     missing_cluster_types,
 )
 from kalypso_actions.compliance.clusters import STATES
+from kalypso_actions.compliance.deleted_clusters import (
+    deleted_clusters_warning,
+    doubtful_clusters,
+)
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
 from kalypso_actions.inputs.chain import CheckPromoteInputs
@@ -81,6 +86,7 @@ class Watch:
         self._context = context
         self._reports = reports
         self._other_urls = OtherUrls(context, reports)
+        self._deleted = DeletedClusters(context, reports)
         self._promoted_commit = verified.request.promoted_commit
         self._relations: dict[str, Relation | None] = {}
         self._environment_commit = EnvironmentCommit(context, verified.environment)
@@ -90,6 +96,7 @@ class Watch:
             settle=inputs.settle,
             stale_after=inputs.stale_after,
             missing=inputs.missing,
+            unreachable=inputs.unreachable,
             require_targets=inputs.require_targets,
             ignore_clusters=inputs.ignore_clusters,
         )
@@ -185,6 +192,9 @@ class Watch:
                 advice = self._reports.no_reports_advice
                 warnings += assessment.warnings(self._tree(branch), where, advice)
                 warnings += self._other_urls.warnings(branch.branch)
+                deleted = self._deleted.among(self._reports_of(branch, reports) or ())
+                if deleted:
+                    warnings.append(deleted_clusters_warning(deleted, where))
         return Observation(
             tuple(branches),
             tuple(cluster for one in assessments for cluster in one.clusters),
@@ -233,10 +243,25 @@ class Watch:
     def _assess(
         self, branch: FollowedBranch, reports: ReportsOfBranches, started: datetime
     ) -> Assessment:
-        return assess(
-            reports.get((branch.branch.url, branch.branch.branch)),
-            DesiredState(branch.synced, self._tree(branch), branch.later),
-            self._requirements,
-            started=started,
-            now=self._context.runtime.now(),
-        )
+        """Judge a branch; ask about clusters that may be deleted, and judge it without those."""
+        desired = DesiredState(branch.synced, self._tree(branch), branch.later)
+        of_branch = self._reports_of(branch, reports)
+        now = self._context.runtime.now()
+        while True:
+            existing = None if of_branch is None else self._deleted.without(of_branch)
+            assessment = assess(existing, desired, self._requirements, started=started, now=now)
+            doubtful = doubtful_clusters(
+                assessment.clusters,
+                of_branch or (),
+                self._deleted.known,
+                started=started,
+                now=now,
+            )
+            if not self._deleted.look(doubtful):
+                return assessment
+
+    def _reports_of(
+        self, branch: FollowedBranch, reports: ReportsOfBranches
+    ) -> Sequence[ClusterReport] | None:
+        """Return the reports of a branch; None if the source was not asked."""
+        return reports.get((branch.branch.url, branch.branch.branch))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.inputs.chain import ClusterReportsInputs
@@ -43,11 +46,21 @@ class AzureResourceGraph:
         if not self._has_checked_subscriptions:
             client.check_subscriptions()
             self._has_checked_subscriptions = True
-        return client.cluster_reports(repository_url, branch)
+        reports = client.cluster_reports(repository_url, branch)
+        if not reports:
+            return ()
+        lost = client.lost_connections()
+        return tuple(
+            replace(report, unreachable=lost.get(report.cluster.lower(), "")) for report in reports
+        )
 
     def followers(self, branch: str) -> tuple[BranchFollower, ...]:
         """Return the Flux configurations that follow a branch of this name, of any repository."""
         return self._connected().followers(branch)
+
+    def deleted(self, clusters: Iterable[str]) -> frozenset[str]:
+        """Return which of these clusters Resource Manager does not find (404)."""
+        return self._connected().deleted(clusters)
 
     def close(self) -> None:
         """Close the connections."""

@@ -6,6 +6,7 @@ sync             a configuration × the history of its branch → its current st
 statuses, rows   clusters → rows in Azure's format
 kql              the subset of the query language that Kalypso needs
 resource_graph   a query → a page of rows
+resource_manager one cluster, or 404
 identity         GitHub's OIDC, Microsoft Entra, managed identities
 settings         limits, and the faults of queries
 cloud            all of these together

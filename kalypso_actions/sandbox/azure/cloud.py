@@ -73,6 +73,14 @@ class Azure:
         with self.lock:
             return clusters.change(self.store, name, changes, configuration)
 
+    def delete(self, name: str) -> None:
+        """Delete a cluster. Its rows linger as the settings say. Raises UnknownNameError."""
+        with self.lock:
+            cluster = clusters.get(self.store, name)
+            clusters.remove(self.store, name)
+            if self.settings.linger:
+                clusters.put(self.store, cluster.model_copy(update={"deleted_at": self.store.now}))
+
     def environment(self, url: str) -> dict[str, str]:
         """Return variables that lead Azure's libraries to the sandbox."""
         return {
@@ -109,7 +117,8 @@ class Azure:
 
     def tables(self) -> rows.Tables:
         """Return the current tables of Resource Graph."""
-        return rows.tables(self.store, self._repositories, self.subscriptions())
+        linger = timedelta(seconds=self.settings.linger)
+        return rows.tables(self.store, self._repositories, self.subscriptions(), linger)
 
     def subscriptions(self) -> list[str]:
         """Return the readable subscriptions, in lower case: of the clusters and the settings."""

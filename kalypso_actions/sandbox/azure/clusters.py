@@ -98,13 +98,21 @@ class Configuration(_Entity):
 
 
 class Cluster(_Entity):
-    """An AKS cluster, or one that is connected by Azure Arc."""
+    """An AKS cluster, or one that is connected by Azure Arc.
+
+    connectivity   of an Arc cluster, as Azure sees it
+    power          of an AKS cluster
+    deleted_at     when it was deleted: Resource Graph shows its rows for some time (see Settings)
+    """
 
     name: str = Field(min_length=1)
     kind: Literal["aks", "arc"] = "aks"
     subscription: str = SUBSCRIPTION
     resource_group: str = "clusters"
     location: str = "westeurope"
+    connectivity: Literal["Connected", "Connecting", "Offline", "Expired"] = "Connected"
+    power: Literal["Running", "Stopped"] = "Running"
+    deleted_at: AwareDatetime | None = None
     configurations: list[Configuration] = Field(default_factory=list)
 
     @property

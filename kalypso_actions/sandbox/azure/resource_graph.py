@@ -87,7 +87,7 @@ def answer(
     """Answer a POST; `query` is the parsed query string, `url` the server's own URL."""
     principal = azure.principal(authorization, url)
     if isinstance(principal, access_tokens.Refusal):
-        return _unauthorized(principal, azure.tenant)
+        return unauthorized(principal, azure.tenant)
     refusal = _wrong_version(query.get("api-version", ""))
     if refusal:
         return refusal
@@ -97,7 +97,7 @@ def answer(
         return _forbidden(principal)
     refused_token = _refused_token(azure, kind, authorization)
     if refused_token:
-        return _unauthorized(refused_token, azure.tenant)
+        return unauthorized(refused_token, azure.tenant)
     allowed, headers = azure.use_quota(principal)
     headers["x-ms-request-id"] = azure.new_guid()
     try:
@@ -264,7 +264,8 @@ def _wrong_version(version: str) -> Answer | None:
     return Answer(400, {"error": {"code": code, "message": message}})
 
 
-def _unauthorized(refusal: access_tokens.Refusal, tenant: str) -> Answer:
+def unauthorized(refusal: access_tokens.Refusal, tenant: str) -> Answer:
+    """Return Resource Manager's refusal of an access token."""
     reason = "insufficient_claims" if refusal.claims else "invalid_token"
     challenge = (
         f'Bearer authorization_uri="https://login.microsoftonline.com/{tenant}", '

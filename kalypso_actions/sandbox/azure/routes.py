@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from kalypso_actions.sandbox import strict_json
-from kalypso_actions.sandbox.azure import clusters, resource_graph
+from kalypso_actions.sandbox.azure import clusters, resource_graph, resource_manager
 from kalypso_actions.sandbox.azure.cloud import IDENTITY_PATH, JOB_PATH, Azure
 from kalypso_actions.sandbox.azure.identity import entra, github_oidc
 from kalypso_actions.sandbox.azure.settings import QueryFault, Settings
@@ -34,6 +34,7 @@ def blueprint(azure: Azure) -> Blueprint:
     """Return Azure's endpoints, and GitHub's for Azure. Each takes the lock while it works.
 
     POST /providers/Microsoft.ResourceGraph/resources   a query
+    GET  /subscriptions/…/{cluster}                     one cluster, or 404
     POST /{tenant}/oauth2/v2.0/token                    Microsoft Entra, with its discovery
     GET  /msi/token                                     App Service's managed identity
     GET  /_services/oidc/idtoken                        GitHub's OIDC endpoint of a job
@@ -44,6 +45,13 @@ def blueprint(azure: Azure) -> Blueprint:
         authorization = request.headers.get("Authorization", "")
         arguments = request.args.to_dict()
         return resource_graph.answer(azure, _url(), arguments, authorization, _body())
+
+    def read_cluster(**_: str) -> Answer:
+        authorization = request.headers.get("Authorization", "")
+        arguments = request.args.to_dict()
+        return resource_manager.cluster_answer(
+            azure, _url(), arguments, authorization, request.path
+        )
 
     def sign_in(tenant: str) -> Answer:
         return azure.sign_in(tenant, request.form.to_dict())
@@ -64,6 +72,7 @@ def blueprint(azure: Azure) -> Blueprint:
 
     for method, path, handler in (
         ("POST", resource_graph.PATH, query_resources),
+        ("GET", resource_manager.PATH, read_cluster),
         ("POST", "/<tenant>/oauth2/v2.0/token", sign_in),
         ("GET", "/<tenant>/v2.0/.well-known/openid-configuration", openid_configuration),
         ("GET", "/common/discovery/instance", discover_instances),
@@ -110,7 +119,7 @@ def _add_clusters(routes: Blueprint, azure: Azure) -> None:
         return saved(cluster)
 
     def delete_cluster(name: str) -> None:
-        clusters.remove(azure.store, name)
+        azure.delete(name)
         azure.store.save()
 
     for method, path, handler in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 from kalypso_actions.sandbox.azure.clusters import Cluster, Configuration, clusters
@@ -48,17 +49,29 @@ PROVIDER: Final = "Microsoft.KubernetesConfiguration"
 TIMEOUT: Final = 600
 
 
-def tables(store: Store, repositories: RepositoryHistory, subscriptions: Iterable[str]) -> Tables:
-    """Return the current tables: clusters, their configurations, and these subscriptions."""
+def tables(
+    store: Store,
+    repositories: RepositoryHistory,
+    subscriptions: Iterable[str],
+    linger: timedelta = timedelta(0),
+) -> Tables:
+    """Return the current tables: clusters, their configurations, and these subscriptions.
+
+    Deleted clusters `linger` as they were; up to 30 hours (ansible-collections/azure#1994).
+    """
     heads = functools.cache(repositories.heads)
     resources: list[Row] = []
     configurations: list[Row] = []
     for cluster in clusters(store):
-        resources.append(_row(cluster, cluster.id, cluster.resource_type, {}))
+        shown_at = min(store.now, cluster.deleted_at or store.now)
+        if shown_at < store.now - linger:
+            continue
+        properties = connection(cluster)
+        resources.append(_row(cluster, cluster.id, cluster.resource_type, properties))
         configurations.append(_extension(cluster))
         for one in cluster.configurations:
             is_broken = functools.partial(repositories.is_broken, one.repository, one.failure)
-            now = sync_state(one, heads(one.repository, one.branch), is_broken, store.now)
+            now = sync_state(one, heads(one.repository, one.branch), is_broken, shown_at)
             configurations.append(configuration_row(cluster, one, now, store.server_url))
     return {
         "resources": resources,
@@ -92,6 +105,13 @@ def configuration_row(
     }
     resource_id = f"{cluster.id}/providers/{PROVIDER}/fluxConfigurations/{configuration.name}"
     return _row(cluster, resource_id, f"{PROVIDER}/fluxConfigurations", properties)
+
+
+def connection(cluster: Cluster) -> Row:
+    """Return the properties that tell whether a cluster is connected."""
+    if cluster.kind == "aks":
+        return {"powerState": {"code": cluster.power}}
+    return {"connectivityStatus": cluster.connectivity}
 
 
 def _extension(cluster: Cluster) -> Row:

@@ -51,6 +51,7 @@ class Settings(_Settings):
     subscriptions           subscriptions without clusters
     unreadable              subscriptions that nobody may read: they are silently left out
     management_groups       name -> subscriptions
+    linger                  seconds in which Resource Graph shows deleted clusters as they were
     token_lifetime          seconds until an access token expires
     assertion_lifetime      seconds until a job's assertion expires
     """
@@ -63,6 +64,7 @@ class Settings(_Settings):
     subscriptions: list[str] = Field(default_factory=list)
     unreadable: list[str] = Field(default_factory=list)
     management_groups: dict[str, list[str]] = Field(default_factory=dict)
+    linger: float = Field(default=0, ge=0)
     token_lifetime: int = Field(default=3600, ge=1)
     assertion_lifetime: int = Field(default=300, ge=1)
     faults: list[QueryFault] = Field(default_factory=list)

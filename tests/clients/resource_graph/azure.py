@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,14 +91,19 @@ class Waits:
 
 
 def resource_graph(
-    waits: Waits, *, scopes: Sequence[str] = (SUBSCRIPTION,), max_wait: float = 900.0
+    waits: Waits,
+    *,
+    scopes: Sequence[str] = (SUBSCRIPTION,),
+    max_wait: float = 900.0,
+    credential: FakeCredential | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> ResourceGraph:
     """The client of the tests."""
     return ResourceGraph(
-        FakeCredential(),
-        cloud=cloud_of("public", {}),
+        credential or FakeCredential(),
+        cloud=cloud_of("public", environment or {}),
         scopes=scopes,
-        environment={},
+        environment=environment or {},
         max_wait=max_wait,
         sleep=waits.sleep,
         now=waits.now,

@@ -124,7 +124,7 @@ def test_clusters_are_waited_for(acme: Organisation) -> None:
     began = acme.clock()
     assert verdict(check(acme, merged, commit)) == "compliant"
     # The health check of the commit before ends first, after 70 seconds.
-    assert (acme.clock() - began).total_seconds() == 105
+    assert 105 <= (acme.clock() - began).total_seconds() < 120
     progress = [line for line in acme.logged if line.startswith("compliant")]
     assert progress == ["compliant 1/2, progressing 1"] * 7 + ["compliant 2/2"]
 

@@ -27,7 +27,7 @@ def test_a_synced_commit_is_not_applied_yet(acme: Organisation) -> None:
     merged = merge(acme, commit)
     began = acme.clock()
     assert verdict(check(acme, merged, commit)) == "compliant"
-    assert (acme.clock() - began).total_seconds() == 300
+    assert 300 <= (acme.clock() - began).total_seconds() < 315
     assert acme.logged[0] == "compliant 1/2, progressing 1"
 
 
@@ -60,4 +60,4 @@ def test_a_cluster_without_statuses_must_comply_for_a_while(
     merged = merge(acme, commit)
     began = acme.clock()
     assert verdict(check(acme, merged, commit, **inputs)) == "compliant"
-    assert (acme.clock() - began).total_seconds() == seconds
+    assert seconds <= (acme.clock() - began).total_seconds() < seconds + 15

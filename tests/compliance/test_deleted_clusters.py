@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from kalypso_actions.compliance import Cluster
+from kalypso_actions.compliance.clusters import ClusterState
+from kalypso_actions.compliance.deleted_clusters import (
+    MOST,
+    deleted_clusters_warning,
+    doubtful_clusters,
+)
+from kalypso_actions.errors import Location
+from tests.compliance.cluster_reports import NOW, cluster_id, healthy_report, minutes
+
+STARTED = minutes(10)
+"""How long ago the waiting began."""
+
+
+def doubtful(
+    *clusters: tuple[str, ClusterState, float | None],
+    started: timedelta = STARTED,
+    known: Sequence[str] = (),
+) -> list[str]:
+    """Return the doubtful ones of clusters: name, state, minutes since their last report."""
+    reports = [
+        healthy_report(name, reported_at=None if ago is None else NOW - minutes(ago))
+        for name, _, ago in clusters
+    ]
+    states = [Cluster(cluster_id(name), "drone", state, "", "") for name, state, _ in clusters]
+    ids = doubtful_clusters(states, reports, known, started=NOW - started, now=NOW)
+    return [one.rpartition("/")[2] for one in ids]
+
+
+@pytest.mark.parametrize(
+    ("state", "ago", "is_doubtful"),
+    [
+        ("compliant", 99, False),
+        ("ahead", 99, False),
+        ("progressing", 99, True),
+        ("unreachable", 99, True),
+        ("stale", 99, True),
+        ("suspended", 99, True),
+        ("failed", 99, True),
+        ("progressing", None, True),
+        ("progressing", 11, True),
+        ("progressing", 9, False),
+        ("failed", 9, False),
+    ],
+)
+def test_a_cluster_that_is_silent_and_holds_up_the_verdict(
+    state: ClusterState, ago: float | None, *, is_doubtful: bool
+) -> None:
+    assert doubtful(("a", state, ago)) == ["a"] * is_doubtful
+
+
+def test_in_a_long_run_the_silence_counts() -> None:
+    given: tuple[str, ClusterState, float] = ("a", "progressing", 19)
+    assert doubtful(given, started=minutes(300)) == []
+    assert doubtful((*given[:2], 21), started=minutes(300)) == ["a"]
+
+
+def test_all_that_fail_come_first_and_then_the_most_silent() -> None:
+    failed = [(f"f{number:02}", "failed", 20.0) for number in range(30)]
+    others = [(f"p{number:02}", "progressing", 20.0 + number) for number in range(30)]
+    names = doubtful(*others, *failed)  # type: ignore[arg-type]  # states are literals
+    assert names[:30] == [name for name, *_ in failed]
+    assert names[30:] == [name for name, *_ in others[::-1]][:MOST]
+
+
+def test_known_clusters_are_not_asked_for_again() -> None:
+    assert doubtful(("a", "failed", 99), known=[cluster_id("a")]) == []
+
+
+def test_the_warning_names_them() -> None:
+    warning = deleted_clusters_warning([cluster_id("b"), cluster_id("a")], Location("x"))
+    assert warning.message == "the reports of 2 deleted clusters do not count: a, b"
