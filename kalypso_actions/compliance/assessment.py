@@ -41,14 +41,14 @@ class Requirements:
     require_targets: bool = True
     ignore_clusters: tuple[str, ...] = ()
 
-    def ignore(self, report: ClusterReport) -> bool:
+    def ignores(self, report: ClusterReport) -> bool:
         """Return whether the cluster of a report does not count."""
         cluster = report.cluster.lower()
         return any(
             fnmatch.fnmatchcase(cluster, pattern.lower()) for pattern in self.ignore_clusters
         )
 
-    def count(self, cluster: Cluster) -> bool:
+    def counts(self, cluster: Cluster) -> bool:
         """Return whether the state of a cluster counts."""
         return self.unreachable == "fail" or cluster.state != "unreachable"
 
@@ -125,7 +125,7 @@ def assess(
     followed = [
         (report, followed_paths(report, desired.tree))
         for report in reports
-        if not requirements.ignore(report)
+        if not requirements.ignores(report)
     ]
     timing = Timing(started, now, requirements.grace, requirements.settle, requirements.stale_after)
     clusters = _worst_of_each(
@@ -134,7 +134,7 @@ def assess(
         for cluster in clusters_of(report, paths, desired, timing)
     )
     not_ours = _foreign_paths(followed)
-    counted_clusters = tuple(filter(requirements.count, clusters))
+    counted_clusters = tuple(filter(requirements.counts, clusters))
     uncounted = tuple(cluster for cluster in clusters if cluster not in counted_clusters)
     reporting = {cluster.cluster_type for cluster in counted_clusters}
     missing = tuple(sorted(desired.tree.reporting - reporting))
@@ -157,7 +157,7 @@ def missing_cluster_types(
         *(
             followed_paths(report, tree).cluster_types
             for report in reports
-            if not requirements.ignore(report)
+            if not requirements.ignores(report)
         )
     )
 

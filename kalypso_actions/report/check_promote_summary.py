@@ -29,8 +29,8 @@ ADVICE: Final[Mapping[str, str]] = {
     "none-targeted": "{no_reports_advice}. If no cluster is to follow this branch, set "
     "require-targets to false. Then run this job again.",
     "timed-out": "Look at the clusters below. Repair them, give them more time (timeout), or leave "
-    "them out (ignore-clusters, min-compliant); then run this job again. The merge of a correction "
-    "continues the promotion.",
+    "them out (ignore-clusters, min-compliant, unreachable); then run this job again. The merge of "
+    "a correction continues the promotion.",
     "": "There is nothing to do: a new run continues to wait.",
 }
 

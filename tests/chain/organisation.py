@@ -24,6 +24,7 @@ from kalypso_actions.sandbox.store import Environment
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CLUSTER_TYPES, CONTROL_PLANE, GITOPS, SHOP
 
+LINGER: Final = 30 * 3600.0
 EDGE: Final = "acme/edge"
 AZURE_CLIENT: Final = "55555555-5555-4555-8555-555555555555"
 WORKFLOWS: Final = ".github/workflows"
@@ -106,7 +107,11 @@ def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
 
 
 def may_sign_in(sandbox: Sandbox, layout: Layout) -> None:
-    """Let jobs in an environment sign in to Azure; the sandbox does not store that."""
+    """Let jobs in an environment sign in to Azure, which shows deleted clusters for hours.
+
+    The sandbox stores neither.
+    """
+    sandbox.azure.settings.linger = LINGER
     subjects = (f"repo:{CONTROL_PLANE}:environment:{name}" for name in layout.environments)
     sandbox.azure.register(*subjects, client_id=AZURE_CLIENT)
 

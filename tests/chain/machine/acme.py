@@ -143,6 +143,17 @@ def follow_elsewhere(chain: Chain, environment: str) -> None:
     chain.acme.sandbox.azure.put(cluster)
 
 
+def delete_cluster(chain: Chain, environment: str) -> None:
+    """Add a cluster that nobody reconciles, and delete it: its row lingers."""
+    follows = Configuration(
+        repository=GITOPS, branch=environment, paths=["./large"], behaviour="suspended"
+    )
+    azure = chain.acme.sandbox.azure
+    azure.put(Cluster(name=f"{environment}-deleted", configurations=[follows]))
+    chain.wait(60)
+    azure.delete(f"{environment}-deleted")
+
+
 def heal(chain: Chain, layout: Layout) -> None:
     """Remove every fault from clusters and applications."""
     chain.acme.sandbox.faults.clear()

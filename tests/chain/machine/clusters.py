@@ -26,6 +26,7 @@ class Clusters:
             followed = [
                 configuration
                 for cluster in clusters(self._store)
+                if not cluster.deleted_at
                 for configuration in cluster.configurations
                 if configuration.branch == branch and OWN_PATH in configuration.paths
             ]

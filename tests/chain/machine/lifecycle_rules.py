@@ -45,5 +45,6 @@ WITHOUT_EVENT: Final = {
     "wait": "lets time pass",
     "require_approval": "lets jobs wait for `decide`",
     "follow_elsewhere": "adds a cluster that must change nothing",
+    "delete_cluster": "leaves the row of a deleted cluster, which must change nothing",
 }
 """Rules that play no event of the table, and what they do instead."""

@@ -188,6 +188,11 @@ class People(Scene):
         acme.follow_elsewhere(self.chain, self.environment(place))
         self.tell(f"a cluster of {self.environment(place)} follows ./monitoring, and fails")
 
+    @rule(place=places)
+    def delete_cluster(self, place: int) -> None:
+        acme.delete_cluster(self.chain, self.environment(place))
+        self.tell(f"a cluster of {self.environment(place)} is deleted, but not from its reports")
+
     def _commit_of_main(self, older: int) -> str:
         """One of the last commits of main; the oldest known where there are fewer."""
         git = self.chain.acme.sandbox.git(CONTROL_PLANE)

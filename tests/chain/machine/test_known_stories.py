@@ -150,6 +150,13 @@ def test_no_person_closed_it(story: Story, closer: str) -> None:
     end(story)
 
 
+def test_the_row_of_a_deleted_cluster_lingers(story: Story) -> None:
+    story.begin("a line")
+    story.delete_cluster(DEV)
+    release(story)
+    end(story)
+
+
 def test_a_cluster_follows_a_foreign_path(story: Story) -> None:
     story.begin("a line")
     story.follow_elsewhere(DEV)
