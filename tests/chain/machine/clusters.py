@@ -30,14 +30,18 @@ class Clusters:
                 for configuration in cluster.configurations
                 if configuration.branch == branch and OWN_PATH in configuration.paths
             ]
-            stands = [
+            states = [
                 sync_state(
-                    one,
-                    self._repositories.heads(one.repository, branch),
-                    partial(self._repositories.is_broken, one.repository, one.failure),
+                    configuration,
+                    self._repositories.heads(configuration.repository, branch),
+                    partial(
+                        self._repositories.is_broken,
+                        configuration.repository,
+                        configuration.failure,
+                    ),
                     self._store.now,
                 )
-                for one in followed
+                for configuration in followed
             ]
-        commits = {one.applied if one.phase == "ready" else "" for one in stands}
+        commits = {state.applied if state.phase == "ready" else "" for state in states}
         return commits.pop() if len(commits) == 1 else ""

@@ -10,4 +10,4 @@ from tests.commands.chain.killing import before_writes
 
 def before_write(number: int, event: Callable[[], object]) -> AbstractContextManager[None]:
     """Let `event` happen before the write with this number, counted from 0."""
-    return before_writes(lambda found: event() if found == number else None)
+    return before_writes(lambda write: event() if write == number else None)

@@ -71,18 +71,18 @@ class Observed:
         self._states = self.look()
 
     def look(self) -> dict[tuple[str, str], State]:
-        """Return the state of each commit and environment that anything is known of."""
-        found = {}
+        """Return the known state of each commit in each environment."""
+        states = {}
         for name in self._named:
             places = self._places(name)
             self._named[name].add(places.base)
-            told = self._latest(f"{name} environment")
+            descriptions = self._latest(f"{name} environment")
             records = self._latest(cd_context(name))
-            for commit in {*told, *records, *self._named[name]}:
-                posted = posted_for(told.get(commit, ""))
+            for commit in {*descriptions, *records, *self._named[name]}:
+                posted = posted_for(descriptions.get(commit, ""))
                 recorded = _recorded(records.get(commit, ""))
-                found[commit, name] = self._state(commit, name, places, posted, recorded)
-        return found
+                states[commit, name] = self._state(commit, name, places, posted, recorded)
+        return states
 
     def note(self) -> None:
         """Take the states as they are now for the next comparison."""
@@ -94,7 +94,7 @@ class Observed:
         self._states = now
         for key in before.keys() | now.keys():
             was, became = before.get(key, State.ABSENT), now.get(key, State.ABSENT)
-            names = ", ".join(sorted(one.value for one in actors))
+            names = ", ".join(sorted(actor.value for actor in actors))
             assert allowed(was, became, actors), (
                 f"{key[0][:7]} in {key[1]} was {was.title} and became {became.title} by {names}"
             )
@@ -120,14 +120,16 @@ class Observed:
         base = self._base_at(name)
         return _Places(
             base,
-            frozenset(self._tracked_at(one, name) for one in gitops),
+            frozenset(self._tracked_at(repository, name) for repository in gitops),
             frozenset(
-                self._tracked_at(one, head) for one in gitops for head in self._pulls(one, name)
+                self._tracked_at(repository, head)
+                for repository in gitops
+                for head in self._pulls(repository, name)
             ),
             frozenset(
-                self._tracked_at(one, head)
-                for one in gitops
-                for head in self._pulls(one, name, state="closed")
+                self._tracked_at(repository, head)
+                for repository in gitops
+                for head in self._pulls(repository, name, state="closed")
             ),
             frozenset(self._base_at(head) for head in self._pulls(CONTROL_PLANE, name)),
             frozenset(
@@ -137,8 +139,8 @@ class Observed:
 
     def _base_at(self, revision: str) -> str:
         text = self._main.files(revision).get("base-repo.yaml", b"").decode()
-        found = COMMIT.search(text)
-        return found[1] if found else ""
+        match = COMMIT.search(text)
+        return match[1] if match else ""
 
     def _tracked_at(self, repository: str, revision: str) -> str:
         git = self._chain.acme.sandbox.git(repository)
@@ -150,12 +152,12 @@ class Observed:
         with sandbox.lock:
             issues = list(sandbox.repository(repository).issues.values())
         return [
-            one.pull_request.head_commit
-            for one in issues
-            if one.pull_request
-            and one.state == state
-            and one.pull_request.base_branch == branch
-            and one.pull_request.head_branch.startswith(OWN)
+            issue.pull_request.head_commit
+            for issue in issues
+            if issue.pull_request
+            and issue.state == state
+            and issue.pull_request.base_branch == branch
+            and issue.pull_request.head_branch.startswith(OWN)
         ]
 
     def _latest(self, context: str) -> dict[str, str]:
@@ -163,7 +165,9 @@ class Observed:
         sandbox = self._chain.acme.sandbox
         with sandbox.lock:
             every: list[Status] = list(sandbox.repository(CONTROL_PLANE).statuses)
-        return {one.commit: one.description or "" for one in every if one.context == context}
+        return {
+            status.commit: status.description or "" for status in every if status.context == context
+        }
 
 
 def _in_base(commit: str, places: _Places) -> State:

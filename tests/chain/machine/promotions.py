@@ -1,4 +1,4 @@
-"""Which commit of main may enter which environment, told from outside.
+"""Which commit of main may enter which environment, seen from outside.
 
 This is a second reading of the rules of a promotion, by what can be seen of git, the commit
 statuses, the started workflows and the clusters. It imports nothing of the product's rules.
@@ -58,15 +58,15 @@ class Promotions:
     def names(self, environment: str) -> str:
         """Return the commit that `base-repo.yaml` of an environment names."""
         text = self._safety.files(CONTROL_PLANE, environment)["base-repo.yaml"].decode()
-        (found,) = COMMIT.findall(text)
-        return str(found)
+        (commit,) = COMMIT.findall(text)
+        return str(commit)
 
     def tracks(self, environment: str) -> str:
         """Return the commit that the GitOps branch of an environment names."""
         return self._safety.files(GITOPS, environment)[PROMOTED_COMMIT_FILE].decode()
 
     def is_behind(self, older: str, newer: str) -> bool:
-        """Whether the one is an ancestor of the other, and not the same commit."""
+        """Whether a commit is another one's ancestor."""
         return older != newer and self._git.is_ancestor(older, newer)
 
     def look_at_clusters(self) -> None:
@@ -126,8 +126,8 @@ class Promotions:
         )
 
     def _is_proven(self, environments: Sequence[str], commit: str) -> bool:
-        proven = {one for name in environments for one in self._proven[name]}
-        return any(self._git.is_ancestor(commit, one) for one in proven)
+        proven = {other for name in environments for other in self._proven[name]}
+        return any(self._git.is_ancestor(commit, other) for other in proven)
 
     def _hold_entry(self, environment: str, now: Mapping[str, str], runs: Sequence[Run]) -> None:
         """`base-repo.yaml` was changed by these runs."""
@@ -136,26 +136,26 @@ class Promotions:
         if _is_wish(runs, environment, commit):
             return
         assert self.is_behind(was, commit), f"{environment} went back from {was} to {commit}"
-        left = self._left.get(environment)
-        assert left is None or self.is_behind(left, commit), (
-            f"{environment} was rolled back from {left}, and got {commit} again"
+        rolled_back = self._left.get(environment)
+        assert rolled_back is None or self.is_behind(rolled_back, commit), (
+            f"{environment} was rolled back from {rolled_back}, and got {commit} again"
         )
-        promoters = {one for one in _promoters(runs, environment, commit) if one in now}
-        assert not promoters or any(self._stands(one, commit) for one in promoters), (
+        promoters = {name for name in _promoters(runs, environment, commit) if name in now}
+        assert not promoters or any(self._stands(name, commit) for name in promoters), (
             f"{environment} got {commit} from {promoters}, which had left it"
         )
 
     def _stands(self, environment: str, commit: str) -> bool:
         """Whether an environment named the commit or a later one during the runs."""
-        known = self._since[environment] | {self.names(environment)}
-        return any(self._git.is_ancestor(commit, one) for one in known)
+        commits = self._since[environment] | {self.names(environment)}
+        return any(self._git.is_ancestor(commit, other) for other in commits)
 
     def _stood(self, environment: str, commit: str, moment: datetime) -> bool:
         """Whether it named the commit or a later one at a moment."""
         changes = self._changes[environment]
-        before = [one for at, one in changes if at < moment][-1:]
-        known = [*before, *(one for at, one in changes if at == moment)]
-        return any(self._git.is_ancestor(commit, one) for one in known)
+        before = [other for at, other in changes if at < moment][-1:]
+        commits = [*before, *(other for at, other in changes if at == moment)]
+        return any(self._git.is_ancestor(commit, other) for other in commits)
 
     def _hold_starts(self, now: Mapping[str, str]) -> None:
         """No workflow starts cd where the commit must not go."""
@@ -172,37 +172,37 @@ class Promotions:
                 assert started == {FIRST}, f"ci started {sorted(started)} with {commit}"
                 continue
             assert before in self._layout.before(environment), f"{before} started {environment}"
-            told = f"{before} started {environment} with {commit}"
+            start = f"{before} started {environment} with {commit}"
             named = self._history[before] | {now[before]}
-            assert commit in named, f"{told}, which base-repo.yaml never named"
-            assert self._is_proven([before], commit), f"{told}, which was never compliant there"
+            assert commit in named, f"{start}, which base-repo.yaml never named"
+            assert self._is_proven([before], commit), f"{start}, which was never compliant there"
             stood = self._stood(before, commit, event.created_at)
-            assert stood, f"{told}, which it had left"
+            assert stood, f"{start}, which it had left"
 
     def _hold_statuses(self) -> None:
-        """`Deployed` is said of what the clusters ran."""
+        """`Deployed` is posted only on commits that the clusters ran."""
         every = self._every_status()
         new, self._statuses = every[self._statuses :], len(every)
-        for one in new:
-            name = one.context.removesuffix(" environment")
-            if name in self._proven and one.description == "Deployed":
-                told = f"{one.commit} is called deployed in {name}"
-                assert one.commit in self._proven[name], f"{told}, and never was"
+        for status in new:
+            name = status.context.removesuffix(" environment")
+            if name in self._proven and status.description == "Deployed":
+                message = f"{status.commit} is called deployed in {name}, and never was"
+                assert status.commit in self._proven[name], message
 
     def _hold_tracking(self, environment: str) -> None:
         """A GitOps branch names what `base-repo.yaml` named, or what a person wrote into it."""
         tracked = self.tracks(environment)
-        known = self._history[environment] | self.written[environment]
-        assert tracked in known, f"{environment} tracks {tracked}, which nobody brought there"
+        commits = self._history[environment] | self.written[environment]
+        assert tracked in commits, f"{environment} tracks {tracked}, which nobody brought there"
 
     # What is noted
 
     def _note(self, environment: str, commit: str, *, by_person: bool) -> None:
-        was, left = self._named[environment], self._left.get(environment)
+        was, rolled_back = self._named[environment], self._left.get(environment)
         if by_person and self.is_behind(commit, was):
-            if left is None or self.is_behind(left, was):
+            if rolled_back is None or self.is_behind(rolled_back, was):
                 self._left[environment] = was
-        elif left and self._git.is_ancestor(left, commit):
+        elif rolled_back and self._git.is_ancestor(rolled_back, commit):
             del self._left[environment]
         self._named[environment] = commit
         self._changes[environment].append((self._chain.acme.sandbox.store.now, commit))
@@ -223,14 +223,18 @@ class Promotions:
 def _starts(runs: Sequence[Run], environment: str, commit: str) -> list[Mapping[str, str]]:
     """Return the inputs of those runs that bring a commit to an environment."""
     every = [run.event.payload.get("inputs") or {} for run in runs if run.file == CD]
-    wanted = (environment, commit)
-    return [one for one in every if (one["environment"], one["promoted_commit_id"]) == wanted]
+    promotion = (environment, commit)
+    return [
+        inputs
+        for inputs in every
+        if (inputs["environment"], inputs["promoted_commit_id"]) == promotion
+    ]
 
 
 def _is_wish(runs: Sequence[Run], environment: str, commit: str) -> bool:
     """Whether a person started one of the runs, and claimed nothing."""
-    return any(not one.get("promoted_from") for one in _starts(runs, environment, commit))
+    return any(not inputs.get("promoted_from") for inputs in _starts(runs, environment, commit))
 
 
 def _promoters(runs: Sequence[Run], environment: str, commit: str) -> set[str]:
-    return {one.get("promoted_from") or "" for one in _starts(runs, environment, commit)}
+    return {inputs.get("promoted_from") or "" for inputs in _starts(runs, environment, commit)}

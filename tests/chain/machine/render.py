@@ -42,8 +42,8 @@ def rendered(sandbox: Sandbox, recorded: bytes) -> dict[str, bytes]:
     sources = json.loads(recorded)
     places: list[Any] = [sources["environmentBranch"], *sources["registrations"].values()]
     heads = {
-        (one["repository"].removeprefix(f"{sandbox.url}/"), one["branch"]): one["commit"]
-        for one in places
+        (place["repository"].removeprefix(f"{sandbox.url}/"), place["branch"]): place["commit"]
+        for place in places
     }
     # Nothing is opened by `repositories`: everything is read by `documents`.
     reader = _Recorded(None, None, sandbox, heads)  # type: ignore[arg-type]
@@ -52,4 +52,4 @@ def rendered(sandbox: Sandbox, recorded: bytes) -> dict[str, bytes]:
     snapshot = gather(sources["environment"], reader.documents(place), reader)
     plan = make_plan(snapshot, PlanOptions(), find_scheduler(), no_progress)
     assert not plan.problems, plan.problems
-    return {path: one for path, one in plan.changes.files.items() if path != SOURCES_FILE}
+    return {path: content for path, content in plan.changes.files.items() if path != SOURCES_FILE}

@@ -16,7 +16,7 @@ REPAIR_AFTER: Final = 11 * 60
 
 POLLS: Final = 3
 ATTEMPTS: Final = 3
-"""How often one thing is started at most."""
+"""The most starts of the same kind."""
 
 ROUNDS: Final = 8
 """Of starting by hand what is not at rest yet, while that changes anything."""
@@ -41,8 +41,8 @@ class Rest(People):
         else:
             self._start_until_rest(commit)
         for name in self.names:
-            told = f"{name} is stuck: {self._stands(commit, name)}"
-            assert self._is_at_rest(commit, name), told
+            message = f"{name} is stuck: {self._stands(commit, name)}"
+            assert self._is_at_rest(commit, name), message
             self.chain.expect(name, commit)
             state = "pending" if self.layout.after(name) else "success"
             assert self.chain.acme.statuses(commit)[f"{name} environment"] == (state, "Deployed")
@@ -55,10 +55,10 @@ class Rest(People):
             elif waiting := self.chain.waiting_for_approval:
                 self.chain.approve(waiting[0])
                 self.tell(f"somebody approves {waiting[0]}")
-            elif proposed := [one for one in self.names if self.chain.pull_requests(one)]:
+            elif proposed := [name for name in self.names if self.chain.pull_requests(name)]:
                 self.merge_proposal(proposed[0])
             elif by_cd := [
-                one for one in self.names if self.chain.pull_requests(one, CONTROL_PLANE)
+                name for name in self.names if self.chain.pull_requests(name, CONTROL_PLANE)
             ]:
                 self.merge_cd(by_cd[0])
             else:
@@ -75,11 +75,11 @@ class Rest(People):
             self.chain.wait(REPAIR_AFTER)
         starts = self.chain.acme.dispatches()[first:]
         counts = Counter(
-            (one.workflow, *sorted(one.inputs.items()))
-            for one in starts
-            if one.workflow != "poll.yaml"
+            (start.workflow, *sorted(start.inputs.items()))
+            for start in starts
+            if start.workflow != "poll.yaml"
         )
-        often = {one: count for one, count in counts.items() if count > ATTEMPTS}
+        often = {start: count for start, count in counts.items() if count > ATTEMPTS}
         assert not often, f"started more than {ATTEMPTS} times: {often}"
         self.start_poll()
         self.run_one(self.take(0))
@@ -91,7 +91,7 @@ class Rest(People):
         self.settle()
         before = None
         for _ in range(ROUNDS):
-            late = [one for one in self.names if not self._is_at_rest(commit, one)]
+            late = [name for name in self.names if not self._is_at_rest(commit, name)]
             now = {name: self._stands(commit, name) for name in late}
             if not late or now == before:
                 return

@@ -75,7 +75,7 @@ class Runs(People):
     )
     @only_if(lambda self: self.chain.waiting)
     def meddle(self, place: int, deed: str, environment: int, writes: int, seconds: int) -> None:
-        """Somebody does something in the middle of a run: while it sleeps, or before it writes."""
+        """A person acts in the middle of a run: while it sleeps, or before it writes."""
         run = self.take(place)
 
         def act() -> None:

@@ -89,21 +89,23 @@ class Safety:
             if head and base:
                 paths = git.changed_paths(base, head)
                 assert not paths.keys() & (FOREIGN.keys() | {"README.md"})
-                assert all(one.startswith(("large/", ".github/tracking/")) for one in paths), paths
+                assert all(path.startswith(("large/", ".github/tracking/")) for path in paths), (
+                    paths
+                )
 
     def nothing_is_doubled(self) -> None:
         """Pull requests, issues and comments."""
         with self._chain.acme.sandbox.lock:
             for name in (CONTROL_PLANE, GITOPS):
                 repository = self._chain.acme.sandbox.repository(name)
-                pulls = [one for one in repository.issues.values() if one.pull_request]
-                issues = [one for one in repository.issues.values() if not one.pull_request]
+                pulls = [issue for issue in repository.issues.values() if issue.pull_request]
+                issues = [issue for issue in repository.issues.values() if not issue.pull_request]
                 _check_single(
-                    (one.pull_request.head_branch, one.pull_request.base_branch)
-                    for one in pulls
-                    if one.pull_request and one.state == "open"
+                    (pull.pull_request.head_branch, pull.pull_request.base_branch)
+                    for pull in pulls
+                    if pull.pull_request and pull.state == "open"
                 )
-                _check_single(one.title for one in issues if not _is_closed_duplicate(one))
+                _check_single(issue.title for issue in issues if not _is_closed_duplicate(issue))
                 for issue in repository.issues.values():
                     _check_single(comment.body.partition("\n")[0] for comment in issue.comments)
 
@@ -133,10 +135,10 @@ class Safety:
         store = self._chain.acme.sandbox.store
         with self._chain.acme.sandbox.lock:
             secrets = list(store.tokens)
-            written = [one.model_dump_json() for one in store.repositories.values()]
-        files = {one for one in self._folder.rglob("*") if one.is_file()} - self._read
-        self._read |= {one for one in files if one.name != "event.json"}
-        texts = [one.read_text(encoding="utf-8") for one in files]
+            written = [repository.model_dump_json() for repository in store.repositories.values()]
+        files = {path for path in self._folder.rglob("*") if path.is_file()} - self._read
+        self._read |= {path for path in files if path.name != "event.json"}
+        texts = [path.read_text(encoding="utf-8") for path in files]
         for text in (*texts, *written):
             assert not any(secret in text for secret in secrets)
 

@@ -1,4 +1,4 @@
-"""What a story happens to: Acme in one of its layouts, and what is noted of it."""
+"""The scene of a story: Acme in one of its layouts, and the notes about it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Scene(RuleBasedStateMachine):
         self.chain.each_time(self.promotions.look_at_clusters)
         self.observed = Observed(self.chain, self.names)
         self.content = {name: Content(self.held(name)) for name in self.names}
-        self._meddled: set[tuple[str, str]] = set()
+        self._changed_by_hand: set[tuple[str, str]] = set()
         self._proposals = self._open_proposals()
         self._heads = {name: self.chain.acme.head(name, GITOPS) for name in self.names}
         self._first_heads = dict(self._heads)
@@ -141,7 +141,7 @@ class Scene(RuleBasedStateMachine):
 
     def a_person_pushed(self, environment: str, repository: str = GITOPS) -> None:
         """A branch is another one, and no run has done it."""
-        self._meddled.add((repository, environment))
+        self._changed_by_hand.add((repository, environment))
         if repository == GITOPS:
             self._heads[environment] = self.chain.acme.head(environment, GITOPS)
         self.promotions.look_at_clusters()
@@ -173,17 +173,17 @@ class Scene(RuleBasedStateMachine):
     def watched(self, act: Callable[[], Sequence[str]], runs: Sequence[Run]) -> None:
         """Let runs happen, also those that are killed, and hold what they did against the rules."""
         before = self.safety.trees()
-        self._meddled.clear()
+        self._changed_by_hand.clear()
         self.promotions.runs_begin()
         self.observed.note()
         try:
             for line in act():
                 self.tell(line)
         finally:
-            self.safety.only_base_repo_was_written(before, self._meddled)
+            self.safety.only_base_repo_was_written(before, self._changed_by_hand)
             changed = self.promotions.runs_have_ended(runs)
             self._hold_content(changed)
-            people = {Actor.PEOPLE} if self._meddled else set()
+            people = {Actor.PEOPLE} if self._changed_by_hand else set()
             self.observed.every_change_is_allowed(actors_of(runs) | people)
 
     def _hold_content(self, changed: Sequence[str]) -> None:
@@ -198,8 +198,8 @@ class Scene(RuleBasedStateMachine):
         for name, proposal in proposals.items():
             if self._proposals.get(name) != proposal:
                 proposed = digest(self.safety.tree(GITOPS, proposal[1]))
-                told = f"{name} is proposed again what people took out"
-                assert proposed not in self.content[name].removed, told
+                message = f"{name} is proposed again what people took out"
+                assert proposed not in self.content[name].removed, message
         self._proposals = proposals
 
     def _hold_merge(self, environment: str) -> None:
@@ -216,7 +216,7 @@ class Scene(RuleBasedStateMachine):
         with self.chain.acme.sandbox.lock:
             issues = self.chain.acme.sandbox.repository(GITOPS).issues
             return {
-                one.pull_request.base_branch: (one.number, one.pull_request.head_commit)
-                for one in issues.values()
-                if one.pull_request and one.state == "open"
+                issue.pull_request.base_branch: (issue.number, issue.pull_request.head_commit)
+                for issue in issues.values()
+                if issue.pull_request and issue.state == "open"
             }

@@ -34,7 +34,7 @@ def release(story: Story, *merged: int) -> str:
 
 def run_again(story: Story, file: str) -> None:
     """The newest run of a workflow file."""
-    runs = [one.run.file for one in reversed(story.chain.done)]
+    runs = [job.run.file for job in reversed(story.chain.done)]
     story.run_again(place=runs.index(file))
     story.run_everything()
 
@@ -51,7 +51,7 @@ def test_variables_beside_annotations(story: Story) -> None:
 
 
 @pytest.mark.parametrize("with_sources", [False, True])
-def test_a_tracking_file_names_what_waits_for_its_approval(
+def test_a_tracking_file_names_a_commit_that_waits_for_approval(
     story: Story, with_sources: bool
 ) -> None:
     story.begin("a line")
@@ -67,7 +67,7 @@ def test_a_tracking_file_names_what_waits_for_its_approval(
 
 
 @pytest.mark.parametrize("by_cd", [False, True])
-def test_what_waits_for_days_is_withdrawn_meanwhile(story: Story, by_cd: bool) -> None:
+def test_a_deployment_that_waits_for_days_is_replaced_meanwhile(story: Story, by_cd: bool) -> None:
     story.begin("a line")
     story.require_approval(STAGE)
     release(story, DEV)
@@ -104,7 +104,7 @@ def test_an_old_run_of_ci_is_run_again_after_a_rollback(story: Story) -> None:
     end(story)
 
 
-def test_a_second_way_leads_to_what_was_rolled_back(story: Story) -> None:
+def test_a_second_environment_promotes_a_commit_that_was_rolled_back(story: Story) -> None:
     story.begin("a diamond")
     qa, perf, stage = (story.names.index(name) for name in ("qa", "perf", "stage"))
     release(story, DEV, qa, stage)

@@ -46,19 +46,19 @@ def post(story: Story, commit: str, description: str) -> None:
 
 
 def test_a_commit_goes_from_state_to_state(story: Story) -> None:
-    seen = [stands(story)]
+    states = [stands(story)]
     story.merge_to_main("release")
-    seen.append(stands(story))
+    states.append(stands(story))
     for _ in range(3):  # ci, cd, schedule
         story.run(place=0, times=1)
         story.is_safe()
-        seen.append(stands(story))
+        states.append(stands(story))
     story.merge_pull_request(DEV)
     story.is_safe()
-    seen.append(stands(story))
+    states.append(stands(story))
     story.run_everything()
     story.is_safe()
-    assert [*seen, stands(story), stands(story, "stage")] == [
+    assert [*states, stands(story), stands(story, "stage")] == [
         State.DEPLOYED,
         State.ABSENT,
         State.STARTING,
@@ -70,7 +70,7 @@ def test_a_commit_goes_from_state_to_state(story: Story) -> None:
     ]
 
 
-def test_what_people_do_is_seen(story: Story) -> None:
+def test_acts_of_people_change_the_state(story: Story) -> None:
     offered(story)
     story.close_pull_request(DEV, "a person")
     story.is_safe()
@@ -125,13 +125,13 @@ def test_a_status_that_nobody_of_these_may_post_is_noticed(
         story.observed.every_change_is_allowed(actors)
 
 
-def test_what_was_deployed_does_not_fail_later(story: Story) -> None:
+def test_a_deployed_commit_does_not_fail_later(story: Story) -> None:
     post(story, story.chain.acme.head("main") or "", "Failed to deploy: why")
     with pytest.raises(AssertionError, match="was deployed and became failed"):
         story.observed.every_change_is_allowed({Actor.CHECK_PROMOTE, Actor.POLL})
 
 
-def test_a_run_that_does_what_another_command_does_is_noticed(story: Story) -> None:
+def test_a_run_that_does_the_work_of_another_command_is_noticed(story: Story) -> None:
     """Schedule writes `base-repo.yaml`, which only cd may."""
     story.merge_to_main("release")
     commit, first = story.chain.acme.head("main") or "", story.promotions.names("dev")
@@ -155,7 +155,7 @@ def test_every_event_from_outside_is_played() -> None:
 def test_every_rule_plays_an_event_or_says_why_not(
     begun: Callable[[str], Opening], tmp_path: Path
 ) -> None:
-    rules = {one.function.__name__ for one in Story(begun, tmp_path).rules}
+    rules = {rule.function.__name__ for rule in Story(begun, tmp_path).rules}
     playing = {name for names in PLAYED.values() for name in names}
     assert playing | WITHOUT_EVENT.keys() == rules
     assert not playing & WITHOUT_EVENT.keys()

@@ -137,10 +137,10 @@ def a_rollback_undone(story: Story) -> None:
 
 def a_rollback_undone_half(story: Story) -> None:
     """To a commit between the one that was left and the one that it went back to."""
-    between, commit = changed(story), changed(story)
+    middle, commit = changed(story), changed(story)
     bring(story, "dev", commit)
     story.write_base_repo(place=0, older=2)
-    promote(story, "dev", between)
+    promote(story, "dev", middle)
 
 
 def a_step_back(story: Story) -> None:
@@ -204,20 +204,20 @@ def story(begun: Callable[[str], Opening], tmp_path: Path) -> Iterator[Story]:
 
 
 @pytest.mark.parametrize("planted", PLANTED)
-def test_what_must_not_be_is_noticed(story: Story, planted: str) -> None:
+def test_a_planted_fault_is_noticed(story: Story, planted: str) -> None:
     PLANTED[planted](story)
     with pytest.raises(AssertionError):
         story.is_safe()
 
 
-@pytest.mark.parametrize("planted", PROMOTED, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("planted", PROMOTED, ids=lambda story: story.__name__)
 def test_a_wrong_promotion_is_noticed(story: Story, planted: Callable[[Story], None]) -> None:
     planted(story)
     with pytest.raises(AssertionError, match=PROMOTED[planted]):
         look(story)
 
 
-def test_what_a_person_wishes_is_no_wrong_promotion(story: Story) -> None:
+def test_a_promotion_by_a_person_is_not_wrong(story: Story) -> None:
     """Back by hand, and to the left commit again by hand; then beyond it by the chain."""
     older = newest(story)
     bring(story, "dev", changed(story))
@@ -231,7 +231,7 @@ def test_what_a_person_wishes_is_no_wrong_promotion(story: Story) -> None:
     look(story)
 
 
-def test_a_merge_over_what_people_changed_is_noticed(story: Story) -> None:
+def test_a_merge_over_a_change_of_people_is_noticed(story: Story) -> None:
     """Schedule with `auto-merge` must not."""
     path = "large/shop-web/platform-config.yaml"
     story.change_by_hand("dev", {path: "kind: Other\n"}, "changes a file")
@@ -251,7 +251,7 @@ def test_a_run_that_writes_elsewhere_is_noticed(story: Story) -> None:
             story.safety.only_base_repo_was_written(before)
 
 
-def test_a_tree_is_rendered_from_what_it_names(story: Story) -> None:
+def test_a_tree_is_rendered_from_the_commits_that_it_names(story: Story) -> None:
     """Not from the heads of today."""
     story.configure(place=0, change="region")
     story.register("web, api")
