@@ -25,7 +25,7 @@ MASKS: Final = "add-mask"
 
 
 class ActError(Exception):
-    """act did not run the job at all; the message holds what it said."""
+    """act did not run the job at all; the message holds its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Act:
         return run
 
     def _call(self, command: Sequence[str]) -> str:
-        """All that act says. A job that does not end is ended, with what it has started."""
+        """Return all output of act. A job that does not end is ended, with what it has started."""
         environment = {
             "PATH": self._path,
             "HOME": str(self._folder / "home"),
@@ -151,25 +151,27 @@ def read_run(lines: Iterable[str], job: str) -> JobRun:
     What an action's inner steps say of outputs and summaries, the action says again: its own words
     count. A label that act does not know is passed over in silence; then there is no result.
     """
-    said = [one for line in lines if isinstance(one := _line(line), dict)]
-    result = next((one["jobResult"] for one in said if "jobResult" in one), "")
+    entries = [entry for line in lines if isinstance(entry := _line(line), dict)]
+    result = next((entry["jobResult"] for entry in entries if "jobResult" in entry), "")
     if not result:
-        others = "\n".join(one["msg"] for one in said if one.get("level") in ("error", "fatal"))
+        others = "\n".join(
+            entry["msg"] for entry in entries if entry.get("level") in ("error", "fatal")
+        )
         raise ValueError(f"act did not run the job {job}\n{others}")
     outputs: dict[str, str] = {}
     summaries: dict[str, str] = {}
     annotations: list[Annotation] = []
     log: list[str] = []
-    for one in said:
-        command, steps = one.get("command"), one.get("stepID", [])
+    for entry in entries:
+        command, steps = entry.get("command"), entry.get("stepID", [])
         if command == "set-output" and len(steps) == 1:
-            outputs[one["name"]] = one["arg"]
+            outputs[entry["name"]] = entry["arg"]
         elif command == "summary" and len(steps) == 1:
-            summaries[steps[0]] = one["content"]
+            summaries[steps[0]] = entry["content"]
         elif command in LEVELS:
-            annotations.append(Annotation(command, one["arg"], one.get("kvPairs") or {}))
-        if command != MASKS and one.get("job"):
-            log.append(one["msg"].rstrip("\n"))
+            annotations.append(Annotation(command, entry["arg"], entry.get("kvPairs") or {}))
+        if command != MASKS and entry.get("job"):
+            log.append(entry["msg"].rstrip("\n"))
     return JobRun(
         result, outputs, "\n".join(summaries.values()), annotations, "\n".join(log) + "\n"
     )

@@ -26,7 +26,7 @@ from kalypso_actions.sandbox.workflow_runner.runs import WorkflowRunner
 from tests.e2e import organisation
 from tests.e2e.act import Act
 from tests.e2e.clock import PresentClock
-from tests.e2e.jobs import Done, Jobs
+from tests.e2e.jobs import FinishedJob, Jobs
 from tests.e2e.organisation import ROOT
 from tests.e2e.stage import ActScenarioRunner
 
@@ -67,13 +67,13 @@ class Chain:
         path = f"{CONTROL_PLANE}/actions/workflows/{workflow}/dispatches"
         self.ask(path, {"ref": "main", "inputs": dict(inputs)})
 
-    def run_due(self) -> list[Done]:
+    def run_due(self) -> list[FinishedJob]:
         """Run what has been started, and what that starts; what came of each job."""
-        first = len(self.jobs.done)
+        first = len(self.jobs.finished)
         while pending_runs := self.workflows.pending_runs():
             for run in pending_runs:
                 self.jobs.run(run)
-        return self.jobs.done[first:]
+        return self.jobs.finished[first:]
 
 
 @contextmanager
@@ -120,7 +120,7 @@ def _path_of_jobs(tools: Path) -> str:
     own = Path(sys.prefix) / "bin"
     (tools / "uv").symlink_to(own / "uv")
     (tools / "python3").symlink_to(Path(sys.base_prefix) / "bin" / "python3")
-    others = [one for one in os.environ["PATH"].split(os.pathsep) if Path(one) != own]
+    others = [folder for folder in os.environ["PATH"].split(os.pathsep) if Path(folder) != own]
     return os.pathsep.join([str(tools), *others])
 
 
@@ -139,7 +139,7 @@ def _environment_of_jobs(sandbox: Sandbox, folder: Path) -> dict[str, str]:
 def _authorities(sandbox: Sandbox, file: Path) -> dict[str, str]:
     """Variables that name a file with the sandbox's authority and those of the machine."""
     own = Path(sandbox.environment()["SSL_CERT_FILE"]).read_text(encoding="ascii")
-    known = ssl.get_default_verify_paths().cafile
-    others = Path(known).read_text(encoding="utf-8") if known else ""
+    authorities = ssl.get_default_verify_paths().cafile
+    others = Path(authorities).read_text(encoding="utf-8") if authorities else ""
     file.write_text(f"{others}\n{own}", encoding="utf-8")
     return dict.fromkeys(AUTHORITY, str(file))

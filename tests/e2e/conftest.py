@@ -16,7 +16,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo.scenario import run_scenario
 from kalypso_actions.sandbox import Sandbox
 from tests.e2e.chain import Chain, opened
-from tests.e2e.jobs import Done
+from tests.e2e.jobs import FinishedJob
 from tests.e2e.organisation import ROOT
 from tests.e2e.state import State, state
 
@@ -25,7 +25,7 @@ from tests.e2e.state import State, state
 class Played:
     """Acme after all acts: its jobs, and how it stands."""
 
-    done: list[Done]
+    finished: list[FinishedJob]
     state: State
 
 
@@ -49,9 +49,9 @@ def chain(tmp_path_factory: pytest.TempPathFactory, demo: subprocess.Popen[str])
 
 @pytest.fixture(scope="package")
 def played(chain: Chain) -> Played:
-    """What the play has left, before anything else happens."""
+    """Return the end of the play, before anything else happens."""
     run_scenario(chain.stage)
-    return Played(list(chain.jobs.done), state(chain.sandbox, chain.sandbox.url))
+    return Played(list(chain.jobs.finished), state(chain.sandbox, chain.sandbox.url))
 
 
 @pytest.fixture(scope="package")

@@ -1,7 +1,7 @@
 """The jobs of workflows, each run by act with what GitHub would give it.
 
-Of its own, act knows neither permissions nor environments: a job's token, its variables and its
-identity towards Azure are made here.
+act knows neither permissions nor environments: this module makes a job's token, its variables and
+its identity in Azure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OF_MACHINE: Final = ("IDENTITY_ENDPOINT", "IDENTITY_HEADER")
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class FinishedJob:
     """A job that act has run, or that was skipped because one before it has failed.
 
     `command` is Kalypso's, `environment` the one that the run is about, `deploys_to` the GitHub
@@ -38,7 +38,7 @@ class Done:
     command: str
     environment: str
     deploys_to: str
-    ended: JobRun
+    outcome: JobRun
     folder: Path
 
 
@@ -65,27 +65,28 @@ class Jobs:
         self._secrets = secrets
         self._environment = environment
         self._folder = folder
-        self.done: list[Done] = []
+        self.finished: list[FinishedJob] = []
         self.tokens: set[str] = set()
         """Every text that was given to a job and must not be read in any log."""
 
-    def run(self, run: Run) -> list[Done]:
-        """Run the jobs of a workflow in the order of their needs; what came of each.
+    def run(self, run: Run) -> list[FinishedJob]:
+        """Run the jobs of a workflow in the order of their needs, and return them.
 
         A job is skipped unless all that it needs have succeeded.
         """
         record = self._workflows.record(run.event)
-        ended: dict[str, Done] = {}
+        finished: dict[str, FinishedJob] = {}
         for job in run.workflow.jobs:
-            may_run = all(ended[name].ended.result == "success" for name in job.needs)
-            done = self._job(run, job, record.id if record else run.event.id, skipped=not may_run)
-            ended[job.name] = done
-            self.done.append(done)
-        failed = any(done.ended.result != "success" for done in ended.values())
+            may_run = all(finished[name].outcome.result == "success" for name in job.needs)
+            finished[job.name] = self._job(
+                run, job, record.id if record else run.event.id, skipped=not may_run
+            )
+            self.finished.append(finished[job.name])
+        failed = any(job.outcome.result != "success" for job in finished.values())
         self._workflows.conclude(record, "failure" if failed else "success")
-        return list(ended.values())
+        return list(finished.values())
 
-    def _job(self, run: Run, job: Job, run_id: int, *, skipped: bool) -> Done:
+    def _job(self, run: Run, job: Job, run_id: int, *, skipped: bool) -> FinishedJob:
         event = run.event
         token = self._runner_environment.token(event, job)
         contexts = self._runner_environment.contexts(event, token, self._secrets)
@@ -93,34 +94,33 @@ class Jobs:
         about = contexts["inputs"].get("environment", "")
         folder = self._new_folder(run.file, job.name, about)
         if skipped:
-            ended = act.SKIPPED
+            outcome = act.SKIPPED
         else:
-            given = {"GITHUB_TOKEN": token, **self._secrets}
             variables = self._variables(run, job, environment, run_id)
             self.tokens |= {token, variables.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN", token)}
-            wanted = act.Job(
+            act_job = act.Job(
                 name=job.name,
                 workflow=job_file.alone(self._file(run), job.name),
                 checkout=self._checkout(run, folder / "checkout"),
                 event=event.name,
                 payload=event.payload,
                 actor=event.actor,
-                secrets=given,
+                secrets={"GITHUB_TOKEN": token, **self._secrets},
                 variables={
                     **contexts["vars"],
                     **self._runner_environment.environment_variables(event, environment),
                 },
                 environment=variables,
             )
-            ended = self._runner.run(wanted, folder)
+            outcome = self._runner.run(act_job, folder)
         command = job.steps[-1].action
-        return Done(run, job.name, command, about, environment, ended, folder)
+        return FinishedJob(run, job.name, command, about, environment, outcome, folder)
 
     def _variables(self, run: Run, job: Job, environment: str, run_id: int) -> dict[str, str]:
         event = run.event
         of_sandbox = self._sandbox.environment()
         variables = {
-            **{name: one for name, one in of_sandbox.items() if name not in OF_MACHINE},
+            **{name: value for name, value in of_sandbox.items() if name not in OF_MACHINE},
             **self._environment,
             "GITHUB_REF": event.ref,
             "GITHUB_REPOSITORY": event.repository,
@@ -149,7 +149,7 @@ class Jobs:
 
     def _new_folder(self, *names: str) -> Path:
         """`<number>-<file>-<job>-<environment>`, for what a job leaves."""
-        parts = [f"{len(self.done) + 1:02}", *(name for name in names if name)]
+        parts = [f"{len(self.finished) + 1:02}", *(name for name in names if name)]
         folder = self._folder / "-".join(parts)
         folder.mkdir(parents=True)
         return folder

@@ -30,10 +30,10 @@ class ActScenarioRunner(ScenarioRunner):
         clock: PresentClock,
         workflows: WorkflowRunner,
         people: People,
-        told: Callable[[DemoStepEntry], None],
+        log: Callable[[DemoStepEntry], None],
         jobs: Jobs,
     ) -> None:
-        super().__init__(sandbox, clock, workflows, people, told)
+        super().__init__(sandbox, clock, workflows, people, log)
         self._present = clock
         self._jobs = jobs
 
@@ -43,24 +43,24 @@ class ActScenarioRunner(ScenarioRunner):
             super().merge_proposal(environment)
 
     def run(self, run: Run) -> JobResult:
-        """The jobs of a workflow; the last one that was not skipped tells how it has ended."""
-        done = [one for one in self._jobs.run(run) if one.ended.result != "skipped"][-1]
+        """Run the jobs of a workflow; return the result of the last one that was not skipped."""
+        job = [job for job in self._jobs.run(run) if job.outcome.result != "skipped"][-1]
         return JobResult(
-            command=done.command,
-            environment=done.environment or _branch(run),
-            word=_word(done.command, done.ended),
-            text=done.ended.summary.partition("\n")[0],
-            folder=done.folder,
+            command=job.command,
+            environment=job.environment or _branch(run),
+            word=_word(job.command, job.outcome),
+            text=job.outcome.summary.partition("\n")[0],
+            folder=job.folder,
         )
 
 
-def _word(command: str, ended: JobRun) -> str:
+def _word(command: str, outcome: JobRun) -> str:
     """How a command has ended, in the play's word, by the outputs of its action."""
-    outputs = ended.outputs
+    outputs = outcome.outputs
     match command:
         case "check-promote" if outputs.get("verdict"):
             word = outputs["verdict"]
-        case _ if ended.result != "success":
+        case _ if outcome.result != "success":
             word = "failed"
         case "start-schedule":
             word = "started"

@@ -53,17 +53,21 @@ def state(sandbox: Sandbox, url: str) -> State:
         repositories = [sandbox.repository(name) for name in (CONTROL_PLANE, GITOPS)]
         return State(
             files={
-                f"{one.full_name}@{branch}": _files(sandbox, one, branch, url)
-                for one in repositories
+                f"{repository.full_name}@{branch}": _files(sandbox, repository, branch, url)
+                for repository in repositories
                 for branch in ("main", *ENVIRONMENTS)
             },
             statuses=_statuses(repositories[0], url),
-            pull_requests={one.full_name: _pull_requests(one, url) for one in repositories},
+            pull_requests={
+                repository.full_name: _pull_requests(repository, url) for repository in repositories
+            },
             issues={
-                one.full_name: [
-                    issue.title for issue in one.issues.values() if issue.pull_request is None
+                repository.full_name: [
+                    issue.title
+                    for issue in repository.issues.values()
+                    if issue.pull_request is None
                 ]
-                for one in repositories
+                for repository in repositories
             },
             runs=[
                 (
@@ -82,19 +86,19 @@ def masked(text: str, url: str) -> str:
 
 
 def _files(sandbox: Sandbox, repository: Repository, branch: str, url: str) -> dict[str, str]:
-    found = sandbox.git(repository.full_name).files(branch)
+    files = sandbox.git(repository.full_name).files(branch)
     return {
         path: masked(content.decode(), url)
-        for path, content in found.items()
+        for path, content in files.items()
         if not path.startswith(ENVIRONMENTS_FOLDER)
     }
 
 
 def _statuses(repository: Repository, url: str) -> list[list[tuple[str, str, str]]]:
     by_commit: dict[str, list[tuple[str, str, str]]] = {}
-    for one in repository.statuses:
-        told = (one.context, one.state, masked(one.description or "", url))
-        by_commit.setdefault(one.commit, []).append(told)
+    for status in repository.statuses:
+        text = masked(status.description or "", url)
+        by_commit.setdefault(status.commit, []).append((status.context, status.state, text))
     return list(by_commit.values())
 
 
@@ -107,7 +111,7 @@ def _pull_requests(repository: Repository, url: str) -> list[PullRequest]:
             base=issue.pull_request.base_branch,
             head=issue.pull_request.head_branch,
             merged=issue.pull_request.merged_at is not None,
-            comments=[masked(one.body, url) for one in issue.comments],
+            comments=[masked(comment.body, url) for comment in issue.comments],
         )
         for issue in repository.issues.values()
         if issue.pull_request is not None

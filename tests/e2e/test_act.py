@@ -14,8 +14,8 @@ INNER = {**ACTION, "stepID": ["0", "run"]}
 END = {"job": "CI/ci", "jobResult": "success", "msg": "🏁  Job succeeded"}
 
 
-def lines(*said: dict[str, Any]) -> list[str]:
-    return [json.dumps({"msg": "", **one}) for one in said]
+def lines(*entries: dict[str, Any]) -> list[str]:
+    return [json.dumps({"msg": "", **entry}) for entry in entries]
 
 
 def test_outputs_are_those_of_the_action() -> None:
@@ -32,9 +32,9 @@ def test_a_summary_that_the_action_repeats_is_one() -> None:
 
 
 def test_summaries_of_several_steps_follow_one_another() -> None:
-    one = {**ACTION, "command": "summary", "content": "one\n"}
-    two = {**ACTION, "stepID": ["1"], "command": "summary", "content": "two\n"}
-    assert read_run(lines(one, two, END), "ci").summary == "one\n\ntwo\n"
+    first = {**ACTION, "command": "summary", "content": "one\n"}
+    second = {**ACTION, "stepID": ["1"], "command": "summary", "content": "two\n"}
+    assert read_run(lines(first, second, END), "ci").summary == "one\n\ntwo\n"
 
 
 def test_annotations_have_their_places() -> None:
@@ -47,9 +47,9 @@ def test_annotations_have_their_places() -> None:
 
 def test_the_log_is_what_people_see() -> None:
     mask = {**INNER, "command": "add-mask", "arg": "secret", "msg": "  ⚙  ***", "raw": "secret"}
-    said = {**INNER, "raw_output": True, "msg": "it is ***\n"}
+    line = {**INNER, "raw_output": True, "msg": "it is ***\n"}
     of_act = {"level": "warning", "msg": "no docker"}
-    assert read_run(lines(of_act, mask, said, END), "ci").log == "it is ***\n🏁  Job succeeded\n"
+    assert read_run(lines(of_act, mask, line, END), "ci").log == "it is ***\n🏁  Job succeeded\n"
 
 
 @pytest.mark.parametrize("result", ["success", "failure"])

@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.commands.demo.organisation import GITOPS
 from tests.e2e.chain import Chain
 from tests.e2e.conftest import Played
-from tests.e2e.jobs import Done
+from tests.e2e.jobs import FinishedJob
 from tests.e2e.state import State, masked
 
 pytestmark = pytest.mark.e2e
@@ -51,19 +51,19 @@ PLAY = [
 ]
 
 
-def line(done: Done) -> str:
-    names = " ".join(filter(None, (done.run.file, done.name, done.environment)))
-    return f"{names}: {done.ended.result}"
+def line(job: FinishedJob) -> str:
+    names = " ".join(filter(None, (job.run.file, job.name, job.environment)))
+    return f"{names}: {job.outcome.result}"
 
 
 def test_each_event_starts_the_jobs_that_it_should(played: Played) -> None:
-    assert [line(one) for one in played.done] == PLAY
+    assert [line(job) for job in played.finished] == PLAY
 
 
 def test_only_jobs_that_are_verified_enter_an_environment(played: Played) -> None:
-    entered = {(one.run.file, one.name) for one in played.done if one.deploys_to}
+    entered = {(job.run.file, job.name) for job in played.finished if job.deploys_to}
     assert entered == {("cd.yaml", "cd"), ("check-promote.yaml", "check-promote")}
-    assert all(one.deploys_to in ("", one.environment) for one in played.done)
+    assert all(job.deploys_to in ("", job.environment) for job in played.finished)
 
 
 def test_all_ends_as_the_demo_does(played: Played, of_demo: State) -> None:
@@ -75,26 +75,29 @@ def is_record(status: tuple[str, str, str]) -> bool:
     return status[0].startswith("kalypso / ") and status[0] != "kalypso / ci"
 
 
-def test_what_a_promoted_commit_is_told_of_its_environments(played: Played) -> None:
-    told = [[one for one in each if not is_record(one)] for each in played.state.statuses]
-    _, first, second = filter(None, told)
+def test_the_statuses_of_promoted_commits(played: Played) -> None:
+    posted = [
+        [status for status in statuses if not is_record(status)]
+        for statuses in played.state.statuses
+    ]
+    _, first, second = filter(None, posted)
     begun = ("pending", "Promoted"), ("pending", "Deploying")
     error = "dev-drone-2: HealthCheckFailed: Deployment/hello-world ran out of memory"
     failed = ("failure", f"Failed to deploy: {error}")
     corrected = ("pending", "Deploying"), ("pending", "Deployed")
     ci = ("kalypso / ci", "success", "10 assignments in 2 environments")
 
-    def of(environment: str, *told: tuple[str, str]) -> list[tuple[str, str, str]]:
-        return [(f"{environment} environment", *one) for one in told]
+    def of(environment: str, *statuses: tuple[str, str]) -> list[tuple[str, str, str]]:
+        return [(f"{environment} environment", *status) for status in statuses]
 
     stage = of("stage", *begun, ("success", "Deployed"))
     assert first == [ci, *of("dev", *begun, ("pending", "Deployed")), *stage]
     assert second == [ci, *of("dev", *begun, failed, *corrected), *stage]
 
 
-def test_what_is_proposed_says_what_it_is(played: Played) -> None:
+def test_pull_requests_describe_their_environment(played: Played) -> None:
     pulls = played.state.pull_requests[GITOPS]
-    assert [(one.base, "promoted" in one.labels, one.merged) for one in pulls] == [
+    assert [(pull.base, "promoted" in pull.labels, pull.merged) for pull in pulls] == [
         ("dev", True, True),
         ("stage", True, True),
         ("dev", False, True),
@@ -102,11 +105,11 @@ def test_what_is_proposed_says_what_it_is(played: Played) -> None:
         ("dev", False, True),
         ("stage", True, True),
     ]
-    for one in pulls:
-        assert one.title == f"Update manifests in {one.base} from kalypso/{one.base}"
-        mark = f"<!-- kalypso:v1 kind=pull-request environment={one.base} commit=ID -->\n"
-        assert one.body.startswith(mark)
-        assert "kalypso" in one.labels
+    for pull in pulls:
+        assert pull.title == f"Update manifests in {pull.base} from kalypso/{pull.base}"
+        mark = f"<!-- kalypso:v1 kind=pull-request environment={pull.base} commit=ID -->\n"
+        assert pull.body.startswith(mark)
+        assert "kalypso" in pull.labels
 
 
 OUTPUTS = {
@@ -144,17 +147,21 @@ OUTPUTS = {
 @pytest.mark.parametrize("command", OUTPUTS)
 def test_jobs_have_outputs(played: Played, chain: Chain, command: str) -> None:
     """Of the first promotion."""
-    ended = next(
-        one.ended for one in played.done[1:] if one.command == command and one.name != "verify"
+    outcome = next(
+        job.outcome
+        for job in played.finished[1:]
+        if job.command == command and job.name != "verify"
     )
-    found = {name: masked(value, chain.sandbox.url) for name, value in ended.outputs.items()}
-    assert found == OUTPUTS[command]
+    outputs = {name: masked(value, chain.sandbox.url) for name, value in outcome.outputs.items()}
+    assert outputs == OUTPUTS[command]
 
 
 def test_each_job_has_its_page(played: Played, chain: Chain) -> None:
     """Of the promotion that fails."""
     third = PLAY.index("schedule.yaml start: success") + 1 + len(rollout("dev"))
-    pages = [one.ended.summary for one in played.done[third : third + 1 + len(promotion("dev"))]]
+    pages = [
+        job.outcome.summary for job in played.finished[third : third + 1 + len(promotion("dev"))]
+    ]
     assert [masked(page, chain.sandbox.url).partition("\n")[0] for page in pages] == [
         "## kalypso ci: 10 assignments in 2 environments",
         "## kalypso cd: ID may come to dev",
@@ -164,13 +171,15 @@ def test_each_job_has_its_page(played: Played, chain: Chain) -> None:
         "## kalypso check-promote: the inputs for `dev` are right",
         "## kalypso check-promote: failed in `dev`",
     ]
-    assert all(one.ended.summary.startswith(f"## kalypso {one.command}: ") for one in played.done)
+    assert all(
+        job.outcome.summary.startswith(f"## kalypso {job.command}: ") for job in played.finished
+    )
 
 
 def test_only_the_failure_is_annotated(played: Played) -> None:
-    found = [(line(one), note) for one in played.done for note in one.ended.annotations]
+    annotations = [(line(job), note) for job in played.finished for note in job.outcome.annotations]
     text = "dev-drone-2: HealthCheckFailed: Deployment/hello-world ran out of memory\n"
-    (failure,) = found
+    (failure,) = annotations
     assert failure[0] == "check-promote.yaml check-promote dev: failure"
     assert failure[1].text.startswith(text)
     assert (failure[1].level, failure[1].properties) == (

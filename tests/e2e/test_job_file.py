@@ -33,7 +33,7 @@ def test_all_of_the_file_stays_but_the_other_jobs() -> None:
     assert list(written) == list(expected)
 
 
-def test_what_needs_the_outputs_of_another_job_is_refused() -> None:
+def test_a_job_that_needs_outputs_of_another_is_refused() -> None:
     file = FILE.replace(b"echo $A", b"echo ${{ needs.verify.outputs.commit }}")
     with pytest.raises(ValueError, match="the job deploy uses outputs of others"):
         alone(file, "deploy")

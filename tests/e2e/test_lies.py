@@ -16,11 +16,11 @@ pytestmark = pytest.mark.e2e
 
 def heads(chain: Chain) -> dict[str, str]:
     """What the lies are made of: the newest commits of branches."""
-    found = {
+    commits = {
         "main": chain.sandbox.git(CONTROL_PLANE).head("main"),
         "of dev": chain.sandbox.git(GITOPS).head("dev"),
     }
-    return {name: commit or "" for name, commit in found.items()}
+    return {name: commit or "" for name, commit in commits.items()}
 
 
 @pytest.mark.parametrize(
@@ -43,15 +43,15 @@ def test_it_is_refused(
 ) -> None:
     commits = heads(chain)
     before = state(chain.sandbox, chain.sandbox.url)
-    given = {name: commits.get(value, value) for name, value in inputs.items()}
-    chain.dispatch(workflow, given)
+    claims = {name: commits.get(value, value) for name, value in inputs.items()}
+    chain.dispatch(workflow, claims)
     verify, entering = chain.run_due()
-    assert (verify.name, verify.ended.result) == ("verify", "failure")
-    assert (entering.deploys_to, entering.ended.result) == (inputs["environment"], "skipped")
-    (told,) = verify.ended.annotations
-    assert told.level == "error"
-    assert message in told.text
-    assert "exit status 2" in verify.ended.log
+    assert (verify.name, verify.outcome.result) == ("verify", "failure")
+    assert (entering.deploys_to, entering.outcome.result) == (inputs["environment"], "skipped")
+    (annotation,) = verify.outcome.annotations
+    assert annotation.level == "error"
+    assert message in annotation.text
+    assert "exit status 2" in verify.outcome.log
     after = state(chain.sandbox, chain.sandbox.url)
     assert after.runs.pop()[2] == "failure"
     assert after == before

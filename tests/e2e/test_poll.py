@@ -16,8 +16,8 @@ def test_a_changed_workload_is_proposed(chain: Chain, played: Played) -> None:
     workload = chain.sandbox.git(repository).files("main")[file].decode()
     chain.sandbox.commit(repository, {file: workload.replace("./agent", "./agent/v2")})
     chain.ask(f"{CONTROL_PLANE}/dispatches", {"event_type": "kalypso-workload-changed"})
-    done = chain.run_due()
-    assert [(one.run.file, one.environment, one.ended.result) for one in done] == [
+    finished = chain.run_due()
+    assert [(job.run.file, job.environment, job.outcome.result) for job in finished] == [
         ("poll.yaml", "", "success"),
         *(("schedule.yaml", environment, "success") for environment in ENVIRONMENTS),
     ]
