@@ -42,15 +42,15 @@ def requests() -> dict[str, list[Request]]:
     }
 
 
-def any_engine_renders(asked: Sequence[Request]) -> bool:
+def any_engine_renders(manifests: Sequence[Request]) -> bool:
     """Whether an engine with sprig alone can render them."""
-    return not any(KALYPSO_FUNCTIONS.search(request["text"]) for request in asked)
+    return not any(KALYPSO_FUNCTIONS.search(request["text"]) for request in manifests)
 
 
-def ours(asked: Sequence[Request], seconds: float) -> float:
+def ours(manifests: Sequence[Request], seconds: float) -> float:
     """Manifests a second by our engine."""
-    compiled = {text: TextManifest(text) for text in {request["text"] for request in asked}}
-    uses = [(compiled[request["text"]], _data(request["data"])) for request in asked]
+    compiled = {text: TextManifest(text) for text in {request["text"] for request in manifests}}
+    uses = [(compiled[request["text"]], _data(request["data"])) for request in manifests]
     rendered = 0
     started = time.perf_counter()
     while time.perf_counter() - started < seconds:
@@ -60,13 +60,13 @@ def ours(asked: Sequence[Request], seconds: float) -> float:
     return rendered / (time.perf_counter() - started)
 
 
-def go(asked: Sequence[Request], seconds: float, folder: Path) -> float:
+def go(manifests: Sequence[Request], seconds: float, folder: Path) -> float:
     """Manifests a second by Go, parsed for every use; the oracle has been built."""
     file = folder / "requests.jsonl"
-    file.write_text("".join(json.dumps(request) + "\n" for request in asked), encoding="utf-8")
+    file.write_text("".join(json.dumps(request) + "\n" for request in manifests), encoding="utf-8")
     command = [str(program.PROGRAM), "bench", str(file), str(seconds)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
-    return float(json.loads(done.stdout)["per_second"])
+    process = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    return float(json.loads(process.stdout)["per_second"])
 
 
 def install_gotpl(folder: Path) -> None:
@@ -76,7 +76,7 @@ def install_gotpl(folder: Path) -> None:
     subprocess.run([*pip, GOTPL], check=True, capture_output=True, encoding="utf-8")
 
 
-def gotpl(asked: Sequence[Request], seconds: float, folder: Path) -> float:
+def gotpl(manifests: Sequence[Request], seconds: float, folder: Path) -> float:
     """Manifests a second by gotpl, which has been installed.
 
     Raises CalledProcessError where it renders anything else than we do.
@@ -87,14 +87,14 @@ def gotpl(asked: Sequence[Request], seconds: float, folder: Path) -> float:
             "data": {**request["data"], "ConfigData": _config(request["data"])},
             "expected": TextManifest(request["text"]).render(_data(request["data"])),
         }
-        for request in asked
+        for request in manifests
     ]
     file = folder / "gotpl.json"
     file.write_text(json.dumps(uses), encoding="utf-8")
     script = Path(__file__).with_name("gotpl_render.py")
     command = [_gotpl_python(folder), str(script), str(file), str(seconds)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
-    return float(done.stdout)
+    process = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    return float(process.stdout)
 
 
 def _gotpl_python(folder: Path) -> str:

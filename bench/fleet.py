@@ -204,8 +204,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--assignments", type=int, default=10_000)
-    given = parser.parse_args()
-    print(" ".join(make_fleet(given.folder, given.assignments).arguments()))
+    arguments = parser.parse_args()
+    print(" ".join(make_fleet(arguments.folder, arguments.assignments).arguments()))
 
 
 if __name__ == "__main__":

@@ -110,8 +110,8 @@ def _launch(
 
 def _seconds(command: list[str], environment: Mapping[str, str], status: int = 0) -> float:
     started = time.perf_counter()
-    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    process = subprocess.run(command, env=environment, capture_output=True, check=False)
     seconds = time.perf_counter() - started
-    if done.returncode != status:
-        raise RuntimeError(f"{command} has ended with {done.returncode}: {done.stderr.decode()}")
+    if process.returncode != status:
+        raise RuntimeError(f"{command} ended with {process.returncode}: {process.stderr.decode()}")
     return seconds

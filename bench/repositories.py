@@ -48,7 +48,7 @@ class GitHub:
         return f"{self.url}/{_name(number)}"
 
     def requests(self) -> int:
-        """How many have been answered since this was asked last."""
+        """Return the number of requests since the last call."""
         answer = requests.get(f"{self.url}/_sandbox/requests", timeout=60)
         requests.delete(f"{self.url}/_sandbox/requests", timeout=60)
         return len(answer.json())
@@ -67,7 +67,7 @@ def measure(count: int) -> list[str]:
         folder = Path(name)
         with serving(folder / "sandbox", count) as github:
             ours = _timed(lambda: read(github, count))
-            asked = github.requests()
+            requests_of_ours = github.requests()
             plain = _timed(lambda: clone(github, count, folder / "clones"))
             cloned = github.requests()
     print(
@@ -75,7 +75,7 @@ def measure(count: int) -> list[str]:
         f"{os.cpu_count()} cores"
     )
     for what, took, number in (
-        ("registrations read", ours, asked),
+        ("registrations read", ours, requests_of_ours),
         ("plain shallow blobless clones", plain, cloned),
     ):
         ratio = f"{took.seconds / plain.seconds:6.1f} × the clones"
@@ -97,7 +97,9 @@ def read(github: GitHub, count: int) -> None:
         reader = Reader(Repositories((), remotes, programs), None)
         own = RepositoryPath(f"{github.url}/{CONTROL_PLANE}", ENVIRONMENT, ".")
         snapshot = gather(ENVIRONMENT, reader.documents(own), reader)
-    usable = [one for one in snapshot.registrations if one.state == "head"]
+    usable = [
+        registration for registration in snapshot.registrations if registration.state == "head"
+    ]
     if len(usable) != count or snapshot.problems:
         raise SystemExit(f"not all were read: {snapshot.registrations[0]}, {snapshot.problems}")
 
@@ -111,13 +113,13 @@ def clone(github: GitHub, count: int, folder: Path) -> None:
         "GIT_CONFIG_VALUE_0": f"Authorization: {basic('x-access-token', github.token)}",
     }
 
-    def one(number: int) -> None:
+    def clone_repository(number: int) -> None:
         command = ["git", "clone", "--quiet", "--depth=1", "--filter=blob:none"]
         command += [github.repository(number), str(folder / str(number))]
         subprocess.run(command, env=environment, check=True)
 
     with ThreadPoolExecutor(PARALLEL_READS) as pool:
-        list(pool.map(one, range(count)))
+        list(pool.map(clone_repository, range(count)))
 
 
 @contextmanager

@@ -43,12 +43,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--assignments", type=int, default=10_000)
     parser.add_argument("--repositories", type=int, default=500)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kalypso-bench-") as name:
         folder = Path(name)
-        missed = measure_fleet(make_fleet(folder / "fleet", asked.assignments), folder)
+        missed = measure_fleet(make_fleet(folder / "fleet", arguments.assignments), folder)
         missed += measure_engine(folder)
-        missed += repositories.measure(asked.repositories)
+        missed += repositories.measure(arguments.repositories)
         missed += launch.measure()
     for target in missed:
         print(f"missed: {target}")
@@ -104,13 +104,13 @@ def measure_engine(folder: Path) -> list[str]:
     has_gotpl = _works("gotpl", lambda: engines.install_gotpl(folder))
     print(f"\n{'manifests a second':<20}{'ours':>10}{'Go':>10}{'':>9}{'gotpl':>10}")
     rows: dict[str, Rates] = {}
-    for template, asked in engines.requests().items():
-        comparable = has_gotpl and engines.any_engine_renders(asked)
+    for template, manifests in engines.requests().items():
+        comparable = has_gotpl and engines.any_engine_renders(manifests)
         rows[template] = Rates.best(
             Rates(
-                ours=engines.ours(asked, MEASURED_SECONDS),
-                go=engines.go(asked, MEASURED_SECONDS, folder) if has_go else 0,
-                gotpl=engines.gotpl(asked, MEASURED_SECONDS, folder) if comparable else 0,
+                ours=engines.ours(manifests, MEASURED_SECONDS),
+                go=engines.go(manifests, MEASURED_SECONDS, folder) if has_go else 0,
+                gotpl=engines.gotpl(manifests, MEASURED_SECONDS, folder) if comparable else 0,
             )
             for _ in range(ROUNDS)
         )
@@ -119,7 +119,7 @@ def measure_engine(folder: Path) -> list[str]:
     print(f"  {'all together':<18}{together}")
     missed = []
     if has_go and together.ours < TIMES_GO * together.go:
-        missed.append(f"{TIMES_GO} times as many manifests as Go are wanted")
+        missed.append(f"{TIMES_GO} times as many manifests as Go are needed")
     missed += [
         f"{template}: gotpl is faster"
         for template, rates in rows.items()
@@ -139,11 +139,11 @@ class Rates:
     @classmethod
     def best(cls, rounds: Iterable[Rates]) -> Rates:
         """Each engine's best round: what else the machine does can only slow one down."""
-        known = list(rounds)
+        rates_of_rounds = list(rounds)
         return cls(
-            ours=max(rates.ours for rates in known),
-            go=max(rates.go for rates in known),
-            gotpl=max(rates.gotpl for rates in known),
+            ours=max(rates.ours for rates in rates_of_rounds),
+            go=max(rates.go for rates in rates_of_rounds),
+            gotpl=max(rates.gotpl for rates in rates_of_rounds),
         )
 
     @classmethod
@@ -166,8 +166,8 @@ class Rates:
 
 def _mean(rates: Iterable[float]) -> float:
     """Rates of equal shares: the times add up, not the rates."""
-    known = list(rates)
-    return len(known) / sum(1 / rate for rate in known) if all(known) else 0
+    values = list(rates)
+    return len(values) / sum(1 / value for value in values) if all(values) else 0
 
 
 def _works(what: str, prepare: Callable[[], None]) -> bool:

@@ -1,7 +1,7 @@
-"""A small repository of actions, and machines of all sorts to start them on.
+"""A small repository of actions, and various machines to start them on.
 
-It has the real launch.sh and install.py. What they install is one tiny package, so that nothing has
-to be fetched from far away; the command tells what it sees of the world.
+It has the real launch.sh and install.py, which install one tiny package without the network. The
+command prints its surroundings.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PROGRAMS: Final = ("bash", "dirname", "sort", "sleep")
 COMMAND: Final = """\
 import json, os, sys
 import marble
-seen = {
+surroundings = {
     "arguments": sys.argv[1:],
     "python": sys.executable,
     "package": __file__,
@@ -42,7 +42,7 @@ seen = {
     "utf8": sys.flags.utf8_mode,
     "variables": dict(os.environ),
 }
-print(json.dumps(seen))
+print(json.dumps(surroundings))
 """
 
 
@@ -86,9 +86,9 @@ class Checkout:
         package.mkdir()
         (package / "__init__.py").touch()
         (package / "__main__.py").write_text(COMMAND)
-        made = cls(folder)
-        made.lock(hashlib.sha256(wheel(wheels).read_bytes()).hexdigest())
-        return made
+        checkout = cls(folder)
+        checkout.lock(hashlib.sha256(wheel(wheels).read_bytes()).hexdigest())
+        return checkout
 
     def lock(self, digest: str) -> None:
         (self.folder / "requirements.lock").write_text(f"marble==1.0 --hash=sha256:{digest}\n")
@@ -175,21 +175,21 @@ class Machine:
         return Launched(process.returncode, output, errors)
 
     def markers(self) -> list[Path]:
-        """What says that something is installed."""
+        """Return the files that mark an installation as complete."""
         return [path for path in self.temp.glob("kalypso-*") if path.is_file()]
 
 
 @dataclass(frozen=True)
 class Launched:
-    """How an action has ended."""
+    """The end of an action."""
 
     exit_code: int
     output: str
     errors: str
 
     @property
-    def seen(self) -> Any:
-        """What its command saw."""
+    def surroundings(self) -> Any:
+        """The output of its command."""
         assert self.exit_code == 0, self.errors
         return json.loads(self.output)
 
@@ -198,9 +198,9 @@ PYTHON: Final = f'exec {shlex.quote(sys.executable)} "$@"'
 
 
 def fingerprint() -> str:
-    """What install.py calls the environment that is made of this repository's lock.
+    """Return the name that install.py gives to the environment of this repository's lock.
 
-    Asked in a process of its own, as launch.sh does: tests of others may have changed this one.
+    A process of its own computes it, as in launch.sh: other tests may have changed this one.
     """
     code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['fingerprint'](), end='')"
     script = str(ROOT / "actions" / "install.py")

@@ -1,7 +1,7 @@
 """Runs one composite action as GitHub's runner does, in a job of its own.
 
-What GitHub does not do is not done here either: inputs are no variables, a value is filled in once
-and never read as an expression again, and no output leaves an action that does not declare it.
+As on GitHub, inputs are no variables, a value is filled in once and never read as an expression
+again, and an action has only the outputs that it declares.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Command:
 
 @dataclass
 class Job:
-    """What lasts from step to step: variables, PATH, masks.
+    """The state that steps share: variables, PATH, masks.
 
     `variables` are all that a step's environment has besides the runner's own.
     """
@@ -48,9 +48,9 @@ class Job:
         self.workspace = self.folder / "workspace"
         self.workspace.mkdir(parents=True)
 
-    def uses(self, action: Path, **given: str) -> Ran:
+    def uses(self, action: Path, **inputs: str) -> Ran:
         """Run the action in a folder, with these inputs (`-` written as `_`)."""
-        return uses(self, action, {name.replace("_", "-"): text for name, text in given.items()})
+        return uses(self, action, {name.replace("_", "-"): text for name, text in inputs.items()})
 
     def shell(self, script: str, variables: Mapping[str, str] | None = None) -> Ran:
         """Run a step of the workflow's own."""
@@ -59,7 +59,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Ran:
-    """What a step has left. `log` is as people see it; secrets are hidden."""
+    """The results of a step; the `log` hides secrets, as people see it."""
 
     exit_code: int
     log: str
@@ -70,23 +70,23 @@ class Ran:
     def annotations(self) -> list[tuple[str, str]]:
         """Level and text of each."""
         levels = {"error", "warning", "notice"}
-        return [(one.name, one.text) for one in self.commands if one.name in levels]
+        return [(command.name, command.text) for command in self.commands if command.name in levels]
 
 
-def uses(job: Job, folder: Path, given: Mapping[str, str]) -> Ran:
+def uses(job: Job, folder: Path, inputs: Mapping[str, str]) -> Ran:
     """Run an action's steps; the first that fails is the last.
 
     Raises KeyError for an input that the action does not declare (GitHub only warns of it).
     """
     action = yaml.safe_load((folder / "action.yml").read_text(encoding="utf-8"))
     declared = action["inputs"]
-    unknown = given.keys() - declared.keys()
+    unknown = inputs.keys() - declared.keys()
     if unknown:
         raise KeyError(f"{folder.name} has no input {unknown}")
     contexts: dict[str, Any] = {"github": {"token": job.token}, "steps": {}}
     contexts["inputs"] = {
-        name: given.get(name, filled(str(one.get("default", "")), contexts))
-        for name, one in declared.items()
+        name: inputs.get(name, filled(str(declaration.get("default", "")), contexts))
+        for name, declaration in declared.items()
     }
     ran = []
     for step in action["runs"]["steps"]:
@@ -97,19 +97,21 @@ def uses(job: Job, folder: Path, given: Mapping[str, str]) -> Ran:
         contexts["steps"][step["id"]] = {"outputs": ran[-1].outputs}
         if ran[-1].exit_code:
             break
-    outputs = {name: filled(one["value"], contexts) for name, one in action["outputs"].items()}
+    outputs = {
+        name: filled(output["value"], contexts) for name, output in action["outputs"].items()
+    }
     return Ran(
         ran[-1].exit_code,
-        "".join(one.log for one in ran),
-        [command for one in ran for command in one.commands],
+        "".join(step_run.log for step_run in ran),
+        [command for step_run in ran for command in step_run.commands],
         outputs,
-        "".join(one.summary for one in ran),
+        "".join(step_run.summary for step_run in ran),
     )
 
 
 def filled(text: str, contexts: Mapping[str, Any]) -> str:
     """The text with its expressions' values, each put in once. Raises KeyError for another one."""
-    return EXPRESSION.sub(lambda found: _value(found[1].strip(), contexts), text)
+    return EXPRESSION.sub(lambda match: _value(match[1].strip(), contexts), text)
 
 
 def _value(expression: str, contexts: Mapping[str, Any]) -> str:
@@ -132,7 +134,7 @@ def _run(job: Job, script: str, variables: Mapping[str, str]) -> Ran:
     for path in [*files.values(), folder / "script.sh"]:
         path.touch()
     (folder / "script.sh").write_text(script, encoding="utf-8")
-    done = subprocess.run(
+    process = subprocess.run(
         [*SHELL, str(folder / "script.sh")],
         cwd=job.workspace,
         env={**job.variables, **variables, **{name: str(path) for name, path in files.items()}},
@@ -141,12 +143,12 @@ def _run(job: Job, script: str, variables: Mapping[str, str]) -> Ran:
         stderr=subprocess.STDOUT,
         check=False,
     )
-    log, commands = read_log(done.stdout.decode("utf-8", "replace"), job.masks)
+    log, commands = read_log(process.stdout.decode("utf-8", "replace"), job.masks)
     job.variables.update(_assignments(files["GITHUB_ENV"]))
     for line in files["GITHUB_PATH"].read_text(encoding="utf-8").splitlines():
         job.variables["PATH"] = f"{line}:{job.variables['PATH']}"
     return Ran(
-        done.returncode,
+        process.returncode,
         log,
         commands,
         _assignments(files["GITHUB_OUTPUT"]),
@@ -161,13 +163,13 @@ def read_log(output: str, masks: list[str]) -> tuple[str, list[Command]]:
     """
     shown, commands = [], []
     for line in output.splitlines():
-        found = COMMAND.match(line)
-        if found and found[1] == "add-mask":
-            masks.append(_unescaped(found[3]))
-            commands.append(Command(found[1], found[2].strip(), "***"))
+        match = COMMAND.match(line)
+        if match and match[1] == "add-mask":
+            masks.append(_unescaped(match[3]))
+            commands.append(Command(match[1], match[2].strip(), "***"))
             continue
-        if found:
-            commands.append(Command(found[1], found[2].strip(), _unescaped(found[3])))
+        if match:
+            commands.append(Command(match[1], match[2].strip(), _unescaped(match[3])))
         shown.append(_hidden(line, masks))
     return "".join(f"{line}\n" for line in shown), commands
 

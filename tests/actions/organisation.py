@@ -28,12 +28,12 @@ def acme_of_today(folder: Path) -> Iterator[Organisation]:
 def job_of(acme: Organisation, job: composite.Job, context: Job | None = None) -> composite.Job:
     """The job, in acme, with the token of somebody who may do everything there."""
     own = ("PATH", "HOME", "RUNNER_TEMP")
-    kept = {name: job.variables[name] for name in own}
+    variables = {name: job.variables[name] for name in own}
     job.variables = {
         **acme.job_environment(context or Job()),
         **acme.sandbox.azure.environment(acme.sandbox.url),
         "AZURE_TOKEN_CREDENTIALS": "ManagedIdentityCredential",
-        **kept,
+        **variables,
     }
     job.token = acme.token
     return job

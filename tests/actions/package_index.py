@@ -1,4 +1,4 @@
-"""A package index of one's own, as companies have them."""
+"""A private package index, as companies have them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CREDENTIAL = "reader:of-the-index"
 
 @dataclass
 class Index:
-    """Its address, with a user and password; the paths that were asked with these."""
+    """Its URL, with a user and password; the `requests` are the paths that had these."""
 
     url: str
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
 
 @contextmanager
@@ -28,11 +28,11 @@ def index_of(wheels: Path) -> Iterator[Index]:
 
     class Handler(http_servers.Handler):
         def answer(self) -> None:
-            wanted = f"Basic {base64.b64encode(CREDENTIAL.encode()).decode()}"
-            if self.headers.get("authorization") != wanted:
+            authorization = f"Basic {base64.b64encode(CREDENTIAL.encode()).decode()}"
+            if self.headers.get("authorization") != authorization:
                 self._send(401, b"")
                 return
-            index.asked.append(self.path)
+            index.requests.append(self.path)
             wheel = wheels / self.path.rpartition("/")[2]
             if self.path == "/simple/marble/":
                 links = (

@@ -65,7 +65,7 @@ def harmless(job: Job, ran: Ran) -> bool:
 
 @pytest.fixture(scope="module")
 def telling(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The action `cd`, whose command tells what it was given, and does nothing."""
+    """The action `cd`, whose command prints its inputs, and does nothing."""
     folder = tmp_path_factory.mktemp("telling")
     checkout = Checkout.make(folder, folder / "wheels").folder
     tell = "import os, sys; print(repr([sys.argv[1:], os.environ['KALYPSO_INPUTS']]))"
@@ -80,9 +80,9 @@ def test_inputs_reach_the_command_unchanged(job: Job, telling: Path, text: str) 
     assert ran.exit_code == 0, ran.log
     arguments, inputs = ast.literal_eval(ran.log.splitlines()[-1])
     assert arguments == ["cd"]
-    given = json.loads(inputs)
-    assert (given["environment"], given["pre-deployment"]) == (text, text)
-    assert (given["mode"], given["app-id"]) == ("commit", "")
+    read = json.loads(inputs)
+    assert (read["environment"], read["pre-deployment"]) == (text, text)
+    assert (read["mode"], read["app-id"]) == ("commit", "")
     assert harmless(job, ran)
 
 
@@ -249,7 +249,7 @@ def test_set_up_puts_kalypso_on_the_path_and_nothing_else(job: Job) -> None:
     assert ran.outputs["version"] == version.log.strip()
     assert job.shell("command -v python3").log == python
     path = job.variables["PATH"].split(":")[0]
-    assert {one.name for one in Path(path).iterdir()} == {"kalypso", "kalypso.cmd"}
+    assert {file.name for file in Path(path).iterdir()} == {"kalypso", "kalypso.cmd"}
     imported = f'"{ran.outputs["python-path"]}" -I -c "import kalypso_actions"'
     assert job.shell(imported).exit_code == 0
 
@@ -276,7 +276,7 @@ def test_the_exit_code_is_that_of_the_command(job: Job, run: str, exit_code: int
     assert job.uses(ROOT, run=run).exit_code == exit_code
 
 
-def test_what_is_wrong_with_the_command_line_is_annotated(job: Job) -> None:
+def test_a_wrong_command_line_is_annotated(job: Job) -> None:
     ran = job.uses(ROOT, run="validate 'a")
     assert ran.annotations() == [("error", "--run: No closing quotation: validate 'a")]
     assert ran.outputs == {"version": "", "python-path": ""}

@@ -87,14 +87,14 @@ def test_model_action_and_page_agree(name: str) -> None:
         shown = f"`{default}`" if default else ""
         assert rows.pop(f"`{alias}`{required}") == [shown, cell(declared["description"])]
     assert {row.strip("`") for row in rows} <= shared
-    outputs = {key: one["description"] for key, one in action["outputs"].items()}
+    outputs = {key: output["description"] for key, output in action["outputs"].items()}
     assert list(outputs.items()) == list(OUTPUTS[name].items())
     assert table(name, "output | ") == [[f"`{key}`", cell(text)] for key, text in outputs.items()]
 
 
 def value_of(model: type[ChainInputs], alias: str, text: str) -> Any:
-    """Parse an input like the model; GitHub sends a missing input as an empty one."""
-    name = next(name for name, one in model.model_fields.items() if one.alias == alias)
+    """Parse an input like the model; GitHub sends a missing input as an empty text."""
+    name = next(name for name, field in model.model_fields.items() if field.alias == alias)
     required = {
         str(field.alias): {"environment": "dev", "control-plane": "a/b"}.get(
             str(field.alias), "0" * 40
@@ -102,8 +102,8 @@ def value_of(model: type[ChainInputs], alias: str, text: str) -> Any:
         for field in model.model_fields.values()
         if field.is_required()
     }
-    given = {**required, **({alias: text} if text else {})}
-    return getattr(model.model_validate(given), name)
+    inputs = {**required, **({alias: text} if text else {})}
+    return getattr(model.model_validate(inputs), name)
 
 
 def allowed_values(field: FieldInfo) -> Iterator[str]:
@@ -120,7 +120,7 @@ def literal(field: FieldInfo) -> bool:
 def test_the_page_says_which_permissions_a_command_needs(name: str) -> None:
     rows = table(name, "permission | in the | because it")
     assert [row[:2] for row in rows] == [
-        [f"`{one.name}: {one.level}`", one.place] for one in COMMANDS[name].permissions
+        [f"`{row.name}: {row.level}`", row.place] for row in COMMANDS[name].permissions
     ]
 
 
@@ -131,29 +131,29 @@ def test_every_action_is_one_of_these() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_action_is_one_step_that_gives_its_inputs_in_one_variable(name: str) -> None:
-    way = "actions/launch.sh" if name == "set-up" else "../launch.sh"
+    script = "actions/launch.sh" if name == "set-up" else "../launch.sh"
     action = action_of(name)
     assert action["runs"] == {
         "using": "composite",
         "steps": [
             {
                 "id": "run",
-                "run": f'"$GITHUB_ACTION_PATH/{way}" {name}',
+                "run": f'"$GITHUB_ACTION_PATH/{script}" {name}',
                 "shell": "bash",
                 "env": {"KALYPSO_INPUTS": "${{ toJSON(inputs) }}"},
             }
         ],
     }
-    assert {key: one["value"] for key, one in action["outputs"].items()} == {
+    assert {key: output["value"] for key, output in action["outputs"].items()} == {
         key: f"${{{{ steps.run.outputs.{key} }}}}" for key in action["outputs"]
     }
-    assert (folder_of(name) / way).resolve() == ROOT / "actions" / "launch.sh"
+    assert (folder_of(name) / script).resolve() == ROOT / "actions" / "launch.sh"
 
 
 def test_runners_get_a_script_that_may_be_executed() -> None:
     command = ["git", "ls-files", "--stage", "actions/launch.sh"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert told.startswith("100755 ")
+    entry = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert entry.startswith("100755 ")
 
 
 def test_no_script_of_any_action_or_workflow_holds_an_expression() -> None:

@@ -48,16 +48,18 @@ def test_an_action_installs_once_per_job(machine: Machine, installer: str) -> No
     machine.has(installer)
     first = machine.launch()
     assert f"by {installer}" in first.errors
-    seen = first.seen
-    assert seen["arguments"] == ["ci", "two words"]
-    assert Path(seen["package"]) == machine.checkout.folder / "kalypso_actions" / "__main__.py"
-    assert Path(seen["marble"]).is_relative_to(machine.temp)
-    assert Path(seen["python"]).is_relative_to(machine.temp)
-    assert (seen["isolated"], seen["utf8"]) == (1, 1)
-    assert list(Path(seen["marble"]).parent.glob("__pycache__/*.pyc"))
+    surroundings = first.surroundings
+    assert surroundings["arguments"] == ["ci", "two words"]
+    assert (
+        Path(surroundings["package"]) == machine.checkout.folder / "kalypso_actions" / "__main__.py"
+    )
+    assert Path(surroundings["marble"]).is_relative_to(machine.temp)
+    assert Path(surroundings["python"]).is_relative_to(machine.temp)
+    assert (surroundings["isolated"], surroundings["utf8"]) == (1, 1)
+    assert list(Path(surroundings["marble"]).parent.glob("__pycache__/*.pyc"))
     shutil.rmtree(machine.wheels)
     second = machine.launch({})
-    assert second.seen["python"] == seen["python"]
+    assert second.surroundings["python"] == surroundings["python"]
     assert second.errors == ""
 
 
@@ -65,7 +67,7 @@ def test_an_action_installs_once_per_job(machine: Machine, installer: str) -> No
 def test_without_uv_and_pip_python_installs_its_own_pip(machine: Machine) -> None:
     machine.has("pip")
     machine.bare_python()
-    assert machine.launch().seen["arguments"] == ["ci", "two words"]
+    assert machine.launch().surroundings["arguments"] == ["ci", "two words"]
 
 
 @pytest.mark.slow
@@ -75,11 +77,11 @@ def test_a_pip_that_cannot_install_for_another_python_is_passed_over(machine: Ma
     pip = machine.bare_python() / "pip" / "__main__.py"
     pip.parent.mkdir()
     pip.write_text("import sys\nif '--python' in sys.argv: sys.exit('no such option: --python')\n")
-    assert machine.launch().seen["arguments"] == ["ci", "two words"]
+    assert machine.launch().surroundings["arguments"] == ["ci", "two words"]
 
 
 @SLOW_UV
-def test_what_is_not_as_locked_is_refused(machine: Machine, installer: str) -> None:
+def test_a_package_that_differs_from_the_lock_is_refused(machine: Machine, installer: str) -> None:
     machine.has(installer)
     machine.checkout.lock("0" * 64)
     launched = machine.launch()
@@ -101,10 +103,10 @@ def test_nothing_is_built(machine: Machine, installer: str) -> None:
 
 
 def test_another_lock_or_checkout_is_installed_for_itself(machine: Machine) -> None:
-    first = machine.launch().seen["python"]
+    first = machine.launch().surroundings["python"]
     with (machine.checkout.folder / "requirements.lock").open("a") as lock:
         lock.write("# changed\n")
-    assert machine.launch().seen["python"] != first
+    assert machine.launch().surroundings["python"] != first
     assert len(machine.markers()) == 2
 
 
@@ -124,29 +126,29 @@ def test_an_installation_that_is_killed_half_way_is_never_used(machine: Machine)
     assert machine.markers() == []
     uv.unlink()
     uv.symlink_to(UV)
-    assert Path(machine.launch().seen["marble"]).is_relative_to(machine.temp)
+    assert Path(machine.launch().surroundings["marble"]).is_relative_to(machine.temp)
 
 
 def test_an_installation_that_has_vanished_is_made_anew(machine: Machine) -> None:
-    shutil.rmtree(Path(machine.launch().seen["python"]).parents[1])
-    assert machine.launch().seen["arguments"] == ["ci", "two words"]
+    shutil.rmtree(Path(machine.launch().surroundings["python"]).parents[1])
+    assert machine.launch().surroundings["arguments"] == ["ci", "two words"]
 
 
 def test_two_at_once(machine: Machine) -> None:
     processes = [machine.start(machine.offline()) for _ in range(2)]
-    seen = [json.loads(process.communicate(timeout=300)[0]) for process in processes]
+    outputs = [json.loads(process.communicate(timeout=300)[0]) for process in processes]
     assert len(machine.markers()) == 1
-    assert machine.launch({}).seen["python"] in {one["python"] for one in seen}
+    assert machine.launch({}).surroundings["python"] in {output["python"] for output in outputs}
 
 
 def test_the_layout_of_windows(machine: Machine) -> None:
-    made = Path(machine.launch().seen["python"])
-    folder = made.parents[1]
-    scripts = machine.program(f"{folder}/Scripts/python.exe", f'exec {made.parent}/real "$@"')
-    made.rename(made.parent / "real")
+    python = Path(machine.launch().surroundings["python"])
+    folder = python.parents[1]
+    scripts = machine.program(f"{folder}/Scripts/python.exe", f'exec {python.parent}/real "$@"')
+    python.rename(python.parent / "real")
     assert not (folder / "bin" / "python").exists()
     assert scripts == install.python_in(folder)
-    assert machine.launch({}).seen["arguments"] == ["ci", "two words"]
+    assert machine.launch({}).surroundings["arguments"] == ["ci", "two words"]
 
 
 # Python
@@ -163,7 +165,7 @@ def test_a_python_that_will_not_do_is_passed_over(machine: Machine, other: str) 
     assert "actions/setup-python" in refused.errors
     assert refused.errors.count("\n") == 1
     machine.program("python", PYTHON)
-    assert machine.launch().seen["arguments"] == ["ci", "two words"]
+    assert machine.launch().surroundings["arguments"] == ["ci", "two words"]
 
 
 def test_no_python_at_all(machine: Machine) -> None:
@@ -184,7 +186,7 @@ def test_the_newest_of_the_runners_tools_that_works(machine: Machine, separator:
     }.items():
         machine.program(f"{cache}/Python/{place}", script)
     machine.variables["RUNNER_TOOL_CACHE"] = str(cache).replace("/", separator)
-    assert machine.launch().seen["arguments"] == ["ci", "two words"]
+    assert machine.launch().surroundings["arguments"] == ["ci", "two words"]
     assert chosen.exists()
 
 
@@ -197,10 +199,10 @@ def test_git_bash_tells_python_paths_of_windows(machine: Machine) -> None:
         f'pwd() {{ if [ "${{1:-}}" = -W ]; then echo {shlex.quote(str(of_windows))}; '
         'else builtin pwd "$@"; fi; }\n'
     )
-    told = machine.folder / "told"
-    machine.program("python3", f'echo "$4" >> {shlex.quote(str(told))}\n{PYTHON}')
-    assert machine.launch(machine.offline() | {"BASH_ENV": str(git_bash)}).seen
-    assert told.read_text().splitlines()[-1] == f"{of_windows}/install.py"
+    log = machine.folder / "log"
+    machine.program("python3", f'echo "$4" >> {shlex.quote(str(log))}\n{PYTHON}')
+    assert machine.launch(machine.offline() | {"BASH_ENV": str(git_bash)}).surroundings
+    assert log.read_text().splitlines()[-1] == f"{of_windows}/install.py"
 
 
 # Variables of the job
@@ -233,11 +235,11 @@ def test_neither_the_job_nor_its_workspace_leads_python_elsewhere(machine: Machi
         launched = machine.launch(machine.offline() | misleading)
         assert f"by {installer}" in launched.errors
         assert "tried" not in launched.errors
-        seen = launched.seen
-        assert Path(seen["package"]).is_relative_to(machine.checkout.folder)
-        assert Path(seen["marble"]).is_relative_to(machine.temp)
+        surroundings = launched.surroundings
+        assert Path(surroundings["package"]).is_relative_to(machine.checkout.folder)
+        assert Path(surroundings["marble"]).is_relative_to(machine.temp)
         # What the command starts for the job gets them as they were.
-        assert {name: seen["variables"].get(name) for name in misleading} == misleading
+        assert {name: surroundings["variables"].get(name) for name in misleading} == misleading
         if installer == "uv":
             machine.has("pip")
             machine.markers()[0].unlink()
@@ -256,15 +258,15 @@ def test_an_index_that_a_variable_names(machine: Machine, installer: str, variab
     machine.has(installer)
     with index_of(machine.wheels) as index:
         launched = machine.launch({variable: index.url})
-        assert launched.seen["arguments"] == ["ci", "two words"]
+        assert launched.surroundings["arguments"] == ["ci", "two words"]
         assert "tried" not in launched.errors
-        assert [path for path in index.asked if path.startswith("/files/")]
+        assert [path for path in index.requests if path.startswith("/files/")]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("has_uv", [True, False])
 def test_an_index_that_pip_conf_names(machine: Machine, has_uv: bool) -> None:
-    """uv does not read it, and where uv finds nothing, pip is asked."""
+    """uv does not read it: where uv finds nothing, pip installs."""
     machine.variables["UV_DEFAULT_INDEX"] = "http://127.0.0.1:9/simple"
     if not has_uv:
         machine.has("pip")
@@ -272,7 +274,7 @@ def test_an_index_that_pip_conf_names(machine: Machine, has_uv: bool) -> None:
         configuration = machine.folder / "pip.conf"
         configuration.write_text(f"[global]\nindex-url = {index.url}\n")
         launched = machine.launch({"PIP_CONFIG_FILE": str(configuration)})
-        assert launched.seen["arguments"] == ["ci", "two words"]
+        assert launched.surroundings["arguments"] == ["ci", "two words"]
         assert ("uv cannot do it; pip is tried." in launched.errors) is has_uv
 
 
@@ -282,25 +284,25 @@ def test_pip_conf_may_prefer_the_user_s_own_folder(machine: Machine) -> None:
     configuration = machine.folder / "pip.conf"
     configuration.write_text("[install]\nuser = true\n[global]\nrequire-virtualenv = true\n")
     launched = machine.launch(machine.offline() | {"PIP_CONFIG_FILE": str(configuration)})
-    assert Path(launched.seen["marble"]).is_relative_to(machine.temp)
+    assert Path(launched.surroundings["marble"]).is_relative_to(machine.temp)
 
 
 def test_installers_are_told_no_secret_and_say_nothing_to_the_runner(machine: Machine) -> None:
-    told = machine.folder / "told"
-    said = "::add-mask::Kalypso\n::set-output name=a::b\n##[error]x\nits last words"
+    log = machine.folder / "log"
+    output = "::add-mask::Kalypso\n::set-output name=a::b\n##[error]x\nits last words"
     machine.has("pip")
-    machine.program("uv", f"set > {shlex.quote(str(told))}; echo {shlex.quote(said)} >&2; exit 1")
+    machine.program("uv", f"set > {shlex.quote(str(log))}; echo {shlex.quote(output)} >&2; exit 1")
     pip = machine.bare_python() / "pip" / "__main__.py"
     pip.parent.mkdir()
-    pip.write_text(f"import sys\nif 'install' in sys.argv: sys.exit({said!r})\n")
+    pip.write_text(f"import sys\nif 'install' in sys.argv: sys.exit({output!r})\n")
     names = ("GH_TOKEN", "GITHUB_TOKEN", "KALYPSO_APP_PRIVATE_KEY", "ACTIONS_RUNTIME_TOKEN")
     launched = machine.launch(machine.offline() | dict.fromkeys(names, "secret"))
     assert launched.exit_code == 1
     assert launched.errors.count("its last words") == 3  # of uv, and of both in the annotation
-    assert "PATH=" in told.read_text()
-    assert "secret" not in told.read_text()
+    assert "PATH=" in log.read_text()
+    assert "secret" not in log.read_text()
     _, commands = read_log(launched.errors, masks=[])
-    assert [one.name for one in commands] == ["error"]
+    assert [command.name for command in commands] == ["error"]
 
 
 @pytest.mark.parametrize(
@@ -311,7 +313,7 @@ def test_installers_are_told_no_secret_and_say_nothing_to_the_runner(machine: Ma
         ({"RUNNER_TEMP": "/nowhere/at/all"}, "/nowhere/at/all"),
     ],
 )
-def test_what_the_user_has_to_change_is_one_annotation(
+def test_advice_for_the_user_is_one_annotation(
     machine: Machine, variables: dict[str, str], message: str
 ) -> None:
     launched = machine.launch(variables)
@@ -335,13 +337,13 @@ def test_a_folder_where_nothing_may_be_executed(
     assert caught.value.advice == "keep the runner's work folder where programs may run"
 
 
-def test_alpine_is_told_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alpine_gets_its_own_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     suffixes = [".cpython-312-x86_64-linux-musl.so", ".so"]
     monkeypatch.setattr(importlib.machinery, "EXTENSION_SUFFIXES", suffixes)
     assert "take an image with glibc and git" in install.advice_for_missing_wheels()
 
 
-def test_the_tests_of_actions_have_what_is_installed(job: Job, runner_temp: Path) -> None:
+def test_the_tests_of_actions_use_the_installed_packages(job: Job, runner_temp: Path) -> None:
     """Their marker is the one that launch.sh looks for: it installs nothing besides."""
     before = set(runner_temp.iterdir())
     assert runner_temp / f"kalypso-{fingerprint()}" in before

@@ -19,8 +19,8 @@ def test_a_fleet_renders_to_as_many_assignments_as_it_says(tmp_path: Path) -> No
 
 
 def test_the_same_numbers_give_the_same_fleet(tmp_path: Path) -> None:
-    one, other = make_fleet(tmp_path / "one", 2000), make_fleet(tmp_path / "other", 2000)
-    assert contents(one.folder) == contents(other.folder)
+    first, second = make_fleet(tmp_path / "one", 2000), make_fleet(tmp_path / "other", 2000)
+    assert contents(first.folder) == contents(second.folder)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
