@@ -38,6 +38,7 @@ def bring(story: Story, environment: str, commit: str) -> None:
     """A commit stands in an environment, and its cluster complies with it."""
     promote(story, environment, commit)
     track(story, environment, commit)
+    story.chain.wait(10)  # its Kustomizations begin with the commit
     look(story)
 
 
