@@ -15,7 +15,7 @@ from tests.faults.table import BY_NAME
 from tests.faults.trials import ground
 from tests.faults.writes import WRITES, Write
 from tests.git_repositories import git
-from tests.github_api.client_calls import ASKED, CALLS
+from tests.github_api.client_calls import CALLS, CLIENT_ENDPOINTS
 
 TEMPTING: Final = frozenset({"502 acted", "lost", "doubled"})
 """Faults after which a careless client writes twice."""
@@ -53,7 +53,7 @@ def test_the_state_is_as_before_or_as_wanted_once(
 
 
 def test_every_request_of_the_clients_that_writes_meets_the_faults() -> None:
-    writing = {one for one in ASKED if not one.startswith("GET ")}
+    writing = {endpoint for endpoint in CLIENT_ENDPOINTS if not endpoint.startswith("GET ")}
     assert {" ".join(write.endpoint) for write in WRITES} == writing
 
 

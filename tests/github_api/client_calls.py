@@ -43,7 +43,7 @@ class ClientCall(NamedTuple):
 
 def _call(act: Callable[[GitHub, Scene], object], *endpoints: str) -> ClientCall:
     return ClientCall(
-        act, frozenset(one.replace("R", "/repos/{owner}/{repo}") for one in endpoints)
+        act, frozenset(endpoint.replace("R", "/repos/{owner}/{repo}") for endpoint in endpoints)
     )
 
 
@@ -52,17 +52,17 @@ def _ensure_comment(github: GitHub, scene: Scene) -> None:
     for body in ("first", "second"):
         comments.ensure(github, FLEET, number, MARK, body)
     for _ in range(2):
-        scene.made("POST", f"issues/{number}/comments", {"body": f"{MARK}\ndoubled"})
+        scene.json("POST", f"issues/{number}/comments", {"body": f"{MARK}\ndoubled"})
     comments.ensure(github, FLEET, number, MARK, "second")
 
 
 def _ensure_issue(github: GitHub, scene: Scene) -> None:
     title = scene.name()
     issue, _ = issues.ensure(github, FLEET, title=title, body="first", labels=["kalypso"])
-    scene.made("PATCH", f"issues/{issue.number}", {"state": "closed"})
+    scene.json("PATCH", f"issues/{issue.number}", {"state": "closed"})
     issues.ensure(github, FLEET, title=title, body="second", labels=["kalypso"])
-    scene.made("POST", "issues", {"title": title, "labels": ["kalypso"]})
-    scene.made("PATCH", f"issues/{issue.number}", {"labels": []})
+    scene.json("POST", "issues", {"title": title, "labels": ["kalypso"]})
+    scene.json("PATCH", f"issues/{issue.number}", {"labels": []})
     issues.ensure(github, FLEET, title=title, body="second", labels=["kalypso"])
 
 
@@ -82,7 +82,7 @@ def _close_pull_request(github: GitHub, scene: Scene) -> None:
 
 def _labelled(scene: Scene) -> int:
     number = scene.issue()
-    scene.made("POST", f"issues/{number}/labels", {"labels": ["bug"]})
+    scene.json("POST", f"issues/{number}/labels", {"labels": ["bug"]})
     return number
 
 
@@ -158,7 +158,7 @@ CALLS: Final = {
     ),
     "commits.relation": _call(
         lambda github, scene: [
-            commits.relation(github, FLEET, scene.first, one) for one in ("main", "e" * 40)
+            commits.relation(github, FLEET, scene.first, head) for head in ("main", "e" * 40)
         ],
         "GET R/compare/{basehead}",
     ),
@@ -235,7 +235,7 @@ CALLS: Final = {
     ),
     "labels.delete": _call(
         lambda github, scene: labels.delete(
-            github, FLEET, scene.made("POST", "labels", {"name": scene.name()})["name"]
+            github, FLEET, scene.json("POST", "labels", {"name": scene.name()})["name"]
         ),
         "GET R/labels/{name}",
         "DELETE R/labels/{name}",
@@ -373,7 +373,7 @@ CALLS: Final = {
 }
 """Module and function -> what it asks."""
 
-OF_APPS: Final = frozenset(
+APP_ENDPOINTS: Final = frozenset(
     {
         "GET /repos/{owner}/{repo}/installation",
         "GET /orgs/{org}/installation",
@@ -381,7 +381,7 @@ OF_APPS: Final = frozenset(
         "POST /app/installations/{installation_id}/access_tokens",
     }
 )
-"""What is asked besides where the connection is an App's."""
+"""The further endpoints of an App's connection."""
 
-ASKED: Final = OF_APPS.union(*(call.endpoints for call in CALLS.values()))
-"""Every endpoint that the clients ask: in no test may they ask another one."""
+CLIENT_ENDPOINTS: Final = APP_ENDPOINTS.union(*(call.endpoints for call in CALLS.values()))
+"""Every endpoint that the clients use: no test may see a request to another one."""

@@ -107,7 +107,7 @@ CORRECTIONS: Final = (
     Correction(
         ("paths", f"{_REPOSITORY}/git/refs/{{ref}}", "delete", "responses", "422"),
         {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/basic-error"}}}},
-        "described without a body, but told like every other error",
+        "described without a body, but sent like every other error",
     ),
     Correction(
         ("paths", _LABELS, "post", *_CONTENT),

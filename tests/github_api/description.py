@@ -75,20 +75,24 @@ def check_request(
     """
     description = describe(flavour)
     operation = description.operation(method, template)
-    parameters = {one["name"]: one for one in operation["parameters"] if one["in"] == "query"}
+    parameters = {
+        parameter["name"]: parameter
+        for parameter in operation["parameters"]
+        if parameter["in"] == "query"
+    }
     problems = [
         f"?{name}: is missing"
-        for name, one in parameters.items()
-        if one["required"] and name not in query
+        for name, parameter in parameters.items()
+        if parameter["required"] and name not in query
     ]
     for name, text in query.items():
         if name in parameters:
             problems += description.problems_of_text(parameters[name]["schema"], text, f"?{name}")
         else:
             problems.append(f"?{name}: is not known")
-    taken = operation.get("requestBody", {"required": False})
-    if body is not None or taken["required"]:
-        problems += description.problems(taken, body)
+    content = operation.get("requestBody", {"required": False})
+    if body is not None or content["required"]:
+        problems += description.problems(content, body)
     _none(problems, f"{method} {template} is requested", body)
 
 
@@ -97,7 +101,7 @@ def check_payload(event: str, payload: Json) -> None:
     description = describe(GITHUB)
     name = event.replace("_", "-")
     if event == "repository_dispatch":
-        name += "-sample.collected"  # described by one example of an action
+        name += "-sample.collected"  # described by an example of an action
     elif "action" in payload:
         name += "-" + payload["action"].replace("_", "-")
     hook = description.document["webhooks"].get(name)
@@ -199,7 +203,7 @@ def _typed(schema: Json, text: str) -> Json:
         case "boolean" if text in {"true", "false"}:
             return text == "true"
         case "array":
-            return [_typed(schema["items"], one) for one in text.split(",")]
+            return [_typed(schema["items"], word) for word in text.split(",")]
         case _:
             return text
 

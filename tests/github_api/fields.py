@@ -35,18 +35,18 @@ def unknown(
 
 
 def _parts(schema: Json, document: Json) -> Iterator[Json]:
-    """The schema itself, or what it is put together from."""
+    """Yield the schema itself, or the parts that it combines."""
     if "$ref" in schema:
-        found = document
+        target = document
         for word in schema["$ref"].removeprefix("#/").split("/"):
-            found = found[word]
-        yield from _parts(found, document)
+            target = target[word]
+        yield from _parts(target, document)
         return
     combined = (*schema.get("allOf", ()), *schema.get("anyOf", ()))
     if not combined or "properties" in schema:
         yield schema
-    for one in combined:
-        yield from _parts(one, document)
+    for part in combined:
+        yield from _parts(part, document)
 
 
 def _describes_an_object(part: Json) -> bool:

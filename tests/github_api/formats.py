@@ -1,4 +1,4 @@
-"""What the formats of GitHub's description mean; a validator leaves most of them unchecked."""
+"""Checks of the formats in GitHub's description; validators leave most of them unchecked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMATS = FormatChecker(formats=())
 @FORMATS.checks("date-time", raises=ValueError)
 @FORMATS.checks("timestamp", raises=ValueError)
 def is_date_time(value: object) -> bool:
-    """RFC 3339 to the second, a real day."""
+    """Whether a text is a time of RFC 3339, to the second, on a real day."""
     if not isinstance(value, str):
         return True
     return bool(DATE_TIME.fullmatch(value)) and bool(datetime.fromisoformat(value))
@@ -26,7 +26,7 @@ def is_date_time(value: object) -> bool:
 
 @FORMATS.checks("uri", raises=ValueError)
 def is_uri(value: object) -> bool:
-    """With scheme and host, no blanks, and no placeholder left open."""
+    """Whether a text has a scheme and a host, and neither blanks nor placeholders."""
     if not isinstance(value, str):
         return True
     parts = urlsplit(value)
@@ -35,17 +35,17 @@ def is_uri(value: object) -> bool:
 
 @FORMATS.checks("email")
 def is_mail(value: object) -> bool:
-    """Something before and after an `@`."""
+    """Whether a text has something before and after an `@`."""
     return not isinstance(value, str) or bool(MAIL.fullmatch(value))
 
 
 @FORMATS.checks("repo.nwo")
 def is_name_with_owner(value: object) -> bool:
-    """`owner/name`."""
+    """Whether a text is `owner/name`."""
     return not isinstance(value, str) or bool(NAME_WITH_OWNER.fullmatch(value))
 
 
 @FORMATS.checks("int64")
 def is_int64(value: object) -> bool:
-    """What fits 64 bits."""
+    """Whether a number fits into 64 bits."""
     return not isinstance(value, int) or -(2**63) <= value < 2**63

@@ -33,10 +33,10 @@ FILE: Final = Path(__file__).parent / "schema.graphql"
 
 
 def check_query(query: str, variables: Mapping[str, Json]) -> None:
-    """A query and its variables are ones that GitHub takes. Raises AssertionError."""
+    """Check that GitHub accepts a query with its variables. Raises AssertionError."""
     operation = _operation(_valid(query))
-    taken = {one.variable.name.value for one in operation.variable_definitions or ()}
-    assert variables.keys() <= taken, f"unknown variables: {sorted(variables.keys() - taken)}"
+    known = {definition.variable.name.value for definition in operation.variable_definitions or ()}
+    assert variables.keys() <= known, f"unknown variables: {sorted(variables.keys() - known)}"
     values = get_variable_values(
         github_schema(), tuple(operation.variable_definitions or ()), dict(variables)
     )
@@ -88,12 +88,12 @@ def _operation(document: DocumentNode) -> OperationDefinitionNode:
 
 
 def _answered(source: Json, info: GraphQLResolveInfo[Any], **_arguments: Json) -> Json:
-    """What the answer says under the name that the query gives the field."""
+    """Return the value that the answer has under the query's name for the field."""
     return source[info.path.key]
 
 
 def _type_of(source: Json, info: GraphQLResolveInfo[Any], abstract: Any) -> str:
-    """What the object says it is, or else a type that is asked for just the fields it has."""
+    """Return the type that the object names, or else one with exactly the requested fields."""
     if "__typename" in source:
         return str(source["__typename"])
     for possible in info.schema.get_possible_types(abstract):
@@ -101,7 +101,9 @@ def _type_of(source: Json, info: GraphQLResolveInfo[Any], abstract: Any) -> str:
             name for node in info.field_nodes for name in _names(node, possible, info.schema)
         }:
             return possible.name
-    raise AssertionError(f"no type of {abstract.name} is asked for {sorted(source)}")
+    raise AssertionError(
+        f"no type of {abstract.name} has exactly the fields {sorted(source)} of the answer"
+    )
 
 
 def _names(

@@ -93,8 +93,8 @@ class Scene:
         self.suspended_id = installations["somebody"].id
         installations["somebody"].suspended = True
 
-    def ask(self, method: str, path: str, body: Json = None, who: str = "owner") -> Json:
-        """Send a request; a path without a slash before it is one below `acme/fleet`."""
+    def request(self, method: str, path: str, body: Json = None, who: str = "owner") -> Json:
+        """Send a request; a path that does not begin with a slash is below `acme/fleet`."""
         path = path if path.startswith("/") else f"/repos/acme/fleet/{path}"
         content = self._filled(body)
         return self._session.request(
@@ -107,9 +107,9 @@ class Scene:
             timeout=60,
         )
 
-    def made(self, method: str, path: str, body: Json = None) -> Json:
-        """The JSON that a request is answered with, which must succeed."""
-        answer = self.ask(method, path, body)
+    def json(self, method: str, path: str, body: Json = None) -> Json:
+        """Send a request, which must succeed, and return the JSON of the answer."""
+        answer = self.request(method, path, body)
         assert answer.ok, answer.text
         return answer.json()
 
@@ -166,7 +166,7 @@ class Scene:
         return branch
 
     def _make_branch(self, branch: str, commit: str) -> None:
-        self.made("POST", "git/refs", {"ref": f"refs/heads/{branch}", "sha": commit})
+        self.json("POST", "git/refs", {"ref": f"refs/heads/{branch}", "sha": commit})
 
     def protected(self) -> str:
         """The branch that only pull requests may change."""
@@ -190,13 +190,13 @@ class Scene:
     def reviewed_pull(self) -> int:
         """An open pull request with a review."""
         number = self.pull()
-        self.made("POST", f"pulls/{number}/reviews", {"event": "COMMENT", "body": "b"})
+        self.json("POST", f"pulls/{number}/reviews", {"event": "COMMENT", "body": "b"})
         return number
 
     def merged_pull(self) -> int:
         """A pull request that was merged."""
         number = self.pull()
-        self.made("PUT", f"pulls/{number}/merge", {})
+        self.json("PUT", f"pulls/{number}/merge", {})
         return number
 
     def branch_of_pull(self) -> str:
@@ -219,12 +219,12 @@ class Scene:
 
     def _pull(self, head: str, base: str) -> int:
         body = {"title": head, "head": head, "base": base}
-        return int(self.made("POST", "pulls", body)["number"])
+        return int(self.json("POST", "pulls", body)["number"])
 
     def issue(self) -> int:
         """An issue with the label `bug`."""
         body = {"title": self.name(), "labels": ["bug"]}
-        return int(self.made("POST", "issues", body)["number"])
+        return int(self.json("POST", "issues", body)["number"])
 
     def eventful_issue(self) -> int:
         """An issue that was renamed, closed, opened again, and has lost its label."""
@@ -236,50 +236,50 @@ class Scene:
             {"labels": []},
         )
         for change in changes:
-            self.made("PATCH", f"issues/{number}", change)
+            self.json("PATCH", f"issues/{number}", change)
         return number
 
     def eventful_pull(self) -> int:
-        """A merged pull request whose branch was deleted and made again."""
+        """A merged pull request whose branch was deleted and created again."""
         branch = self.branch()
         number = self._pull(branch, "main")
-        self.made("PUT", f"pulls/{number}/merge", {})
+        self.json("PUT", f"pulls/{number}/merge", {})
         head = self.sandbox.git("acme/fleet").head(branch)
         assert head is not None
-        assert self.ask("DELETE", f"git/refs/heads/{branch}").ok
+        assert self.request("DELETE", f"git/refs/heads/{branch}").ok
         self._make_branch(branch, head)
         return number
 
     def comment(self) -> int:
         """A comment on an issue."""
-        return int(self.made("POST", f"issues/{self.issue()}/comments", {"body": "c"})["id"])
+        return int(self.json("POST", f"issues/{self.issue()}/comments", {"body": "c"})["id"])
 
     def issue_of_comment(self) -> int:
         """An issue with a comment."""
         issue = self.issue()
-        self.made("POST", f"issues/{issue}/comments", {"body": "c"})
+        self.json("POST", f"issues/{issue}/comments", {"body": "c"})
         return issue
 
     def label(self) -> str:
         """A label of the repository."""
-        return str(self.made("POST", "labels", {"name": self.name()})["name"])
+        return str(self.json("POST", "labels", {"name": self.name()})["name"])
 
     def environment(self) -> str:
         """An environment with the variable NEXT."""
         name = self.name()
-        self.made("PUT", f"environments/{name}", {})
+        self.json("PUT", f"environments/{name}", {})
         variable = {"name": "NEXT", "value": "qa"}
-        self.ask("POST", f"environments/{name}/variables", variable).raise_for_status()
+        self.request("POST", f"environments/{name}/variables", variable).raise_for_status()
         return name
 
     def variable(self) -> str:
         """A variable of the repository."""
         name = self.name().upper().replace("-", "_")
-        self.ask("POST", "actions/variables", {"name": name, "value": "v"}).raise_for_status()
+        self.request("POST", "actions/variables", {"name": name, "value": "v"}).raise_for_status()
         return name
 
     def run(self) -> int:
         """A run of a workflow."""
         body = {"ref": "main", "inputs": {"commit": "1"}, "return_run_details": True}
         path = "actions/workflows/poll.yaml/dispatches"
-        return int(self.made("POST", path, body)["workflow_run_id"])
+        return int(self.json("POST", path, body)["workflow_run_id"])

@@ -21,7 +21,7 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.sandbox import Exchange, Sandbox
 from kalypso_actions.sandbox.endpoints import ENDPOINTS
 from tests.git_repositories import programs
-from tests.github_api.client_calls import ASKED, CALLS, FLEET, OF_APPS
+from tests.github_api.client_calls import APP_ENDPOINTS, CALLS, CLIENT_ENDPOINTS, FLEET
 from tests.github_api.populated_sandbox import Scene
 from tests.github_api.traffic import by_client, check_exchanges
 
@@ -39,36 +39,38 @@ def connect(scene: Scene, auth: TokenAuth | AppAuth) -> GitHub:
     return GitHub(GitHubServer(scene.sandbox.api_url, scene.sandbox.url), auth, {})
 
 
-def asked(scene: Scene) -> list[Exchange]:
-    return [one for one in scene.sandbox.traffic if by_client(one)]
+def client_exchanges(scene: Scene) -> list[Exchange]:
+    return [exchange for exchange in scene.sandbox.traffic if by_client(exchange)]
 
 
 def endpoints(exchanges: list[Exchange]) -> set[str]:
-    return {f"{one.method} {one.template}" for one in exchanges}
+    return {f"{exchange.method} {exchange.template}" for exchange in exchanges}
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_function_asks_what_is_listed(scene: Scene, name: str) -> None:
-    before = len(asked(scene))
+def test_a_function_uses_the_listed_endpoints(scene: Scene, name: str) -> None:
+    before = len(client_exchanges(scene))
     CALLS[name].act(connect(scene, TokenAuth(scene.token("owner"))), scene)
-    exchanges = asked(scene)[before:]
+    exchanges = client_exchanges(scene)[before:]
     check_exchanges(exchanges)
     assert endpoints(exchanges) == CALLS[name].endpoints
 
 
 def test_every_function_is_listed() -> None:
-    found = set()
+    functions = set()
     for module in pkgutil.iter_modules(clients.__path__):
         loaded = importlib.import_module(f"{clients.__name__}.{module.name}")
         for name, function in inspect.getmembers(loaded, inspect.isfunction):
             own = function.__module__ == loaded.__name__ and not name.startswith("_")
             if own and "github" in inspect.signature(function).parameters:
-                found.add(f"{module.name}.{name}")
-    assert {name for name in found if name.partition(".")[0] not in INFRASTRUCTURE} == set(CALLS)
+                functions.add(f"{module.name}.{name}")
+    assert {name for name in functions if name.partition(".")[0] not in INFRASTRUCTURE} == set(
+        CALLS
+    )
 
 
 def test_an_app_asks_for_its_installations(scene: Scene) -> None:
-    before = len(asked(scene))
+    before = len(client_exchanges(scene))
     auth = AppAuth(str(scene.app), scene.key, permissions={"contents": "read"})
     github = connect(scene, auth)
     branches.head(github, FLEET, "main")
@@ -78,10 +80,10 @@ def test_an_app_asks_for_its_installations(scene: Scene) -> None:
     assert github.installations.is_installed(FLEET)
     assert not github.installations.is_installed("acme/nothing")
     assert github.installations.installation("acme").permissions
-    exchanges = asked(scene)[before:]
+    exchanges = client_exchanges(scene)[before:]
     check_exchanges(exchanges)
-    assert endpoints(exchanges) == OF_APPS | CALLS["branches.head"].endpoints
+    assert endpoints(exchanges) == APP_ENDPOINTS | CALLS["branches.head"].endpoints
 
 
-def test_what_is_asked_is_an_endpoint_of_the_sandbox() -> None:
-    assert {f"{method} {path}" for method, path in ENDPOINTS} >= ASKED
+def test_the_sandbox_has_every_endpoint_of_the_clients() -> None:
+    assert {f"{method} {path}" for method, path in ENDPOINTS} >= CLIENT_ENDPOINTS

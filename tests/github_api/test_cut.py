@@ -88,22 +88,22 @@ def test_an_operation_stands_for_itself() -> None:
 
 
 def test_a_cut_document_is_closed() -> None:
-    found = cut(DOCUMENT, (("GET", "/labels/{name}"),), ("label",))
-    assert set(found["components"]["schemas"]) == {
+    document = cut(DOCUMENT, (("GET", "/labels/{name}"),), ("label",))
+    assert set(document["components"]["schemas"]) == {
         "label", "user", "basic-error", "validation-error",
     }  # fmt: skip
-    assert set(found["paths"]["/labels/{name}"]) == {"get"}
-    assert set(found["webhooks"]) == {"label"}
+    assert set(document["paths"]["/labels/{name}"]) == {"get"}
+    assert set(document["webhooks"]) == {"label"}
     with pytest.raises(KeyError):
         cut(DOCUMENT, (("PUT", "/labels/{name}"),), ())
 
 
 def test_operations_that_differ() -> None:
     methods = (("GET", "/labels/{name}"), ("DELETE", "/labels/{name}"))
-    one, other = cut(DOCUMENT, methods, ()), cut(DOCUMENT, methods, ())
-    assert differing(one, other) == ()
-    other["paths"]["/labels/{name}"]["delete"]["responses"]["404"] = {}
-    assert differing(one, other) == (("DELETE", "/labels/{name}"),)
+    first, second = cut(DOCUMENT, methods, ()), cut(DOCUMENT, methods, ())
+    assert differing(first, second) == ()
+    second["paths"]["/labels/{name}"]["delete"]["responses"]["404"] = {}
+    assert differing(first, second) == (("DELETE", "/labels/{name}"),)
 
 
 def test_as_text() -> None:
@@ -122,8 +122,8 @@ def test_a_part_of_a_graphql_schema() -> None:
       interface Hidden { id: ID! }
       enum Order { "Up." UP }
     '''
-    found = graphql_types.cut(source, ["Query", "Node", "Open"])
-    assert " ".join(found.split()) == (
+    schema = graphql_types.cut(source, ["Query", "Node", "Open"])
+    assert " ".join(schema.split()) == (
         "interface Node { id: ID! } "
         "type Open implements Node { id: ID! by: Order } "
         "enum Order { UP } "
@@ -139,7 +139,7 @@ def nodes(value: Json, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 
 
 @pytest.mark.parametrize("name", ["openapi.json", "ghes-3.17.json"])
-def test_what_is_committed_is_closed_and_holds_no_texts(name: str) -> None:
+def test_the_committed_description_is_closed_and_has_no_texts(name: str) -> None:
     document = json.loads((TARGET / name).read_text(encoding="utf-8"))
     schemas = document["components"]["schemas"]
     words = LEFT_OUT | {"summary", "nullable", "oneOf"}

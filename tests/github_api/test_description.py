@@ -78,7 +78,7 @@ def test_answers_that_github_would_not_give(
 
 
 @pytest.mark.parametrize("resembling", [{"id": True}, {"default": 0}, {"color": None}])
-def test_what_resembles_an_answer_that_was_right(resembling: dict[str, Any]) -> None:
+def test_an_answer_that_resembles_a_right_one(resembling: dict[str, Any]) -> None:
     path = f"{REPOSITORY}/labels/{{name}}"
     for _ in range(2):
         check_answer("GET", path, 200, label())
@@ -144,14 +144,18 @@ def test_payloads() -> None:
         check_payload("workflow_dispatch", {"who": 1})
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS, ids=lambda one: "/".join(one.path))
+@pytest.mark.parametrize(
+    "correction", CORRECTIONS, ids=lambda correction: "/".join(correction.path)
+)
 def test_a_correction_is_needed_and_once_enough(correction: Correction) -> None:
     document = description.published()
     assert correction.apply(document)
     assert not correction.apply(document)
 
 
-@pytest.mark.parametrize("addition", ADDITIONS, ids=lambda one: f"{one.path} {one.status}")
+@pytest.mark.parametrize(
+    "addition", ADDITIONS, ids=lambda addition: f"{addition.path} {addition.status}"
+)
 def test_an_addition_is_needed(addition: Addition) -> None:
     paths = description.published()["paths"]
     assert any(

@@ -27,7 +27,7 @@ FIRST: dict[str, Any] = {
 DATA: dict[str, Any] = {"first": FIRST, "rateLimit": {"cost": 1, "remaining": 4999}}
 
 
-def test_what_github_takes_and_answers() -> None:
+def test_a_valid_query_and_its_answer() -> None:
     check_query(HEADS, VARIABLES)
     check_data(HEADS, VARIABLES, {"data": DATA})
 
@@ -79,12 +79,12 @@ def test_an_answer_without_data_has_errors() -> None:
 
 def test_the_sandboxs_schema_is_a_part_of_githubs() -> None:
     ours, githubs = build_schema(SCHEMA), github_schema()
-    for name, one in ours.type_map.items():
-        if isinstance(one, GraphQLObjectType | GraphQLInterfaceType) and not name.startswith("__"):
+    for name, own in ours.type_map.items():
+        if isinstance(own, GraphQLObjectType | GraphQLInterfaceType) and not name.startswith("__"):
             real = githubs.type_map[name]
-            assert isinstance(real, type(one))
-            assert {each.name for each in one.interfaces} <= {each.name for each in real.interfaces}
-            for key, field in one.fields.items():
+            assert isinstance(real, type(own))
+            assert {each.name for each in own.interfaces} <= {each.name for each in real.interfaces}
+            for key, field in own.fields.items():
                 assert str(field.type) == str(real.fields[key].type), f"{name}.{key}"
                 for argument, described in field.args.items():
                     assert str(described.type) == str(real.fields[key].args[argument].type)

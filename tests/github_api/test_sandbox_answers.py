@@ -17,11 +17,11 @@ from tests.git_repositories import programs
 from tests.github_api import description
 from tests.github_api.populated_sandbox import Scene
 from tests.github_api.provocations import ON_SERVER, PROVOCATIONS, Provocation
-from tests.github_api.traffic import GRAPHQL, check_asked, check_events, check_exchanges
+from tests.github_api.traffic import GRAPHQL, check_client_request, check_events, check_exchanges
 from tools.github_api.used_operations import OPERATIONS
 
 REPOSITORY = "/repos/{owner}/{repo}"
-DESCRIBED = {key: one for key, one in ENDPOINTS.items() if one.path != GRAPHQL}
+DESCRIBED = {key: endpoint for key, endpoint in ENDPOINTS.items() if endpoint.path != GRAPHQL}
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +52,12 @@ def check_is_declared(exchange: Exchange) -> None:
 
 
 def declared(endpoint: Endpoint) -> set[int]:
-    """The endpoint's own statuses, and those of whatever is asked before it is."""
-    return {*endpoint.statuses, *of_all(endpoint)}
+    """The endpoint's own statuses, and those of the checks before it."""
+    return {*endpoint.statuses, *common_provocations(endpoint)}
 
 
-def of_all(endpoint: Endpoint) -> Mapping[int, Provocation]:
-    """What is asked of every endpoint: status -> a request that gets it."""
+def common_provocations(endpoint: Endpoint) -> Mapping[int, Provocation]:
+    """Return a request for each status that every endpoint has, by status."""
     path = re.sub(r"\{\w+\}", "1", endpoint.path.removeprefix(REPOSITORY))
     of_repository = path != endpoint.path and endpoint.path.startswith(REPOSITORY)
     here, hidden, former = (
@@ -65,16 +65,16 @@ def of_all(endpoint: Endpoint) -> Mapping[int, Provocation]:
         for name in ("fleet", "hidden", "former")
     )
     method, for_app = endpoint.method, is_for_app(endpoint)
-    found = {401: Provocation(401, method, here, {} if endpoint.writes else None, "unknown")}
+    provocations = {401: Provocation(401, method, here, {} if endpoint.writes else None, "unknown")}
     if not for_app:
-        found[403] = Provocation(403, method, here, who="app")
+        provocations[403] = Provocation(403, method, here, who="app")
     if endpoint.writes:
-        found[400] = Provocation(400, method, here, b"{", "app" if for_app else "owner")
+        provocations[400] = Provocation(400, method, here, b"{", "app" if for_app else "owner")
     if of_repository and not for_app:
-        found[404] = Provocation(404, method, hidden)
+        provocations[404] = Provocation(404, method, hidden)
         status = 307 if endpoint.writes else 301
-        found[status] = Provocation(status, method, former)
-    return found
+        provocations[status] = Provocation(status, method, former)
+    return provocations
 
 
 def is_for_app(endpoint: Endpoint) -> bool:
@@ -83,54 +83,60 @@ def is_for_app(endpoint: Endpoint) -> bool:
 
 
 def provoke(scene: Scene, provocation: Provocation) -> Exchange:
-    scene.ask(*provocation[1:])
+    scene.request(*provocation[1:])
     exchange = list(scene.sandbox.traffic)[-1]
     assert exchange.status == provocation.status, exchange.response_body
     check_exchanges([exchange])
     check_is_declared(exchange)
     if exchange.status < 300 and exchange.template != GRAPHQL:
-        check_asked(exchange)
+        check_client_request(exchange)
     return exchange
 
 
-@pytest.mark.parametrize("provocation", PROVOCATIONS, ids=lambda one: " ".join(map(str, one[:3])))
+@pytest.mark.parametrize(
+    "provocation", PROVOCATIONS, ids=lambda request: " ".join(map(str, request[:3]))
+)
 def test_an_answer_is_githubs(scene: Scene, provocation: Provocation) -> None:
     provoke(scene, provocation)
 
 
-@pytest.mark.parametrize("provocation", ON_SERVER, ids=lambda one: " ".join(map(str, one[:3])))
+@pytest.mark.parametrize(
+    "provocation", ON_SERVER, ids=lambda request: " ".join(map(str, request[:3]))
+)
 def test_an_answer_is_that_of_github_enterprise_server(
     server: Scene, provocation: Provocation
 ) -> None:
     provoke(server, provocation)
 
 
-@pytest.mark.parametrize("endpoint", DESCRIBED.values(), ids=lambda one: f"{one.method} {one.path}")
-def test_what_comes_before_an_endpoint(scene: Scene, endpoint: Endpoint) -> None:
-    for provocation in of_all(endpoint).values():
+@pytest.mark.parametrize(
+    "endpoint", DESCRIBED.values(), ids=lambda endpoint: f"{endpoint.method} {endpoint.path}"
+)
+def test_the_checks_before_an_endpoint(scene: Scene, endpoint: Endpoint) -> None:
+    for provocation in common_provocations(endpoint).values():
         exchange = provoke(scene, provocation)
         assert (exchange.method, exchange.template) == (endpoint.method, endpoint.path)
 
 
 @pytest.mark.parametrize(
     "endpoint",
-    [one for one in DESCRIBED.values() if set(one.permissions) - {"metadata: read"}],
-    ids=lambda one: f"{one.method} {one.path}",
+    [endpoint for endpoint in DESCRIBED.values() if set(endpoint.permissions) - {"metadata: read"}],
+    ids=lambda endpoint: f"{endpoint.method} {endpoint.path}",
 )
 def test_a_token_without_the_permission(scene: Scene, endpoint: Endpoint) -> None:
-    (provocation,) = [one for one in of_all(endpoint).values() if one.status == 401]
+    provocation = common_provocations(endpoint)[401]
     provoke(scene, provocation._replace(status=403, who="powerless"))
 
 
 def test_every_declared_status_is_provoked() -> None:
     routes = Routes(ENDPOINTS)
     provoked = defaultdict(set)
-    for one in (*PROVOCATIONS, *ON_SERVER):
-        path = one.path.partition("?")[0]
+    for provocation in (*PROVOCATIONS, *ON_SERVER):
+        path = provocation.path.partition("?")[0]
         path = path if path.startswith("/") else f"/repos/acme/fleet/{path}"
-        found = routes.find(one.method, path)
-        assert found, f"{one.method} {one.path} is no endpoint"
-        provoked[found.endpoint.method, found.endpoint.path].add(one.status)
+        route = routes.find(provocation.method, path)
+        assert route, f"{provocation.method} {provocation.path} is no endpoint"
+        provoked[route.endpoint.method, route.endpoint.path].add(provocation.status)
     missing = {
         f"{method} {path}": set(endpoint.statuses) - provoked[method, path]
         for (method, path), endpoint in ENDPOINTS.items()
@@ -143,7 +149,9 @@ def test_the_description_is_of_the_endpoints_and_no_others() -> None:
     assert set(OPERATIONS) == set(DESCRIBED)
 
 
-@pytest.mark.parametrize("endpoint", DESCRIBED.values(), ids=lambda one: f"{one.method} {one.path}")
+@pytest.mark.parametrize(
+    "endpoint", DESCRIBED.values(), ids=lambda endpoint: f"{endpoint.method} {endpoint.path}"
+)
 def test_a_declared_status_is_one_of_githubs(endpoint: Endpoint) -> None:
     for status in declared(endpoint):
         description.describe(description.GITHUB).answer(endpoint.method, endpoint.path, status)

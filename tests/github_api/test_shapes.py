@@ -33,4 +33,4 @@ def test_shape() -> None:
     ],
 )
 def test_differences(recorded: Any, ours: Any, expected: list[str]) -> None:
-    assert [str(one) for one in differences(shape(recorded), shape(ours))] == expected
+    assert [str(difference) for difference in differences(shape(recorded), shape(ours))] == expected

@@ -27,11 +27,11 @@ CLIENTS: Final = "kalypso"
 VARYING: Final = re.compile(r"[0-9a-f]{40}|[0-9]+")
 
 CUT_SHORT: Final = frozenset({"truncated", "lost", "dropped"})
-"""Faults after which the recorded answer is not what an endpoint said."""
+"""Faults after which the recorded answer differs from the endpoint's."""
 
 
 def check_exchanges(exchanges: Iterable[Exchange], known: set[bytes] | None = None) -> None:
-    """Every answer is one of GitHub's, and every request of our clients one that it takes.
+    """Check every answer, and every request of our clients, by GitHub's description.
 
     Pass over exchanges whose kinds are `known`, and add the others' kinds. Raises AssertionError.
     """
@@ -50,7 +50,7 @@ def check_exchanges(exchanges: Iterable[Exchange], known: set[bytes] | None = No
 
 
 def check_events(store: Store, known: set[bytes] | None = None) -> None:
-    """Every event's payload is as GitHub's; `known` as above. Raises AssertionError."""
+    """Check every event's payload in the same way. Raises AssertionError."""
     for event in store.events:
         kind = _kind(event.name, event.payload)
         if known is None or kind not in known:
@@ -60,7 +60,7 @@ def check_events(store: Store, known: set[bytes] | None = None) -> None:
 
 
 def _kind(*values: object) -> bytes:
-    """The same for values that differ in ids, numbers and times alone."""
+    """Return a digest that ignores ids, numbers and times."""
     text = VARYING.sub("0", json.dumps(values, default=str))
     return blake2b(text.encode(), digest_size=16).digest()
 
@@ -82,9 +82,9 @@ def _check(exchange: Exchange) -> None:
     if template == GRAPHQL:
         _check_graphql(exchange, whole=whole)
         return
-    # An Enterprise Server refuses what it does not know yet, and is then asked without.
+    # An Enterprise Server refuses newer fields; the client then repeats the request without them.
     if by_client(exchange) and not (_flavour(exchange) == SERVER and exchange.status == 400):
-        check_asked(exchange)
+        check_client_request(exchange)
     if whole:
         check_answer(
             method,
@@ -96,8 +96,8 @@ def _check(exchange: Exchange) -> None:
         )
 
 
-def check_asked(exchange: Exchange) -> None:
-    """The request is one that GitHub takes. Raises AssertionError."""
+def check_client_request(exchange: Exchange) -> None:
+    """Check that GitHub accepts the request. Raises AssertionError."""
     check_request(
         exchange.method,
         exchange.template,

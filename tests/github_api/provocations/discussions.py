@@ -1,4 +1,4 @@
-"""Pull requests, issues, what is said of them."""
+"""Pull requests, issues, and their comments."""
 
 from __future__ import annotations
 

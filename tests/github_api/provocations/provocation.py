@@ -1,4 +1,4 @@
-"""A request, and the status that it is to get."""
+"""A request, and its expected status."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Json = Any
 
 
 class Provocation(NamedTuple):
-    """A request to `scene.Scene`, and the status that it is to get."""
+    """A request by `populated_sandbox.Scene.request`, and its expected status."""
 
     status: int
     method: str
