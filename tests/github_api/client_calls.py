@@ -282,6 +282,10 @@ CALLS: Final = {
         lambda github, scene: pull_requests.get(github, FLEET, scene.pull()),
         "GET R/pulls/{pull_number}",
     ),
+    "pull_requests.with_head": _call(
+        lambda github, scene: pull_requests.with_head(github, FLEET, scene.pull(), scene.first),
+        "GET R/pulls/{pull_number}",
+    ),
     "pull_requests.ensure": _call(
         _ensure_pull_request, "GET R/pulls", "POST R/pulls", _PULL[1], *_LABELS, "POST /graphql"
     ),
