@@ -54,13 +54,13 @@ def to_yaml(budget: Budget, value: object) -> str:
 def stringify(budget: Budget, value: object) -> str:
     """Implement `stringify`: `toYaml` of a map in which each list becomes the text of its YAML.
 
-    Nested `map[string]interface {}` become texts, too. Mappings in configuration have another
-    type, and stay mappings.
+    The texts keep their final newline, which `toYaml` removes. Nested `map[string]interface {}`
+    become texts, too. Mappings in configuration have another type, and stay mappings.
     """
     if type_of(value) != ANY_MAP or not isinstance(value, dict):
         return to_yaml(budget, value)
     texts = {
-        key: to_yaml(budget, inner)
+        key: to_yaml(budget, inner) + "\n"
         if type(inner) is not str and type_of(inner) in (ANY_SLICE, ANY_MAP)
         else inner
         for key, inner in value.items()

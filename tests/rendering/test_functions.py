@@ -54,13 +54,17 @@ def rendered(text: str, limits: Limits = gotemplate.DEFAULT_LIMITS, **config: ob
         ),
         (
             "{{ stringify .ConfigData }}",
-            "HOSTS: |-\n    - a\n    - b\nLOG:\n    level: info\n    sinks:\n        - name: x\n"
+            "HOSTS: |\n    - a\n    - b\nLOG:\n    level: info\n    sinks:\n        - name: x\n"
             '          v: 1\nZ: "00501"',
         ),
         ("{{ stringify .Labels }}", "a: b"),
         ("{{ stringify .ConfigData.HOSTS }}", "- a\n- b"),
         ('{{ stringify (dict "a" (until 2)) }}', "a:\n    - 0\n    - 1"),
-        ('{{ stringify (dict "d" (dict "x" 1)) }}', "d: 'x: 1'"),
+        ('{{ stringify (dict "d" (dict "x" 1)) }}', "d: |\n    x: 1"),
+        (
+            '{{ stringify (dict "l" (list 1 "b") "m" (dict "k" (list)) "s" "yes" "e" (list) "n" nil) }}',
+            'e: |\n    []\nl: |\n    - 1\n    - b\nm: |\n    k: []\n"n": null\ns: "yes"',
+        ),
         ("{{ toYaml .ConfigData.NOPE }}", "null"),
         ("{{ toYaml .Labels }}", "a: b"),
         ('{{ toYaml "x\\n" }}', "|\n    x"),

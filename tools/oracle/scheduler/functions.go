@@ -27,15 +27,20 @@ func FunctionNames() []string { return slices.Collect(maps.Keys(functions())) }
 
 // ToYAML writes a value as yaml.v3 does, without the last newline; "" where it cannot.
 func ToYAML(value interface{}) string {
+	return strings.TrimSuffix(marshal(value), "\n")
+}
+
+func marshal(value interface{}) string {
 	text, err := yaml3.Marshal(value)
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSuffix(string(text), "\n")
+	return string(text)
 }
 
-// stringify writes a map as YAML whose lists are texts of YAML themselves. What yaml.v2 makes of
-// a nested mapping has another type than the one looked for and stays a mapping.
+// stringify writes a map as YAML whose lists are texts of YAML themselves, with their last newline:
+// the operator writes them by yaml.v3 itself, not by toYaml. What yaml.v2 makes of a nested mapping
+// has another type than the one looked for and stays a mapping.
 func stringify(value interface{}) string {
 	object, ok := value.(map[string]interface{})
 	if !ok {
@@ -45,7 +50,7 @@ func stringify(value interface{}) string {
 	for key, element := range object {
 		switch element.(type) {
 		case []interface{}, map[string]interface{}:
-			texts[key] = ToYAML(element)
+			texts[key] = marshal(element)
 		default:
 			texts[key] = element
 		}
