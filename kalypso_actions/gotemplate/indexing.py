@@ -14,6 +14,7 @@ from kalypso_actions.gotemplate.values import (
     GoSlice,
     GoStruct,
     Type,
+    plain_key,
     type_of,
 )
 
@@ -115,13 +116,19 @@ def _key_of_type(key: object, wanted: Type) -> object:
 
 
 def _same_key(mapping: dict[object, object], key: object) -> object:
-    """Return `key` if the map has it, else `NO_VALUE`: in Go, 1, 1.0 and true are three keys."""
+    """Return the map's own key that equals `key` in Go, where 1, 1.0 and true are three keys.
+
+    Return `NO_VALUE` if there is none.
+    """
     if isinstance(key, dict | list):
         raise FunctionError(f"runtime error: hash of unhashable type {_name(key)}")
-    if isinstance(key, str) or key not in mapping:
+    if isinstance(key, str):
         return key
     go_type = type_of(key)
-    return key if any(own == key and type_of(own) == go_type for own in mapping) else NO_VALUE
+    for own in mapping:
+        if type_of(own) == go_type and plain_key(own) == key:
+            return own
+    return NO_VALUE
 
 
 def _byte(text: str, key: object) -> GoInt:

@@ -23,7 +23,14 @@ from kalypso_actions.gotemplate.nodes import Range
 from kalypso_actions.gotemplate.ordering import sorted_keys
 from kalypso_actions.gotemplate.printf import sprintf
 from kalypso_actions.gotemplate.scope import Variable
-from kalypso_actions.gotemplate.values import NO_VALUE, FunctionError, GoInt, GoStruct, type_of
+from kalypso_actions.gotemplate.values import (
+    NO_VALUE,
+    FunctionError,
+    GoInt,
+    GoStruct,
+    plain_key,
+    type_of,
+)
 
 
 class _Elements(NamedTuple):
@@ -104,7 +111,7 @@ class Loop:
             return _Elements(range(len(value)), value, len(value))
         if isinstance(value, dict):
             keys = sorted_keys(value)
-            return _Elements(keys, [value[key] for key in keys], len(keys))
+            return _Elements(map(plain_key, keys), [value[key] for key in keys], len(keys))
         if value is NO_VALUE or value is None:
             return _NOTHING
         if isinstance(value, int) and not isinstance(value, bool):

@@ -17,6 +17,7 @@ from kalypso_actions.gotemplate.values import (
     GoInt,
     GoStruct,
     Type,
+    plain_key,
     slice_of,
     type_of,
 )
@@ -164,7 +165,7 @@ class Printer:
         self.write(opening)
         for index, key in enumerate(sorted_keys(value)):
             self.write(between if index else "")
-            self._element(key, verb, flags, depth)
+            self._element(plain_key(key), verb, flags, depth)
             self.write(":")
             self._element(value[key], verb, flags, depth)
         self.write(closing)

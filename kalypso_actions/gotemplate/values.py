@@ -190,6 +190,19 @@ _TYPES: dict[type, Type] = {
 }
 
 
+def plain_key(key: object) -> object:
+    """Return a map's key as templates see it.
+
+    In Go, 1, 1.0 and true are three keys. A Python map that holds several of them has keys of
+    subclasses of `int` and `float`, which equal only their own kind.
+    """
+    if type(key) in _TYPES or key is None or isinstance(key, GoInt):
+        return key
+    if isinstance(key, int):
+        return int(key)
+    return float(key) if isinstance(key, float) else key
+
+
 class FunctionError(Exception):
     """The error or panic of a Go function; the engine adds the position."""
 

@@ -27,6 +27,7 @@ from kalypso_actions.gotemplate.values import (
     GoInt,
     GoMap,
     GoStruct,
+    plain_key,
     type_of,
 )
 from kalypso_actions.rendering.hashing import hash_of
@@ -111,8 +112,8 @@ def _represent(value: object) -> object:
 def to_template_value(value: object) -> object:
     """Copy a value of `goyaml.parse` into yaml.v2's Go types; templates may change the copy.
 
-    Raises `FunctionError` for a mapping with the keys 1 and true (or 1 and 1.0, 0 and false):
-    they differ in Go, but not in Python.
+    A mapping with the keys 1 and true (or 1 and 1.0, 0 and false) keeps the keys of `goyaml.parse`,
+    since plain ones are equal in Python.
     """
     if isinstance(value, str):
         return value
@@ -120,22 +121,19 @@ def to_template_value(value: object) -> object:
         copy = GoMap(YAML_MAP)
         for key, inner in value.items():
             # Texts are most of the keys and values, and need no call.
-            plain_key = key if type(key) is str else _key(key)
-            copy[plain_key] = inner if type(inner) is str else to_template_value(inner)
-        if len(copy) != len(value):
-            raise FunctionError("a mapping has keys that only Go can tell apart: 1 and true")
-        return copy
+            own_key = key if type(key) is str else plain_key(_unsigned(key))
+            copy[own_key] = inner if type(inner) is str else to_template_value(inner)
+        if len(copy) == len(value):
+            return copy
+        pairs = [(_unsigned(key), to_template_value(inner)) for key, inner in value.items()]
+        return GoMap(YAML_MAP, pairs)
     if isinstance(value, list):
         return [to_template_value(item) for item in value]
+    return _unsigned(value)
+
+
+def _unsigned(value: object) -> object:
+    """Give an integer beyond int64 its Go type."""
     if isinstance(value, int) and value > MAX_INT64:
         return GoInt(UINT64, value)
     return value
-
-
-def _key(key: object) -> object:
-    """Convert a key to a plain value."""
-    if isinstance(key, str | bool) or key is None:
-        return key
-    if isinstance(key, int):
-        return GoInt(UINT64, key) if key > MAX_INT64 else int(key)
-    return float(key) if isinstance(key, float) else key

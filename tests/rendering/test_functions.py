@@ -12,7 +12,6 @@ from kalypso_actions.gotemplate.values import (
     ANY_MAP,
     UINT64,
     YAML_MAP,
-    FunctionError,
     GoInt,
     GoMap,
     type_of,
@@ -166,10 +165,23 @@ def test_keys_are_plain_values() -> None:
     assert rendered("{{ index .ConfigData.K 1 }}", K=goyaml.parse("1: i\n")) == "i"
 
 
-@pytest.mark.parametrize("text", ["1: i\ntrue: b\n", "1: i\n1.0: f\n", "a: {0: i, no: b}\n"])
-def test_keys_that_only_go_can_tell_apart(text: str) -> None:
-    with pytest.raises(FunctionError, match="only Go can tell apart"):
-        to_template_value(goyaml.parse(text))
+MIXED = "{1: int, '1': str, 1.0: float, true: bool, 18446744073709551615: uint, a: s, ~: nil}"
+
+
+@pytest.mark.parametrize(
+    ("text", "output"),
+    [
+        ("{{ index .ConfigData.M 1 }} {{ index .ConfigData.M true }}", "int bool"),
+        ("{{ index .ConfigData.M 1.0 }} {{ index .ConfigData.M `1` }}", "float str"),
+        ("{{ index .ConfigData.M nil }} {{ index .ConfigData.M false }}", "nil <no value>"),
+        ("{{ range $k, $v := .ConfigData.M }}{{ if eq $v `int` }}{{ eq $k 1 }}{{ end }}{{ end }}", "true"),
+        ("{{ range $k, $v := .ConfigData.M }}{{ printf `%T ` $k }}{{ end }}", "<nil> string string uint64 int float64 bool "),
+        ("{{ toYaml .ConfigData.M }}", 'true: bool\n1: int\n1: float\n18446744073709551615: uint\nnull: nil\n"1": str\na: s'),
+    ],
+    ids=["whole number and boolean", "float and text", "nil and none", "loop", "types", "yaml"],
+)  # fmt: skip
+def test_keys_of_several_types(text: str, output: str) -> None:
+    assert rendered(text, M=goyaml.parse(MIXED)) == output
 
 
 def test_scalars_stay_unchanged() -> None:

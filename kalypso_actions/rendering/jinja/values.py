@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from kalypso_actions.gotemplate.values import ANY_MAP, STRING_MAP, YAML_MAP, GoMap
+from kalypso_actions.gotemplate.values import (
+    ANY_MAP,
+    STRING_MAP,
+    YAML_MAP,
+    FunctionError,
+    GoMap,
+    plain_key,
+)
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.functions import FUNCTIONS, to_template_value
 from kalypso_actions.rendering.jinja.meter import current_meter
@@ -31,9 +38,14 @@ def variables(data: TemplateData) -> dict[str, object]:
 
 
 def _sorted(value: object) -> object:
-    """Copy a value with its mappings sorted by their keys."""
+    """Copy a value with its mappings sorted by their keys.
+
+    Raises `FunctionError` for a mapping with the keys 1 and true, which are equal in Python.
+    """
     match value:
         case GoMap():
+            if any(plain_key(key) is not key for key in value):
+                raise FunctionError("a mapping has keys that only Go can tell apart: 1 and true")
             items = sorted(value.items(), key=lambda item: _rank(item[0]))
             return GoMap(value.type, [(key, _sorted(inner)) for key, inner in items])
         case list():
