@@ -23,7 +23,12 @@ from kalypso_actions.doctor_rules.repository_settings import (
     signature_checks,
 )
 from kalypso_actions.doctor_rules.setting_names import UsedNames, name_checks, used_names
-from kalypso_actions.doctor_rules.workflows import BranchWorkflows, used_actions, workflow_checks
+from kalypso_actions.doctor_rules.workflows import (
+    BranchWorkflows,
+    copy_checks,
+    used_actions,
+    workflow_checks,
+)
 
 __all__ = [
     "BranchWorkflows",
@@ -33,6 +38,7 @@ __all__ = [
     "app_checks",
     "app_repository_check",
     "approval_checks",
+    "copy_checks",
     "environments",
     "name_checks",
     "ok",

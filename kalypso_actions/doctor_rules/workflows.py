@@ -76,6 +76,26 @@ def workflow_checks(
             )
 
 
+def copy_checks(
+    default: BranchWorkflows, files: BranchWorkflows, paths: Iterable[str]
+) -> Iterator[Check]:
+    """Check that the default branch has the same workflow files as another branch.
+
+    GitHub documents that any branch with an identical file will do; it was also seen to look at
+    the default branch alone (DataDog/datadog-agent#49532).
+    """
+    for path in paths:
+        text = files.texts.get(path)
+        if text is not None and default.texts.get(path) != text:
+            yield warning(
+                files.repository,
+                f"{path} on {files.branch} is not the same on {default.branch}: GitHub may refuse "
+                "new branches with it, as the App has no permission for workflows",
+                "kalypso init writes it to both",
+                file(default.branch, path),
+            )
+
+
 def _difference(files: BranchWorkflows, path: str, text: str, templates: Templates) -> Check | None:
     """Report a file that neither matches our template nor uses the options in its comments."""
     where = f"{path} on {files.branch}"

@@ -14,7 +14,7 @@ from kalypso_actions.onboarding.changes import (
 )
 from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositorySetup, Setup
 from kalypso_actions.onboarding.starter import TEMPLATE_NAMES, StarterFiles
-from kalypso_actions.onboarding.workflows import WorkflowFiles, for_branch
+from kalypso_actions.onboarding.workflows import WorkflowFiles, for_branch, former_paths
 
 BASE_REPO_FILE: Final = "base-repo.yaml"
 
@@ -86,7 +86,8 @@ class _Planner:
         if not self.setup.is_new:
             # GitHub takes the first branch of a repository for its default one.
             files = {} if state.head else {README_FILE: files[README_FILE]}
-        changes = additions(files, state.paths)
+        changes = workflow_changes(templates, state.files, state.paths)
+        changes += additions(files, state.paths)
         yield BranchPlan(repository, repository.main, state.head, tuple(changes))
 
     def control_plane(self) -> Iterator[BranchPlan]:
@@ -94,7 +95,8 @@ class _Planner:
             yield self._environments(branch)
         repository = self.setup.control_plane
         state = self._state(repository, repository.main)
-        templates = for_branch(self.workflows.main, repository.main)
+        files = {**self.workflows.main, **self.workflows.environment}
+        templates = for_branch(files, repository.main)
         changes = workflow_changes(templates, state.files, state.paths)
         objects = dict(
             self.starter.environment_object(self.setup, environment)
@@ -110,7 +112,8 @@ class _Planner:
         """Plan a branch of the control plane; several environments may have a folder on it."""
         repository = self.setup.control_plane
         state = self._state(repository, branch)
-        changes = workflow_changes(self.workflows.environment, state.files, state.paths)
+        templates = for_branch(self.workflows.environment, repository.main)
+        changes = workflow_changes(templates, state.files, state.paths, former_paths(state.files))
         base_files: set[str] = set()
         for environment in self.setup.environments:
             if environment.branch == branch and not state.documents:

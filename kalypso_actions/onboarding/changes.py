@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -22,6 +23,8 @@ REASONS: Final[Mapping[Origin, str]] = {
     "ours": "differs from the template",
     "foreign": "is a workflow of somebody else",
 }
+
+NO_PATHS: Final[Mapping[str, str]] = {}
 
 Action = Literal["add", "replace", "update", "delete"]
 """`add` a missing file; `replace` upstream's workflow by ours.
@@ -108,15 +111,24 @@ def additions(files: Mapping[str, str], paths: Iterable[str]) -> list[FileChange
 
 
 def workflow_changes(
-    templates: Mapping[str, str], files: Mapping[str, str], paths: Set[str]
+    templates: Mapping[str, str],
+    files: Mapping[str, str],
+    paths: Set[str],
+    former_paths: Mapping[str, str] = NO_PATHS,
 ) -> list[FileChange]:
     """Turn the workflow files of a branch into the templates.
 
     `files` are the texts of its workflow files, `paths` all its paths, with links and submodules.
+    A file at its path of `former_paths` moves, if people agree: both would run.
     """
     changes = []
     for path, template in templates.items():
         text = files.get(path)
+        if former := former_paths.get(path):
+            reason = f"is named {posixpath.basename(path)} now"
+            changes.append(FileChange(former, "update", files[former], None, reason))
+            changes.append(FileChange(path, "update", None, template, f"was {former} before"))
+            continue
         if text is None:
             is_free = path not in paths and not _is_below_file(path, paths)
             action: Action = "add" if is_free else "update"

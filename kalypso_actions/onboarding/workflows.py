@@ -11,9 +11,15 @@ from kalypso_actions.model.workflow_placeholders import FOLDER
 from kalypso_actions.onboarding.starter import scalar
 
 CD_FILE: Final = f"{FOLDER}cd.yaml"
+START_SCHEDULE_FILE: Final = f"{FOLDER}start-schedule.yaml"
 CHECK_PROMOTE_FILE: Final = f"{FOLDER}check-promote.yaml"
-MAIN: Final = "branches: [main]"
-"""The line of a template that names the main branch."""
+MAIN: Final = re.compile(r"(?<=branches: \[)main(?=\])|(?<=branches-ignore: \[)main(?=,)")
+"""The main branch, in the triggers of a template."""
+
+FORMER_PATHS: Final = {START_SCHEDULE_FILE: f"{FOLDER}schedule.yaml"}
+"""The former paths of templates for an environment's branch: main has another schedule.yaml."""
+
+STARTS_SCHEDULE: Final = re.compile(r"^\s*run:\s*['\"]?start-schedule\b", re.MULTILINE)
 
 MODE: Final = re.compile(r"^\s*mode:\s*['\"]?pull-request\b", re.MULTILINE)
 APP: Final = re.compile(r"^\s*app-private-key:", re.MULTILINE)
@@ -24,7 +30,9 @@ class WorkflowFiles:
     """Our filled-in workflow files, by path, for each kind of branch.
 
     `main` is the control plane's main branch, `environment` an environment's branch there,
-    `gitops` one in the GitOps repository.
+    `gitops` one in the GitOps repository. Both main branches have the files of the others too: a
+    credential without the permission `workflows` may push only known ones to its own branches, and
+    GitHub may look for them on the default branch alone.
     """
 
     main: Mapping[str, str]
@@ -34,8 +42,24 @@ class WorkflowFiles:
 
 def for_branch(files: Mapping[str, str], branch: str) -> dict[str, str]:
     """Name the main branch in the control plane's workflow files."""
-    ours = f"branches: [{scalar(branch)}]"
-    return {path: text.replace(MAIN, ours) for path, text in files.items()}
+    return {path: MAIN.sub(scalar(branch), text) for path, text in files.items()}
+
+
+def former_paths(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return our workflow files of an environment's branch that have a former path, by the new."""
+    return {
+        path: former
+        for path, former in FORMER_PATHS.items()
+        if path not in texts and STARTS_SCHEDULE.search(texts.get(former, ""))
+    }
+
+
+def under_present_paths(texts: Mapping[str, str]) -> dict[str, str]:
+    """Give the workflow files of a branch their present paths."""
+    present = dict(texts)
+    for path, former in former_paths(texts).items():
+        present[path] = present.pop(former)
+    return present
 
 
 def proposes(text: str) -> bool:

@@ -34,14 +34,12 @@ def refusal(
 ) -> str | None:
     """Return why a ref may not be created (`before` None), moved or deleted (`after` None).
 
-    The commits must be in the repository. A new branch based on another one adds only the workflow
-    files that its own commits change.
+    The commits must be in the repository.
     """
     reason = ref_refusal(store, repository, ref, before, after, identity)
     if reason or after is None:
         return reason
-    base = before or _known_ancestor(store.git(repository), after)
-    return workflows_refusal(store, repository, base, after, identity)
+    return workflows_refusal(store, repository, before, after, identity)
 
 
 def ref_refusal(
@@ -70,20 +68,35 @@ def ref_refusal(
 def workflows_refusal(
     store: Store, repository: Repository, before: str | None, after: str, identity: Identity
 ) -> str | None:
-    """Return why an identity may not change workflow files, if the commits do.
+    """Return why an identity may not push these workflow files, if it may not.
 
-    A GITHUB_TOKEN never has the permission. Without `before`, the default branch is the base, and
-    files that the new branch lacks do not count.
+    A GITHUB_TOKEN never has the permission. A file may be pushed if the identical one, by path and
+    content, is on another branch; with `workflows_known_from`, on the default branch alone, with
+    which then all files of a new branch are compared.
+
+    https://docs.github.com/actions/security-for-github-actions/security-guides/automatic-token-authentication
+    (spinframework/spin#1226; DataDog/datadog-agent#49532 reads it as the default branch alone)
     """
     if "workflows" in identity.permissions:
         return None
     git = store.git(repository)
-    base = before or git.head(repository.default_branch)
     files = git.files(after)
+    if store.workflows_known_from == "default branch":
+        base, refs = before, [f"{BRANCHES}{repository.default_branch}"]
+    else:
+        base, refs = before or _known_ancestor(git, after), list(git.refs())
     changed = sorted(git.changed_paths(base, after) if base else files)
-    if before is None:
-        changed = [path for path in changed if path in files]
-    file = next((path for path in changed if path.startswith(FOLDER)), None)
+    heads = [head for ref, head in git.refs().items() if ref in refs and ref.startswith(BRANCHES)]
+    known = [git.files(head) for head in heads] if any(map(_is_workflow, changed)) else []
+    file = next(
+        (
+            path
+            for path in changed
+            if _is_workflow(path)
+            and not any(path in files and other.get(path) == files[path] for other in known)
+        ),
+        None,
+    )
     if file is None:
         return None
     if identity.kind == "user":
@@ -92,6 +105,10 @@ def workflows_refusal(
         who, what = "a GitHub App", "`workflows` permission"
     name = file.encode("utf-8", "backslashreplace").decode()  # a path may not be valid UTF-8
     return f"refusing to allow {who} to create or update workflow `{name}` without {what}"
+
+
+def _is_workflow(path: str) -> bool:
+    return path.startswith(FOLDER)
 
 
 def _known_ancestor(git: BareRepository, commit: str) -> str | None:

@@ -75,6 +75,8 @@ class Store(Entity):
     The keys of `repositories` are full names in lower case. Links in events begin with `api_url`
     and `server_url`. `flavour` is github.com or GitHub Enterprise Server, which lacks the newest
     features. `lag` is the number of seconds that some endpoints lag behind a write: see `lags`.
+    Without the permission `workflows`, only workflow files that are on `workflows_known_from` may
+    be pushed.
     """
 
     accounts: dict[str, Account] = Field(default_factory=dict)
@@ -85,6 +87,7 @@ class Store(Entity):
     clusters: dict[str, dict[str, Any]] = Field(default_factory=dict)
     next_id: int = 1
     flavour: Literal["github.com", "ghes"] = "github.com"
+    workflows_known_from: Literal["any branch", "default branch"] = "any branch"
     api_url: str = "https://api.github.com"
     server_url: str = "https://github.com"
     lag: float = 0.0

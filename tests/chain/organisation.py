@@ -127,6 +127,7 @@ def _main_files(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
         text = documents.environment(url, name, next_environment=after)
         files[f".environments/{name}.yaml"] = text
     files["release.yaml"] = documents.config_map("base", RELEASE="zero")
+    files |= workflow_files("control-plane-environment", MARKS)
     for path, text in workflow_files("control-plane", MARKS).items():
         files[path] = _with_inputs(text, layout.inputs.get(Path(path).stem, {}))
     return files
@@ -146,7 +147,8 @@ def _with_inputs(text: str, inputs: Mapping[str, str]) -> str:
 
 
 def _found_gitops(sandbox: Sandbox, repository: str, layout: Layout) -> None:
-    sandbox.create_repository(repository, {"README.md": "What clusters follow.\n"})
+    files = {"README.md": "What clusters follow.\n", **workflow_files("gitops", MARKS)}
+    sandbox.create_repository(repository, files)
     short = "" if repository == GITOPS else f"{repository.rpartition('/')[2]}-"
     for name in layout.environments:
         sandbox.commit(repository, workflow_files("gitops", MARKS), branch=name)

@@ -51,7 +51,7 @@ def test_the_templates_are_those_that_start_one_another() -> None:
         "control-plane/ci.yaml",
         "control-plane/poll.yaml",
         "control-plane/schedule.yaml",
-        "control-plane-environment/schedule.yaml",
+        "control-plane-environment/start-schedule.yaml",
         "gitops/check-promote.yaml",
     ]
     assert {file.parent.name for file in FILES} == set(PLACES)

@@ -41,11 +41,11 @@ PLAY = [
     "ci.yaml ci: success",
     *promotion("dev"),
     *promotion("stage"),
-    "schedule.yaml start: success",
+    "start-schedule.yaml start: success",
     *rollout("dev"),
     "ci.yaml ci: success",
     *promotion("dev", "failure"),
-    "schedule.yaml start: success",
+    "start-schedule.yaml start: success",
     *rollout("dev"),
     *promotion("stage"),
 ]
@@ -158,7 +158,7 @@ def test_jobs_have_outputs(played: Played, chain: Chain, command: str) -> None:
 
 def test_each_job_has_its_page(played: Played, chain: Chain) -> None:
     """Of the promotion that fails."""
-    third = PLAY.index("schedule.yaml start: success") + 1 + len(rollout("dev"))
+    third = PLAY.index("start-schedule.yaml start: success") + 1 + len(rollout("dev"))
     pages = [
         job.outcome.summary for job in played.finished[third : third + 1 + len(promotion("dev"))]
     ]

@@ -36,9 +36,11 @@ STARTER = StarterFiles(
         "gitops/environment/README.md": "clusters\n",
     }
 )
+FORMER = ".github/workflows/schedule.yaml"
+START = ".github/workflows/start-schedule.yaml"
 WORKFLOWS = WorkflowFiles(
     main={".github/workflows/ci.yaml": "ci"},
-    environment={".github/workflows/schedule.yaml": "schedule"},
+    environment={".github/workflows/start-schedule.yaml": "schedule"},
     gitops={".github/workflows/check-promote.yaml": "check"},
 )
 TEMPLATES = frozenset(("Template", name) for name in ("flux", "namespace", "config-map"))
@@ -81,6 +83,7 @@ def test_everything_new() -> None:
         "a/cp@main",
     ]
     assert found["a/go@trunk"] == {
+        ".github/workflows/check-promote.yaml": "check",
         "README.md": "see https://x/a/cp\n",
         "workload.yaml": "targets:\n"
         "    - name: dev\n      repo: https://x/a/go\n"
@@ -91,13 +94,14 @@ def test_everything_new() -> None:
         "README.md": "clusters\n",
     }
     assert found["a/cp@dev"] == {
-        ".github/workflows/schedule.yaml": "schedule",
+        ".github/workflows/start-schedule.yaml": "schedule",
         "base-repo.yaml": "base",
         "gitops-repo.yaml": "repo: https://x/a/go\nbranch: dev\n",
         "policy.yaml": "# of dev, not MY_ENVIRONMENT\n",
     }
     assert found["a/cp@main"] == {
         ".github/workflows/ci.yaml": "ci",
+        ".github/workflows/start-schedule.yaml": "schedule",
         ".environments/dev.yaml": "name: dev\nnext: stage\n",
         ".environments/stage.yaml": "name: stage\n",
         "README.md": "see https://x/a/go\n",
@@ -123,11 +127,14 @@ def test_an_environment_in_a_folder_of_its_branch_and_others_on_one_gitops_branc
     found = planned(setup(one, is_new=False))
     assert list(found) == ["a/go@trunk", "a/cp@dev", "a/cp@main"]
     assert list(found["a/cp@dev"]) == [
-        ".github/workflows/schedule.yaml",
+        ".github/workflows/start-schedule.yaml",
         "fleet/dev/base-repo.yaml",
         "fleet/dev/gitops-repo.yaml",
     ]
-    assert found["a/cp@main"] == {".github/workflows/ci.yaml": "ci"}
+    assert found["a/cp@main"] == {
+        ".github/workflows/ci.yaml": "ci",
+        ".github/workflows/start-schedule.yaml": "schedule",
+    }
 
 
 def test_environments_in_folders_of_one_branch() -> None:
@@ -139,7 +146,7 @@ def test_environments_in_folders_of_one_branch() -> None:
     found = planned(setup(one, other, is_new=False))
     assert list(found) == ["a/go@dev", "a/go@stage", "a/go@trunk", "a/cp@fleets", "a/cp@main"]
     assert found["a/cp@fleets"] == {
-        ".github/workflows/schedule.yaml": "schedule",
+        ".github/workflows/start-schedule.yaml": "schedule",
         "fleet/dev/base-repo.yaml": "base",
         "fleet/dev/gitops-repo.yaml": "repo: https://x/a/go\nbranch: dev\n",
         "fleet/stage/base-repo.yaml": "base",
@@ -162,15 +169,37 @@ def test_a_branch_that_holds_something_of_kalypso_gets_its_workflow_alone() -> N
     held = BranchState("1", frozenset({"x.yaml"}), {}, frozenset({("ClusterType", "x")}))
     states = {("control plane", "dev"): held, ("GitOps repository", "dev"): BranchState("2")}
     found = planned(setup(environment("dev", is_new=False), is_new=False), states)
-    assert list(found["a/cp@dev"]) == [".github/workflows/schedule.yaml"]
+    assert list(found["a/cp@dev"]) == [".github/workflows/start-schedule.yaml"]
     assert list(found["a/go@dev"]) == [".github/workflows/check-promote.yaml"]
 
 
 def test_a_gitops_repository_without_any_commit_begins_with_its_default_branch() -> None:
     made = setup(environment("dev", is_new=False), is_new=False)
-    assert planned(made)["a/go@trunk"] == {"README.md": "see https://x/a/cp\n"}
+    workflow = {".github/workflows/check-promote.yaml": "check"}
+    assert planned(made)["a/go@trunk"] == {**workflow, "README.md": "see https://x/a/cp\n"}
     states = {("GitOps repository", "trunk"): BranchState("1")}
-    assert planned(made, states)["a/go@trunk"] == {}
+    assert planned(made, states)["a/go@trunk"] == workflow
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        (
+            "        with:\n          run: start-schedule\n",
+            {FORMER: ("update", None), START: ("update", "schedule")},
+        ),
+        ("uses: x/kalypso-actions/actions/schedule@v0\n", {START: ("add", "schedule")}),
+    ],
+    ids=["the former name", "a copy of main's workflow"],
+)
+def test_the_workflow_of_an_environment_s_branch_moves_to_its_present_name(
+    text: str, changes: dict[str, tuple[str, str | None]]
+) -> None:
+    held = BranchState("1", frozenset({FORMER}), {FORMER: text}, frozenset({("ClusterType", "x")}))
+    made = setup(environment("dev", is_new=False), is_new=False)
+    plans = plan_branches(made, {("control plane", "dev"): held}, STARTER, WORKFLOWS, "base")
+    (plan,) = [plan for plan in plans if (plan.branch, plan.repository.name) == ("dev", "a/cp")]
+    assert {one.path: (one.action, one.after) for one in plan.changes} == changes
 
 
 @pytest.mark.parametrize("taken", [".github/workflows/ci.yaml", ".github/workflows", ".github"])

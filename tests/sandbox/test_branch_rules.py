@@ -119,7 +119,9 @@ def test_refs_that_github_keeps_for_itself(github: ApiClient) -> None:
 def test_workflows_are_changed_by_permission_only(github: ApiClient) -> None:
     nobody: Permissions = {"contents": "write"}
     by = Identity(kind="actions", login="github-actions[bot]", permissions=nobody)
+    git = github.sandbox.git("acme/fleet")
     after = github.commit("main", WORKFLOW)
+    assert git.update_ref("refs/heads/main", github.root, after)
     file = "`.github/workflows/a.yaml`"
     assert refusal(github, github.root, after, by=by) == (
         f"refusing to allow a GitHub App to create or update workflow {file} without "
@@ -130,7 +132,9 @@ def test_workflows_are_changed_by_permission_only(github: ApiClient) -> None:
         "`workflow` scope"
     )
     assert refusal(github, github.root, after) is None
+    assert git.update_ref("refs/heads/main", after, github.root)
     assert refusal(github, None, after, by=by) is None, "main has the commit"
+    assert refusal(github, github.root, after, by=by) is None, "main has the file"
     later = github.commit("main", {"b": "1"})
     assert refusal(github, after, later, by=by) is None
     assert refusal(github, None, github.root, by=by) is None, "main has it, the file aside"
@@ -150,6 +154,20 @@ def test_a_new_branch_brings_what_it_does_not_have_from_another(github: ApiClien
     changed = github.commit("dev", {".github/workflows/b.yaml": "on: pull_request\n"})
     assert git.update_ref("refs/heads/dev", onward, changed)
     assert refusal(github, None, changed, ref="refs/heads/ours", by=by) is not None
+
+
+@pytest.mark.parametrize("known_from", ["any branch", "default branch"])
+def test_identical_workflows_may_be_pushed(github: ApiClient, known_from: Any) -> None:
+    """The path and the content count; the default branch may be the only one that does."""
+    by = Identity(kind="actions", login="github-actions[bot]", permissions={"contents": "write"})
+    github.sandbox.store.workflows_known_from = known_from
+    github.made("POST", "git/refs", {"ref": "refs/heads/dev", "sha": github.root})
+    of_dev = github.commit("dev", {".github/workflows/b.yaml": "on: push\n"})
+    github.commit("main", WORKFLOW)
+    is_strict = known_from == "default branch"
+    assert (refusal(github, None, of_dev, ref="refs/heads/ours", by=by) is None) is not is_strict
+    github.commit("main", {".github/workflows/b.yaml": "on: push\n"})
+    assert refusal(github, None, of_dev, ref="refs/heads/ours", by=by) is None
 
 
 def test_a_new_branch_may_lack_the_workflows_of_the_default_branch(github: ApiClient) -> None:

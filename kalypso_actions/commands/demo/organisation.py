@@ -96,7 +96,12 @@ def change(name: str, sandbox: Sandbox) -> dict[str, str]:
 
 def _create_repository(sandbox: Sandbox, folder: Path) -> None:
     name = f"{OWNER}/{folder.name}"
-    workflows = workflow_files("control-plane", MARKS) if name == CONTROL_PLANE else {}
+    workflows = {}
+    if name == CONTROL_PLANE:
+        workflows = workflow_files("control-plane", MARKS)
+        workflows |= workflow_files("control-plane-environment", MARKS)
+    elif name == GITOPS:
+        workflows = workflow_files("gitops", MARKS)
     sandbox.create_repository(name, {**_files(folder / "main", sandbox), **workflows})
     for branch in sorted(folder.iterdir()):
         if branch.name != "main":

@@ -33,12 +33,16 @@ def check_gitops(
     states = workflows.read_states(context, repository, checklist)
     templates = workflows.templates("gitops", context.control_plane, facts.main)
     used = workflows.Used()
+    url = context.url(repository)
+    main = checklist.required(lambda: context.remotes.default_branch(url), repository)
+    default = workflows.read_files(context, repository, main, checklist) if main else None
     for branch in dict.fromkeys(branch for branch, _ in proposals):
         if not _exists(context, repository, branch, checklist):
             continue
         files = workflows.read_files(context, repository, branch, checklist)
         if files:
             workflows.check_files(files, templates, states, used, checklist)
+            workflows.check_copies(default, files, templates, checklist)
         _check_branch(context, repository, branch, checklist)
     for _, own_branch in proposals:
         branch_rules = checklist.optional(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from kalypso_actions.clients.github import workflows
 from kalypso_actions.commands.doctor.checklist import Checklist
@@ -17,6 +16,7 @@ from kalypso_actions.commands.runtime.workflow_templates import (
 from kalypso_actions.doctor_rules import (
     BranchWorkflows,
     UsedNames,
+    copy_checks,
     used_actions,
     used_names,
     workflow_checks,
@@ -24,12 +24,10 @@ from kalypso_actions.doctor_rules import (
 from kalypso_actions.doctor_rules.workflows import Templates
 from kalypso_actions.inputs.init import DEFAULT_ACTION
 from kalypso_actions.model.workflow_placeholders import Placeholders
-from kalypso_actions.onboarding.workflows import for_branch
+from kalypso_actions.onboarding.workflows import for_branch, under_present_paths
 
 ACTIONS, _, REF = DEFAULT_ACTION.partition("@")
 """Any actions do to list the templates' paths."""
-
-CONTROL_PLANE: Final = "control-plane"
 
 
 @dataclass(slots=True)
@@ -49,7 +47,7 @@ def templates(place: Place, control_plane: str, main: str) -> Templates:
 
     def fill(actions: str, ref: str) -> Mapping[str, str]:
         files = workflow_files(place, Placeholders(actions, ref, control_plane))
-        return for_branch(files, main) if place == CONTROL_PLANE else files
+        return files if place == "gitops" else for_branch(files, main)
 
     return fill
 
@@ -57,12 +55,14 @@ def templates(place: Place, control_plane: str, main: str) -> Templates:
 def read_files(
     context: CommandContext, repository: str, branch: str, checklist: Checklist
 ) -> BranchWorkflows | None:
-    """Read the workflow files of a branch; None if it cannot be read."""
+    """Read the workflow files of a branch, by their present names; None if it cannot be read."""
     url = context.url(repository)
     texts = checklist.required(
         lambda: read_workflows(context.repositories.open(url, branch=branch)), repository
     )
-    return None if texts is None else BranchWorkflows(repository, branch, texts)
+    return (
+        None if texts is None else BranchWorkflows(repository, branch, under_present_paths(texts))
+    )
 
 
 def read_states(
@@ -71,6 +71,14 @@ def read_states(
     """Return GitHub's states of the workflows on the default branch, by path."""
     states = checklist.optional(lambda: workflows.states(context.github, repository), repository)
     return {workflow.path: workflow.state for workflow in states or ()}
+
+
+def check_copies(
+    default: BranchWorkflows | None, files: BranchWorkflows, ours: Templates, checklist: Checklist
+) -> None:
+    """Check that the default branch has the workflow files of another branch."""
+    if default and default.branch != files.branch:
+        checklist.add(copy_checks(default, files, ours(ACTIONS, REF)))
 
 
 def check_files(

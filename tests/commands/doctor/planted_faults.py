@@ -129,12 +129,16 @@ TOGETHER: dict[str, Fault] = {
         f"problem {CONTROL_PLANE}: {WORKFLOWS}/cd.yaml is missing on main",
     ),
     "a workflow of an environment's branch is missing": (
-        commit(CONTROL_PLANE, "dev", f"{WORKFLOWS}/schedule.yaml", None),
-        f"problem {CONTROL_PLANE}: {WORKFLOWS}/schedule.yaml is missing on dev",
+        commit(CONTROL_PLANE, "dev", f"{WORKFLOWS}/start-schedule.yaml", None),
+        f"problem {CONTROL_PLANE}: {WORKFLOWS}/start-schedule.yaml is missing on dev",
     ),
     "a workflow of the GitOps repository is missing": (
         commit(GITOPS, "dev", f"{WORKFLOWS}/check-promote.yaml", None),
         f"problem {GITOPS}: {WORKFLOWS}/check-promote.yaml is missing on dev",
+    ),
+    "main of the GitOps repository lacks the workflow": (
+        commit(GITOPS, "main", f"{WORKFLOWS}/check-promote.yaml", None),
+        f"warning {GITOPS}: {WORKFLOWS}/check-promote.yaml on stage is not the same on main",
     ),
     "a workflow was changed": (
         replace(CONTROL_PLANE, "main", f"{WORKFLOWS}/poll.yaml", "7,37", "9,39"),

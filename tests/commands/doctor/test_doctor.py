@@ -180,7 +180,7 @@ def test_a_secret_that_a_file_uses_in_one_branch_alone(healthy: Acme) -> None:
     """The files on different branches have the same path."""
     change(healthy, CONTROL_PLANE, "main", "schedule", *BY_TOKEN)
     change(healthy, GITOPS, "dev", "check-promote", *BY_TOKEN)
-    assert lines(healthy.doctor(), "problem", "warning") == [
+    assert lines(healthy.doctor(), "problem") == [
         f"problem {CONTROL_PLANE}: the secret GITOPS_REPO_TOKEN is not set "
         f"(for {WORKFLOWS}/schedule.yaml)",
         f"problem {GITOPS}: the secret CONTROL_PLANE_TOKEN is not set "
@@ -224,7 +224,7 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
         change(healthy, CONTROL_PLANE, "main", file, *BY_TOKEN)
     change(healthy, CONTROL_PLANE, "main", "check-promote", *BY_TOKEN, *by_secret)
     change(healthy, CONTROL_PLANE, "main", "cd", *proposes)
-    for branch in ENVIRONMENTS:
+    for branch in ("main", *ENVIRONMENTS):
         change(healthy, GITOPS, branch, "check-promote", *BY_TOKEN)
     without_app: dict[str, Any] = {"app_id": "", "app_private_key": ""}
     found = lines(healthy.doctor(**without_app), "problem", "warning")
@@ -245,6 +245,14 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     assert f"problem {CONTROL_PLANE}: {WORKFLOWS}/cd.yaml on main has mode: pull-request" in (
         "\n".join(lines(healthy.doctor(**without_app), "problem"))
     )
+
+
+def test_the_former_name_of_a_workflow(healthy: Acme) -> None:
+    """The workflow of an environment's branch was called as main's other one."""
+    path, former = (f"{WORKFLOWS}/{name}.yaml" for name in ("start-schedule", "schedule"))
+    text = healthy.sandbox.git(CONTROL_PLANE).files("dev")[path]
+    healthy.sandbox.commit(CONTROL_PLANE, {path: None, former: text}, branch="dev")
+    assert lines(healthy.doctor(), "problem", "warning") == []
 
 
 def test_nobody_reports_to_azure(healthy: Acme) -> None:

@@ -91,7 +91,7 @@ def test_branches_of_origin_alone_are_gone_on_with(folder: Path) -> None:
     }
     assert outline(run(folder, **clones)) == {}
     assert branches(folder / "second-control-plane") == ["main"]
-    path = f"{WORKFLOWS}/schedule.yaml"
+    path = f"{WORKFLOWS}/start-schedule.yaml"
     clone = folder / "second-control-plane"
     git(clone, "switch", "--quiet", "dev")
     git(clone, "rm", "--quiet", path)

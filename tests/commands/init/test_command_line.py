@@ -100,7 +100,7 @@ def test_what_is_printed(acme: Acme, terminal: Terminal) -> None:
     assert pushed == [
         f"pushed to {name}, {branch}: {heads[name][branch][:7]}"
         for name, branch in (
-            *((GITOPS, "dev"), (GITOPS, "stage")),
+            *((GITOPS, "dev"), (GITOPS, "stage"), (GITOPS, "main")),
             *((CONTROL_PLANE, "dev"), (CONTROL_PLANE, "stage"), (CONTROL_PLANE, "main")),
         )
     ]

@@ -21,9 +21,10 @@ def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> 
     assert outline(document) == {
         "acme/gitops@dev": [f"replace {WORKFLOWS}/check-promote.yaml"],
         "acme/gitops@stage": [f"add {WORKFLOWS}/check-promote.yaml", "add README.md"],
-        "acme/control-plane@dev": [f"add {WORKFLOWS}/schedule.yaml"],
+        "acme/gitops@main": [f"add {WORKFLOWS}/check-promote.yaml"],
+        "acme/control-plane@dev": [f"add {WORKFLOWS}/start-schedule.yaml"],
         "acme/control-plane@stage": [
-            f"add {WORKFLOWS}/schedule.yaml",
+            f"add {WORKFLOWS}/start-schedule.yaml",
             "add base-repo.yaml",
             "add gitops-repo.yaml",
         ],
@@ -33,6 +34,7 @@ def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> 
             f"replace {WORKFLOWS}/ci.yaml",
             f"add {WORKFLOWS}/poll.yaml",
             f"add {WORKFLOWS}/schedule.yaml",
+            f"add {WORKFLOWS}/start-schedule.yaml",
             f"delete {WORKFLOWS}/check-promote.yml",
             f"delete {WORKFLOWS}/utils/update-status.sh",
         ],
@@ -99,7 +101,7 @@ def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
     document = acme.init(delete_upstream_workflows=True)
     assert "Delete upstream's workflow files" not in {task.title for task in document.remaining}
     left = sorted(path for path in acme.files("main") if path.startswith(WORKFLOWS))
-    names = ("cd", "check-promote", "ci", "lint", "poll", "schedule")
+    names = ("cd", "check-promote", "ci", "lint", "poll", "schedule", "start-schedule")
     assert left == [f"{WORKFLOWS}/{name}.yaml" for name in names]
     assert outline(acme.init()) == {}
 

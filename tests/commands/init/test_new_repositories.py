@@ -20,6 +20,7 @@ OF_MAIN = [
     ".environments/dev.yaml",
     ".environments/stage.yaml",
     *(f"{WORKFLOWS}/{n}.yaml" for n in ("cd", "check-promote", "ci", "poll", "schedule")),
+    f"{WORKFLOWS}/start-schedule.yaml",
     ".sourceignore",
     "README.md",
     "config/common.yaml",
@@ -27,7 +28,7 @@ OF_MAIN = [
     *(f"templates/{name}.yaml" for name in ("argocd", "config-map", "flux", "namespace")),
 ]
 OF_ENVIRONMENT = [
-    f"{WORKFLOWS}/schedule.yaml",
+    f"{WORKFLOWS}/start-schedule.yaml",
     "base-repo.yaml",
     "cluster-types/standard.yaml",
     "config/environment.yaml",
@@ -36,6 +37,7 @@ OF_ENVIRONMENT = [
 ]
 OF_GITOPS = [f"{WORKFLOWS}/check-promote.yaml", "README.md"]
 OF_GITOPS_MAIN = [
+    f"{WORKFLOWS}/check-promote.yaml",
     "README.md",
     "hello-world/manifests/deployment.yaml",
     "hello-world/workload/workload.yaml",

@@ -33,7 +33,7 @@ def test_existing_branches_are_proposed_to_and_new_ones_created(acme: Acme) -> N
         ("kalypso/set-up/dev", "dev"),
         ("kalypso/set-up/main", "main"),
     ]
-    assert pulls(acme, GITOPS) == [("kalypso/set-up/dev", "dev")]
+    assert pulls(acme, GITOPS) == [("kalypso/set-up/dev", "dev"), ("kalypso/set-up/main", "main")]
     assert {"stage"} == acme.branches().keys() - before[CONTROL_PLANE].keys() - {
         "kalypso/set-up/dev",
         "kalypso/set-up/main",
@@ -43,6 +43,7 @@ def test_existing_branches_are_proposed_to_and_new_ones_created(acme: Acme) -> N
     (task,) = [one for one in document.remaining if one.title == "Merge the pull requests"]
     assert list(task.links) == [
         "acme/gitops, dev",
+        "acme/gitops, main",
         "acme/control-plane, dev",
         "acme/control-plane, main",
     ]
@@ -54,7 +55,7 @@ def test_what_a_pull_request_says(acme: Acme) -> None:
     upstream.found(acme)
     acme.init(pull_request=True)
     with acme.sandbox.lock:
-        (pull,) = acme.sandbox.repository(GITOPS).issues.values()
+        pull = acme.sandbox.repository(GITOPS).issues[1]
     assert pull.title == "Set up Kalypso on dev"
     assert pull.body == (
         "`kalypso init` proposes the files that Kalypso needs on this branch.\n\n"
@@ -124,7 +125,7 @@ def test_killed_the_next_run_completes_it(acme: Acme, writes: int) -> None:
     assert is_killed(writes, act)
     act()
     assert len(pulls(acme, CONTROL_PLANE)) == 2
-    assert len(pulls(acme, GITOPS)) == 1
+    assert len(pulls(acme, GITOPS)) == 2
     before = acme.state()
     act()
     assert acme.state() == before
