@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +11,7 @@ from kalypso_actions.clients.git import GitFiles
 from kalypso_actions.clients.git.objects import GitObject, batch_objects
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
+from kalypso_actions.sandbox import loose_files
 from kalypso_actions.sandbox.diff_tree import EMPTY_TREE, OPTIONS, FileChange, parse_diff_tree
 from kalypso_actions.sandbox.fast_import import TREE_REF, fast_import, import_tree
 from kalypso_actions.sandbox.git_commits import (
@@ -53,7 +51,6 @@ SUBMODULE: Final = "160000"
 
 INVALID_REVISION: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")
 """Characters that no ref's name contains and that git would interpret."""
-FULL_ID: Final = re.compile(r"[0-9a-f]{40}\Z")
 ABBREVIATED_ID: Final = re.compile(r"[0-9a-f]{4,40}\Z")
 
 
@@ -81,35 +78,28 @@ class BareRepository:
 
     def refs(self) -> Mapping[str, str]:
         """Return full ref name -> object id."""
-        names = _files_below(self.git_dir, "refs")
-        kept = {name: self._loose_ref(name) for name in sorted(names)}
-        if not (self.git_dir / "packed-refs").exists() and None not in kept.values():
-            return {name: object_id for name, object_id in kept.items() if object_id}
+        names = sorted(loose_files.paths(self.git_dir, "refs"))
+        refs = {name: loose_files.ref(self.git_dir, name) for name in names}
+        if not (self.git_dir / "packed-refs").exists() and None not in refs.values():
+            return {name: object_id for name, object_id in refs.items() if object_id}
         output = self._run("for-each-ref", "--format=%(objectname) %(refname)")
         lines = output.decode("utf-8", "replace").splitlines()
         return {name: object_id for object_id, name in (line.split(" ", 1) for line in lines)}
 
     def ref_files(self) -> bytes:
         """Return all that git reads to list the refs; nothing else changes the list."""
-        content = bytearray()
-        for name in ("HEAD", "packed-refs", *sorted(_files_below(self.git_dir, "refs"))):
-            with suppress(FileNotFoundError):  # a push may be removing it
-                content += b"%s %s\n" % (os.fsencode(name), (self.git_dir / name).read_bytes())
-        return bytes(content)
+        return loose_files.all_refs(self.git_dir)
 
     def head(self, branch: str) -> str | None:
         """Return the commit at a branch's head."""
         return self.ref(f"refs/heads/{branch}")
 
     def ref(self, name: str) -> str | None:
-        """Where a full ref stands, which is what is asked for most; without git where that can be.
-
-        https://git-scm.com/docs/gitrepository-layout
-        """
+        """Return the object of a full ref; None if there is none."""
         if INVALID_REVISION.search(name):
             return None
-        if kept := self._loose_ref(name):
-            return kept
+        if object_id := loose_files.ref(self.git_dir, name):
+            return object_id
         if not (self.git_dir / "packed-refs").exists() and not (self.git_dir / name).exists():
             return None
         answer = self._run_or_none("rev-parse", "--verify", "--quiet", "--end-of-options", name)
@@ -119,22 +109,23 @@ class BareRepository:
         """Return `commit`, `tag`, `tree` or `blob`; None for an unknown object."""
         if object_id in self._commits:
             return "commit"
-        found = next(self._objects([object_id]), None) if ABBREVIATED_ID.match(object_id) else None
-        return found[1] if found else None
+        is_id = ABBREVIATED_ID.match(object_id)
+        git_object = next(self._objects([object_id]), None) if is_id else None
+        return git_object[1] if git_object else None
 
     def commit(self, revision: str) -> GitCommit:
         """Return a commit by id, branch or tag. Raises LookupError."""
-        readings = _candidates(revision)
-        first = readings[0] if readings else ""
-        object_id = self._loose_ref(first) or first
+        names = _candidates(revision)
+        first = names[0] if names else ""
+        object_id = loose_files.ref(self.git_dir, first) or first
         if known := self._commits.get(object_id):
             return known
-        found = self._loose_commit(object_id)
-        if found is None:
-            found = next(self._objects([f"{one}^{{commit}}" for one in readings]), None)
-        if found is None:
+        commit = loose_files.commit(self.git_dir, object_id)
+        if commit is None:
+            commit = next(self._objects([f"{name}^{{commit}}" for name in names]), None)
+        if commit is None:
             raise LookupError(f"there is no commit {revision!r}")
-        object_id, _, content = found
+        object_id, _, content = commit
         return self._commits.setdefault(object_id, parse_commit(object_id, content))
 
     def files(self, revision: str) -> Mapping[str, bytes]:
@@ -152,14 +143,14 @@ class BareRepository:
         """Return id and type (`tree`, `blob`) of a path in a commit; "" is the root."""
         if "\n" in path:
             return None
-        candidates = [f"{one}:{path.strip('/')}" for one in _candidates(revision)]
-        found = next(self._objects(candidates), None)
-        return (found[0], found[1]) if found else None
+        candidates = [f"{name}:{path.strip('/')}" for name in _candidates(revision)]
+        git_object = next(self._objects(candidates), None)
+        return (git_object[0], git_object[1]) if git_object else None
 
     def tree_id(self, revision: str, path: str) -> str | None:
         """Return the object id of a folder in a commit; "" is the root."""
-        found = self.object_at(revision, path)
-        return found[0] if found and found[1] == "tree" else None
+        object_id, kind = self.object_at(revision, path) or ("", "")
+        return object_id if kind == "tree" else None
 
     def merge_base(self, first: str, second: str) -> str | None:
         """Return the best common ancestor. Raises LookupError for an unknown revision."""
@@ -307,7 +298,7 @@ class BareRepository:
 
     def _ids(self, *revisions: str) -> list[str]:
         """Return the commits' ids; a full id is returned unchecked. Raises LookupError."""
-        return [one if FULL_ID.match(one) else self.commit(one).id for one in revisions]
+        return [one if loose_files.FULL_ID.match(one) else self.commit(one).id for one in revisions]
 
     def _run_cached(self, commits: Sequence[str], *arguments: str) -> bytes | None:
         """Do as `_run_or_none`, and cache the output.
@@ -326,43 +317,12 @@ class BareRepository:
         self._outputs = {**dict(kept), arguments: answer}
         return answer
 
-    def _loose_ref(self, ref: str) -> str | None:
-        """Where a full ref stands that has a file of its own; None for any other, and for links."""
-        with suppress(OSError, ValueError):
-            kept = (self.git_dir / ref).read_text("ascii").removesuffix("\n")
-            if FULL_ID.match(kept):
-                return kept
-        return None
-
-    def _loose_commit(self, object_id: str) -> GitObject | None:
-        """A commit that has a file of its own, which git is not asked for."""
-        if not FULL_ID.match(object_id):
-            return None
-        try:
-            file = self.git_dir / "objects" / object_id[:2] / object_id[2:]
-            header, _, content = zlib.decompress(file.read_bytes()).partition(b"\0")
-        except FileNotFoundError:
-            return None
-        kind = header.partition(b" ")[0].decode()
-        return GitObject(object_id, kind, content) if kind == "commit" else None
-
     def _objects(self, names: Sequence[str]) -> Iterator[GitObject]:
         """Yield those of the objects that exist."""
         if not names:
             return
         request = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
         yield from filter(None, batch_objects(self._run("cat-file", "--batch", stdin=request)))
-
-
-def _files_below(git_dir: Path, folder: str) -> Iterator[str]:
-    """Yield the paths of files below a folder, which a push may be removing; without locks."""
-    with suppress(FileNotFoundError), os.scandir(git_dir / folder) as entries:
-        for entry in entries:
-            path = f"{folder}/{entry.name}"
-            if entry.is_dir():
-                yield from _files_below(git_dir, path)
-            elif not path.endswith(".lock"):
-                yield path
 
 
 def _candidates(revision: str) -> list[str]:

@@ -1,0 +1,60 @@
+"""Refs and commits that have files of their own, read without starting git.
+
+https://git-scm.com/docs/gitrepository-layout
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions.clients.git.objects import GitObject
+
+FULL_ID: Final = re.compile(r"[0-9a-f]{40}\Z")
+
+
+def ref(git_dir: Path, name: str) -> str | None:
+    """Return the object of a full ref; None without a file, and for a symbolic ref."""
+    with suppress(OSError, ValueError):
+        object_id = (git_dir / name).read_text("ascii").removesuffix("\n")
+        if FULL_ID.match(object_id):
+            return object_id
+    return None
+
+
+def commit(git_dir: Path, object_id: str) -> GitObject | None:
+    """Return a commit; None without a file, and for another object."""
+    if not FULL_ID.match(object_id):
+        return None
+    try:
+        file = git_dir / "objects" / object_id[:2] / object_id[2:]
+        header, _, content = zlib.decompress(file.read_bytes()).partition(b"\0")
+    except FileNotFoundError:
+        return None
+    kind = header.partition(b" ")[0].decode()
+    return GitObject(object_id, kind, content) if kind == "commit" else None
+
+
+def all_refs(git_dir: Path) -> bytes:
+    """Return the content of all files that git reads to list the refs."""
+    content = bytearray()
+    for name in ("HEAD", "packed-refs", *sorted(paths(git_dir, "refs"))):
+        with suppress(FileNotFoundError):  # a push may be removing it
+            content += b"%s %s\n" % (os.fsencode(name), (git_dir / name).read_bytes())
+    return bytes(content)
+
+
+def paths(git_dir: Path, folder: str) -> Iterator[str]:
+    """Yield the paths of files below a folder, which a push may be removing; without locks."""
+    with suppress(FileNotFoundError), os.scandir(git_dir / folder) as entries:
+        for entry in entries:
+            path = f"{folder}/{entry.name}"
+            if entry.is_dir():
+                yield from paths(git_dir, path)
+            elif not path.endswith(".lock"):
+                yield path
