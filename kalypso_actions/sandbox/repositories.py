@@ -180,10 +180,10 @@ class BareRepository:
         span = [commits[1], f"^{commits[0]}"]
         answer = self._run_cached(commits, "rev-list", "--reverse", "--topo-order", *span)
         ids = (answer or b"").decode().split()
-        unknown = [one for one in ids if one not in self._commits]
-        for one, _, content in self._objects(unknown):
-            self._commits[one] = parse_commit(one, content)
-        return [self._commits[one] for one in ids]
+        unknown = [commit for commit in ids if commit not in self._commits]
+        for commit, _, content in self._objects(unknown):
+            self._commits[commit] = parse_commit(commit, content)
+        return [self._commits[commit] for commit in ids]
 
     def history(self, revision: str, limit: int) -> Sequence[str]:
         """Return the ids of the newest commits that a revision reaches, newest first.
@@ -298,7 +298,10 @@ class BareRepository:
 
     def _ids(self, *revisions: str) -> list[str]:
         """Return the commits' ids; a full id is returned unchecked. Raises LookupError."""
-        return [one if loose_files.FULL_ID.match(one) else self.commit(one).id for one in revisions]
+        return [
+            revision if loose_files.FULL_ID.match(revision) else self.commit(revision).id
+            for revision in revisions
+        ]
 
     def _run_cached(self, commits: Sequence[str], *arguments: str) -> bytes | None:
         """Do as `_run_or_none`, and cache the output.
