@@ -20,6 +20,7 @@ from kalypso_actions.doctor_rules.repository_settings import (
     approval_checks,
     proposal_checks,
     push_checks,
+    required_check_checks,
     signature_checks,
 )
 from kalypso_actions.doctor_rules.setting_names import UsedNames, name_checks, used_names
@@ -47,6 +48,7 @@ __all__ = [
     "proposal_checks",
     "push_checks",
     "repositories",
+    "required_check_checks",
     "signature_checks",
     "used_actions",
     "used_names",

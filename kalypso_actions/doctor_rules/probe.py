@@ -9,9 +9,8 @@ from typing import Final, Literal
 
 from kalypso_actions.doctor_rules import pages
 from kalypso_actions.doctor_rules.check import Check, State, ok, warning
-from kalypso_actions.doctor_rules.repository_settings import REFUSING
 from kalypso_actions.errors import Problem
-from kalypso_actions.model.github import BranchRules
+from kalypso_actions.model.github import REFUSING, BranchRules
 
 Action = Literal["push", "status", "open", "label", "comment", "merge", "clean up"]
 Place = Literal["control plane", "GitOps repository"]

@@ -8,26 +8,11 @@ from typing import Final
 
 from kalypso_actions.doctor_rules import pages
 from kalypso_actions.doctor_rules.check import Check, ok, problem, warning
-from kalypso_actions.model.github import ActionsSettings, BranchRules
+from kalypso_actions.model.github import REFUSING, ActionsSettings, BranchRules
 
 PULL_REQUESTS: Final = re.compile(
     r"^\s*(?:pull-requests:\s*write|permissions:\s*write-all)\b", re.MULTILINE
 )
-
-REFUSING: Final = frozenset(
-    {
-        *("update", "pull_request", "merge_queue"),
-        *("required_status_checks", "required_deployments"),
-        *("workflows", "code_scanning", "code_quality"),
-        *("branch_name_pattern", "commit_message_pattern"),
-        *("commit_author_email_pattern", "committer_email_pattern"),
-        *("file_path_restriction", "file_extension_restriction"),
-    }
-)
-"""Rules that refuse, or may refuse, a push without a pull request.
-
-https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
-"""
 
 REFUSING_OWN: Final = REFUSING | {"creation", "deletion", "non_fast_forward"}
 """Rules that refuse what Kalypso does with its own branches: create, force-push, delete."""
@@ -41,10 +26,12 @@ def push_checks(
     alternative: str = "",
     *,
     is_own: bool = False,
+    by_job: bool = False,
 ) -> Iterator[Check]:
     """Check that rules let a command push to a branch; `alternative` extends the advice.
 
-    `is_own`: the branch is one that Kalypso creates, force-pushes and deletes.
+    `is_own`: the branch is one that Kalypso creates, force-pushes and deletes. `by_job`: the
+    command pushes with its job's token, which no ruleset can exempt.
     """
     refusing = [rule for rule in rules.types if rule in (REFUSING_OWN if is_own else REFUSING)]
     if rules.is_classic:
@@ -52,6 +39,15 @@ def push_checks(
             place,
             branch,
             f"see that {command} may push{' by force' if is_own else ''}{alternative}",
+        )
+    elif refusing and by_job:
+        yield problem(
+            place,
+            f"rules of {branch} refuse pushes ({', '.join(refusing)}), and no ruleset can let the "
+            f"job's GITHUB_TOKEN, with which {command} runs, bypass them",
+            "let the App bypass them, and give it to the job: kalypso init --update-workflows "
+            f"writes its lines{alternative}",
+            pages.RULES,
         )
     elif refusing:
         yield warning(
@@ -135,6 +131,21 @@ def actions_checks(
             "jobs may not open pull requests, but cd is to do so (mode: pull-request)",
             "allow it, also in the organization's settings, or let cd use the App",
             pages.ACTIONS,
+        )
+
+
+def required_check_checks(place: str, branch: str, rules: BranchRules) -> Iterator[Check]:
+    """Check that required checks of pull requests that a job's token opens can run.
+
+    Since June 2026, their workflows wait until a person approves them.
+    """
+    if rules.requires_checks:
+        yield warning(
+            place,
+            f"{branch} requires checks, but workflows of pull requests that cd opens with "
+            "GITHUB_TOKEN wait until a person approves them",
+            "let cd open them as the App: set app-id and app-private-key in cd.yaml",
+            pages.RULES,
         )
 
 

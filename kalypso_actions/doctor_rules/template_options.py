@@ -31,6 +31,9 @@ OPTIONS: Final[Mapping[str, _Option]] = {
         frozenset({"azure-client-id", "azure-tenant-id", "id-token", "permissions"}),
         may_add=frozenset({"permissions: {}"}),
     ),
+    "app-id": _Option(),
+    "app-private-key": _Option(),
+    "commit-by": _Option(),
     "mode": _Option(adds=frozenset({"pull-requests: write"})),
 }
 """By the inputs that templates offer in comments."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 Relation = Literal["identical", "ahead", "behind", "diverged"]
 StatusState = Literal["error", "failure", "pending", "success"]
@@ -184,6 +184,22 @@ class ActionsSettings:
     jobs_may_open_pull_requests: bool
 
 
+REFUSING: Final = frozenset(
+    {
+        *("update", "pull_request", "merge_queue"),
+        *("required_status_checks", "required_deployments"),
+        *("workflows", "code_scanning", "code_quality"),
+        *("branch_name_pattern", "commit_message_pattern"),
+        *("commit_author_email_pattern", "committer_email_pattern"),
+        *("file_path_restriction", "file_extension_restriction"),
+    }
+)
+"""Rules that refuse, or may refuse, a push without a pull request.
+
+https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class BranchRules:
     """The rules of a branch.
@@ -196,6 +212,16 @@ class BranchRules:
     required_approvals: int = 0
     dismisses_stale_approvals: bool = False
     is_classic: bool = False
+
+    @property
+    def refuses_pushes(self) -> bool:
+        """Whether a rule refuses, or may refuse, a push without a pull request."""
+        return self.is_classic or not REFUSING.isdisjoint(self.types)
+
+    @property
+    def requires_checks(self) -> bool:
+        """Whether a ruleset requires checks of pull requests."""
+        return "required_status_checks" in self.types
 
     @property
     def requires_signatures(self) -> bool:

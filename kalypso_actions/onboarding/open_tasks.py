@@ -136,7 +136,8 @@ def _job_token(setup: Setup, identity: Identity) -> Task:
     return Task(
         "Allow GitHub Actions to create and approve pull requests",
         "cd.yaml has `mode: pull-request`: the job's token opens pull requests to the "
-        "environments' branches.",
+        "environments' branches. Their workflows wait for an approval, so that required checks do "
+        "not run: with the App they do.",
         links,
     )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.model.workflow_placeholders import FOLDER
 from kalypso_actions.onboarding.starter import scalar
 
+SCHEDULE_FILE: Final = f"{FOLDER}schedule.yaml"
 CD_FILE: Final = f"{FOLDER}cd.yaml"
 START_SCHEDULE_FILE: Final = f"{FOLDER}start-schedule.yaml"
 CHECK_PROMOTE_FILE: Final = f"{FOLDER}check-promote.yaml"
@@ -22,6 +23,7 @@ FORMER_PATHS: Final = {START_SCHEDULE_FILE: f"{FOLDER}schedule.yaml"}
 STARTS_SCHEDULE: Final = re.compile(r"^\s*run:\s*['\"]?start-schedule\b", re.MULTILINE)
 
 MODE: Final = re.compile(r"^\s*mode:\s*['\"]?pull-request\b", re.MULTILINE)
+TOKEN: Final = re.compile(r"^\s*token:", re.MULTILINE)
 APP: Final = re.compile(r"^\s*app-private-key:", re.MULTILINE)
 
 
@@ -38,6 +40,19 @@ class WorkflowFiles:
     main: Mapping[str, str]
     environment: Mapping[str, str]
     gitops: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleNeeds:
+    """What rules of branches need of workflows.
+
+    `cd_by_app`: cd pushes as the App, since no ruleset can let a job's token bypass it. `cd_signs`
+    and `schedule_signs`: GitHub makes and signs the commits.
+    """
+
+    cd_by_app: bool = False
+    cd_signs: bool = False
+    schedule_signs: bool = False
 
 
 def for_branch(files: Mapping[str, str], branch: str) -> dict[str, str]:
@@ -62,6 +77,28 @@ def under_present_paths(texts: Mapping[str, str]) -> dict[str, str]:
     return present
 
 
+def for_rules(files: Mapping[str, str], needs: RuleNeeds) -> dict[str, str]:
+    """Write what rules of branches need into the workflow files of the control plane's main."""
+    by_app = ("app-id", "app-private-key") if needs.cd_by_app else ()
+    names = {
+        CD_FILE: (*by_app, *(("commit-by",) if needs.cd_signs else ())),
+        SCHEDULE_FILE: ("commit-by",) if needs.schedule_signs else (),
+    }
+    return {path: _with_offered(text, names.get(path, ())) for path, text in files.items()}
+
+
+def runs_by_job(text: str) -> bool:
+    """Whether a workflow file of ours uses its job's token, without the App or another token."""
+    return bool(text) and not APP.search(text) and not TOKEN.search(text)
+
+
 def proposes(text: str) -> bool:
     """Whether a workflow file of ours opens pull requests by its job's token."""
-    return bool(MODE.search(text)) and not APP.search(text)
+    return bool(MODE.search(text)) and runs_by_job(text)
+
+
+def _with_offered(text: str, names: Iterable[str]) -> str:
+    """Use inputs that a template offers in comments."""
+    for name in names:
+        text = re.sub(rf"(?m)^( *)# ({name}: )", r"\1\2", text)
+    return text

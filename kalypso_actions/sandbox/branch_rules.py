@@ -156,7 +156,8 @@ def _rule_refusal(
     forced = before is not None and not store.git(repository).is_ancestor(before, after)
     if forced and not rule.allow_force_push:
         return "Cannot force-push to this branch"
-    if identity.login in rule.may_push:
+    # A ruleset cannot list the job's token: FriendlyInternet/nuxt-crouton#1942.
+    if identity.login in rule.may_push and (rule.classic or identity.kind != "actions"):
         return None
     if rule.restrict_pushes:
         return "You're not authorized to push to this branch."

@@ -18,6 +18,7 @@ from kalypso_actions.doctor_rules import (
     approval_checks,
     name_checks,
     push_checks,
+    required_check_checks,
     signature_checks,
     used_names,
     workflow_checks,
@@ -274,6 +275,18 @@ def test_rules_of_a_branch(rules: BranchRules, pushes: str, own: str, merges: st
             assert push == "ok: no rule keeps cd from pushing to dev"
     (merge,) = told(approval_checks("r", "dev", rules))
     assert merge.startswith(merges)
+
+
+def test_no_ruleset_lets_a_job_s_token_bypass_it() -> None:
+    rules = BranchRules(("pull_request", "required_status_checks"))
+    (push,) = told(push_checks("r", "dev", rules, "cd", by_job=True))
+    assert push.startswith("problem: rules of dev refuse pushes (pull_request, required_status")
+    assert told(push_checks("r", "dev", BranchRules(), "cd", by_job=True)) == [
+        "ok: no rule keeps cd from pushing to dev"
+    ]
+    (check,) = told(required_check_checks("r", "dev", rules))
+    assert check.startswith("warning: dev requires checks, but workflows of pull requests")
+    assert told(required_check_checks("r", "dev", BranchRules(("pull_request",)))) == []
 
 
 def test_required_signatures() -> None:

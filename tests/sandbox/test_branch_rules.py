@@ -89,6 +89,20 @@ def test_who_may_push(
     assert refusal(github, github.root, after, by=identity(login)) == reason
 
 
+@pytest.mark.parametrize(
+    ("kind", "classic", "may_push"),
+    [("actions", False, False), ("actions", True, True), ("installation", False, True)],
+)
+def test_a_ruleset_cannot_let_a_job_s_token_bypass_it(
+    github: ApiClient, kind: Any, classic: bool, may_push: bool
+) -> None:
+    by = Identity(kind=kind, login="x[bot]", permissions={"workflows": "write"})
+    rule = BranchRule(pattern="dev", required_reviews=1, may_push=["x[bot]"], classic=classic)
+    github.repository.rules.append(rule)
+    after = github.commit("main", {"a": "1"})
+    assert (refusal(github, github.root, after, by=by) is None) is may_push
+
+
 def test_a_protected_branch_is_neither_forced_nor_deleted(github: ApiClient) -> None:
     side = github.branch("side")
     after = github.commit("main", {"a": "1"})

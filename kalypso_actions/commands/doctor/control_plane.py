@@ -18,11 +18,18 @@ from kalypso_actions.doctor_rules import (
     name_checks,
     proposal_checks,
     push_checks,
+    required_check_checks,
     signature_checks,
 )
 from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.model.github import SettingNames
-from kalypso_actions.onboarding.workflows import CD_FILE, CHECK_PROMOTE_FILE, MODE, proposes
+from kalypso_actions.onboarding.workflows import (
+    CD_FILE,
+    CHECK_PROMOTE_FILE,
+    MODE,
+    proposes,
+    runs_by_job,
+)
 
 
 def check_control_plane(
@@ -59,9 +66,8 @@ def check_control_plane(
     for environment in facts.environments:
         by_secret = rules.is_named_by_secret(promotion_names, secrets.get(environment.name, ()))
         check_promotion(context, environment, facts, by_secret, checklist)
-    by_pull_request = bool(MODE.search(cd_workflow))
     for environment in facts.environments:
-        _check_pushes(context, environment, facts.main, by_pull_request, checklist)
+        _check_pushes(context, environment, facts.main, cd_workflow, checklist)
 
 
 def _check_names(
@@ -110,11 +116,12 @@ def _check_pushes(
     context: CommandContext,
     environment: EnvironmentFacts,
     main: str,
-    by_pull_request: bool,
+    cd_workflow: str,
     checklist: Checklist,
 ) -> None:
     """Check the branch that cd pushes to: the environment's, or its own, which it proposes."""
     name = context.control_plane
+    by_pull_request = bool(MODE.search(cd_workflow))
     target = checklist.required(lambda: EnvironmentBranch(context, environment.environment, main))
     if target is None:
         return
@@ -124,5 +131,17 @@ def _check_pushes(
         checklist.add(signature_checks(name, branch, branch_rules, "cd"))
         alternative = "" if by_pull_request else ", or let cd propose (mode: pull-request)"
         checklist.add(
-            push_checks(name, branch, branch_rules, "cd", alternative, is_own=by_pull_request)
+            push_checks(
+                name,
+                branch,
+                branch_rules,
+                "cd",
+                alternative,
+                is_own=by_pull_request,
+                by_job=runs_by_job(cd_workflow),
+            )
         )
+    if proposes(cd_workflow):
+        base_rules = checklist.optional(lambda: branches.rules(context.github, name, target.name))
+        if base_rules:
+            checklist.add(required_check_checks(name, target.name, base_rules))

@@ -5,6 +5,7 @@ The rules of the set-up are in `onboarding`.
 repositories   the two repositories, through the API or as clones
 backends       how each is read and written
 read           the branches as they are, and the environments
+rules          what rules of branches need of workflow files
 write          commits, pushes and pull requests
 result         the plan and its result, as a document
 """
@@ -19,6 +20,7 @@ import kalypso_actions
 from kalypso_actions.commands.init.read import CurrentState, read_current_state
 from kalypso_actions.commands.init.repositories import InitRepositories, open_repositories
 from kalypso_actions.commands.init.result import init_document
+from kalypso_actions.commands.init.rules import read_rule_needs
 from kalypso_actions.commands.init.write import base_repo_text, write_plans
 from kalypso_actions.commands.runtime.context import Runtime
 from kalypso_actions.commands.runtime.workflow_templates import workflow_files
@@ -31,6 +33,7 @@ from kalypso_actions.onboarding import (
     WorkflowFiles,
     plan_branches,
 )
+from kalypso_actions.onboarding.workflows import for_rules
 from kalypso_actions.report.documents import InitDocument
 
 STARTER: Final = Path(kalypso_actions.__file__).parent / "starter"
@@ -69,7 +72,10 @@ def _plans(
         current.states,
         StarterFiles(_starter_texts()),
         WorkflowFiles(
-            main=workflow_files("control-plane", placeholders),
+            main=for_rules(
+                workflow_files("control-plane", placeholders),
+                read_rule_needs(current.setup, repositories.github),
+            ),
             environment=workflow_files("control-plane-environment", placeholders),
             gitops=workflow_files("gitops", placeholders),
         ),

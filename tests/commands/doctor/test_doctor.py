@@ -247,6 +247,15 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     )
 
 
+def test_a_rule_that_the_job_s_token_cannot_bypass(healthy: Acme) -> None:
+    rule(CONTROL_PLANE, pattern="dev", required_reviews=1)(healthy)
+    (line,) = lines(healthy.doctor(), "problem")
+    assert line.startswith(f"problem {CONTROL_PLANE}: rules of dev refuse pushes (pull_request)")
+    by_app = (r"# (app-(?:id|private-key): )", r"\1")
+    change(healthy, CONTROL_PLANE, "main", "cd", by_app)
+    assert lines(healthy.doctor(), "problem") == []
+
+
 def test_the_former_name_of_a_workflow(healthy: Acme) -> None:
     """The workflow of an environment's branch was called as main's other one."""
     path, former = (f"{WORKFLOWS}/{name}.yaml" for name in ("start-schedule", "schedule"))
