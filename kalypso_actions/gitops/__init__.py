@@ -48,6 +48,7 @@ from kalypso_actions.gitops.proposal_decision import (
     Proposal,
     auto_merge,
     decide,
+    ends_auto_merge,
     propose,
     why_schedule,
 )
@@ -92,6 +93,7 @@ __all__ = [
     "decide",
     "digest",
     "digest_of",
+    "ends_auto_merge",
     "environment_changed",
     "fits",
     "gitops_folder",

@@ -122,6 +122,19 @@ def auto_merge(
     return option if is_asked else ""
 
 
+def ends_auto_merge(decision: Decision | None, *, merges: bool, is_own: bool) -> bool:
+    """Whether schedule must disable GitHub's auto-merge of our open pull request.
+
+    `decision` is about this pull request (None: the environment is blocked), `merges`: schedule
+    would merge it. GitHub keeps auto-merge enabled over later pushes: it must neither merge new
+    content that way, nor anything that schedule would not merge. What people enabled (not
+    `is_own`) ends with the content that they have seen.
+    """
+    if decision is not None and decision.action != "leave":
+        return True
+    return is_own and not (decision is not None and merges)
+
+
 def why_schedule(
     *,
     base_head: str,

@@ -52,6 +52,7 @@ class PullRequest:
     """A pull request; `merge_commit` is "" unless it was merged.
 
     Lists lack `mergeable` (None: GitHub has not computed it yet) and `merge_state`.
+    `auto_merge_by` is the login that enabled GitHub's auto-merge; "" if it is not enabled.
     """
 
     number: int
@@ -69,6 +70,8 @@ class PullRequest:
     author: str
     mergeable: bool | None = None
     merge_state: str = ""
+    node_id: str = ""
+    auto_merge_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

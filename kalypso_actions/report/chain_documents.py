@@ -102,12 +102,16 @@ class CdDocument(ChainDocument):
 
 
 class PullRequestEntry(Document):
-    """A pull request of ours; `action` is what this run did with it."""
+    """A pull request of ours; `action` is what this run did with it.
+
+    `auto_merge`: GitHub merges it as soon as its requirements are met.
+    """
 
     repository: str
     number: int
     url: str
     action: Literal["created", "updated", "unchanged", "withdrawn", "merged"]
+    auto_merge: bool = False
 
 
 class ScheduleDocument(ChainDocument):

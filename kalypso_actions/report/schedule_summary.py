@@ -90,7 +90,7 @@ def _next(document: ScheduleDocument, facts: ScheduleFacts) -> list[str]:
     waiting = [
         markdown.link(f"{entry.repository}#{entry.number}", entry.url)
         for entry in document.pull_requests
-        if entry.action in {"created", "updated", "unchanged"}
+        if entry.action in {"created", "updated", "unchanged"} and not entry.auto_merge
     ]
     steps = []
     if waiting:
@@ -114,7 +114,7 @@ def _pull_requests(entries: Sequence[PullRequestEntry]) -> str:
         [
             markdown.text(entry.repository),
             markdown.link(f"#{entry.number}", entry.url),
-            entry.action,
+            f"{entry.action}, GitHub merges it" if entry.auto_merge else entry.action,
         ]
         for entry in entries
     ]

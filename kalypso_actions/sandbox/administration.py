@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from kalypso_actions.sandbox import pushes, tokens
+from kalypso_actions.sandbox.auto_merges import merge_ready
 from kalypso_actions.sandbox.entities import RunStatus
 from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.repositories import BareRepository
@@ -117,6 +118,7 @@ class Administration:
             after = git.commit_files(branch, files, message, self._person())
             who = Identity(kind="user", login=DEFAULT_LOGINS["user"], permissions=ALL_PERMISSIONS)
             pushes.handle_push(self.store, found, f"refs/heads/{branch}", before, after, who)
+            merge_ready(self.store)
             self.store.save()
         return after
 

@@ -62,6 +62,7 @@ class RepositoryChanges(_Body):
     private: bool | None = None
     archived: bool | None = None
     actions_may_open_pull_requests: bool | None = None
+    allow_auto_merge: bool | None = None
     rules: list[BranchRule] | None = None
 
 

@@ -105,6 +105,13 @@ class Review(Entity):
     submitted_at: datetime | None
 
 
+class AutoMerge(Entity):
+    """GitHub merges the pull request for this identity once the rules of its base allow it."""
+
+    identity: Identity
+    method: Literal["merge", "squash", "rebase"]
+
+
 class PullRequest(Entity):
     """The fields that a pull request adds to an issue. Its commits stay once it is closed.
 
@@ -124,6 +131,7 @@ class PullRequest(Entity):
     merged_at: datetime | None = None
     merged_by: str = ""
     merge_commit: str = ""
+    auto_merge: AutoMerge | None = None
 
     @property
     def opinions(self) -> dict[str, str]:
@@ -255,6 +263,7 @@ class Repository(Entity):
     default_branch: str = "main"
     archived: bool = False
     actions_may_open_pull_requests: bool = True
+    allow_auto_merge: bool = False
     actions_enabled: bool = True
     allowed_actions: Literal["all", "local_only", "selected"] = "all"
     created_at: datetime

@@ -3,15 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
+from kalypso_actions.sandbox import branch_rules, pull_request_changes
+from kalypso_actions.sandbox.endpoints import RefusedError
 from kalypso_actions.sandbox.git_commits import GitCommit, Person
 from kalypso_actions.sandbox.mergeability import github_committer
 from kalypso_actions.sandbox.payloads import accounts
+from kalypso_actions.sandbox.pushes import handle_push
 from kalypso_actions.sandbox.repositories import BareRepository
 from kalypso_actions.sandbox.store import Identity, Issue, PullRequest, Repository, Store
 
+NOT_MERGEABLE: Final = "Pull Request is not mergeable"
 
-def merge(
+
+def perform_merge(
+    store: Store,
+    repository: Repository,
+    issue: Issue,
+    pull_request: PullRequest,
+    method: str,
+    title: str,
+    message: str,
+    identity: Identity,
+) -> str:
+    """Merge into the base branch; return its new commit. Raises RefusedError."""
+    git = store.git(repository)
+    before = git.head(pull_request.base_branch)
+    commit = make_merge(store, repository, issue, pull_request, method, title, message, identity)
+    if commit is None:
+        raise RefusedError(405, NOT_MERGEABLE)
+    reason = branch_rules.workflows_refusal(store, repository, before, commit, identity)
+    if reason:
+        raise RefusedError(403, reason)
+    ref = f"refs/heads/{pull_request.base_branch}"
+    if not git.update_ref(ref, commit, before):
+        raise RefusedError(405, "Base branch was modified. Review and try the merge again.")
+    pull_request_changes.close(store, repository, issue, pull_request, identity, commit)
+    handle_push(store, repository, ref, before, commit, identity)
+    return commit
+
+
+def make_merge(
     store: Store,
     repository: Repository,
     issue: Issue,

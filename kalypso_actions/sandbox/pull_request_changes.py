@@ -59,6 +59,8 @@ def close(
         pull_request.merged_by = identity.login
         pull_request.merge_commit = merge_commit
         issue_events.record(store, issue, "merged", identity, commit=merge_commit)
+    else:
+        pull_request.auto_merge = None
     issue_events.record(store, issue, "closed", identity)
     set_ref(store.git(repository), f"refs/pull/{issue.number}/merge", "")
     events.pull_request(store, repository, issue, pull_request, "closed", identity)

@@ -13,6 +13,7 @@ from typing import Final
 
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.sandbox import branch_rules, pushes
+from kalypso_actions.sandbox.auto_merges import merge_ready
 from kalypso_actions.sandbox.branch_rules import BRANCHES
 from kalypso_actions.sandbox.git_commits import Person
 from kalypso_actions.sandbox.incoming_pack import IncomingPack
@@ -113,6 +114,7 @@ def receive(
             pushes.handle_push(
                 state.store, repository, command.ref, command.old, command.new, identity
             )
+        merge_ready(state.store)
         state.store.save()
     return push.report()
 

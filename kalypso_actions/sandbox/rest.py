@@ -16,6 +16,7 @@ from typing import Any, Final
 from werkzeug.wrappers import Request, Response
 
 from kalypso_actions.sandbox import strict_json
+from kalypso_actions.sandbox.auto_merges import merge_ready
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError
 from kalypso_actions.sandbox.permissions import (
     ANONYMOUS,
@@ -106,6 +107,7 @@ class RestRequest:
         self._limit_contents(match, identity)
         answer = match.endpoint.handler(call)
         if match.endpoint.writes and match.endpoint.path != GRAPHQL:
+            merge_ready(self.state.store)
             self.state.store.save()
         return answer
 

@@ -17,6 +17,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox.entities import (
     Account,
     App,
+    AutoMerge,
     BranchRule,
     Comment,
     Entity,
@@ -41,6 +42,7 @@ from kalypso_actions.sandbox.valid_names import is_valid_login, is_valid_reposit
 __all__ = [
     "Account",
     "App",
+    "AutoMerge",
     "BranchRule",
     "Comment",
     "Environment",

@@ -74,6 +74,7 @@ def _issues(repository: Repository) -> Facts:
         found |= {f"{name}: label {label}": True for label in first.labels}
         if first.pull_request:
             found[f"{name}: merged"] = first.pull_request.merged_at is not None
+            found[f"{name}: auto-merge"] = first.pull_request.auto_merge is not None
         for mark, bodies in _comments(
             one.body.replace(repository.full_name, "R") for one in first.comments
         ):

@@ -68,7 +68,7 @@ def try_write(write: Write, extents: Sequence[Extent], folder: Path) -> list[Row
 
 
 def table(rows: Sequence[Rows]) -> str:
-    """Format all rows by group and extent, within 140 columns."""
+    """Format all rows by group and extent, within 150 columns."""
     blocks = []
     for extent in EXTENTS:
         for group, writes in GROUPS.items():

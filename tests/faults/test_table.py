@@ -24,7 +24,7 @@ def test_the_widest_table_fits() -> None:
         for extent in EXTENTS
     ]
     lines = table(rows).splitlines()
-    assert max(map(len, lines)) <= 140
+    assert max(map(len, lines)) <= 150
     assert sum(line.startswith("refs.create") for line in lines) == len(EXTENTS)
 
 

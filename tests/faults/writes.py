@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from kalypso_actions.clients.github import (
+    auto_merges,
     branches,
     comments,
     git_data,
@@ -24,6 +25,7 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.sandbox import Exchange
+from kalypso_actions.sandbox.store import BranchRule
 from tests.faults.trials import FORMER, Act, Trial
 
 TOKENS: Final = "/app/installations/{installation_id}/access_tokens"
@@ -216,6 +218,37 @@ def _merge_as_allowed(trial: Trial) -> None:
     _merge(trial, merging.merge_as_allowed)
 
 
+def _blocked_pull(trial: Trial) -> None:
+    """Open a pull request that a missing check holds up."""
+    _pull(trial)
+    with trial.sandbox.lock:
+        repository = trial.sandbox.repository(trial.repository)
+        repository.rules = [BranchRule(pattern="main", required_contexts=["build"])]
+        repository.allow_auto_merge = True
+
+
+def _merge_when_allowed(trial: Trial) -> None:
+    github, head = trial.github(), trial.head("proposal")
+    number = _number(trial)
+    merged = auto_merges.merge_when_allowed(github, trial.repository, number, head=head)
+    assert isinstance(merged, auto_merges.Enabled), merged
+
+
+def _enable(trial: Trial) -> None:
+    head = trial.head("proposal")
+    refused = auto_merges.enable(trial.github(), trial.repository, _number(trial), head=head)
+    assert refused is None, refused
+
+
+def _enabled(trial: Trial) -> None:
+    _blocked_pull(trial)
+    _enable(trial)
+
+
+def _disable(trial: Trial) -> object:
+    return auto_merges.disable(trial.github(), trial.repository, _number(trial))
+
+
 # Labels and issues
 
 
@@ -317,17 +350,20 @@ WRITES: Final = (
     _write("pulls.close: labels", _LABELS, _close_pull, _pull),
     _write("merge", _MERGE, _merge, _pull, is_recent=True),
     _write("merge_as_allowed", _MERGE, _merge_as_allowed, _pull, is_recent=True),
+    _write("auto_merges.enable", f"POST {GRAPHQL}", _enable, _blocked_pull),
+    _write("auto_merges.disable", f"POST {GRAPHQL}", _disable, _enabled),
+    _write("auto_merges.merge_when_allowed", f"POST {GRAPHQL}", _merge_when_allowed, _blocked_pull),
     _write("labels.add", _LABELS, _add_labels, _issue),
     _write("labels.remove", "DELETE R/issues/{issue_number}/labels/{name}", _remove_label, _issue),
     _write("labels.delete", "DELETE R/labels/{name}", _delete_label, _ensure_label),
     _write("labels.ensure", "POST R/labels", _ensure_label),
     _write("issues.ensure create", "POST R/issues", _ensure_issue),
-    _write("issues.ensure update", _ISSUE, _ensure_issue, _issue),
-    _write("issues.ensure reopen", _ISSUE, _ensure_issue, _closed_issue),
-    _write("issues.ensure: label", _LABELS, _ensure_issue, _issue_without_label),
-    _write("issues.ensure: twice", _ISSUE, _ensure_issue, _two_issues),
-    _write("issues.ensure: former", _ISSUE, _ensure_issue, _former_issue),
-    _write("issues: on former", _COMMENT, _ensure_issue, _former_issue),
+    _write("issues.ensure update", _ISSUE, _ensure_issue, _issue, is_recent=True),
+    _write("issues.ensure reopen", _ISSUE, _ensure_issue, _closed_issue, is_recent=True),
+    _write("issues.ensure: label", _LABELS, _ensure_issue, _issue_without_label, is_recent=True),
+    _write("issues.ensure: twice", _ISSUE, _ensure_issue, _two_issues, is_recent=True),
+    _write("issues.ensure: former", _ISSUE, _ensure_issue, _former_issue, is_recent=True),
+    _write("issues: on former", _COMMENT, _ensure_issue, _former_issue, is_recent=True),
     _write("issues.close", _ISSUE, _close, _issue),
     _write("issues.close: comment", _COMMENT, _close, _issue),
     _write("comments.ensure create", _COMMENT, _comment, _issue),

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from kalypso_actions.clients.github import (
     GitHub,
+    auto_merges,
     branches,
     comments,
     commits,
@@ -96,6 +97,12 @@ def _merge_as_allowed(github: GitHub, scene: Scene) -> None:
     number = scene.pull()
     head = pull_requests.get(github, FLEET, number).head_commit
     merging.merge_as_allowed(github, FLEET, number, head=head)
+
+
+def _merge_when_allowed(github: GitHub, scene: Scene) -> None:
+    number = scene.clashing_pull()
+    head = pull_requests.get(github, FLEET, number).head_commit
+    auto_merges.merge_when_allowed(github, FLEET, number, head=head)
 
 
 def _create_and_delete(github: GitHub, scene: Scene) -> None:
@@ -251,6 +258,25 @@ CALLS: Final = {
     "merging.merge": _call(_merge, "GET R/pulls/{pull_number}", "PUT R/pulls/{pull_number}/merge"),
     "merging.merge_as_allowed": _call(
         _merge_as_allowed, "GET R/pulls/{pull_number}", "PUT R/pulls/{pull_number}/merge"
+    ),
+    "auto_merges.merge_when_allowed": _call(
+        _merge_when_allowed,
+        "GET R/pulls/{pull_number}",
+        "PUT R/pulls/{pull_number}/merge",
+        "POST /graphql",
+    ),
+    "auto_merges.enable": _call(
+        lambda github, scene: auto_merges.enable(github, FLEET, scene.pull(), head=scene.second),
+        "GET R/pulls/{pull_number}",
+        "POST /graphql",
+    ),
+    "auto_merges.disable": _call(
+        lambda github, scene: auto_merges.disable(github, FLEET, scene.pull()),
+        "GET R/pulls/{pull_number}",
+    ),
+    "pull_requests.with_head": _call(
+        lambda github, scene: pull_requests.with_head(github, FLEET, scene.pull(), scene.second),
+        "GET R/pulls/{pull_number}",
     ),
     "pull_requests.find": _call(
         lambda github, _: pull_requests.find(github, FLEET, head="main", base="a", state="all"),

@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.gitops import OpenProposal, Proposal, Restrictions, decide, why_schedule
+from kalypso_actions.gitops import (
+    Decision,
+    OpenProposal,
+    Proposal,
+    Restrictions,
+    decide,
+    ends_auto_merge,
+    why_schedule,
+)
 
 M0, M1 = "0" * 40, "1" * 40
 
@@ -106,3 +114,23 @@ def test_why_schedule_is_started(
         tried=tried,
     )
     assert reason == why
+
+
+@pytest.mark.parametrize(
+    ("decision", "merges", "is_own", "ends"),
+    [
+        pytest.param(Decision("leave"), True, True, False, id="the same content"),
+        pytest.param(Decision("leave"), False, True, True, id="held, or no longer asked for"),
+        pytest.param(Decision("leave"), False, False, False, id="people want this content"),
+        pytest.param(Decision("update"), True, True, True, id="new content"),
+        pytest.param(Decision("update"), True, False, True, id="people know other content"),
+        pytest.param(Decision("withdraw"), False, False, True, id="withdrawn"),
+        pytest.param(Decision("stop"), False, True, True, id="rejected"),
+        pytest.param(None, False, True, True, id="blocked"),
+        pytest.param(None, False, False, False, id="blocked, enabled by people"),
+    ],
+)
+def test_the_end_of_auto_merge(
+    decision: Decision | None, merges: bool, is_own: bool, ends: bool
+) -> None:
+    assert ends_auto_merge(decision, merges=merges, is_own=is_own) == ends

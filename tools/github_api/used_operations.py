@@ -125,6 +125,8 @@ GRAPHQL_TYPES = (
     "Query",
     "Mutation",
     "UpdateRefsPayload",
+    "EnablePullRequestAutoMergePayload",
+    "DisablePullRequestAutoMergePayload",
     "Actor",
     "Bot",
     "User",

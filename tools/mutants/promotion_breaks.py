@@ -159,6 +159,20 @@ PROMOTION_BREAKS: Final = (
         ),
     ),
     Break(
+        "GitHub merges new content that nobody allowed it to merge",
+        f"{GITOPS}/proposal_decision.py",
+        '    if decision is not None and decision.action != "leave":\n        return True\n',
+        "",
+        (story("auto_merge", "what_a_person_enabled_ends_with_new_content"),),
+    ),
+    Break(
+        "GitHub merges what schedule may not merge",
+        f"{GITOPS}/proposal_decision.py",
+        "    return is_own and not (decision is not None and merges)\n",
+        "    return False\n",
+        (story("auto_merge", "a_rejection"),),
+    ),
+    Break(
         "a token that Azure refuses is kept",
         f"{CLIENTS}/resource_graph/authorization.py",
         "            self._renewable.forget_tokens()\n",

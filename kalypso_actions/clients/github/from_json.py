@@ -30,7 +30,16 @@ def pull_request(answer: Json) -> PullRequest:
         author=_author(answer),
         mergeable=answer.get("mergeable"),
         merge_state=answer.get("mergeable_state", ""),
+        node_id=answer["node_id"],
+        auto_merge_by=_auto_merge_by(answer.get("auto_merge")),
     )
+
+
+def _auto_merge_by(auto_merge: Json) -> str:
+    """Return the login that enabled auto-merge, "ghost" for a deleted account, "" for none."""
+    if auto_merge is None:
+        return ""
+    return str((auto_merge["enabled_by"] or {"login": "ghost"})["login"])
 
 
 def in_own_repository(answer: Json) -> bool:

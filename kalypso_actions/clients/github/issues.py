@@ -45,7 +45,10 @@ def find_all(
     """
     failure = "the issues cannot be listed"
     parameters = _filters(label, state, "asc")
-    return _issues(rest.read_all(github, repository, failure, "/issues", parameters))
+    issues = _issues(rest.read_all(github, repository, failure, "/issues", parameters))
+    for issue in issues:
+        github.recent_writes.add_issue(repository, issue.number)
+    return issues
 
 
 def candidates(

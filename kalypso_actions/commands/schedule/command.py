@@ -9,6 +9,7 @@ from kalypso_actions import gitops
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.result import CommandResult
+from kalypso_actions.commands.schedule.auto_merge import disable_auto_merges
 from kalypso_actions.commands.schedule.issues import update_issues
 from kalypso_actions.commands.schedule.propose import ProposalPlan, plan_proposal
 from kalypso_actions.commands.schedule.publish import (
@@ -79,12 +80,14 @@ def _attempt(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
                 for state, changes in zip(read.states, plan.trees, strict=True)
             ]
         _check_removals(plan, proposals, inputs, results)
-        if not results.removed:
-            check_unmoved(read, context)
-            _propose(proposals, read, plan, inputs, context, results)
-            with results.collecting_refusals():
-                repository = read.states[0].repository
-                results.warnings += update_issues(repository, plan, read.sources, context)
+    is_blocked = bool(plan.faults or plan.problems or results.removed)
+    results.warnings += disable_auto_merges(read, () if is_blocked else proposals, context)
+    if not (plan.faults or results.removed):
+        check_unmoved(read, context)
+        _propose(proposals, read, plan, inputs, context, results)
+        with results.collecting_refusals():
+            repository = read.states[0].repository
+            results.warnings += update_issues(repository, plan, read.sources, context)
     with results.collecting_refusals():
         record_schedule(read, plan, results, context)
     branches = [f"{state.repository}@{state.branch}" for state in read.states]

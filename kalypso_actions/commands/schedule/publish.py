@@ -11,7 +11,14 @@ from functools import partial
 from typing import Final
 
 from kalypso_actions import gitops
-from kalypso_actions.clients.github import commits, labels, merging, pull_requests, statuses
+from kalypso_actions.clients.github import (
+    auto_merges,
+    commits,
+    labels,
+    merging,
+    pull_requests,
+    statuses,
+)
 from kalypso_actions.commands.runtime.branch_writes import BranchWrite, write_commit
 from kalypso_actions.commands.runtime.context import CommandContext
 from kalypso_actions.commands.runtime.dispatch import start_check_promote
@@ -186,13 +193,23 @@ def merge(published: Published, context: CommandContext) -> Published:
         advice = "merge it yourself if it is wanted"
         return replace(published, warnings=(Problem(message, where, advice),))
     before = pull_requests.get(context.github, state.repository, number)
-    merged = merging.merge_as_allowed(
+    merged = auto_merges.merge_when_allowed(
         context.github, state.repository, number, head=published.commit
     )
-    if isinstance(merged, merging.Refused):
+    if not isinstance(merged, merging.Merged):
         _note_refusal(published, before, context)
+    if isinstance(merged, auto_merges.Enabled):
+        context.runtime.log(
+            f"{state.repository}: GitHub merges #{number} when its rules allow it: {merged.reason}"
+        )
+        entry = published.entry.model_copy(update={"auto_merge": True})
+        return replace(published, entry=entry)
+    if isinstance(merged, merging.Refused):
         message = f"#{number} is not merged automatically: {merged.reason}"
-        advice = "merge it when it is ready; otherwise poll tries again when something has changed"
+        advice = (
+            "merge it when it is ready, or allow auto-merge in the repository's settings; "
+            "otherwise poll tries again when something has changed"
+        )
         return replace(published, warnings=(Problem(message, where, advice),))
     context.runtime.log(f"{state.repository}: pull request #{number} merged")
     entry = published.entry.model_copy(update={"action": "merged"})

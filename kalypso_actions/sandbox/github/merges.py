@@ -5,16 +5,13 @@ https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 
 from __future__ import annotations
 
-from kalypso_actions.sandbox import branch_rules, pull_request_changes
+from kalypso_actions.sandbox import branch_rules
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
 from kalypso_actions.sandbox.github import body_fields, lookups
 from kalypso_actions.sandbox.lag import HEAD_MODIFIED
-from kalypso_actions.sandbox.merging import merge
+from kalypso_actions.sandbox.merging import NOT_MERGEABLE, perform_merge
 from kalypso_actions.sandbox.payloads.view import View
-from kalypso_actions.sandbox.pushes import handle_push
 from kalypso_actions.sandbox.store import Issue, PullRequest
-
-NOT_MERGEABLE = "Pull Request is not mergeable"
 
 
 @endpoint(
@@ -33,28 +30,9 @@ def merge_pull_request(call: Call) -> Answer:
         body_fields.text(body, "commit_message"),
     )
     _check(call, issue, pull_request, body_fields.text(body, "sha"))
-    git = store.git(repository)
-    before = git.head(pull_request.base_branch)
-    commit = merge(
-        store,
-        repository,
-        issue,
-        pull_request,
-        method,
-        title or "",
-        message or "",
-        call.identity,
+    commit = perform_merge(
+        store, repository, issue, pull_request, method, title or "", message or "", call.identity
     )
-    if commit is None:
-        raise RefusedError(405, NOT_MERGEABLE)
-    reason = branch_rules.workflows_refusal(store, repository, before, commit, call.identity)
-    if reason:
-        raise RefusedError(403, reason)
-    ref = f"refs/heads/{pull_request.base_branch}"
-    if not git.update_ref(ref, commit, before):
-        raise RefusedError(405, "Base branch was modified. Review and try the merge again.")
-    pull_request_changes.close(store, repository, issue, pull_request, call.identity, commit)
-    handle_push(store, repository, ref, before, commit, call.identity)
     answer = {"sha": commit, "merged": True, "message": "Pull Request successfully merged"}
     return Answer(200, answer)
 

@@ -187,6 +187,7 @@ def _change_base(call: Call, issue: Issue, pull_request: PullRequest, base: str)
     }
     pull_request.base_commit, _ = _check_branches(call, base, pull_request.head_branch)
     pull_request.base_branch = base
+    pull_request.auto_merge = None
     try_merge(call.store, call.named_repository, issue, pull_request)
     issue_editing.record_edit(call, issue, pull_request, {"base": before})
 

@@ -94,7 +94,7 @@ def _payload(call: Call, repository: Repository) -> Json:
         "allow_merge_commit": True,
         "allow_squash_merge": True,
         "allow_rebase_merge": True,
-        "allow_auto_merge": False,
+        "allow_auto_merge": repository.allow_auto_merge,
         "allow_update_branch": False,
         "delete_branch_on_merge": False,
     }

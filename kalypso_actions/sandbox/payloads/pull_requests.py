@@ -43,7 +43,7 @@ def simple(view: View, repository: Repository, issue: Issue, pull_request: PullR
         "base": _branch(view, repository, pull_request.base_branch, pull_request.base_commit),
         "_links": {name: {"href": url} for name, url in links.items()},
         "author_association": accounts.association(view, repository, issue.author),
-        "auto_merge": None,
+        "auto_merge": _auto_merge(view, pull_request),
         "draft": pull_request.draft,
     }
 
@@ -69,6 +69,18 @@ def full(view: View, repository: Repository, issue: Issue, pull_request: PullReq
         "additions": sum(change.additions for change in changes),
         "deletions": sum(change.deletions for change in changes),
         "changed_files": len(changes),
+    }
+
+
+def _auto_merge(view: View, pull_request: PullRequest) -> Json:
+    auto_merge = pull_request.auto_merge
+    if auto_merge is None:
+        return None
+    return {
+        "enabled_by": accounts.simple(view, auto_merge.identity.login),
+        "merge_method": auto_merge.method,
+        "commit_title": "",
+        "commit_message": "",
     }
 
 

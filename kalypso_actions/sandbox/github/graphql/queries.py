@@ -18,6 +18,7 @@ from graphql import (
 
 from kalypso_actions.sandbox.endpoints import Answer, Call, RefusedError, endpoint
 from kalypso_actions.sandbox.github import body_fields
+from kalypso_actions.sandbox.github.graphql import auto_merge
 from kalypso_actions.sandbox.github.graphql.objects import Fields, repository
 from kalypso_actions.sandbox.github.graphql.ref_updates import update_refs
 from kalypso_actions.sandbox.github.graphql.schema import MUTATION, NO_MUTATION, SCHEMA
@@ -48,6 +49,8 @@ def query(call: Call) -> Answer:
             "rateLimit": _rate_limit,
             "viewer": _viewer,
             "updateRefs": update_refs,
+            "enablePullRequestAutoMerge": auto_merge.enable,
+            "disablePullRequestAutoMerge": auto_merge.disable,
         },
         context_value=call,
         variable_values=dict(body_fields.mapping(call.body, "variables")),

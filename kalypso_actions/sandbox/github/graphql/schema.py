@@ -7,10 +7,23 @@ from __future__ import annotations
 
 from typing import Final
 
-MUTATION: Final = """
-type Mutation {
+AUTO_MERGE: Final = """
+  enablePullRequestAutoMerge(
+    input: EnablePullRequestAutoMergeInput!
+  ): EnablePullRequestAutoMergePayload
+  disablePullRequestAutoMerge(
+    input: DisablePullRequestAutoMergeInput!
+  ): DisablePullRequestAutoMergePayload
+"""
+
+MUTATION: Final = (
+    f"""
+type Mutation {{
   updateRefs(input: UpdateRefsInput!): UpdateRefsPayload
-}
+{AUTO_MERGE}
+}}
+"""
+    """
 
 input UpdateRefsInput {
   clientMutationId: String
@@ -29,13 +42,43 @@ type UpdateRefsPayload {
   clientMutationId: String
 }
 """
+)
 """What a GitHub Enterprise Server may lack."""
 
-NO_MUTATION: Final = "type Mutation { unknown: Boolean }"
+NO_MUTATION: Final = f"type Mutation {{ {AUTO_MERGE} }}"
 
 SCHEMA: Final = (
     MUTATION
     + """
+enum PullRequestMergeMethod {
+  MERGE
+  REBASE
+  SQUASH
+}
+
+input EnablePullRequestAutoMergeInput {
+  authorEmail: String
+  clientMutationId: String
+  commitBody: String
+  commitHeadline: String
+  expectedHeadOid: GitObjectID
+  mergeMethod: PullRequestMergeMethod = MERGE
+  pullRequestId: ID!
+}
+
+type EnablePullRequestAutoMergePayload {
+  clientMutationId: String
+}
+
+input DisablePullRequestAutoMergeInput {
+  clientMutationId: String
+  pullRequestId: ID!
+}
+
+type DisablePullRequestAutoMergePayload {
+  clientMutationId: String
+}
+
 scalar DateTime
 scalar GitObjectID
 scalar GitRefname

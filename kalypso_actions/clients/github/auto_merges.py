@@ -1,0 +1,129 @@
+"""GitHub's auto-merge: GitHub merges a pull request once its requirements are met.
+
+It needs the repository's setting `allow_auto_merge` and a requirement that is not met yet; without
+them, GitHub answers "Auto merge is not allowed for this repository", or "Pull request is in clean
+status"
+(peter-evans/enable-pull-request-automerge#343). It stays enabled over later pushes:
+https://docs.github.com/graphql/reference/mutations#enablepullrequestautomerge
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from kalypso_actions.clients.github import idempotent_writes, merging, pull_requests
+from kalypso_actions.clients.github.connection import GitHub, GitHubError
+from kalypso_actions.clients.github.merging import Merged, Refused
+from kalypso_actions.clients.github.recent_writes import DELAYS
+from kalypso_actions.model.github import PullRequest
+
+ENABLE: Final = """\
+mutation Enable($pull: ID!, $head: GitObjectID!, $method: PullRequestMergeMethod!) {
+  enablePullRequestAutoMerge(
+    input: {pullRequestId: $pull, expectedHeadOid: $head, mergeMethod: $method}
+  ) { clientMutationId }
+}"""
+
+DISABLE: Final = """\
+mutation Disable($pull: ID!) {
+  disablePullRequestAutoMerge(input: {pullRequestId: $pull}) { clientMutationId }
+}"""
+
+REFUSAL_STATUSES: Final = frozenset({422, 501})
+"""GitHub refuses the mutation, or this server lacks it."""
+
+MERGEABLE: Final = frozenset({"clean", "unstable", "has_hooks"})
+
+NOT_NEEDED: Final = re.compile(r"in (clean|unstable|has_hooks) status", re.IGNORECASE)
+"""GitHub's messages if the pull request can be merged directly."""
+
+LAGGING: Final = re.compile("could not resolve to a node|head branch is out of date", re.IGNORECASE)
+"""GitHub's messages while it does not know a new pull request or head (mmtk/mmtk-core#992)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enabled:
+    """GitHub merges the pull request later; `reason` says why not now."""
+
+    reason: str
+
+
+def merge_when_allowed(
+    github: GitHub, repository: str, number: int, *, head: str
+) -> Merged | Enabled | Refused:
+    """Merge a pull request at `head`, or let GitHub merge it as soon as its rules allow that.
+
+    Raises GitHubError for failures that are no refusals.
+    """
+    pull = pull_requests.with_head(github, repository, number, head)
+    if pull.auto_merge_by and pull.state == "open" and pull.merge_state not in MERGEABLE:
+        return Enabled(f"its state is {pull.merge_state}")
+    merged = merging.merge_as_allowed(github, repository, number, head=head)
+    if isinstance(merged, Merged):
+        return merged
+    refused = enable(github, repository, number, head=head)
+    if refused is None:
+        return Enabled(merged.reason)
+    if NOT_NEEDED.search(refused.reason):
+        return merging.merge_as_allowed(github, repository, number, head=head)
+    return merged
+
+
+def enable(github: GitHub, repository: str, number: int, *, head: str) -> Refused | None:
+    """Enable the auto-merge of an open pull request at `head`, unless it is enabled already.
+
+    Returns GitHub's reason not to; None if it is enabled. Raises GitHubError.
+    """
+
+    def find() -> PullRequest | None:
+        pull = pull_requests.get(github, repository, number)
+        return pull if pull.auto_merge_by else None
+
+    pull = pull_requests.get(github, repository, number)
+    failure = f"the auto-merge of #{number} cannot be enabled"
+    methods, delays = iter(merging.METHODS), iter(DELAYS)
+    variables = {"pull": pull.node_id, "head": head, "method": next(methods).upper()}
+
+    def write() -> PullRequest:
+        github.mutate(repository, failure, ENABLE, variables)
+        return pull
+
+    while True:
+        try:
+            idempotent_writes.write_if_absent(github, find, write)
+        except GitHubError as error:
+            if error.status not in REFUSAL_STATUSES:
+                raise
+            delay = next(delays, None) if LAGGING.search(error.reason) else None
+            method = next(methods, None) if _is_of_method(error) else None
+            if delay is None and method is None:
+                return Refused(error.reason)
+            github.sleep(delay or 0)
+            variables["method"] = (method or variables["method"]).upper()
+        else:
+            return None
+
+
+def disable(github: GitHub, repository: str, number: int) -> PullRequest:
+    """Disable the auto-merge of a pull request, and return it as it is afterwards.
+
+    It may have been merged meanwhile. Raises GitHubError.
+    """
+
+    def find() -> PullRequest | None:
+        pull = pull_requests.get(github, repository, number)
+        return pull if pull.state == "closed" or not pull.auto_merge_by else None
+
+    def write() -> PullRequest:
+        pull = pull_requests.get(github, repository, number)
+        failure = f"the auto-merge of #{number} cannot be disabled"
+        github.mutate(repository, failure, DISABLE, {"pull": pull.node_id})
+        return pull_requests.get(github, repository, number)
+
+    return idempotent_writes.write_if_absent(github, find, write)[0]
+
+
+def _is_of_method(error: GitHubError) -> bool:
+    return merging.METHOD_NOT_ALLOWED.search(error.reason) is not None
