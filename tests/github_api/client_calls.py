@@ -274,10 +274,6 @@ CALLS: Final = {
         lambda github, scene: auto_merges.disable(github, FLEET, scene.pull()),
         "GET R/pulls/{pull_number}",
     ),
-    "pull_requests.with_head": _call(
-        lambda github, scene: pull_requests.with_head(github, FLEET, scene.pull(), scene.second),
-        "GET R/pulls/{pull_number}",
-    ),
     "pull_requests.find": _call(
         lambda github, _: pull_requests.find(github, FLEET, head="main", base="a", state="all"),
         "GET R/pulls",

@@ -33,10 +33,10 @@ def disable_auto_merges(
         if auto_merges.disable(context.github, repository, pull.number).merged:
             message = f"GitHub has merged #{pull.number} during this run"
             raise MovedError(message, where, "run schedule again")
-        message = f"the auto-merge of #{pull.number} is off"
-        context.runtime.log(f"{repository}: {message}")
+        number, person = pull.number, pull.auto_merge_by
+        context.runtime.log(f"{repository}: the auto-merge of #{number} is off")
         if not is_own:
-            message = f"{message}: {pull.auto_merge_by} enabled it for other content"
+            message = f"the auto-merge of #{number} is off: {person} enabled it for other content"
             warnings.append(Problem(message, where, "enable it again if it is wanted"))
     return tuple(warnings)
 

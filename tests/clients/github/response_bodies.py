@@ -12,6 +12,7 @@ def pull(number: int = 7, **changes: Json) -> Json:
     ours = {"id": 1, "full_name": "acme/fleet"}
     return {
         "number": number,
+        "node_id": f"PR_{number}",
         "html_url": f"https://github.com/acme/fleet/pull/{number}",
         "title": "Update dev",
         "body": "what changes",
