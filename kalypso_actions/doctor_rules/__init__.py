@@ -6,6 +6,7 @@ repositories         access, branches, labels, and open pull requests of upstrea
 environments         branches, rendering, promotion, GitHub environments
 repository_settings  rules of branches, approvals, settings of GitHub Actions
 setting_names        secrets and variables that workflows use
+federated_credentials  the number of the identity's credentials in Azure
 workflows            workflow files: present, current, enabled
 template_options     changes to a workflow file that its template offers
 probe                what GitHub refused to the probe
@@ -15,6 +16,7 @@ pages                the pages of GitHub where people change something
 from kalypso_actions.doctor_rules import environments, pages, repositories
 from kalypso_actions.doctor_rules.app import app_checks, app_repository_check
 from kalypso_actions.doctor_rules.check import Check, ok, problem, warning
+from kalypso_actions.doctor_rules.federated_credentials import credential_checks
 from kalypso_actions.doctor_rules.repository_settings import (
     actions_checks,
     approval_checks,
@@ -40,6 +42,7 @@ __all__ = [
     "app_repository_check",
     "approval_checks",
     "copy_checks",
+    "credential_checks",
     "environments",
     "name_checks",
     "ok",

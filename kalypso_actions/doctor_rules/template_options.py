@@ -24,6 +24,15 @@ class _Option:
     may_add: frozenset[str] = frozenset()
 
 
+CONTINUES: Final = re.compile(
+    r"environment: >-\s+\$\{\{ inputs\.started_at == '' && inputs\.environment \|\|\s+"
+    r"github\.triggering_actor != '[^']+\[bot\]' && inputs\.environment \|\| '' \}\}"
+)
+"""The environment of check-promote's job, except for a continued run that the App has started.
+
+GitHub binds no environment for an empty name (Toloka/tolokaforge#646).
+"""
+
 OPTIONS: Final[Mapping[str, _Option]] = {
     "token": _Option(frozenset({"app-id", "app-private-key"})),
     "next-environment": _Option(frozenset({"next-environment"})),
@@ -41,6 +50,7 @@ OPTIONS: Final[Mapping[str, _Option]] = {
 
 def uses_only_options(text: str, template: str) -> bool:
     """Whether a file differs from its template in comments and offered options alone."""
+    text = CONTINUES.sub("environment: ${{ inputs.environment }}", text)
     file_lines, template_lines = Counter(_code(text)), Counter(_code(template))
     offered = {
         COMMENT.sub("", match[0].strip(" #")).strip() for match in OFFERED.finditer(template)

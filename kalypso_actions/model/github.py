@@ -160,6 +160,7 @@ class RepositoryFacts:
     default_branch: str
     may_push: bool
     is_archived: bool
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

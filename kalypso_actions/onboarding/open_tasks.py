@@ -81,7 +81,8 @@ def app_url(setup: Setup, permissions: Mapping[str, str], *, personal: bool) -> 
     parameters = {
         "name": f"kalypso-{repository.owner}"[:NAME_LIMIT],
         "url": repository.url,
-        "public": "false",
+        # A private App can be installed for its owner alone.
+        "public": "false" if repository.owner == setup.gitops.owner else "true",
         "webhook_active": "false",
         **permissions,
     }

@@ -25,11 +25,15 @@ class Approvals:
 
     def halves(self, run: Run) -> tuple[Run, Run | None]:
         """Return the jobs that run at once, and those that wait; None: all run at once."""
-        inputs = {"inputs": run.event.payload.get("inputs") or {}}
+        contexts = {
+            "github": {"triggering_actor": run.event.actor},
+            "inputs": run.event.payload.get("inputs") or {},
+        }
         for number, job in enumerate(run.workflow.jobs):
             # A second half begins with a job whose needs the first half met.
             is_approved = number == 0 and job.needs
-            if not is_approved and expressions.filled(job.environment, inputs) in self.environments:
+            environment = expressions.filled(job.environment, contexts)
+            if not is_approved and environment in self.environments:
                 self._whole[run.event.id, run.workflow.path] = run
                 jobs = run.workflow.jobs
                 return _with_jobs(run, jobs[:number]), _with_jobs(run, jobs[number:])

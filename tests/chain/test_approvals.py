@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
+from tests.chain.organisation import AZURE_CLIENT, Layout
 from tests.chain.run_lines import FROM_DEV, IN_STAGE, TO_DEV
+from tests.commands.chain import documents
+from tests.commands.chain.organisation import CONTROL_PLANE
 
 DAYS = 3 * 24 * 3600
 
@@ -71,3 +77,79 @@ def test_runs_at_once_wait_as_well(chain: Chain) -> None:
         chain.start("cd", environment="stage", promoted_commit_id=chain.has("stage"))
     assert chain.run_at_once() == []
     assert chain.waiting_for_approval == ["cd stage", "cd stage"]
+
+
+WAITS = Layout(inputs={"check-promote": {"timeout": "9h", "poll-interval": "10m"}})
+FILE = ".github/workflows/check-promote.yaml"
+ENVIRONMENT = "    environment: ${{ inputs.environment }}\n"
+CONTINUES = """\
+    environment: >-
+      ${{ inputs.started_at == '' && inputs.environment ||
+      github.triggering_actor != 'kalypso[bot]' && inputs.environment || '' }}
+"""
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_continued_run_asks_again_unless_the_workflow_says_otherwise(
+    open_chain: OpenChain, goes_on: bool
+) -> None:
+    """A job may run for six hours; without environment it has another subject for Azure."""
+    chain = open_chain(WAITS)
+    if goes_on:
+        text = chain.acme.files("main")[FILE]
+        assert ENVIRONMENT in text
+        chain.acme.commit({FILE: text.replace(ENVIRONMENT, CONTINUES)})
+        subjects = [
+            f"repo:{CONTROL_PLANE}:{place}" for place in ("ref:refs/heads/main", "environment:dev")
+        ]
+        chain.acme.sandbox.azure.register(*subjects, client_id=AZURE_CLIENT)
+    chain.run_everything()
+    chain.requires_approval("dev")
+    chain.slow_cluster("dev", "large", 6 * 3600)
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.approve("cd dev")
+    chain.run_everything()
+    chain.merge_pull_request("dev")
+    chain.run_everything()
+    assert chain.waiting_for_approval == ["check-promote dev"]
+    chain.approve("check-promote dev")
+    chain.run_everything()
+    assert bool(chain.waiting_for_approval) is not goes_on
+    assert (chain.status(commit, "dev") == "Deployed") is goes_on
+    # A person who claims that a run is to be continued needs the approval all the same.
+    merged = chain.acme.head("dev", "acme/gitops") or ""
+    chain.start(
+        "check-promote",
+        environment="dev",
+        promoted_commit_id=commit,
+        commit_id=merged,
+        started_at="2026-03-01T12:00:00+00:00",
+    )
+    chain.run_everything()
+    assert chain.waiting_for_approval
+
+
+@pytest.mark.parametrize("change", ["the environment goes back", "a cluster fails"])
+def test_after_an_approval_everything_is_read_again(chain: Chain, change: str) -> None:
+    """An approval may come days after the clusters complied."""
+    before = chain.has("dev")
+    chain.requires_approval("dev")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything()
+    chain.approve("cd dev")
+    chain.run_everything()
+    chain.merge_pull_request("dev")
+    chain.run_everything()
+    assert chain.waiting_for_approval == ["check-promote dev"]
+    chain.wait(DAYS)
+    if change == "a cluster fails":
+        chain.break_cluster("dev", "large", "one")
+        chain.wait(600)
+    else:
+        text = documents.base_repo(chain.acme.url(), before)
+        chain.acme.commit({"base-repo.yaml": text}, "dev")
+    chain.approve("check-promote dev")
+    lines = chain.run_everything(but={"start-schedule", "schedule"})
+    assert not any("starts stage" in line for line in lines), lines
+    assert chain.status(commit, "dev") != "Deployed"

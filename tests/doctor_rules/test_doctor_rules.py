@@ -16,6 +16,7 @@ from kalypso_actions.doctor_rules import (
     actions_checks,
     app_checks,
     approval_checks,
+    credential_checks,
     name_checks,
     push_checks,
     required_check_checks,
@@ -287,6 +288,35 @@ def test_no_ruleset_lets_a_job_s_token_bypass_it() -> None:
     (check,) = told(required_check_checks("r", "dev", rules))
     assert check.startswith("warning: dev requires checks, but workflows of pull requests")
     assert told(required_check_checks("r", "dev", BranchRules(("pull_request",)))) == []
+
+
+CONTINUES = (
+    "environment: >-\n      ${{ inputs.started_at == '' && inputs.environment ||\n"
+    "      github.triggering_actor != 'kalypso[bot]' && inputs.environment || '' }}\n"
+)
+
+
+def test_the_documented_environment_of_continued_runs_is_offered() -> None:
+    template = "environment: ${{ inputs.environment }}\n"
+    assert uses_only_options(CONTINUES, template)
+    assert not uses_only_options(CONTINUES.replace("!= 'k", "== 'k"), template)
+
+
+@pytest.mark.parametrize(
+    ("count", "text", "expected"),
+    [
+        (10, "", []),
+        (10, CONTINUES, ["ok: continued runs", "warning: 22 federated credentials are needed"]),
+        (11, "", ["warning: 22 federated credentials are needed for both forms"]),
+        (20, CONTINUES, ["ok: continued runs", "problem: 21 federated credentials"]),
+        (21, "", ["problem: 21 federated credentials are needed, and Azure accepts 20"]),
+    ],
+)
+def test_federated_credentials_are_counted(count: int, text: str, expected: list[str]) -> None:
+    names = [f"e{number}" for number in range(count)]
+    checks = told(credential_checks("acme/cp", "main", names, text))
+    assert len(checks) == len(expected)
+    assert all(line.startswith(begin) for line, begin in zip(checks, expected, strict=True))
 
 
 def test_required_signatures() -> None:

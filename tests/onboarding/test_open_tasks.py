@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import replace
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -17,9 +18,9 @@ from kalypso_actions.onboarding import (
     Task,
     remaining_tasks,
 )
-from kalypso_actions.onboarding.azure import issuer, subjects
+from kalypso_actions.onboarding.azure import IDS_SINCE, continued_subjects, issuer, subjects
 from kalypso_actions.onboarding.changes import BranchPlan, Consent, FileChange, WrittenBranch
-from kalypso_actions.onboarding.open_tasks import closing_tasks, obsolete_tasks
+from kalypso_actions.onboarding.open_tasks import app_url, closing_tasks, obsolete_tasks
 
 PERMISSIONS = {"actions": "write", "pull_requests": "write"}
 
@@ -130,6 +131,34 @@ def test_subjects(server: str, identity: Identity, expected: list[str]) -> None:
     found = subjects(setup(server).control_plane, "dev", identity)
     assert [subject for _, subject in found] == expected
     assert len({name for name, _ in found}) == len(found)
+
+
+def test_a_new_repository_signs_in_by_its_ids() -> None:
+    made = setup("https://github.com").control_plane
+    for created, count in ((IDS_SINCE, 1), (IDS_SINCE - timedelta(seconds=1), 2)):
+        identity = Identity(7, 42, created_at=created)
+        found = [subject for _, subject in subjects(made, "dev", identity)]
+        assert found[-1] == "repo:acme@7/cp@42:environment:dev"
+        assert len(found) == count
+        (*_, (_, continued)) = continued_subjects(made, identity)
+        assert continued == "repo:acme@7/cp@42:ref:refs/heads/main"
+
+
+def test_a_second_identity_for_more_than_ten_environments() -> None:
+    names = [f"e{number}" for number in range(12)]
+    made = setup("https://github.com", *(EnvironmentSetup(name, name) for name in names))
+    lines = tasks(made)["Let the chain see the clusters"].lines
+    (place,) = [n for n, line in enumerate(lines) if line.startswith("# Azure accepts 20")]
+    assert "For e10, e11, create another one" in lines[place]
+    assert sum(line.startswith("az ad ") for line in lines[:place]) == 20
+    assert sum(line.startswith("az ad ") for line in lines[place:]) == 4
+
+
+def test_an_app_for_two_owners_is_public() -> None:
+    made = setup("https://github.com")
+    other = replace(made, gitops=replace(made.gitops, name="other/go"))
+    urls = [app_url(one, {}, personal=False) for one in (made, other)]
+    assert ["public=false" in url for url in urls] == [True, False]
 
 
 @pytest.mark.parametrize(

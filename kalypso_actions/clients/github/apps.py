@@ -264,7 +264,8 @@ class Installations:
         return NoInstallationError(
             f"the GitHub App {self._app.app_id} is not installed for {owner}",
             Location(owner),
-            f"install it for {owner} on the App's page, with the repositories that you use",
+            f"install it for {owner} on the App's page, with the repositories that you use; a "
+            "private App can be installed for its own owner alone",
             status=404,
         )
 

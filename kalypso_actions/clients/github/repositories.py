@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import RepositoryFacts
@@ -19,4 +21,5 @@ def get(github: GitHub, repository: str) -> RepositoryFacts:
         default_branch=answer["default_branch"],
         may_push=permissions.get("push", True),
         is_archived=answer["archived"],
+        created_at=datetime.fromisoformat(answer["created_at"]),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import partial
+from typing import Final
 
 from kalypso_actions.clients.github import branches, environments, settings
 from kalypso_actions.commands.doctor import workflows
@@ -15,6 +16,7 @@ from kalypso_actions.commands.runtime.environment_branch import EnvironmentBranc
 from kalypso_actions.doctor_rules import (
     UsedNames,
     actions_checks,
+    credential_checks,
     name_checks,
     proposal_checks,
     push_checks,
@@ -30,6 +32,8 @@ from kalypso_actions.onboarding.workflows import (
     proposes,
     runs_by_job,
 )
+
+CLIENT_ID: Final = "AZURE_CLIENT_ID"
 
 
 def check_control_plane(
@@ -61,7 +65,13 @@ def check_control_plane(
         checklist.add(actions_checks(name, actions, used.actions, proposes_by_job=by_job))
     if by_job:
         checklist.add(proposal_checks(name, facts.main, CD_FILE, cd_workflow))
-    secrets = _check_names(context, facts, used.names, without_azure, checklist)
+    of_environments = _check_names(context, facts, used.names, without_azure, checklist)
+    secrets = {environment: names.secrets for environment, names in of_environments.items()}
+    identities = [item for item, names in of_environments.items() if CLIENT_ID in names.variables]
+    if main and set(facts.by_name) - set(without_azure):
+        signing_in = [name for name in facts.by_name if name not in {*without_azure, *identities}]
+        check_promote = main.texts.get(CHECK_PROMOTE_FILE, "")
+        checklist.add(credential_checks(name, facts.main, signing_in, check_promote))
     promotion_names = used.names.get(CHECK_PROMOTE_FILE, UsedNames()).in_environment
     for environment in facts.environments:
         by_secret = rules.is_named_by_secret(promotion_names, secrets.get(environment.name, ()))
@@ -76,10 +86,10 @@ def _check_names(
     used: Mapping[str, UsedNames],
     without_azure: Collection[str],
     checklist: Checklist,
-) -> Mapping[str, Collection[str]]:
+) -> Mapping[str, SettingNames]:
     """Check secrets and variables, and that the GitHub environments exist.
 
-    Returns the visible secrets of each environment.
+    Returns the visible names of each environment.
     """
     name, github = context.control_plane, context.github
     of_repository = checklist.optional(lambda: settings.of_repository(github, name), name)
@@ -88,7 +98,7 @@ def _check_names(
         checklist.add(
             name_checks(name, used, of_repository, of_environments, without_azure=without_azure)
         )
-    return {environment: names.secrets for environment, names in of_environments.items()}
+    return of_environments
 
 
 def _names_of_environments(

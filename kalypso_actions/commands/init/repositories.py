@@ -97,6 +97,7 @@ def _remote(
             control_plane_facts.owner_id,
             control_plane_facts.id,
             control_plane_facts.is_organization,
+            control_plane_facts.created_at,
         ),
         github,
     )

@@ -28,6 +28,9 @@ MANAGED_IDENTITY: Final = "33333333-3333-4333-8333-333333333333"
 
 RESOURCE_MANAGER: Final = "https://management.azure.com"
 
+MOST_CREDENTIALS: Final = 20
+"""Federated credentials of one application."""
+
 IDENTITY_PATH: Final = "/msi/token"
 JOB_PATH: Final = "/_services/oidc/idtoken"
 
@@ -103,7 +106,12 @@ class Azure:
         }
 
     def register(self, *subjects: str, secret: str = "", client_id: str = "") -> entra.Application:
-        """Register an application. These subjects, or the secret, may sign in as it."""
+        """Register an application. These subjects, or the secret, may sign in as it.
+
+        Raises ValueError for more federated credentials than Azure accepts.
+        """
+        if len(subjects) > MOST_CREDENTIALS:
+            raise ValueError(f"Azure accepts {MOST_CREDENTIALS} federated credentials")
         application = entra.Application(
             client_id=client_id or self.new_guid(),
             secrets=[secret] if secret else [],

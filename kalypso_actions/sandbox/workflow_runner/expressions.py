@@ -1,8 +1,8 @@
 """`${{ }}` in workflow files, as far as Kalypso's own workflows need it.
 
 An expression is a property of a context (`inputs.environment`, `github.event.before`), a string in
-quotes, or several of these: with `||`, the first that is not empty; with `&&`, the last, unless an
-earlier one is empty.
+quotes, a comparison of two of these (`==`, `!=`), or several of these: with `||`, the first that is
+not empty; with `&&`, the last, unless an earlier one is empty.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/expressions
 """
@@ -40,6 +40,13 @@ def _value(expression: str, contexts: Contexts) -> str:
 
 
 def _operand(operand: str, expression: str, contexts: Contexts) -> str:
+    """Return a value, or of a comparison `true` or "" (which is as false as GitHub's `false`)."""
+    for operator in ("==", "!="):
+        left, found, right = operand.partition(f" {operator} ")
+        if found:
+            values = [_operand(side, expression, contexts) for side in (left, right)]
+            is_equal = values[0].lower() == values[1].lower()
+            return "true" if is_equal == (operator == "==") else ""
     match = VALUE.fullmatch(operand.strip())
     if match is None or (match["path"] and match["path"].partition(".")[0] not in contexts):
         raise KalypsoError(

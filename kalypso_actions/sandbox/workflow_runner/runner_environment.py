@@ -59,6 +59,7 @@ class RunnerEnvironment:
                 "repository_owner": repository.owner,
                 "sha": event.commit,
                 "token": token,
+                "triggering_actor": event.actor,
             },
             "inputs": event.payload.get("inputs") or {},
             "vars": dict(repository.variables),
