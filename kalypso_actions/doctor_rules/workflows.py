@@ -91,7 +91,7 @@ def copy_checks(
                 files.repository,
                 f"{path} on {files.branch} is not the same on {default.branch}: GitHub may refuse "
                 "new branches with it, as the App has no permission for workflows",
-                "kalypso init writes it to both",
+                "copy it",
                 file(default.branch, path),
             )
 

@@ -95,8 +95,7 @@ class _Planner:
             yield self._environments(branch)
         repository = self.setup.control_plane
         state = self._state(repository, repository.main)
-        files = {**self.workflows.main, **self.workflows.environment}
-        templates = for_branch(files, repository.main)
+        templates = for_branch(self.workflows.main, repository.main)
         changes = workflow_changes(templates, state.files, state.paths)
         objects = dict(
             self.starter.environment_object(self.setup, environment)

@@ -32,9 +32,9 @@ class WorkflowFiles:
     """Our filled-in workflow files, by path, for each kind of branch.
 
     `main` is the control plane's main branch, `environment` an environment's branch there,
-    `gitops` one in the GitOps repository. Both main branches have the files of the others too: a
-    credential without the permission `workflows` may push only known ones to its own branches, and
-    GitHub may look for them on the default branch alone.
+    `gitops` one in the GitOps repository, and its main branch: a credential without the permission
+    `workflows` may push only known ones to its own branches, and GitHub may look for them on the
+    default branch alone.
     """
 
     main: Mapping[str, str]

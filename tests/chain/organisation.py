@@ -127,7 +127,8 @@ def _main_files(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
         text = documents.environment(url, name, next_environment=after)
         files[f".environments/{name}.yaml"] = text
     files["release.yaml"] = documents.config_map("base", RELEASE="zero")
-    files |= workflow_files("control-plane-environment", MARKS)
+    if layout.inputs.get("cd", {}).get("mode") == "pull-request":
+        files |= workflow_files("control-plane-environment", MARKS)
     for path, text in workflow_files("control-plane", MARKS).items():
         files[path] = _with_inputs(text, layout.inputs.get(Path(path).stem, {}))
     return files

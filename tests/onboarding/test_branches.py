@@ -101,7 +101,6 @@ def test_everything_new() -> None:
     }
     assert found["a/cp@main"] == {
         ".github/workflows/ci.yaml": "ci",
-        ".github/workflows/start-schedule.yaml": "schedule",
         ".environments/dev.yaml": "name: dev\nnext: stage\n",
         ".environments/stage.yaml": "name: stage\n",
         "README.md": "see https://x/a/go\n",
@@ -131,10 +130,7 @@ def test_an_environment_in_a_folder_of_its_branch_and_others_on_one_gitops_branc
         "fleet/dev/base-repo.yaml",
         "fleet/dev/gitops-repo.yaml",
     ]
-    assert found["a/cp@main"] == {
-        ".github/workflows/ci.yaml": "ci",
-        ".github/workflows/start-schedule.yaml": "schedule",
-    }
+    assert found["a/cp@main"] == {".github/workflows/ci.yaml": "ci"}
 
 
 def test_environments_in_folders_of_one_branch() -> None:

@@ -99,7 +99,6 @@ def _create_repository(sandbox: Sandbox, folder: Path) -> None:
     workflows = {}
     if name == CONTROL_PLANE:
         workflows = workflow_files("control-plane", MARKS)
-        workflows |= workflow_files("control-plane-environment", MARKS)
     elif name == GITOPS:
         workflows = workflow_files("gitops", MARKS)
     sandbox.create_repository(name, {**_files(folder / "main", sandbox), **workflows})

@@ -28,7 +28,6 @@ def registration(runner: ScenarioRunner) -> None:
         change="registrations/hello-world.yaml",
         links=[pull.url],
     )
-    runner.job("start-schedule", ends="done")
     runner.job("ci", ends="checked")
     _, commit = runner.people.merge(CONTROL_PLANE, "main")
     runner.person(f"merge it to main: {commit[:7]}", links=[pull.url])

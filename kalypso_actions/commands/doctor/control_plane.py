@@ -58,7 +58,8 @@ def check_control_plane(
         files = workflows.read_files(context, name, branch, checklist)
         if files:
             workflows.check_files(files, templates, {}, used, checklist)
-            workflows.check_copies(main, files, templates, checklist)
+            if MODE.search(cd_workflow):
+                workflows.check_copies(main, files, templates, checklist)
     by_job = proposes(cd_workflow)
     actions = checklist.optional(lambda: settings.of_actions(context.github, name), name)
     if actions:

@@ -224,6 +224,14 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
         change(healthy, CONTROL_PLANE, "main", file, *BY_TOKEN)
     change(healthy, CONTROL_PLANE, "main", "check-promote", *BY_TOKEN, *by_secret)
     change(healthy, CONTROL_PLANE, "main", "cd", *proposes)
+    copied = f"{WORKFLOWS}/start-schedule.yaml"
+    assert lines(healthy.doctor(), "warning") == [
+        f"warning {CONTROL_PLANE}: {copied} on {branch} is not the same on main: GitHub may refuse "
+        "new branches with it, as the App has no permission for workflows"
+        for branch in ENVIRONMENTS
+    ]
+    text = healthy.sandbox.git(CONTROL_PLANE).files("dev")[copied]
+    healthy.sandbox.commit(CONTROL_PLANE, {copied: text}, branch="main")
     for branch in ("main", *ENVIRONMENTS):
         change(healthy, GITOPS, branch, "check-promote", *BY_TOKEN)
     without_app: dict[str, Any] = {"app_id": "", "app_private_key": ""}

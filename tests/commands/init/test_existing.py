@@ -34,7 +34,6 @@ def test_with_upstreams_control_plane_it_is_workflow_files_alone(acme: Acme) -> 
             f"replace {WORKFLOWS}/ci.yaml",
             f"add {WORKFLOWS}/poll.yaml",
             f"add {WORKFLOWS}/schedule.yaml",
-            f"add {WORKFLOWS}/start-schedule.yaml",
             f"delete {WORKFLOWS}/check-promote.yml",
             f"delete {WORKFLOWS}/utils/update-status.sh",
         ],
@@ -101,7 +100,7 @@ def test_upstreams_other_files_go_when_that_is_asked_for(acme: Acme) -> None:
     document = acme.init(delete_upstream_workflows=True)
     assert "Delete upstream's workflow files" not in {task.title for task in document.remaining}
     left = sorted(path for path in acme.files("main") if path.startswith(WORKFLOWS))
-    names = ("cd", "check-promote", "ci", "lint", "poll", "schedule", "start-schedule")
+    names = ("cd", "check-promote", "ci", "lint", "poll", "schedule")
     assert left == [f"{WORKFLOWS}/{name}.yaml" for name in names]
     assert outline(acme.init()) == {}
 

@@ -20,7 +20,6 @@ OF_MAIN = [
     ".environments/dev.yaml",
     ".environments/stage.yaml",
     *(f"{WORKFLOWS}/{n}.yaml" for n in ("cd", "check-promote", "ci", "poll", "schedule")),
-    f"{WORKFLOWS}/start-schedule.yaml",
     ".sourceignore",
     "README.md",
     "config/common.yaml",
