@@ -24,6 +24,7 @@ from kalypso_actions.inputs.values import (
     Inputs,
     List,
     NamespaceScheme,
+    Number,
     OnFailure,
     OnSourceFailure,
     Percent,
@@ -171,6 +172,12 @@ class ScheduleInputs(PlanInputs):
         Field(description="Refuse to remove more assignments than this (and more than 5) at once."),
     ] = MAX_REMOVAL_PERCENT
     allow_removals: Annotated[Flag, Field(description="Allow such a removal.")] = False
+    max_issues: Annotated[
+        Number,
+        Field(
+            description="Issues for single failing assignments; one more issue lists the others."
+        ),
+    ] = 20
     auto_merge: Annotated[
         Literal["none", "tracking-only", "always"],
         Field(description="Pull requests to merge automatically: none, tracking-only, always."),

@@ -83,6 +83,12 @@ def _percent(text: str) -> int:
     return int(match[1])
 
 
+def _number(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,6}", text):
+        raise fault("number", text, "is no number from 0 to 999999")
+    return int(text)
+
+
 def split_list(text: str) -> tuple[str, ...]:
     """Split at commas and line ends."""
     return tuple(item.strip() for item in re.split(r"[,\n]", text) if item.strip())
@@ -101,6 +107,7 @@ Flag = Annotated[bool, BeforeValidator(_texts(_flag))]
 Duration = Annotated[timedelta, BeforeValidator(_texts(_duration))]
 DurationOrOff = Annotated[timedelta | None, BeforeValidator(_texts(_duration_or_off))]
 Percent = Annotated[int, BeforeValidator(_texts(_percent)), Field(ge=0, le=100)]
+Number = Annotated[int, BeforeValidator(_texts(_number)), Field(ge=0)]
 List = Annotated[tuple[str, ...], BeforeValidator(_texts(split_list))]
 RepositoryName = Annotated[str, BeforeValidator(_texts(_repository))]
 Secret = SecretStr

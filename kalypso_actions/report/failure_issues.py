@@ -22,11 +22,22 @@ ASSIGNMENT: Final = (
 )
 """Upstream's title, with its misspelling: it identifies existing issues."""
 
+COLLECTED: Final = "Can't generate manifests for other deployment targets in {} environment"
+
 REGISTRATION: Final = "Can't read the workload registration {} in {} environment"
 
 NAME: Final = r"([a-z0-9.-]+)"
 ASSIGNMENT_TITLE: Final = re.compile(ASSIGNMENT.replace("{}", NAME))
+COLLECTED_TITLE: Final = re.compile(COLLECTED.replace("{}", NAME))
 REGISTRATION_TITLE: Final = re.compile(REGISTRATION.replace("{}", NAME))
+
+LISTED: Final = re.compile(rf"^- `{NAME}` in cluster type `{NAME}`:", re.MULTILINE)
+"""A failing assignment in the issue that collects several."""
+
+BLOCKED: Final = (
+    "Until this is solved, the environment's pull request is not updated, or leaves the target's "
+    "folder unchanged, depending on `on-failure`."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +48,71 @@ class FailureIssue:
     body: str
 
 
+@dataclass(frozen=True, slots=True)
+class FailingAssignment:
+    """An assignment by its names; `failure` has upstream's message."""
+
+    target: str
+    cluster_type: str
+    failure: Problem
+
+
 def assignment_title(target: str, cluster_type: str, environment: str) -> str:
     """Return the title for a failing assignment."""
     return ASSIGNMENT.format(target, cluster_type, environment)
 
 
-def assignment_issue(
-    target: str, cluster_type: str, environment: str, failure: Problem, run_url: str
-) -> FailureIssue:
-    """Describe a failing assignment; `failure` has upstream's message."""
+def assignment_issues(
+    failing: Sequence[FailingAssignment],
+    environment: str,
+    known: Iterable[Issue],
+    max_issues: int,
+    run_url: str,
+) -> list[FailureIssue]:
+    """Describe failing assignments: one issue each, but one for all those beyond `max_issues`.
+
+    GitHub limits new content: about 20 issues in a row, 80 requests a minute. An assignment keeps
+    its open issue.
+    """
+    is_open = {issue.title for issue in known if issue.state == "open"}
+    titles = [assignment_title(item.target, item.cluster_type, environment) for item in failing]
+    free = max(max_issues - sum(title in is_open for title in titles), 0)
+    described, collected = [], []
+    for item, title in zip(failing, titles, strict=True):
+        if title in is_open or free > 0:
+            free -= title not in is_open
+            described.append(assignment_issue(item, environment, run_url))
+        else:
+            collected.append(item)
+    if collected:
+        described.append(_collecting_issue(collected, environment, run_url))
+    return described
+
+
+def assignment_issue(item: FailingAssignment, environment: str, run_url: str) -> FailureIssue:
+    """Describe a failing assignment."""
     return _issue(
-        assignment_title(target, cluster_type, environment),
+        assignment_title(item.target, item.cluster_type, environment),
         ("assignment", environment),
-        [failure],
-        "Until this is solved, the environment's pull request is not updated, or leaves the "
-        "target's folder unchanged, depending on `on-failure`.",
+        _problems([item.failure]),
+        BLOCKED,
+        run_url,
+    )
+
+
+def _collecting_issue(
+    failing: Sequence[FailingAssignment], environment: str, run_url: str
+) -> FailureIssue:
+    lines = (
+        f"- `{item.target}` in cluster type `{item.cluster_type}`: "
+        f"{markdown.text(item.failure.message.strip().partition(chr(10))[0])}"
+        for item in failing
+    )
+    return _issue(
+        COLLECTED.format(environment),
+        ("assignments", environment),
+        "\n".join(lines),
+        f"They have no issues of their own, because there are more than `max-issues`. {BLOCKED}",
         run_url,
     )
 
@@ -63,7 +124,7 @@ def registration_issue(
     return _issue(
         REGISTRATION.format(name, environment),
         ("registration", environment),
-        problems,
+        _problems(problems),
         "Until this is solved, its last good commit is used, or its targets' folders stay "
         "unchanged.",
         run_url,
@@ -98,12 +159,25 @@ def settled(
         for issue in known
         if issue.state == "open"
         and issue.title not in wanted
-        and _is_settled(issue.title, environment, is_unknown)
+        and _is_settled(issue, environment, wanted, is_unknown)
     )
 
 
-def _is_settled(title: str, environment: str, is_unknown: Callable[[str, str], bool]) -> bool:
+def _is_settled(
+    issue: Issue,
+    environment: str,
+    wanted: Collection[str],
+    is_unknown: Callable[[str, str], bool],
+) -> bool:
     """Parse the title, which is unambiguous because names have no spaces."""
+    title = issue.title
+    collected = COLLECTED_TITLE.fullmatch(title)
+    if collected:
+        return collected[1] == environment and not any(
+            is_unknown(cluster_type, target)
+            and assignment_title(target, cluster_type, environment) not in wanted
+            for target, cluster_type in LISTED.findall(issue.body)
+        )
     assignment = ASSIGNMENT_TITLE.fullmatch(title)
     if assignment:
         target, cluster_type, place = assignment.groups()
@@ -113,14 +187,16 @@ def _is_settled(title: str, environment: str, is_unknown: Callable[[str, str], b
 
 
 def _issue(
-    title: str, mark: tuple[str, str], problems: Sequence[Problem], note: str, run_url: str
+    title: str, mark: tuple[str, str], content: str, note: str, run_url: str
 ) -> FailureIssue:
-    entries = ProblemEntry.all_of(problems)
-    content = "\n\n".join(map(_problem, entries))
     digest = hashlib.sha256(content.encode("utf-8", "backslashreplace")).hexdigest()[:16]
     first = markdown.marker(*mark, content=digest)
     run = f"_Found by {markdown.link('this run', run_url)}._" if run_url else ""
     return FailureIssue(title, "\n\n".join(filter(None, [f"{first}\n{content}", note, run])))
+
+
+def _problems(problems: Sequence[Problem]) -> str:
+    return "\n\n".join(map(_problem, ProblemEntry.all_of(problems)))
 
 
 def _problem(entry: ProblemEntry) -> str:

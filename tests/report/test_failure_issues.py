@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.github import Issue
 from kalypso_actions.report.failure_issues import (
+    FailingAssignment,
     FailureIssue,
     as_written,
     assignment_issue,
+    assignment_issues,
     registration_issue,
     settled,
 )
@@ -19,7 +23,8 @@ RUN = "https://git.test/acme/fleet/actions/runs/1"
 
 
 def about(message: str = "no\n```\ntemplate", run: str = RUN) -> FailureIssue:
-    return assignment_issue("app-web", "large", "dev", Problem(message, WHERE, "add one"), run)
+    failing = FailingAssignment("app-web", "large", Problem(message, WHERE, "add one"))
+    return assignment_issue(failing, "dev", run)
 
 
 def issue(title: str, body: str = "", state: str = "open", number: int = 1) -> Issue:
@@ -58,6 +63,55 @@ def test_it_is_written_again_only_when_the_failure_changes() -> None:
     assert as_written(changed, [edited]) == changed.body
     assert as_written(made, [issue("another", edited.body)]) == made.body
     assert as_written(made, [issue(made.title, "by the operator")]) == made.body
+
+
+def failing(*targets: str) -> list[FailingAssignment]:
+    return [
+        FailingAssignment(name, "large", Problem(f"no *template*\nfor {name}")) for name in targets
+    ]
+
+
+def described(made: list[FailureIssue]) -> list[str]:
+    """Return the target of each title, and `+` with those of the collecting issue."""
+    names = {about().title.replace("app-web", name): name for name in "abcd"}
+    return [
+        names.get(item.title) or "+" + "".join(re.findall("- `(.)`", item.body)) for item in made
+    ]
+
+
+@pytest.mark.parametrize(
+    ("with_issue", "max_issues", "expected"),
+    [
+        pytest.param("", 4, ["a", "b", "c", "d"], id="as many as allowed"),
+        pytest.param("", 3, ["a", "b", "c", "+d"], id="one more"),
+        pytest.param("", 0, ["+abcd"], id="none"),
+        pytest.param("d", 2, ["a", "d", "+bc"], id="an open issue stays"),
+        pytest.param("bcd", 1, ["b", "c", "d", "+a"], id="more are open than allowed"),
+    ],
+)
+def test_issues_beyond_the_limit_are_one(
+    with_issue: str, max_issues: int, expected: list[str]
+) -> None:
+    known = [issue(about().title.replace("app-web", name)) for name in with_issue]
+    known.append(issue(about().title.replace("app-web", "c"), state="closed"))
+    made = assignment_issues(failing(*"abcd"), "dev", known, max_issues, RUN)
+    assert described(made) == expected
+
+
+def test_the_collecting_issue() -> None:
+    (made,) = assignment_issues(failing("a", "b"), "dev", [], 0, RUN)
+    assert made.title == "Can't generate manifests for other deployment targets in dev environment"
+    first, *lines = made.body.splitlines()
+    assert first.startswith("<!-- kalypso:v1 kind=assignments environment=dev content=")
+    assert lines[:2] == [
+        r"- `a` in cluster type `large`: no \*template\*",
+        r"- `b` in cluster type `large`: no \*template\*",
+    ]
+    assert "`max-issues`" in made.body
+    open_issue = [issue(made.title, made.body)]
+    assert settled(open_issue, "dev", (), lambda *_: False) == tuple(open_issue)
+    assert settled(open_issue, "stage", (), lambda *_: False) == ()
+    assert settled(open_issue, "dev", (), lambda *names: names == ("large", "b")) == ()
 
 
 LARGE = about().title

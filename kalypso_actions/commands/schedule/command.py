@@ -87,7 +87,9 @@ def _attempt(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
         _propose(proposals, read, plan, inputs, context, results)
         with results.collecting_refusals():
             repository = read.states[0].repository
-            results.warnings += update_issues(repository, plan, read.sources, context)
+            results.warnings += update_issues(
+                repository, plan, read.sources, inputs.max_issues, context
+            )
     with results.collecting_refusals():
         record_schedule(read, plan, results, context)
     branches = [f"{state.repository}@{state.branch}" for state in read.states]

@@ -13,7 +13,7 @@ from kalypso_actions.model.github import Issue
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.plan import Plan
 from kalypso_actions.report import failure_issues, markdown
-from kalypso_actions.report.failure_issues import FailureIssue
+from kalypso_actions.report.failure_issues import FailingAssignment, FailureIssue
 
 LABELS: Final = (FAILURE, KALYPSO)
 
@@ -22,15 +22,23 @@ DISABLED: Final = 410
 
 
 def update_issues(
-    repository: str, plan: Plan, snapshot: Snapshot, context: CommandContext
+    repository: str, plan: Plan, snapshot: Snapshot, max_issues: int, context: CommandContext
 ) -> tuple[Problem, ...]:
     """Keep one open issue for each failing assignment and each unusable registration.
 
-    Issues about failures that are gone are closed; those about preserved folders stay. Returns a
-    warning if the repository has issues disabled and needs one. Raises GitHubError.
+    Beyond `max_issues`, one issue lists the other assignments. Issues about failures that are gone
+    are closed; those about preserved folders stay. Returns a warning if the repository has issues
+    disabled and needs one. Raises GitHubError.
     """
-    wanted = {issue.title: issue for issue in _wanted(plan, snapshot, context)}
-    known = issues.candidates(context.github, repository, LABELS, with_closed=bool(wanted))
+    failing = _failing(plan)
+    unusable = _unusable(plan, snapshot, context)
+    fails = bool(failing or unusable)
+    known = issues.candidates(context.github, repository, LABELS, with_closed=fails)
+    run_url = context.runtime.job.run_url
+    described = failure_issues.assignment_issues(
+        failing, plan.environment, known, max_issues, run_url
+    )
+    wanted = {issue.title: issue for issue in (*described, *unusable)}
     try:
         _write(repository, wanted.values(), known, context)
     except GitHubError as error:
@@ -64,27 +72,27 @@ def _write(
         context.runtime.log(f"{repository}: issue #{written.number} {outcome}: {issue.title}")
 
 
-def _wanted(plan: Plan, snapshot: Snapshot, context: CommandContext) -> list[FailureIssue]:
-    run_url = context.runtime.job.run_url
-    failing = [
-        failure_issues.assignment_issue(
+def _failing(plan: Plan) -> list[FailingAssignment]:
+    return [
+        FailingAssignment(
             item.assignment.target.name,
             item.assignment.cluster_type.name,
-            plan.environment,
             Problem(item.failure.message, item.failure.where, item.failure.advice),
-            run_url,
         )
         for item in plan.assignments
         if item.failure
     ]
-    unusable = [
+
+
+def _unusable(plan: Plan, snapshot: Snapshot, context: CommandContext) -> list[FailureIssue]:
+    run_url = context.runtime.job.run_url
+    return [
         failure_issues.registration_issue(
             reading.registration.name, plan.environment, reading.problems, run_url
         )
         for reading in snapshot.registrations
         if reading.problems
     ]
-    return failing + unusable
 
 
 def _is_unknown(plan: Plan) -> Callable[[str, str], bool]:

@@ -60,6 +60,23 @@ def test_a_failing_assignment_blocks_and_is_told_by_an_issue(acme: Organisation)
     assert acme.writes() == []
 
 
+def test_assignments_beyond_the_limit_share_an_issue(acme: Organisation) -> None:
+    collected = "Can't generate manifests for other deployment targets in dev environment"
+    drone = documents.cluster_type("drone", reconciler="nowhere")
+    acme.commit({**BROKEN, "cluster-types/drone.yaml": drone}, "dev")
+    blocked(acme, max_issues="0")
+    assert titles(acme) == [collected]
+    blocked(acme, max_issues="1")
+    assert len(titles(acme)) == 2
+    assert collected in titles(acme)
+    acme.forget()
+    blocked(acme, max_issues="1")
+    assert acme.writes() == []
+    blocked(acme)
+    assert len(titles(acme)) == 2
+    assert collected not in titles(acme)
+
+
 def test_the_issue_follows_the_failure(acme: Organisation) -> None:
     acme.commit(BROKEN, "dev")
     blocked(acme)
