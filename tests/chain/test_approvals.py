@@ -81,8 +81,8 @@ def test_runs_at_once_wait_as_well(chain: Chain) -> None:
 
 WAITS = Layout(inputs={"check-promote": {"timeout": "9h", "poll-interval": "10m"}})
 FILE = ".github/workflows/check-promote.yaml"
-ENVIRONMENT = "    environment: ${{ inputs.environment }}\n"
-CONTINUES = """\
+ENVIRONMENT = "\n    environment: ${{ inputs.environment }}\n"
+CONTINUES = """
     environment: >-
       ${{ inputs.started_at == '' && inputs.environment ||
       github.triggering_actor != 'kalypso[bot]' && inputs.environment || '' }}
