@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
 
 from kalypso_actions.commands.runtime.in_process import InProcess
@@ -25,6 +26,9 @@ from tests.chain.organisation import Layout, found, may_sign_in
 from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import NOON, Organisation
 from tests.git_repositories import programs
+
+GITHUBS_LIMIT: Final = 80
+"""New contents that GitHub allows in a minute."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,7 @@ def served(opening: Opening) -> Iterator[Chain]:
         lag=USUAL_LAG,
     ) as sandbox:
         may_sign_in(sandbox, opening.layout)
+        sandbox.state.rate_limits.contents_per_minute = GITHUBS_LIMIT
         runs = folder / "runs"
         workflows = WorkflowRunner(sandbox, clock, machine, opening.secrets, runs, InProcess(clock))
         acme = Organisation(sandbox, clock, folder)
