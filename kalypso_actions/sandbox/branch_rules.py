@@ -66,22 +66,30 @@ def ref_refusal(
 
 
 def workflows_refusal(
-    store: Store, repository: Repository, before: str | None, after: str, identity: Identity
+    store: Store,
+    repository: Repository,
+    before: str | None,
+    after: str,
+    identity: Identity,
+    *,
+    by_merge: bool = False,
 ) -> str | None:
     """Return why an identity may not push these workflow files, if it may not.
 
     A GITHUB_TOKEN never has the permission. A file may be pushed if the identical one, by path and
     content, is on another branch; with `workflows_known_from`, on the default branch alone, with
-    which then all files of a new branch are compared.
+    which then all files of a new branch are compared. To merge a pull request (`by_merge`), it is
+    not enough that its own branch has the file.
 
     https://docs.github.com/actions/security-for-github-actions/security-guides/automatic-token-authentication
-    (spinframework/spin#1226; DataDog/datadog-agent#49532 reads it as the default branch alone)
+    (spinframework/spin#1226; DataDog/datadog-agent#49532 reads it as the default branch alone;
+    mikelane/valid8r#326 for merges)
     """
     if "workflows" in identity.permissions:
         return None
     git = store.git(repository)
     files = git.files(after)
-    if store.workflows_known_from == "default branch":
+    if by_merge or store.workflows_known_from == "default branch":
         base, refs = before, [f"{BRANCHES}{repository.default_branch}"]
     else:
         base, refs = before or _known_ancestor(git, after), list(git.refs())

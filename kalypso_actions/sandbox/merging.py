@@ -33,7 +33,9 @@ def perform_merge(
     commit = make_merge(store, repository, issue, pull_request, method, title, message, identity)
     if commit is None:
         raise RefusedError(405, NOT_MERGEABLE)
-    reason = branch_rules.workflows_refusal(store, repository, before, commit, identity)
+    reason = branch_rules.workflows_refusal(
+        store, repository, before, commit, identity, by_merge=True
+    )
     if reason:
         raise RefusedError(403, reason)
     ref = f"refs/heads/{pull_request.base_branch}"

@@ -206,10 +206,12 @@ class Scene:
         return branch
 
     def workflows(self) -> str:
-        """A commit that changes workflows."""
+        """A commit that changes workflows, on no branch: GitHub accepts a file that one has."""
         branch = self.branch()
-        path = ".github/workflows/poll.yaml"
-        return self.sandbox.commit("acme/fleet", {path: f"# {branch}\n{WORKFLOW}"}, branch=branch)
+        files = {".github/workflows/poll.yaml": f"# {branch}\n{WORKFLOW}"}
+        commit = self.sandbox.commit("acme/fleet", files, branch=branch)
+        assert self.sandbox.git("acme/fleet").update_ref(f"refs/heads/{branch}", None, commit)
+        return commit
 
     def workflows_pull(self) -> int:
         """An open pull request that changes workflows."""
