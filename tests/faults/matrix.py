@@ -16,7 +16,7 @@ from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.sandbox import Exchange
 from tests.faults.disturbances import Disturbance, Extent
-from tests.faults.state import Facts, facts
+from tests.faults.state import OPEN, Facts, facts
 from tests.faults.trials import Ground, Trial
 from tests.faults.writes import GRAPHQL, TOKENS, Write
 
@@ -81,7 +81,7 @@ def cell(
             requests, error = _call(trial, write)
         after = facts(ground.sandbox, trial.repository)
         wrong = [
-            *_wrong_facts(course, after, error),
+            *_wrong_facts(course, after, error, write.half_open),
             *_wrong_failure(write, disturbance, extent, error),
         ]
         if not any(disturbance.kind in one.fault for one in requests):
@@ -115,11 +115,18 @@ def _outcome(course: Course, after: Facts, error: KalypsoError | None) -> Outcom
     return "found" if after == course.wanted else "part"
 
 
-def _wrong_facts(course: Course, after: Facts, error: KalypsoError | None) -> Iterator[str]:
-    """Return facts that are neither as before nor as wanted; after a success, all not as wanted."""
+def _wrong_facts(
+    course: Course, after: Facts, error: KalypsoError | None, half_open: int | None = None
+) -> Iterator[str]:
+    """Return facts that are neither as before nor as wanted; after a success, all not as wanted.
+
+    After a failure, `half_open` may be open.
+    """
     for name in sorted({*course.before, *course.wanted, *after}):
         before, wanted, now = (one.get(name) for one in (course.before, course.wanted, after))
         allowed = [before, wanted] if error else [wanted]
+        if error and half_open is not None and name.endswith(OPEN):
+            allowed.append(half_open)
         if now not in allowed:
             yield f"{name} is {now!r}, not {' or '.join(map(repr, allowed))}"
 

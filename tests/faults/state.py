@@ -18,6 +18,8 @@ from tests.git_repositories import git
 STRANGER: Final = ("Be there first", "raced.txt")
 """Message and file of a concurrent commit, which must not be lost."""
 
+OPEN: Final = "how many are open"
+
 Facts = Mapping[str, object]
 
 
@@ -68,7 +70,7 @@ def _issues(repository: Repository) -> Facts:
         named.setdefault(_name(issue, issue.pull_request), []).append(issue)
     for name, issues in named.items():
         first = min(issues, key=lambda issue: issue.number)
-        found[f"{name}: how many are open"] = sum(issue.state == "open" for issue in issues)
+        found[f"{name}: {OPEN}"] = sum(issue.state == "open" for issue in issues)
         found[f"{name}: title"] = first.title
         found[f"{name}: body"] = first.body
         found |= {f"{name}: label {label}": True for label in first.labels}

@@ -44,6 +44,7 @@ class Write:
     `endpoint`     method and path of the request that meets the faults
     `can_be_found` whether what was written can be found again, so that nothing is written twice
     `is_recent`    whether the call itself has written or listed the object of that request
+    `half_open`    how many issues or pull requests are open half-way, where one replaces another
     """
 
     name: str
@@ -52,6 +53,7 @@ class Write:
     act: Act
     can_be_found: bool = True
     is_recent: bool = False
+    half_open: int | None = None
 
     @property
     def can_lag(self) -> bool:
@@ -79,10 +81,11 @@ def _write(
     *,
     can_be_found: bool = True,
     is_recent: bool = False,
+    half_open: int | None = None,
 ) -> Write:
     method, _, path = endpoint.partition(" ")
     path = path.replace("R/", "/repos/{owner}/{repo}/")
-    return Write(name, (method, path), prepare, act, can_be_found, is_recent)
+    return Write(name, (method, path), prepare, act, can_be_found, is_recent, half_open)
 
 
 # Branches
@@ -343,8 +346,8 @@ WRITES: Final = (
     _write("pulls.ensure create", "POST R/pulls", _ensure_pull, _branch, is_recent=True),
     _write("pulls.ensure: labels", _LABELS, _ensure_pull, _branch, is_recent=True),
     _write("pulls.ensure update", _PULL, _ensure_pull, _pull, is_recent=True),
-    _write("pulls.ensure: former", _PULL, _ensure_pull, _former_pull, is_recent=True),
-    _write("pulls: on former", _COMMENT, _ensure_pull, _former_pull, is_recent=True),
+    _write("pulls.ensure: former", _PULL, _ensure_pull, _former_pull, is_recent=True, half_open=0),
+    _write("pulls: on former", _COMMENT, _ensure_pull, _former_pull, is_recent=True, half_open=0),
     _write("pulls.close", _PULL, _close_pull, _pull),
     _write("pulls.close: comment", _COMMENT, _close_pull, _pull),
     _write("pulls.close: labels", _LABELS, _close_pull, _pull),
@@ -362,8 +365,12 @@ WRITES: Final = (
     _write("issues.ensure reopen", _ISSUE, _ensure_issue, _closed_issue, is_recent=True),
     _write("issues.ensure: label", _LABELS, _ensure_issue, _issue_without_label, is_recent=True),
     _write("issues.ensure: twice", _ISSUE, _ensure_issue, _two_issues, is_recent=True),
-    _write("issues.ensure: former", _ISSUE, _ensure_issue, _former_issue, is_recent=True),
-    _write("issues: on former", _COMMENT, _ensure_issue, _former_issue, is_recent=True),
+    _write(
+        "issues.ensure: former", _ISSUE, _ensure_issue, _former_issue, is_recent=True, half_open=2
+    ),
+    _write(
+        "issues: on former", _COMMENT, _ensure_issue, _former_issue, is_recent=True, half_open=2
+    ),
     _write("issues.close", _ISSUE, _close, _issue),
     _write("issues.close: comment", _COMMENT, _close, _issue),
     _write("comments.ensure create", _COMMENT, _comment, _issue),
