@@ -20,6 +20,7 @@ All other exceptions are caught in the room that raises them, or by the room tha
     ErrorResponseError           clients.github.messages           GitHub answered with an error
     NoResponseError              clients.github.messages           GitHub did not answer
     UnansweredError              clients.resource_graph.answers    Azure may answer later
+    PayloadTooLargeError         clients.resource_graph.answers    a page has too many rows
     OutsideRepositoryError       sources.paths                     a path leaves the repository
     SchemaError                  config_schemas.errors             an invalid schema
     UnsupportedValueError        config_schemas.errors             a value without a JSON form

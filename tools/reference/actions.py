@@ -116,7 +116,8 @@ def _default(field: FieldInfo) -> str:
         case bool():
             return str(value).lower()
         case int():
-            return f"{value}%"
+            is_percentage = any(getattr(bound, "le", None) == 100 for bound in field.metadata)
+            return f"{value}%" if is_percentage else str(value)
         case str():
             return value
         case timedelta():

@@ -93,7 +93,9 @@ def test_ids_and_kind_of_the_owner_are_as_github_says(acme: Acme) -> None:
     with acme.sandbox.lock:
         repository = acme.sandbox.repository(CONTROL_PLANE)
         owner = acme.sandbox.store.account("acme")
-    assert identity == Identity(owner.id, repository.id, is_organization=True)
+    assert identity == Identity(
+        owner.id, repository.id, is_organization=True, created_at=repository.created_at
+    )
 
 
 def test_one_repository_by_two_names(acme: Acme) -> None:

@@ -33,6 +33,8 @@ CONTEXTS = {
         ("${{ secrets.KEY && inputs.environment }}", "dev"),
         ("${{ inputs.commit && inputs.environment }}", ""),
         ("${{ inputs.commit && vars.ABSENT || inputs.environment }}", "dev"),
+        ("${{ inputs.environment == 'DEV' }}", "true"),
+        ("${{ inputs.commit == 'x' || inputs.environment != 'dev' || 'neither' }}", "neither"),
         ("$ENVIRONMENT ${ENVIRONMENT}", "$ENVIRONMENT ${ENVIRONMENT}"),
     ],
 )
@@ -41,7 +43,7 @@ def test_values(text: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ["always()", "inputs.commit == ''", "matrix.os", "!inputs.a", "inputs.a &&", ""]
+    "expression", ["always()", "inputs.a < inputs.b", "matrix.os", "!inputs.a", "inputs.a &&", ""]
 )
 def test_what_is_not_understood_is_told(expression: str) -> None:
     with pytest.raises(KalypsoError, match="is not supported here"):
