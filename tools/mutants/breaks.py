@@ -86,7 +86,7 @@ CHAIN_BREAKS: Final = (
         f"{COMPLIANCE}/clusters.py",
         "    if commit in desired.commits:\n",
         "    if commit:\n",
-        (f"{CONFIGURED}[after]",),
+        ("tests/compliance/test_clusters.py::test_the_first_state_that_fits",),
     ),
     Break(
         "a cluster complies before it has applied the commit",

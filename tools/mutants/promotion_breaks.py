@@ -170,7 +170,7 @@ PROMOTION_BREAKS: Final = (
         f"{GITOPS}/proposal_decision.py",
         "    return is_own and not (decision is not None and merges)\n",
         "    return False\n",
-        (story("auto_merge", "a_rejection"),),
+        ("tests/gitops/test_proposal_decision.py::test_the_end_of_auto_merge",),
     ),
     Break(
         "a token that Azure refuses is kept",
