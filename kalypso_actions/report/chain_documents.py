@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
+from pydantic.alias_generators import to_camel
 
 from kalypso_actions.model.verdicts import Verdict
 from kalypso_actions.report.documents import ChangesEntry, Document, ProblemEntry
@@ -26,8 +27,8 @@ class ChainDocument(Document):
 
     def outputs(self) -> Mapping[str, str]:
         """Return the action's outputs: strings unchanged, None as "", other values as JSON."""
-        body = self.model_dump(mode="json")
-        return {name: _output(body[name.replace("-", "_")]) for name in self.OUTPUTS}
+        body = self.model_dump(by_alias=True, mode="json")
+        return {name: _output(body[to_camel(name.replace("-", "_"))]) for name in self.OUTPUTS}
 
 
 def _output(value: object) -> str:

@@ -127,7 +127,7 @@ OUTPUTS = {
         "assignments": "6",
         "digest": "v1:ID",
         "pull-requests": '[{"repository":"acme/gitops","number":1,'
-        '"url":"URL/acme/gitops/pull/1","action":"created"}]',
+        '"url":"URL/acme/gitops/pull/1","action":"created","autoMerge":false}]',
         "pull-request-number": "1",
         "pull-request-url": "URL/acme/gitops/pull/1",
     },
