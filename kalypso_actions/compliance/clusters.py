@@ -115,6 +115,9 @@ def _health(
     state = normal_state(part.state)
     broken = report.provisioning_state.lower() in {"failed", "canceled"}
     if state == "compliant" and not broken:
+        unready_own = _unready_kustomization(part)
+        if unready_own:
+            return "progressing", f"its Kustomization {unready_own} is not ready"
         return _applied(report, part, desired, timing)
     if state != "noncompliant" and not broken:
         return "progressing", f"its state is {part.state or 'not known'}"
@@ -134,6 +137,17 @@ def _health(
     if in_grace or is_being_set_up or (only_in_progress and not broken):
         return "progressing", _reason(report, part, unready)
     return "failed", _reason(report, part, unready)
+
+
+def _unready_kustomization(part: RelevantPart) -> str:
+    """Return the name of an own Kustomization that is not ready; "" if all are.
+
+    The fields of a report may be from different moments.
+    """
+    for kustomization in filter(None, part.own):
+        if any(map(_is_unready, kustomization.conditions)):
+            return kustomization.name
+    return ""
 
 
 def _applied(

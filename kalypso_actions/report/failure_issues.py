@@ -65,7 +65,7 @@ def assignment_title(target: str, cluster_type: str, environment: str) -> str:
 def assignment_issues(
     failing: Sequence[FailingAssignment],
     environment: str,
-    known: Iterable[Issue],
+    ours: Iterable[Issue],
     max_issues: int,
     run_url: str,
 ) -> list[FailureIssue]:
@@ -74,7 +74,7 @@ def assignment_issues(
     GitHub limits new content: about 20 issues in a row, 80 requests a minute. An assignment keeps
     its open issue.
     """
-    is_open = {issue.title for issue in known if issue.state == "open"}
+    is_open = {issue.title for issue in ours if issue.state == "open"}
     titles = [assignment_title(item.target, item.cluster_type, environment) for item in failing]
     free = max(max_issues - sum(title in is_open for title in titles), 0)
     described, collected = [], []

@@ -10,6 +10,7 @@ from typing import Final
 
 from kalypso_actions.sandbox.endpoints import RefusedError, invalid
 
+NO_NODE: Final = "Could not resolve to a node with the global id of the object."
 ISSUE_NOT_FOUND: Final = {
     "resource": "Label",
     "code": "unprocessable",
@@ -24,6 +25,8 @@ def unknown_object(method: str, template: str) -> RefusedError:
     match method, template.removeprefix("/repos/{owner}/{repo}"):
         case "POST", "/issues/{issue_number}/labels":
             return RefusedError(422, "Validation Failed", (ISSUE_NOT_FOUND,))
+        case ("POST", "/issues/{issue_number}/comments") | ("PATCH", "/pulls/{pull_number}"):
+            return RefusedError(422, NO_NODE)
         case "POST", "/pulls":
             return invalid("PullRequest", "head")
         case "PUT", "/pulls/{pull_number}/merge":

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -256,3 +257,15 @@ def test_the_wheel_has_them(tmp_path: Path) -> None:
     assert {
         file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*.yaml")
     } == {name_of(file): file.read_text() for file in FILES}
+
+
+@pytest.mark.parametrize(
+    "branch", ["kalypso/dev", "gh-readonly-queue/dev/pr-1-a", "revert-7-kalypso/dev"]
+)
+def test_branches_that_github_and_kalypso_make_start_nothing(branch: str) -> None:
+    """The Revert button names its branch after the reverted one."""
+    for file in FILES:
+        if file.parent.name != "control-plane":
+            ignored = read(file)["on"]["push"]["branches-ignore"]
+            patterns = [pattern.replace("**", "*") for pattern in ignored if "**" in pattern]
+            assert any(fnmatchcase(branch, pattern) for pattern in patterns), file

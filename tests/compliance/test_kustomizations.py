@@ -143,6 +143,14 @@ def test_a_kustomization_of_another_path_may_be_behind() -> None:
     assert judged(given, paths=["./drone", "./monitoring"])[0] == "compliant"
 
 
+@pytest.mark.parametrize("status", ["Unknown", "False"])
+def test_a_compliant_report_with_a_kustomization_that_is_not_ready(status: str) -> None:
+    """The lines of a report may be from different moments."""
+    given = [kustomization(message="Reconciliation in progress", status=status)]
+    reason = "its Kustomization fleet-drone is not ready"
+    assert judged(given, source_updated_at=NOW - minutes(60)) == ("progressing", reason)
+
+
 SHORT = ("progressing", "it names no applied commit, and has complied for less than 60 s")
 SILENT = ("progressing", "it has not reported since it synced the commit")
 

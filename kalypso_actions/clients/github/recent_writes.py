@@ -29,7 +29,7 @@ DELAYS: Final = (1.0, 2.0, 4.0, 8.0)
 REFUSALS: Final = (
     (r"\w+ /(?:issues|pulls)/(?P<number>\d+)(?:/.*)?", 404, "Not Found"),
     (
-        r"POST /issues/(?P<number>\d+)/labels",
+        r"(?:POST|PATCH) /(?:issues|pulls)/(?P<number>\d+)(?:/.*)?",
         422,
         "Issue not found|Could not resolve to a node",
     ),

@@ -34,13 +34,15 @@ def update_issues(
     unusable = _unusable(plan, snapshot, context)
     fails = bool(failing or unusable)
     known = issues.candidates(context.github, repository, LABELS, with_closed=fails)
+    identity = viewer.identity(context.github, repository)
+    ours = [issue for issue in known if issues.is_ours(issue, identity, LABELS)]
     run_url = context.runtime.job.run_url
     described = failure_issues.assignment_issues(
-        failing, plan.environment, known, max_issues, run_url
+        failing, plan.environment, ours, max_issues, run_url
     )
     wanted = {issue.title: issue for issue in (*described, *unusable)}
     try:
-        _write(repository, wanted.values(), known, context)
+        _write(repository, wanted.values(), known, ours, context)
     except GitHubError as error:
         if error.status != DISABLED:
             raise
@@ -54,12 +56,11 @@ def _write(
     repository: str,
     wanted: Collection[FailureIssue],
     known: Sequence[Issue],
+    ours: Sequence[Issue],
     context: CommandContext,
 ) -> None:
     if wanted:
         make_labels(repository, LABELS, context)
-    identity = viewer.identity(context.github, repository)
-    ours = [issue for issue in known if issues.is_ours(issue, identity, LABELS)]
     for issue in wanted:
         written, outcome = issues.ensure(
             context.github,

@@ -92,6 +92,18 @@ def test_the_issue_of_a_former_identity_is_closed_with_a_link(acme: Organisation
     assert acme.writes() == []
 
 
+def test_former_issues_do_not_count_for_the_limit(acme: Organisation) -> None:
+    drone = documents.cluster_type("drone", reconciler="nowhere")
+    acme.commit({**BROKEN, "cluster-types/drone.yaml": drone}, "dev")
+    run_schedule(acme, token=token_of(acme, "ada"))
+    assert len(acme.issues()) == 2
+    run_schedule(acme, former_identities="ada", max_issues="1")
+    ours = [issue for issue in acme.issues() if issue["user"]["login"] == "somebody"]
+    assert len(ours) == 2
+    collected = "Can't generate manifests for other deployment targets in dev environment"
+    assert collected in [issue["title"] for issue in ours]
+
+
 def test_a_former_issue_is_closed_when_the_failure_is_gone(acme: Organisation) -> None:
     acme.commit(BROKEN, "dev")
     run_schedule(acme, token=token_of(acme, "ada"))

@@ -60,6 +60,8 @@ def starts(git: BareRepository, on: str, event: Event) -> bool:
         ("{push: {branches: ['**', '!kalypso/**']}}", "kalypso/dev", False),
         ("{push: {branches-ignore: ['kalypso/**']}}", "kalypso/dev", False),
         ("{push: {branches-ignore: ['kalypso/**']}}", "dev", True),
+        ("{push: {branches-ignore: ['revert-**']}}", "revert-7-kalypso/dev", False),
+        ("{push: {branches-ignore: ['revert-*']}}", "revert-7-kalypso/dev", True),
     ],
 )
 def test_pushes_by_their_branch(git: BareRepository, on: str, branch: str, expected: bool) -> None:
