@@ -75,7 +75,8 @@ ADVICE: Final = (
     (r"not permitted to create or approve pull requests", "", pages.ACTIONS),
     (
         r"signed|signature",
-        "let the identity of the jobs bypass the rule: commits that git pushes are not signed",
+        "leave commit-by at auto: GitHub makes and signs the commits of cd and schedule; the probe "
+        "pushes by git, and cannot try more here",
         pages.RULES,
     ),
     (

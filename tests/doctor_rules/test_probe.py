@@ -39,7 +39,8 @@ OF_CLIENT: Final = "the advice of the client"
         ),
         (
             "Commits must have verified signatures.",
-            "let the identity of the jobs bypass the rule: commits that git pushes are not signed",
+            "leave commit-by at auto: GitHub makes and signs the commits of cd and schedule; the "
+            "probe pushes by git, and cannot try more here",
             pages.RULES,
         ),
     ],
