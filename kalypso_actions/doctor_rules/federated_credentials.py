@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from kalypso_actions.doctor_rules import pages
 from kalypso_actions.doctor_rules.check import Check, ok, problem, warning
 from kalypso_actions.doctor_rules.template_options import CONTINUES
-
-MOST: int = 20
-"""https://learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations"""
+from kalypso_actions.model.federated_credentials import MAX_CREDENTIALS
 
 
 def credential_checks(
@@ -29,14 +27,17 @@ def credential_checks(
     needed = len(environments) + continues
     advice = (
         "create a second identity, and set AZURE_CLIENT_ID as a variable of the GitHub "
-        f"environments that use it: {', '.join(environments[MOST // 2 :])}"
+        f"environments that use it: {', '.join(environments[MAX_CREDENTIALS // 2 :])}"
     )
-    if needed > MOST:
-        text = f"{needed} federated credentials are needed, and Azure accepts {MOST} an identity"
+    if needed > MAX_CREDENTIALS:
+        text = (
+            f"{needed} federated credentials are needed, and Azure accepts {MAX_CREDENTIALS} an "
+            "identity"
+        )
         yield problem(place, text, advice, pages.VARIABLES)
-    elif 2 * needed > MOST:
+    elif 2 * needed > MAX_CREDENTIALS:
         text = (
             f"{2 * needed} federated credentials are needed for both forms of subjects, and Azure "
-            f"accepts {MOST} an identity"
+            f"accepts {MAX_CREDENTIALS} an identity"
         )
         yield warning(place, text, f"keep one form, or {advice}", pages.VARIABLES)

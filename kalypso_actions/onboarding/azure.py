@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlsplit
 
+from kalypso_actions.model.federated_credentials import MAX_CREDENTIALS
 from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositorySetup, Setup
 from kalypso_actions.onboarding.tasks import Identity, Task
 
@@ -18,12 +19,6 @@ AZURE_APPS: Final = (
 )
 AUDIENCE: Final = "api://AzureADTokenExchange"
 OTHER_AUDIENCES: Final = f"US Government: {AUDIENCE}USGov; China: {AUDIENCE}China"
-
-MOST_CREDENTIALS: Final = 20
-"""Federated credentials of one app registration or managed identity.
-
-https://learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations
-"""
 
 IDS_SINCE: Final = datetime(2026, 7, 15, tzinfo=UTC)
 """Repositories created since then sign in by their ids."""
@@ -68,7 +63,7 @@ def azure_task(setup: Setup, identity: Identity) -> Task:
 def _credentials(setup: Setup, identity: Identity) -> Iterator[str]:
     """Yield the commands for all credentials, by identity: Azure limits their number."""
     repository = setup.control_plane
-    size = MOST_CREDENTIALS // len(_prefixes(repository, identity))
+    size = MAX_CREDENTIALS // len(_prefixes(repository, identity))
     for start in range(0, len(setup.environments), size):
         group = setup.environments[start : start + size]
         if start:
@@ -84,7 +79,7 @@ def _credentials(setup: Setup, identity: Identity) -> Iterator[str]:
 def _another_identity(environments: tuple[EnvironmentSetup, ...]) -> str:
     names = ", ".join(environment.name for environment in environments)
     return (
-        f"# Azure accepts {MOST_CREDENTIALS} credentials for each identity. For {names}, create "
+        f"# Azure accepts {MAX_CREDENTIALS} credentials for each identity. For {names}, create "
         "another one, and set AZURE_CLIENT_ID as a variable of these GitHub environments"
     )
 

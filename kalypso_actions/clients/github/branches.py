@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
 from urllib.parse import quote
 
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub, GitHubError
+from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.model.github import BranchRules
+
+WITHOUT_RULESETS: Final = frozenset({403, 404})
+"""The status of `rules` where the account's plan, or an old server, has no rulesets."""
+
+FAILURE: Final = "the rules of the branch {} cannot be read"
 
 
 def head(github: GitHub, repository: str, branch: str) -> str | None:
@@ -33,8 +41,7 @@ def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
     without rulesets, if the branch exists. Raises GitHubError.
     https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
     """
-    failure = f"the rules of the branch {branch} cannot be read"
-    active = rest.read_all(github, repository, failure, f"/rules/branches/{rest.segment(branch)}")
+    active = _active_rules(github, repository, branch)
     reviews = [
         rule["parameters"]
         for rule in active
@@ -48,21 +55,25 @@ def rules(github: GitHub, repository: str, branch: str) -> BranchRules:
         dismisses_stale_approvals=any(
             review["dismiss_stale_reviews_on_push"] for review in reviews
         ),
-        is_classic=not active and _is_protected(github, repository, branch, failure),
+        is_classic=not active and _is_protected(github, repository, branch),
     )
 
 
 def requires_signatures(github: GitHub, repository: str, branch: str) -> bool:
     """Whether a ruleset refuses unsigned commits on a branch, which need not exist.
 
-    Raises GitHubError.
+    It costs one request, `rules` up to two. Raises GitHubError.
     """
-    failure = f"the rules of the branch {branch} cannot be read"
-    active = rest.read_all(github, repository, failure, f"/rules/branches/{rest.segment(branch)}")
+    active = _active_rules(github, repository, branch)
     return any(rule["type"] == "required_signatures" for rule in active)
 
 
-def _is_protected(github: GitHub, repository: str, branch: str, failure: str) -> bool:
+def _active_rules(github: GitHub, repository: str, branch: str) -> Sequence[Json]:
+    path = f"/rules/branches/{rest.segment(branch)}"
+    return rest.read_all(github, repository, FAILURE.format(branch), path)
+
+
+def _is_protected(github: GitHub, repository: str, branch: str) -> bool:
     path = f"/branches/{rest.segment(branch)}"
-    answer = rest.read_optional(github, repository, failure, path)
+    answer = rest.read_optional(github, repository, FAILURE.format(branch), path)
     return answer is not None and bool(answer["protected"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from kalypso_actions.clients.github import (
     from_json,
@@ -14,6 +15,9 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import Comment
 from kalypso_actions.model.identity import Identity
+
+REPLACED: Final = "<!-- kalypso:v1 kind=replaced -->"
+"""The first line of the comment on an issue or a pull request of a former identity."""
 
 
 def ensure(

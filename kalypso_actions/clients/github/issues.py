@@ -30,9 +30,6 @@ State = Literal["open", "closed", "all"]
 DUPLICATE: Final = "<!-- kalypso:v1 kind=duplicate -->"
 """The first line of the comment on a duplicate issue."""
 
-REPLACED: Final = "<!-- kalypso:v1 kind=replaced -->"
-"""The first line of the comment on an issue of a former identity."""
-
 MARK: Final = "<!-- kalypso:v1 "
 
 
@@ -106,7 +103,7 @@ def ensure(
     for former in known:
         is_same = former.title == title and former.state == "open"
         if is_same and formerly_ours(former, identity, labels):
-            _close_as_other(github, repository, former, REPLACED, reason)
+            _close_as_other(github, repository, former, comments.REPLACED, reason)
     issue = _if_current(kept, body) or _update(github, repository, kept.number, body)
     if added := missing_labels(labels, issue.labels):
         add_labels(github, repository, issue.number, added)

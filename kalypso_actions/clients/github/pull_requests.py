@@ -32,9 +32,6 @@ State = Literal["open", "closed", "all"]
 PAGE_SIZE: Final = 50
 """The newest PR that people have closed is usually on the first page, after our withdrawn ones."""
 
-REPLACED: Final = "<!-- kalypso:v1 kind=replaced -->"
-"""The first line of the comment on a pull request of a former identity."""
-
 ADVICE: Final = {
     "no commits between": "there is nothing to propose: the base already contains the head",
     "head invalid": "push the head branch to this repository first",
@@ -240,7 +237,7 @@ def _replace(github: GitHub, repository: str, pull: PullRequest, labels: Collect
     query = urlencode({"q": f"is:pr is:open head:{pull.head_branch}"})
     url = f"{github.server.server_url}/{repository}/pulls?{query}"
     reason = f"{login} writes for Kalypso now, and proposes this [in another pull request]({url})."
-    close(github, repository, pull.number, mark=REPLACED, comment=reason, labels=labels)
+    close(github, repository, pull.number, mark=comments.REPLACED, comment=reason, labels=labels)
 
 
 def _listing(repository: str, head: str, base: str, state: State) -> tuple[str, dict[str, str]]:

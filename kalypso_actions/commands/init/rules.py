@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from kalypso_actions.clients.github import GitHub, GitHubError, branches
 from kalypso_actions.model.github import BranchRules
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.onboarding import RepositorySetup, Setup
 from kalypso_actions.onboarding.workflows import RuleNeeds
-
-UNREADABLE: Final = frozenset({403, 404})
-"""The account's plan, or an old server, has no rulesets."""
 
 
 def read_rule_needs(setup: Setup, github: GitHub | None) -> RuleNeeds:
@@ -42,5 +38,5 @@ def _rules(
         try:
             yield branches.rules(github, repository.name, name)
         except GitHubError as error:
-            if error.status not in UNREADABLE:
+            if error.status not in branches.WITHOUT_RULESETS:
                 raise

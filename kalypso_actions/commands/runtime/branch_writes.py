@@ -16,9 +16,6 @@ CommitBy = Literal["auto", "git", "api"]
 RULE: Final = "rule violations"
 UNSIGNED: Final = "verified signatures"
 
-UNREADABLE_RULES: Final = frozenset({403, 404})
-"""The account's plan, or an old server, has no rulesets."""
-
 
 @dataclass(frozen=True, slots=True)
 class BranchWrite:
@@ -69,7 +66,7 @@ def _requires_signatures(write: BranchWrite, github: GitHub) -> bool:
             for branch in filter(None, (write.branch, write.base))
         )
     except GitHubError as error:
-        if error.status not in UNREADABLE_RULES:
+        if error.status not in branches.WITHOUT_RULESETS:
             raise
         return False
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.clients.github import GitHubError, issues
+from kalypso_actions.clients.github import GitHubError, comments, issues
 from tests.clients.github.response_bodies import comment, issue
 from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
@@ -143,7 +143,7 @@ def test_a_person_s_issue_of_the_same_title_is_not_closed() -> None:
 def test_a_former_identity_s_issue_is_closed_and_replaced() -> None:
     former = issue(6, labels=[], user={"login": "Ada"})
     text = "kalypso[bot] writes for Kalypso now: #3 replaces this issue."
-    replaced = comment(body=f"{issues.REPLACED}\n{text}")
+    replaced = comment(body=f"{comments.REPLACED}\n{text}")
     steps: list[Step] = [
         listed(former),
         listed(),

@@ -4,10 +4,20 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.clients.github import GitHubError, pull_requests
+from kalypso_actions.clients.github import GitHubError, comments, pull_requests
+from kalypso_actions.clients.github.idempotent_writes import WriteResult
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.github import PullRequest
 from tests.clients.github.response_bodies import comment, merged, pull
-from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
+from tests.clients.github.scripted_github import (
+    LOST,
+    REPOSITORY,
+    Conversation,
+    Step,
+    conversation,
+    page,
+    refusal,
+)
 
 LIST = "GET /pulls"
 POST = "POST /pulls"
@@ -26,6 +36,19 @@ FOREIGN = [IN_FORK, OF_DELETED_FORK, OTHER_HEAD]
 
 def listed(*result: Any) -> Step:
     return (LIST, 200, [*FOREIGN, *result])
+
+
+def ensure(recorded: Conversation, **options: Any) -> tuple[PullRequest, WriteResult]:
+    """Open or update the pull request that brings what changes to dev."""
+    return pull_requests.ensure(
+        recorded.github,
+        REPOSITORY,
+        head="kalypso/dev",
+        base="dev",
+        title="Update dev",
+        body="what changes",
+        **options,
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,14 +154,7 @@ EXISTS = refusal("Validation Failed", "A pull request already exists for acme:ka
 )
 def test_there_is_one_open_pull_request(steps: list[Step], outcome: str) -> None:
     with conversation(*steps) as recorded:
-        result, change = pull_requests.ensure(
-            recorded.github,
-            REPOSITORY,
-            head="kalypso/dev",
-            base="dev",
-            title="Update dev",
-            body="what changes",
-        )
+        result, change = ensure(recorded)
     assert (result.number, result.title, result.body.rstrip(), change) == (
         7,
         "Update dev",
@@ -165,7 +181,7 @@ def test_a_pull_request_of_a_former_identity_is_closed_before_another_is_opened(
     text = (
         f"kalypso[bot] writes for Kalypso now, and proposes this [in another pull request]({url})."
     )
-    replaced = comment(body=f"{pull_requests.REPLACED}\n{text}")
+    replaced = comment(body=f"{comments.REPLACED}\n{text}")
     steps: list[Step] = [
         listed(ADA),
         (GET, 200, ADA),
@@ -178,28 +194,13 @@ def test_a_pull_request_of_a_former_identity_is_closed_before_another_is_opened(
         (POST, 201, pull(8)),
     ]
     with conversation(*steps, former_identities=["ada"]) as recorded:
-        result, change = pull_requests.ensure(
-            recorded.github,
-            REPOSITORY,
-            head="kalypso/dev",
-            base="dev",
-            title="Update dev",
-            body="what changes",
-            replaced_labels=["withdrawn"],
-        )
+        result, change = ensure(recorded, replaced_labels=["withdrawn"])
     assert (result.number, change) == (8, "created")
 
 
 def test_what_is_sent() -> None:
     with conversation(listed(), (POST, 201, OURS)) as recorded:
-        pull_requests.ensure(
-            recorded.github,
-            REPOSITORY,
-            head="kalypso/dev",
-            base="dev",
-            title="Update dev",
-            body="what changes",
-        )
+        ensure(recorded)
         assert recorded.queries() == [
             {"head": "acme:kalypso/dev", "base": "dev", "state": "open", "per_page": "100"}
         ]
@@ -222,15 +223,7 @@ LABELLED: Step = ("POST /issues/7/labels", 200, [])
 )
 def test_labels_that_are_missing_are_added(steps: list[Step], outcome: str) -> None:
     with conversation(*steps) as recorded:
-        result, change = pull_requests.ensure(
-            recorded.github,
-            REPOSITORY,
-            head="kalypso/dev",
-            base="dev",
-            title="Update dev",
-            body="what changes",
-            labels=["kalypso", "promoted"],
-        )
+        result, change = ensure(recorded, labels=["kalypso", "promoted"])
     assert change == outcome
     assert {label.lower() for label in result.labels} == {"kalypso", "promoted"}
 
